@@ -1,0 +1,34 @@
+/** The tables, once: the stacks and the local runtime create them from here. `ttl` only purges; expiry is tested on every access. */
+export interface TableDefinition {
+  readonly name: 'records' | 'control' | 'settings';
+  /** The environment variable that tells a function the table's deployed name. */
+  readonly variable: string;
+  readonly partitionKey: string;
+  readonly sortKey?: string;
+  readonly ttl?: string;
+  readonly holds: string;
+}
+
+export const tables = [
+  {
+    name: 'records',
+    variable: 'RECORDS_TABLE',
+    partitionKey: 'pk',
+    sortKey: 'sk',
+    holds: 'immutable selection policies and scale calibrations; written once by the release command, read by functions',
+  },
+  {
+    name: 'control',
+    variable: 'CONTROL_TABLE',
+    partitionKey: 'id',
+    ttl: 'purgeAt',
+    holds: 'payload-free idempotency control records, usable for exactly 24 hours',
+  },
+  {
+    name: 'settings',
+    variable: 'SETTINGS_TABLE',
+    partitionKey: 'pk',
+    sortKey: 'sk',
+    holds: 'the key ring: data keys wrapped by KMS, with their states',
+  },
+] as const satisfies readonly TableDefinition[];

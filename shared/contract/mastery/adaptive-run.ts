@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import { identifier, probability, sha256, strongEntityTag, timestamp } from './primitives.ts';
+import { anchor } from './scale-calibration.ts';
+
+export const runMode = z.enum(['owner_conformance', 'production_learner']);
+export type RunMode = z.infer<typeof runMode>;
+
+const startFields = {
+  selectionPolicyId: identifier,
+  scaleCalibrationId: identifier,
+  testSpecId: identifier,
+  testBankId: identifier,
+  bankOperationId: identifier,
+};
+
+/** `resultsStudentId` is required for a learner and forbidden otherwise [MA-057]. */
+export const startAdaptiveRunRequest = z
+  .discriminatedUnion('runMode', [
+    z.strictObject({ ...startFields, runMode: z.literal('owner_conformance') }),
+    z.strictObject({ ...startFields, runMode: z.literal('production_learner'), resultsStudentId: identifier }),
+  ])
+  .meta({ id: 'StartAdaptiveRunRequest' });
+export type StartAdaptiveRunRequest = z.infer<typeof startAdaptiveRunRequest>;
+
+/** The body of inspect and advance [MA-059, MA-188]: five base64url parts, of which the key part is empty (`alg: dir`). */
+export const continuationRequest = z
+  .strictObject({
+    continuationToken: z.string().regex(/^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/),
+  })
+  .meta({ id: 'ContinuationRequest' });
+export type ContinuationRequest = z.infer<typeof continuationRequest>;
+
+export const executionPins = z
+  .strictObject({
+    testSpecId: identifier,
+    testSpecHash: sha256,
+    testBankId: identifier,
+    testBankIdentityHash: sha256,
+    bankOperationId: identifier,
+    qtiPoolPackageId: identifier,
+    qtiPoolArtifactId: identifier,
+    qtiPoolArtifactVersionId: identifier,
+    qtiPoolPackageHash: sha256,
+    qtiPoolEtag: strongEntityTag,
+    resolvedPoolHash: sha256,
+  })
+  .meta({ id: 'ExecutionPins' });
+export type ExecutionPins = z.infer<typeof executionPins>;
+
+export const offeredItem = z
+  .strictObject({ deliverySessionId: identifier, artifactVersionId: identifier, sequence: z.int().min(1) })
+  .meta({ id: 'OfferedItem' });
+export type OfferedItem = z.infer<typeof offeredItem>;
+
+export const kcClassification = z
+  .strictObject({
+    caseCompetencyGuid: identifier,
+    caseFrameworkGuid: identifier,
+    caseMappingVersion: identifier,
+    classification: z.enum(['mastered', 'gap', 'not_yet']),
+    posteriorProbability: probability,
+    evidenceItemRefs: z.array(identifier),
+  })
+  .meta({ id: 'KcClassification' });
+export type KcClassification = z.infer<typeof kcClassification>;
+
+export const scaleResult = z
+  .strictObject({
+    scaleScore: z.number(),
+    standardError: z.number().min(0),
+    scaleId: identifier,
+    scaleCalibrationId: identifier,
+    anchor,
+    validFrom: timestamp,
+    validUntil: timestamp,
+    limitations: z.array(z.string().min(1)).min(1),
+  })
+  .meta({ id: 'ScaleResult' });
+export type ScaleResult = z.infer<typeof scaleResult>;
+
+export const stopReason = z.enum(['classifications_complete', 'precision_target_met', 'max_items', 'time_budget']);
+export type StopReason = z.infer<typeof stopReason>;
+
+/** The answer of start, inspect and advance [MA-072]. */
+export const adaptiveRun = z
+  .strictObject({
+    continuationToken: z.string().min(1),
+    continuationExpiresAt: timestamp,
+    status: z.enum(['in_progress', 'finalizing', 'completed']),
+    runMode,
+    selectionPolicyId: identifier,
+    scaleCalibrationId: identifier,
+    executionPins,
+    offeredItem: offeredItem.nullable(),
+    kcClassifications: z.array(kcClassification),
+    scaleReportability: z.enum(['pending', 'reportable', 'anchor_unavailable']),
+    scale: scaleResult.nullable(),
+    stopReason: stopReason.nullable(),
+    remainingUncertainty: z.number().min(0),
+    resultRecordRef: identifier.optional(),
+    caliperEventRef: identifier.optional(),
+    receiptId: identifier,
+  })
+  .refine((run) => (run.scale !== null) === (run.scaleReportability === 'reportable'), {
+    message: 'scale is present exactly when it is reportable',
+    path: ['scale'],
+  })
+  .meta({ id: 'AdaptiveRun' });
+export type AdaptiveRun = z.infer<typeof adaptiveRun>;

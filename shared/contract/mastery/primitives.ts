@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { parseInstant } from '#shared/kernel/instant.ts';
+
+/** Opaque, case-sensitive, non-empty, kept byte for byte; the owning upstream sets its maximum length [MA-040]. */
+export const identifier = z.string().min(1).meta({ id: 'Identifier' });
+
+/** Finite decimal in [0, 1] at the calibration's pinned precision [MA-041]. */
+export const probability = z.number().min(0).max(1).meta({ id: 'Probability' });
+
+/** RFC 3339 UTC instant [MA-042]. */
+export const timestamp = z
+  .string()
+  .refine((text) => parseInstant(text) !== undefined, 'must be an RFC 3339 UTC instant ending in Z')
+  .meta({ id: 'Timestamp', format: 'date-time', example: '2026-01-31T09:30:00.000Z' });
+
+/** 64 lower-case hexadecimal characters [MA-043]. */
+export const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ id: 'Sha256' });
+
+/** RFC 9110 strong entity tag. */
+export const strongEntityTag = z
+  .string()
+  .refine(isStrongEntityTag, 'must be a strong entity tag')
+  .meta({ id: 'StrongEntityTag' });

@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { identifier, probability, sha256 } from './primitives.ts';
+
+/** How many scored items a GUID (a knowledge component or a standard) needs before precision may stop the run [MA-112]. */
+export const coverageFloor = z
+  .strictObject({ caseCompetencyGuid: identifier, minimumEvidenceItems: z.int().min(0) })
+  .meta({ id: 'CoverageFloor' });
+
+/**
+ * Pinned constraints, version 1 of the keys (docs/records.md explains each). Unknown keys make a policy unreleasable: a constraint
+ * that this runtime does not know would silently not be kept [MA-113].
+ */
+export const eligibilityRules = z
+  .strictObject({
+    kcScope: z.array(identifier).min(1).optional(),
+    contentConstraints: z
+      .record(
+        identifier,
+        z.strictObject({ minItems: z.int().min(0).optional(), maxItems: z.int().min(0).optional() }),
+      )
+      .optional(),
+    requiredAccessibility: z.array(z.string().min(1)).optional(),
+    enemySets: z.array(z.array(identifier).min(2)).optional(),
+    excludedItems: z.array(identifier).optional(),
+    exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
+    priorUse: z.enum(['exclude', 'allow']).optional(),
+    poolMembership: z.literal('manifest').optional(),
+  })
+  .meta({ id: 'EligibilityRules' });
+export type EligibilityRules = z.infer<typeof eligibilityRules>;
+
+/** An immutable selection policy as clients read it [MA-104..MA-115]. */
+export const selectionPolicy = z
+  .strictObject({
+    id: identifier,
+    visibility: z.enum(['tenant', 'system']),
+    algorithm: z.literal('constrained_information_gain'),
+    kcCutScore: probability,
+    confidenceThreshold: probability,
+    precisionTarget: z.number().positive(),
+    maxItems: z.int().min(1),
+    timeBudgetSeconds: z.int().min(1).nullable(),
+    coverageFloors: z.array(coverageFloor),
+    eligibilityRules,
+    checksum: sha256,
+  })
+  .meta({ id: 'SelectionPolicy' });
+export type SelectionPolicy = z.infer<typeof selectionPolicy>;

@@ -1,0 +1,76 @@
+import type * as z from 'zod';
+
+export type ServiceName = 'mastery' | 'reports';
+export type Gate = 'A' | 'B' | 'C' | 'D' | 'F';
+export type Scope = 'mastery:run' | 'mastery:read' | 'mastery:simulate' | 'reports:read' | 'reports:write';
+
+/** A stored thing that a route's function touches: the stacks grant exactly these, and no more. */
+export type Grant =
+  | 'records:read'
+  | 'control:write'
+  | 'keys:continuation'
+  | 'keys:idempotency'
+  | 'keys:pseudonym'
+  | 'profiles:read';
+
+/**
+ * One route, declared once. Stacks, pipeline, local gateway, OpenAPI and the test matrix read this row.
+ * @see docs/architecture.md for who reads what.
+ */
+export interface Route<
+  Path extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Success extends z.ZodType = z.ZodType,
+> {
+  readonly service: ServiceName;
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST';
+  /** Template below the service's base URL, `/v1/…`; `{name}` is one segment. */
+  readonly path: `/v1/${string}`;
+  readonly summary: string;
+  readonly description: string;
+  readonly scope: Scope;
+  /** All of these must be open; none for the mastery engine. */
+  readonly gates: readonly Gate[];
+  /** The Lambda entry, a path from the project's root. */
+  readonly handler: `functions/${string}/handler.ts`;
+  readonly request: {
+    /** Decoded path parameters. */
+    readonly path: Path;
+    /** Every known query parameter; anything else is refused. */
+    readonly query: z.ZodObject;
+    /** Undefined: the route takes no body. */
+    readonly body: Body;
+    readonly maxBodyBytes: number;
+    readonly idempotencyKey: boolean;
+    readonly ifMatch: boolean;
+  };
+  readonly success: {
+    readonly status: 200 | 201;
+    readonly schema: Success;
+    /** Response headers beyond those that every answer carries. */
+    readonly headers: readonly ('ETag' | 'Deprecation' | 'Sunset' | 'Link' | 'Idempotent-Replayed')[];
+    readonly example: z.input<Success>;
+  };
+  readonly requestExample?: Body extends z.ZodType ? z.input<Body> : never;
+  /** Keys of the problem registry that this route may answer beyond those that every route may. */
+  readonly problems: readonly string[];
+  /** The most upstream calls beside one per in-scope knowledge component, and the longest chain of them: 29 s at 400 ms a call. */
+  readonly budget: { readonly calls: number; readonly depth: number };
+  readonly lambda: {
+    readonly memoryMb: number;
+    readonly timeoutSeconds: number;
+    readonly grants: readonly Grant[];
+    /** Who is hurt when this function fails: the sentence of its alarm. */
+    readonly impact: string;
+  };
+}
+
+/** Keeps the exact schema types of a row. */
+export function defineRoute<
+  Path extends z.ZodObject,
+  Body extends z.ZodType | undefined,
+  Success extends z.ZodType,
+>(row: Route<Path, Body, Success>): Route<Path, Body, Success> {
+  return row;
+}

@@ -1,0 +1,57 @@
+import type * as z from 'zod';
+import type { Route } from '#shared/contract/route.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+
+/** Who calls: verified claims only. */
+export interface Principal {
+  readonly tenantId: string;
+  readonly sub: string;
+  readonly role: string;
+  readonly scopes: readonly string[];
+  /** Resource claims of the reports service; an absent claim is no access. */
+  readonly studentIds: readonly string[];
+  readonly classSourcedIds: readonly string[];
+  readonly schoolSourcedIds: readonly string[];
+  readonly administrationIds: readonly string[];
+}
+
+/** The control record of this request's idempotency key. Run identity derives from it, so a replay finds everything again. */
+export interface Control {
+  readonly operationId: string;
+  /** Epoch milliseconds of the record's creation. */
+  readonly createdAt: number;
+  readonly replayed: boolean;
+}
+
+/** What the pipeline hands to an endpoint: everything is checked, nothing is raw. */
+export interface OperationRequest<R extends Route = Route> {
+  readonly requestId: string;
+  readonly principal: Principal;
+  readonly path: z.output<R['request']['path']>;
+  readonly query: z.output<R['request']['query']>;
+  readonly body: R['request']['body'] extends z.ZodType ? z.output<R['request']['body']> : undefined;
+  readonly ifMatch: string | undefined;
+  /** Epoch milliseconds at which the request arrived. */
+  readonly receivedAt: number;
+  /** Epoch milliseconds by which the answer must be composed: the Lambda's remaining time less 1.5 s. */
+  readonly deadline: number;
+  /** One structured line; `code` is a row of the log-code registry, fields are named one by one. */
+  readonly log: (code: string, fields?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>) => void;
+  /**
+   * Begins the work: writes (or finds) the control record, then runs `work`. A repeated request with the same hash waits for the one in
+   * flight within its own deadline and then recomposes; upstream writes carry deterministic ids, so both converge. Exactly one call per
+   * request, on routes with an idempotency key only.
+   */
+  readonly idempotent: <T>(work: (control: Control) => Promise<Result<T, Problem>>) => Promise<Result<T, Problem>>;
+}
+
+export interface OperationAnswer<R extends Route = Route> {
+  readonly body: z.input<R['success']['schema']>;
+  readonly headers?: Readonly<Partial<Record<R['success']['headers'][number], string>>>;
+}
+
+/** An endpoint: a function of a checked request. Dependencies are bound by the file that exports the Lambda. */
+export type Operation<R extends Route = Route> = (
+  request: OperationRequest<R>,
+) => Promise<Result<OperationAnswer<R>, Problem>>;

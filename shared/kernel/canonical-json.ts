@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+
+/**
+ * The RFC 8785 (JCS) form of a JSON value: sorted keys, ECMAScript numbers, no white space.
+ * Throws on what is not I-JSON (NaN, Infinity, lone surrogates, undefined): such a value never came from a parser.
+ */
+export function canonicalJson(value: unknown): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new TypeError('canonicalJson: the value has no JSON form');
+  return text;
+}
+
+/** SHA-256 as 64 lower-case hexadecimal characters [MA-043]. A string is hashed as UTF-8. */
+export function sha256Hex(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/** SHA-256 hex over the RFC 8785 form of a JSON value. */
+export function hashCanonical(value: unknown): string {
+  return sha256Hex(canonicalJson(value));
+}

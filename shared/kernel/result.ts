@@ -1,0 +1,22 @@
+/** An expected failure is a value: a function that can fail for a caller's or an owner's reason returns a Result, a throw is a defect. */
+export type Result<T, E> = Ok<T> | Err<E>;
+
+export interface Ok<T> {
+  readonly ok: true;
+  readonly value: T;
+}
+
+export interface Err<E> {
+  readonly ok: false;
+  readonly error: E;
+}
+
+/** Wraps a success. */
+export function ok<T>(value: T): Ok<T> {
+  return { ok: true, value };
+}
+
+/** Wraps an expected failure. */
+export function err<E>(error: E): Err<E> {
+  return { ok: false, error };
+}

@@ -1,0 +1,15 @@
+/** What a data key is for. A function may unwrap only the purposes that its route's grants name. */
+export type KeyPurpose = 'continuation' | 'idempotency' | 'pseudonym';
+
+export const keyPurposes = ['continuation', 'idempotency', 'pseudonym'] as const satisfies readonly KeyPurpose[];
+
+/** `pending → active → opening → retired`: only `active` seals; `pending`, `active` and `opening` open; `retired` does nothing. */
+export type KeyState = 'pending' | 'active' | 'opening' | 'retired';
+
+/** 256-bit data keys by purpose and id. Throws when settings or KMS are unreachable: that is a defect of the deployment (500), not of the caller. */
+export interface KeyRing {
+  /** The key to seal with. */
+  active(purpose: KeyPurpose): Promise<{ readonly kid: string; readonly key: Uint8Array }>;
+  /** The key to open with; undefined when the id is unknown or retired. */
+  open(purpose: KeyPurpose, kid: string): Promise<Uint8Array | undefined>;
+}

@@ -1,0 +1,36 @@
+import type * as z from 'zod';
+
+/** The owners of facts, as problem documents and receipts name them. */
+export type UpstreamService = 'bank' | 'content' | 'qti' | 'case' | 'results' | 'caliper' | 'anchor';
+
+/**
+ * How a failed call may be repeated: a `safe-read` freely within its bounds; an `idempotent-write` because the owner recognises the
+ * repetition (Idempotency-Key, deterministic id).
+ */
+export type RetryClass = 'safe-read' | 'idempotent-write';
+
+/**
+ * One upstream operation: clients, receipts, the contract page and the platform double read this row.
+ * `bound`: the owner publishes it. `gap`: the owner has not published it; path and shapes are assumed and asked for as a capability.
+ */
+export interface UpstreamOperation<
+  Answer extends z.ZodType = z.ZodType,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+> {
+  readonly id: string;
+  readonly service: UpstreamService;
+  readonly method: 'GET' | 'POST';
+  /** Path below the platform's base URL; `{name}` is one percent-encoded segment. */
+  readonly path: string;
+  readonly query: readonly string[];
+  readonly status: 'bound' | 'gap';
+  readonly retry: RetryClass;
+  readonly success: readonly number[];
+  readonly body: Body;
+  readonly answer: Answer;
+  /** Whether the answer names its tenant, which must then equal the profile's. */
+  readonly tenantInAnswer: boolean;
+  readonly maxAnswerBytes: number;
+  /** The rule that the client keeps beyond the schema, in one sentence for the contract page. */
+  readonly rule: string;
+}

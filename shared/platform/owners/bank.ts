@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { ownerId, sha256 } from './primitives.ts';
+
+/** Bank: one member of the pool, with its standards and knowledge components [MA-026]. */
+export const manifestMember = z.looseObject({
+  artifactId: ownerId,
+  artifactVersionId: ownerId,
+  qtiIdentifier: ownerId,
+  caseGuids: z.array(ownerId),
+  kcGuids: z.array(ownerId),
+});
+export type ManifestMember = z.infer<typeof manifestMember>;
+
+/**
+ * Bank: the evidence manifest of a generation operation [MA-025]. Until `state` is `succeeded` root and members may be absent; what a
+ * terminal manifest must hold is checked in the pool reconciliation, so that each defect gets its own answer.
+ */
+export const manifest = z.looseObject({
+  tenantId: ownerId,
+  operationId: ownerId,
+  state: z.enum(['queued', 'running', 'succeeded', 'failed']),
+  testSpecId: ownerId,
+  testBankId: ownerId,
+  root: z
+    .looseObject({
+      packageId: ownerId,
+      packageHash: sha256,
+      artifactId: ownerId,
+      artifactVersionId: ownerId,
+      qtiIdentifier: ownerId,
+    })
+    .optional(),
+  members: z.array(manifestMember).optional(),
+});
+export type Manifest = z.infer<typeof manifest>;

@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { ownerId, sha256 } from './primitives.ts';
+
+/**
+ * extmap: the anchor table R90. A source point names the external source that a vertical scale is anchored to; `sourceRef` is null
+ * while the source has not been verified. The table holds no rank, and none is read [MA-032].
+ */
+export const anchorTable = z.looseObject({
+  tenantId: ownerId,
+  tableVersion: ownerId,
+  sourcePoints: z.array(
+    z.looseObject({
+      source: ownerId,
+      version: ownerId,
+      checksum: sha256,
+      licenseScope: z.string().nullable(),
+      sourceRef: ownerId.nullable(),
+    }),
+  ),
+});
+export type AnchorTable = z.infer<typeof anchorTable>;

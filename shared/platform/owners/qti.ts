@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { instant, ownerId, sha256 } from './primitives.ts';
+
+/** QTI: the delivery form of an immutable artifact version; for a pool its assessment-test root with ordered item refs [MA-024]. */
+export const deliveryJson = z.looseObject({
+  tenantId: ownerId,
+  artifactId: ownerId,
+  artifactVersionId: ownerId,
+  packageId: ownerId,
+  packageHash: sha256,
+  type: z.string(),
+  qtiIdentifier: ownerId,
+  itemRefs: z.array(z.looseObject({ identifier: ownerId, artifactVersionId: ownerId })),
+});
+export type DeliveryJson = z.infer<typeof deliveryJson>;
+
+/** QTI: one attempt in a delivery session. `outcomes` and `scoredAt` exist once the attempt is scored. */
+export const attempt = z.looseObject({
+  attemptId: ownerId,
+  attemptNumber: z.int().min(1),
+  status: z.enum(['in_progress', 'submitted', 'scored']),
+  outcomes: z.record(z.string(), z.number()).optional(),
+  scoredAt: instant.optional(),
+});
+export type Attempt = z.infer<typeof attempt>;
+
+/** QTI: a delivery session of one candidate. */
+export const deliverySession = z.looseObject({
+  deliverySessionId: ownerId,
+  rootArtifactVersionId: ownerId,
+  status: z.string(),
+  createdAt: instant,
+  attempts: z.array(attempt),
+});
+export type DeliverySession = z.infer<typeof deliverySession>;
+
+/** QTI: all that the owner holds on one (here always pseudonymous) candidate [MA-028]. An unknown candidate has no sessions. */
+export const runtimeData = z.looseObject({
+  tenantId: ownerId,
+  candidateRef: ownerId,
+  sessions: z.array(deliverySession),
+});
+export type RuntimeData = z.infer<typeof runtimeData>;
+
+/** QTI: the offer of one item [MA-029]. */
+export const deliverySessionRequest = z.strictObject({
+  candidateRef: ownerId,
+  rootArtifactVersionId: ownerId,
+  deliverySnapshot: z.strictObject({
+    poolArtifactVersionId: ownerId,
+    packageId: ownerId,
+    packageHash: sha256,
+    qtiIdentifier: ownerId,
+    sequence: z.int().min(1),
+  }),
+});
+export type DeliverySessionRequest = z.infer<typeof deliverySessionRequest>;
+
+/** QTI: the answer to an offer; the same for its repetition under the same Idempotency-Key. */
+export const offeredSession = z.looseObject({
+  tenantId: ownerId,
+  candidateRef: ownerId,
+  deliverySessionId: ownerId,
+  rootArtifactVersionId: ownerId,
+  createdAt: instant,
+});
+export type OfferedSession = z.infer<typeof offeredSession>;

@@ -1,0 +1,50 @@
+import type * as z from 'zod';
+import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamFault } from './fault.ts';
+import type { UpstreamOperation } from './operation.ts';
+
+/** What one call needs besides its row. Values in `path` are percent-encoded as one segment each. */
+export interface UpstreamCall<Operation extends UpstreamOperation> {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Operation['body'] extends z.ZodType ? z.input<Operation['body']> : never;
+  /** Sent as `Idempotency-Key`; deterministic. */
+  readonly idempotencyKey?: string;
+}
+
+/** A validated answer with what a receipt needs. */
+export interface UpstreamAnswer<T> {
+  readonly value: T;
+  /** The ETag header as sent, or undefined. */
+  readonly etag: string | undefined;
+  readonly status: number;
+  readonly upstreamRequestId: string | undefined;
+  /** SHA-256 hex of the answer's bytes. */
+  readonly bodyHash: string;
+}
+
+/** One line of the redacted trace: enough to replay and to argue, nothing about a learner [MA-088]. */
+export interface TraceEntry {
+  readonly operation: string;
+  readonly service: string;
+  readonly status: number | null;
+  readonly outcome: 'answered' | UpstreamFault['kind'];
+  readonly upstreamRequestId: string | null;
+  readonly version: string | null;
+  readonly responseHash: string | null;
+  /** Offsets from the request's start in milliseconds: they show which calls ran one after another. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attempts: number;
+}
+
+/** The platform as one tenant's service profile sees it, for the length of one request. */
+export interface Platform {
+  readonly tenantId: string;
+  call<Operation extends UpstreamOperation>(
+    operation: Operation,
+    call: UpstreamCall<Operation>,
+  ): Promise<Result<UpstreamAnswer<z.output<Operation['answer']>>, UpstreamFault>>;
+  /** The calls so far, in the order in which they ended. */
+  trace(): readonly TraceEntry[];
+}

@@ -1,0 +1,60 @@
+import * as z from 'zod';
+import { timestamp } from '#shared/contract/mastery/primitives.ts';
+import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+
+/** What every released record carries beside its public document. Deprecation may be set later; nothing else ever changes [MA-049, MA-228]. */
+const lifecycle = {
+  /** The owner of a `tenant` record; absent exactly for a `system` one. */
+  tenantId: z.string().min(1).optional(),
+  deprecatedAt: timestamp.optional(),
+  sunsetAt: timestamp.optional(),
+};
+
+/** A released selection policy. */
+export const policyRecord = z.strictObject({ ...lifecycle, document: selectionPolicy });
+export type PolicyRecord = z.infer<typeof policyRecord>;
+
+/** P(correct) for each pattern of the item's KCs: bit i of the index says that `kcs[i]` is mastered; length 2^kcs.length. */
+const itemParameters = z.strictObject({
+  artifactVersionId: z.string().min(1),
+  qtiIdentifier: z.string().min(1),
+  kcs: z.array(z.string().min(1)).min(1),
+  probabilities: z.array(z.number().gt(0).lt(1)),
+  accessibility: z.array(z.string().min(1)).optional(),
+});
+
+/** Server-only parameters of a calibration, model `ho-cdm-grid/1` (docs/engine.md): never returned to anyone [MA-123]. */
+export const calibrationParameters = z.strictObject({
+  theta: z.strictObject({
+    nodes: z.int().min(3).max(401),
+    min: z.number(),
+    max: z.number(),
+    mean: z.number(),
+    sd: z.number().positive(),
+  }),
+  /** `uri` is the CFItem URI of the pinned mapping [MA-031]. */
+  kcs: z
+    .array(
+      z.strictObject({
+        guid: z.string().min(1),
+        uri: z.url(),
+        slope: z.number().positive(),
+        location: z.number(),
+      }),
+    )
+    .min(1),
+  items: z.array(itemParameters).min(1),
+  /** Scale value at each theta node, strictly increasing. */
+  scale: z.array(z.number()),
+});
+export type CalibrationParameters = z.infer<typeof calibrationParameters>;
+
+/** A released calibration: the public descriptor, and the parameters with their own digest. */
+export const calibrationRecord = z.strictObject({
+  ...lifecycle,
+  document: scaleCalibration,
+  parametersHash: z.string().regex(/^[0-9a-f]{64}$/),
+  parameters: calibrationParameters,
+});
+export type CalibrationRecord = z.infer<typeof calibrationRecord>;
