@@ -1,0 +1,34 @@
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
+import type { NamedRuntime } from './outcomes.ts';
+import type { RunState } from './state.ts';
+
+/**
+ * The run's strong validator [MA-048]: what the continuation pins and how far it has come, and every attempt that QTI holds now for the
+ * sessions that it names. A newly scored attempt changes it; a session that the continuation does not name never does.
+ */
+export function runEntityTag(state: RunState, runtime: NamedRuntime): string {
+  return strongEntityTag(
+    hashCanonical({
+      tenantId: state.tenantId,
+      runSeed: state.runSeed,
+      runMode: state.runMode,
+      selectionPolicyId: state.selectionPolicyId,
+      scaleCalibrationId: state.scaleCalibrationId,
+      pins: state.pins,
+      consumed: state.consumed,
+      stopReason: state.stopReason,
+      acknowledgements: state.acknowledgements,
+      sessions: runtime.sessions.map(({ offer, attempts }) => ({
+        ...offer,
+        attempts: attempts.map(({ attemptId, attemptNumber, status, outcomes, scoredAt }) => ({
+          attemptId,
+          attemptNumber,
+          status,
+          outcomes: outcomes ?? null,
+          scoredAt: scoredAt ?? null,
+        })),
+      })),
+    }),
+  );
+}

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Attempt, RuntimeData } from '#shared/platform/owners/qti.ts';
+import { digestOutcomes, nameSessions, readOutcomes } from './outcomes.ts';
+import type { NamedRuntime } from './outcomes.ts';
+import type { Offer, RunState } from './state.ts';
+
+const AT = '2026-03-01T08:00:00Z';
+
+function attempt(attemptId: string, attemptNumber: number, score: number | null, scoredAt = AT): Attempt {
+  return score === null
+    ? { attemptId, attemptNumber, status: 'in_progress' }
+    : { attemptId, attemptNumber, status: 'scored', outcomes: { SCORE: score }, scoredAt };
+}
+
+function offers(count: number): Offer[] {
+  return Array.from({ length: count }, (_, index) => ({
+    deliverySessionId: `session-${index + 1}`,
+    artifactVersionId: `version-${index + 1}`,
+  }));
+}
+
+function runtime(
+  attempts: readonly (readonly Attempt[])[],
+  extra: RuntimeData['sessions'] = [],
+): RuntimeData {
+  const named = attempts.map((list, index) => ({
+    deliverySessionId: `session-${index + 1}`,
+    rootArtifactVersionId: `version-${index + 1}`,
+    status: 'open',
+    createdAt: AT,
+    attempts: [...list],
+  }));
+  return { tenantId: 't', candidateRef: 'c', sessions: [...extra, ...named].reverse() };
+}
+
+function named(list: readonly Offer[], data: RuntimeData): NamedRuntime {
+  const result = nameSessions(list, data);
+  if (!result.ok) throw new Error(result.error);
+  return result.value;
+}
+
+/** Only the members that reading outcomes depends on. */
+function stateWith(count: number, digest: string): RunState {
+  return { offers: offers(count + 1), consumed: { count, digest } } as unknown as RunState;
+}
+
+const EMPTY = digestOutcomes([]);
+
+describe('nameSessions', () => {
+  it('keeps the sessions that the continuation names in its order and sets all others apart [MA-028]', () => {
+    const foreign = {
+      deliverySessionId: 'foreign',
+      rootArtifactVersionId: 'version-1',
+      status: 'open',
+      createdAt: AT,
+      attempts: [attempt('x', 1, 1)],
+    };
+    const result = named(offers(2), runtime([[attempt('a', 1, 1)], []], [foreign]));
+    expect(result.sessions.map((session) => session.offer.deliverySessionId)).toEqual([
+      'session-1',
+      'session-2',
+    ]);
+    expect(result.unnamed).toEqual([foreign]);
+  });
+
+  it('orders attempts by number, then by id, however QTI lists them [MA-092]', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(['a', 'b', 'c', 'd'], { minLength: 4 }), (order) => {
+        const all = {
+          a: attempt('a', 1, null),
+          b: attempt('b', 1, null),
+          c: attempt('c', 2, 1),
+          d: attempt('d', 10, 0),
+        };
+        const list = order.map((id) => all[id as keyof typeof all]);
+        const [session] = named(offers(1), runtime([list])).sessions;
+        expect(session?.attempts.map((one) => one.attemptId)).toEqual(['a', 'b', 'c', 'd']);
+      }),
+    );
+  });
+
+  it('says stream-conflict when a named session is gone, names another artifact or appears twice [MA-215]', () => {
+    const data = runtime([[], []]);
+    const [first, second] = data.sessions;
+    const conflict = { ok: false, error: 'stream-conflict' };
+    expect(nameSessions(offers(2), { ...data, sessions: [second!] })).toEqual(conflict);
+    expect(
+      nameSessions(offers(2), {
+        ...data,
+        sessions: [{ ...first!, rootArtifactVersionId: 'other' }, second!],
+      }),
+    ).toEqual(conflict);
+    expect(nameSessions(offers(2), { ...data, sessions: [first!, second!, second!] })).toEqual(conflict);
+  });
+});
+
+describe('readOutcomes', () => {
+  it('takes the first scored attempt of a session in canonical order as its outcome', () => {
+    const list = [attempt('c', 3, 0), attempt('a', 1, null), attempt('b', 2, 1)];
+    const result = readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([list])));
+    expect(result).toMatchObject({
+      ok: true,
+      value: { consumed: [], news: { attemptId: 'b', correct: true, sequence: 1 } },
+    });
+  });
+
+  it('has no news while the outstanding item is not scored', () => {
+    const result = readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([[attempt('a', 1, null)]])));
+    expect(result).toEqual({ ok: true, value: { consumed: [], news: undefined } });
+  });
+
+  it('says stream-conflict when two attempts claim one number with different outcomes [MA-215]', () => {
+    const clash = [attempt('a', 1, 1), attempt('b', 1, 0)];
+    expect(readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([clash])))).toEqual({
+      ok: false,
+      error: 'stream-conflict',
+    });
+    const agreeing = [attempt('a', 1, 1), attempt('b', 1, 1)];
+    expect(readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([agreeing])))).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it('says stream-conflict when anything changes about an outcome that was consumed [MA-142, MA-215]', () => {
+    const before = named(offers(2), runtime([[attempt('a', 1, 1)], []]));
+    const first = readOutcomes(stateWith(0, EMPTY), before);
+    if (!first.ok || first.value.news === undefined) throw new Error('no outcome');
+    const state = stateWith(1, digestOutcomes([first.value.news]));
+    expect(readOutcomes(state, before)).toMatchObject({
+      ok: true,
+      value: { consumed: [{ attemptId: 'a' }] },
+    });
+    for (const changed of [
+      [attempt('a', 1, 0)],
+      [attempt('z', 1, 1)],
+      [attempt('a', 1, 1, '2026-03-01T08:00:01Z')],
+      [attempt('a', 1, null)],
+      [],
+    ])
+      expect(readOutcomes(state, named(offers(2), runtime([changed, []])))).toEqual({
+        ok: false,
+        error: 'stream-conflict',
+      });
+  });
+
+  it.each([
+    ['a partial score', { ...attempt('a', 1, 1), outcomes: { SCORE: 0.5 } }],
+    ['no SCORE', { ...attempt('a', 1, 1), outcomes: { OTHER: 1 } }],
+    ['no time', { attemptId: 'a', attemptNumber: 1, status: 'scored' as const, outcomes: { SCORE: 1 } }],
+  ])('refuses a scored attempt with %s: it is no outcome of this model', (_, broken) => {
+    expect(readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([[broken]])))).toEqual({
+      ok: false,
+      error: 'malformed',
+    });
+  });
+});

@@ -1,0 +1,75 @@
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
+import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import type { RunState } from '../state.ts';
+import { completionEventIri, entityIri } from './names.ts';
+
+const SENSOR = 'urn:mastery-engine:sensor';
+const ACTOR = { id: 'urn:mastery-engine:application', type: 'SoftwareApplication' } as const;
+
+/** What a completion says beside the run's own names. Times come from QTI, so that a retry sends the same bytes. */
+export interface Completion {
+  readonly state: RunState;
+  /** Epoch milliseconds of the last scored attempt. */
+  readonly completedAt: number;
+  readonly administeredItemCount: number;
+  /** The reportable scale score; only a learner run publishes it. */
+  readonly scaleScore: number;
+}
+
+/** The Caliper 1.2 envelope of a completed run: its sendTime is the event's own time, never the clock of a retry. */
+export function completionEnvelope(completion: Completion): CaliperEnvelope {
+  const event =
+    completion.state.runMode === 'production_learner' ? gradeEvent(completion) : conformanceEvent(completion);
+  return { sensor: SENSOR, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
+}
+
+/** Automatic grading of a learner's attempt: GradingProfile asks for a software actor. */
+function gradeEvent({ state, completedAt, scaleScore }: Completion): CaliperEvent {
+  const attemptIri = `urn:uuid:${deterministicUuid('mastery-attempt', state.tenantId, state.runSeed)}`;
+  return {
+    '@context': CALIPER_CONTEXT,
+    id: completionEventIri(state),
+    type: 'GradeEvent',
+    profile: 'GradingProfile',
+    actor: ACTOR,
+    action: 'Graded',
+    object: {
+      id: attemptIri,
+      type: 'Attempt',
+      assignee: { id: entityIri(state.tenantId, 'student', state.resultsStudentId ?? ''), type: 'Person' },
+      assignable: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
+      count: 1,
+    },
+    generated: {
+      id: `urn:uuid:${deterministicUuid('mastery-score', state.tenantId, state.runSeed)}`,
+      type: 'Score',
+      attempt: attemptIri,
+      scoreGiven: scaleScore,
+      scoredBy: ACTOR,
+    },
+    eventTime: formatInstant(completedAt),
+  };
+}
+
+/** Evidence that a synthetic run passed through every owner: hashes and counts, no person anywhere [MA-013]. */
+function conformanceEvent({ state, completedAt, administeredItemCount }: Completion): CaliperEvent {
+  return {
+    '@context': CALIPER_CONTEXT,
+    id: completionEventIri(state),
+    type: 'Event',
+    profile: 'GeneralProfile',
+    actor: ACTOR,
+    action: 'Completed',
+    object: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
+    eventTime: formatInstant(completedAt),
+    extensions: {
+      resolvedPoolHash: state.pins.resolvedPoolHash,
+      qtiPoolPackageHash: state.pins.qtiPoolPackageHash,
+      selectionPolicyChecksum: state.selectionPolicyChecksum,
+      scaleCalibrationChecksum: state.scaleCalibrationChecksum,
+      administeredItemCount,
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
+import type { ScoredOutcome } from '../outcomes.ts';
+import type { RunState } from '../state.ts';
+import { componentId, producerResultId } from './names.ts';
+
+/** The settled result of a learner run, with the same bytes at every retry. */
+export function resultRecord(
+  state: RunState,
+  studentId: string,
+  scale: ScaleResult,
+  outcomes: readonly ScoredOutcome[],
+  lastOutcome: ScoredOutcome,
+): ResultRecordRequest {
+  return {
+    producerResultId: producerResultId(state),
+    studentId,
+    testSpecId: state.pins.testSpecId,
+    testBankId: state.pins.testBankId,
+    bankOperationId: state.pins.bankOperationId,
+    selectionPolicyId: state.selectionPolicyId,
+    scaleCalibrationId: state.scaleCalibrationId,
+    scale: { scaleId: scale.scaleId, scaleScore: scale.scaleScore, standardError: scale.standardError },
+    stopReason: state.stopReason ?? '',
+    administeredItemCount: outcomes.length,
+    deliverySessionIds: state.offers.map((offer) => offer.deliverySessionId),
+    scoredAt: lastOutcome.scoredAt,
+  };
+}
+
+/** One component per in-scope knowledge component [MA-034]. */
+export function kcComponents(
+  state: RunState,
+  resultRecordId: string,
+  classifications: readonly KcClassification[],
+): KcComponentsRequest {
+  return {
+    resultRecordId,
+    components: classifications.map((kc) => ({
+      componentId: componentId(state, kc.caseCompetencyGuid),
+      caseCompetencyGuid: kc.caseCompetencyGuid,
+      classification: kc.classification,
+      posteriorProbability: kc.posteriorProbability,
+      evidenceItemRefs: kc.evidenceItemRefs,
+      selectionPolicyId: state.selectionPolicyId,
+      scaleCalibrationId: state.scaleCalibrationId,
+    })),
+  };
+}

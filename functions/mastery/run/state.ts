@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import { executionPins, runMode, stopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
+
+/** One item that QTI has been asked to deliver; its sequence is its place in the list, from 1. */
+export const offer = z.strictObject({ deliverySessionId: identifier, artifactVersionId: identifier });
+export type Offer = z.infer<typeof offer>;
+
+/** What the owners have acknowledged so far. A member exists only after the owner's own answer proved it. */
+export const acknowledgements = z.strictObject({
+  resultRecordId: identifier.optional(),
+  componentsAcknowledged: z.literal(true).optional(),
+  caliperEventIri: identifier.optional(),
+});
+export type Acknowledgements = z.infer<typeof acknowledgements>;
+
+/**
+ * Everything that the service knows of a run between two requests. It exists only sealed inside the continuation [MA-003]: answers stay
+ * with QTI, and the posterior is rebuilt from them on every request.
+ */
+export const runState = z.strictObject({
+  version: z.literal(1),
+  tenantId: identifier,
+  runMode,
+  selectionPolicyId: identifier,
+  selectionPolicyChecksum: sha256,
+  scaleCalibrationId: identifier,
+  scaleCalibrationChecksum: sha256,
+  pins: executionPins,
+  candidateRef: identifier,
+  runSeed: sha256,
+  /** Epoch milliseconds of the start's control record. */
+  startedAt: z.int().min(0),
+  resultsStudentId: identifier.optional(),
+  offers: z.array(offer),
+  /** How many of the offers have been consumed, and a digest of the outcomes that counted. */
+  consumed: z.strictObject({ count: z.int().min(0), digest: sha256 }),
+  stopReason: stopReason.nullable(),
+  acknowledgements,
+});
+export type RunState = z.infer<typeof runState>;
+
+export type RunStatus = 'in_progress' | 'finalizing' | 'completed';
+
+/** Where the run stands: a run without a stop reason is in progress; it is completed once every acknowledgement of its mode is there. */
+export function statusOf(state: RunState): RunStatus {
+  if (state.stopReason === null) return 'in_progress';
+  return isAcknowledged(state) ? 'completed' : 'finalizing';
+}
+
+/** Whether Results (learner mode only) and Caliper have acknowledged everything [MA-138, MA-139]. */
+function isAcknowledged(state: RunState): boolean {
+  return resultsAcknowledged(state) && state.acknowledgements.caliperEventIri !== undefined;
+}
+
+/** Whether nothing is left to be written to Results; a conformance run never writes there [MA-013]. */
+export function resultsAcknowledged(state: RunState): boolean {
+  return (
+    state.runMode === 'owner_conformance' ||
+    (state.acknowledgements.resultRecordId !== undefined &&
+      state.acknowledgements.componentsAcknowledged === true)
+  );
+}
+
+/** The offer that waits for its outcome; undefined when all offers are consumed. */
+export function outstandingOffer(state: RunState): (Offer & { readonly sequence: number }) | undefined {
+  const waiting = state.offers[state.consumed.count];
+  return waiting === undefined ? undefined : { ...waiting, sequence: state.consumed.count + 1 };
+}
