@@ -42,12 +42,16 @@ function inspectText(text: string): Result<never, StrictJsonError> | undefined {
       const end = endOfString(text, at);
       if (expectName && frame?.names !== undefined) {
         const name = JSON.parse(text.slice(at, end)) as string;
-        if (frame.names.has(name)) return err({ kind: 'duplicate-key', pointer: pointerOf(frames.slice(0, -1)) });
+        if (frame.names.has(name))
+          return err({ kind: 'duplicate-key', pointer: pointerOf(frames.slice(0, -1)) });
         frame.names.add(name);
         frame.name = name;
         if (!name.isWellFormed()) return err({ kind: 'not-i-json' });
         expectName = false;
-      } else if (mayBeIllFormed(text, at, end) && !(JSON.parse(text.slice(at, end)) as string).isWellFormed()) {
+      } else if (
+        mayBeIllFormed(text, at, end) &&
+        !(JSON.parse(text.slice(at, end)) as string).isWellFormed()
+      ) {
         return err({ kind: 'not-i-json' });
       }
       at = end;

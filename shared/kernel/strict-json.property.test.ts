@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseStrictJson } from './strict-json.ts';
+
+describe('parseStrictJson', () => {
+  it('reads every JSON value as JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(3), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        expect(parseStrictJson(text)).toEqual({ ok: true, value: JSON.parse(text) as unknown });
+      }),
+    );
+  });
+
+  it('refuses a repeated name wherever it stands, also when one of the two is escaped', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        fc.jsonValue(),
+        fc.jsonValue(),
+        (name, first, second) => {
+          const escaped = [...name]
+            .map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+            .join('');
+          fc.pre([...name].every((char) => char.length === 1));
+          const text = `{"outer":[{${JSON.stringify(name)}:${JSON.stringify(first)},"${escaped}":${JSON.stringify(second)}}]}`;
+          expect(parseStrictJson(text)).toEqual({
+            ok: false,
+            error: { kind: 'duplicate-key', pointer: '/outer/0' },
+          });
+        },
+      ),
+    );
+  });
+
+  it('accepts the same name in different objects', () => {
+    expect(parseStrictJson('{"a":{"a":[{"a":1},{"a":2}]}}').ok).toBe(true);
+  });
+
+  it.each([
+    ['a number beyond the doubles', '[1e999]', 'not-i-json'],
+    ['a lone surrogate in a value', '["\\ud800"]', 'not-i-json'],
+    ['a lone surrogate in a name', '{"\\udc00":1}', 'not-i-json'],
+    ['65 levels', '['.repeat(65) + ']'.repeat(65), 'too-deep'],
+    ['NaN', '[NaN]', 'malformed'],
+    ['a trailing comma', '[1,]', 'malformed'],
+    ['nothing', '', 'malformed'],
+    ['two values', '{}{}', 'malformed'],
+  ])('refuses %s', (_, text, kind) => {
+    expect(parseStrictJson(text)).toMatchObject({ ok: false, error: { kind } });
+  });
+
+  it('accepts 64 levels, a paired surrogate and brackets inside strings', () => {
+    expect(parseStrictJson('['.repeat(64) + ']'.repeat(64)).ok).toBe(true);
+    expect(parseStrictJson('{"a":"\\ud83d\\ude00 [{,:\\"","b":1}').ok).toBe(true);
+  });
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson, hashCanonical, sha256Hex } from './canonical-json.ts';
+import { deterministicUuid } from './deterministic-uuid.ts';
+import { isStrongEntityTag, strongEntityTag } from './entity-tag.ts';
+import { formatInstant, parseInstant } from './instant.ts';
+import { roundSignificant } from './numbers.ts';
+
+describe('canonical JSON', () => {
+  it('gives the RFC 8785 form of the standard’s own example', () => {
+    const value = {
+      numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+      string: '\u20ac$\u000f\nA\'B"\\"/',
+      literals: [null, true, false],
+    };
+    expect(canonicalJson(value)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\"/"}',
+    );
+  });
+
+  it('hashes the same value to the same 64 lower-case hexadecimal characters, whatever the key order [MA-043]', () => {
+    expect(hashCanonical({ b: 1, a: [true] })).toBe(hashCanonical({ a: [true], b: 1 }));
+    expect(hashCanonical({ b: 1, a: [true] })).toMatch(/^[0-9a-f]{64}$/);
+    expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it('throws on what no parser gives', () => {
+    for (const value of [NaN, Infinity, '\ud800', undefined]) expect(() => canonicalJson(value)).toThrow();
+  });
+});
+
+describe('instants', () => {
+  it.each(['2026-01-31T09:30:00Z', '2026-01-31T09:30:00.123Z', '2024-02-29T23:59:59.000001Z'])(
+    'reads %s [MA-042]',
+    (text) => {
+      expect(parseInstant(text)).toBe(Date.parse(text));
+    },
+  );
+
+  it.each([
+    '2026-01-31T09:30:00+00:00',
+    '2026-01-31t09:30:00Z',
+    '2026-01-31T09:30:00z',
+    '2026-02-30T00:00:00Z',
+    '2026-01-31T09:30:60Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31',
+    '2026-13-01T00:00:00Z',
+    '',
+  ])('refuses %j [MA-042]', (text) => {
+    expect(parseInstant(text)).toBeUndefined();
+  });
+
+  it('writes what it reads', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4e12 }), (time) => {
+        expect(parseInstant(formatInstant(time))).toBe(time);
+      }),
+    );
+  });
+});
+
+describe('numbers', () => {
+  it('keeps as many decimal digits as it is told and writes the same text again [MA-117]', () => {
+    expect(roundSignificant(0.123456789, 4)).toBe(0.1235);
+    expect(roundSignificant(-0, 4)).toBe(0);
+    fc.assert(
+      fc.property(
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.integer({ min: 1, max: 15 }),
+        (value, digits) => {
+          const once = roundSignificant(value, digits);
+          expect(roundSignificant(once, digits)).toBe(once);
+        },
+      ),
+    );
+  });
+});
+
+describe('deterministic UUIDs', () => {
+  it('are RFC 9562 version 8, equal for equal parts and different for parts that only concatenate alike', () => {
+    const uuid = deterministicUuid('purpose', 'ab', 'c');
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(deterministicUuid('purpose', 'ab', 'c')).toBe(uuid);
+    expect(deterministicUuid('purpose', 'a', 'bc')).not.toBe(uuid);
+    expect(deterministicUuid('other', 'ab', 'c')).not.toBe(uuid);
+  });
+});
+
+describe('entity tags', () => {
+  it('tells strong tags from everything else', () => {
+    expect(isStrongEntityTag(strongEntityTag('abc'))).toBe(true);
+    for (const text of ['W/"abc"', '*', 'abc', '"a", "b"', '"a"b"', ''])
+      expect(isStrongEntityTag(text)).toBe(false);
+  });
+});
