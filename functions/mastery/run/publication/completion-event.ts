@@ -14,19 +14,24 @@ export interface Completion {
   /** Epoch milliseconds of the last scored attempt. */
   readonly completedAt: number;
   readonly administeredItemCount: number;
-  /** The reportable scale score; only a learner run publishes it. */
-  readonly scaleScore: number;
+  /** Only a learner run publishes a score, and only it names a person. */
+  readonly learner: { readonly studentId: string; readonly scaleScore: number } | undefined;
 }
 
 /** The Caliper 1.2 envelope of a completed run: its sendTime is the event's own time, never the clock of a retry. */
 export function completionEnvelope(completion: Completion): CaliperEnvelope {
   const event =
-    completion.state.runMode === 'production_learner' ? gradeEvent(completion) : conformanceEvent(completion);
+    completion.learner === undefined
+      ? conformanceEvent(completion)
+      : gradeEvent(completion, completion.learner);
   return { sensor: SENSOR, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
 }
 
 /** Automatic grading of a learner's attempt: GradingProfile asks for a software actor. */
-function gradeEvent({ state, completedAt, scaleScore }: Completion): CaliperEvent {
+function gradeEvent(
+  { state, completedAt }: Completion,
+  learner: NonNullable<Completion['learner']>,
+): CaliperEvent {
   const attemptIri = `urn:uuid:${deterministicUuid('mastery-attempt', state.tenantId, state.runSeed)}`;
   return {
     '@context': CALIPER_CONTEXT,
@@ -38,7 +43,7 @@ function gradeEvent({ state, completedAt, scaleScore }: Completion): CaliperEven
     object: {
       id: attemptIri,
       type: 'Attempt',
-      assignee: { id: entityIri(state.tenantId, 'student', state.resultsStudentId ?? ''), type: 'Person' },
+      assignee: { id: entityIri(state.tenantId, 'student', learner.studentId), type: 'Person' },
       assignable: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
       count: 1,
     },
@@ -46,7 +51,7 @@ function gradeEvent({ state, completedAt, scaleScore }: Completion): CaliperEven
       id: `urn:uuid:${deterministicUuid('mastery-score', state.tenantId, state.runSeed)}`,
       type: 'Score',
       attempt: attemptIri,
-      scoreGiven: scaleScore,
+      scoreGiven: learner.scaleScore,
       scoredBy: ACTOR,
     },
     eventTime: formatInstant(completedAt),

@@ -1,4 +1,4 @@
-import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { KcClassification, ScaleResult, StopReason } from '#shared/contract/mastery/adaptive-run.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
 import type { RunState } from '../state.ts';
@@ -7,6 +7,7 @@ import { componentId, producerResultId } from './names.ts';
 /** The settled result of a learner run, with the same bytes at every retry. */
 export function resultRecord(
   state: RunState,
+  stopReason: StopReason,
   studentId: string,
   scale: ScaleResult,
   outcomes: readonly ScoredOutcome[],
@@ -21,7 +22,7 @@ export function resultRecord(
     selectionPolicyId: state.selectionPolicyId,
     scaleCalibrationId: state.scaleCalibrationId,
     scale: { scaleId: scale.scaleId, scaleScore: scale.scaleScore, standardError: scale.standardError },
-    stopReason: state.stopReason ?? '',
+    stopReason,
     administeredItemCount: outcomes.length,
     deliverySessionIds: state.offers.map((offer) => offer.deliverySessionId),
     scoredAt: lastOutcome.scoredAt,

@@ -1,0 +1,10 @@
+import type { StopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import { outstandingOffer } from '../state.ts';
+import type { RunState } from '../state.ts';
+
+/** in_progress → finalizing: a stopping rule holds; nothing is offered any more, and what is left is to be acknowledged [MA-137]. */
+export function beginFinalizing(state: RunState, stopReason: StopReason): RunState {
+  if (state.stopReason !== null || outstandingOffer(state) !== undefined)
+    throw new Error('beginFinalizing: the run has stopped already or an item is outstanding');
+  return { ...state, stopReason };
+}

@@ -1,0 +1,32 @@
+import type { ExecutionPins, StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
+import type { RunIdentity } from '../identity.ts';
+import { digestOutcomes } from '../outcomes.ts';
+import type { RunState } from '../state.ts';
+
+/** (none) → in_progress, before its first offer: everything is pinned. */
+export function startState(
+  tenantId: string,
+  request: StartAdaptiveRunRequest,
+  identity: RunIdentity,
+  pins: ExecutionPins,
+  checksums: { readonly selectionPolicy: string; readonly scaleCalibration: string },
+): RunState {
+  return {
+    version: 1,
+    tenantId,
+    runMode: request.runMode,
+    selectionPolicyId: request.selectionPolicyId,
+    selectionPolicyChecksum: checksums.selectionPolicy,
+    scaleCalibrationId: request.scaleCalibrationId,
+    scaleCalibrationChecksum: checksums.scaleCalibration,
+    pins,
+    candidateRef: identity.candidateRef,
+    runSeed: identity.runSeed,
+    startedAt: identity.startedAt,
+    ...(request.runMode === 'production_learner' ? { resultsStudentId: request.resultsStudentId } : {}),
+    offers: [],
+    consumed: { count: 0, digest: digestOutcomes([]) },
+    stopReason: null,
+    acknowledgements: {},
+  };
+}
