@@ -13,7 +13,27 @@ export interface UpstreamReference {
   readonly requestId?: string;
 }
 
-/** One occurrence of a registered problem. Title, public text and retryability come from the registry's row; nothing in it comes from a caller or an upstream body. */
+/** A source that the reports service names in `dependency`: the SourceRef service enum. */
+export type Dependency =
+  | 'qti'
+  | 'results'
+  | 'analytics'
+  | 'content'
+  | 'case'
+  | 'oneroster'
+  | 'caliper'
+  | 'mastery_engine'
+  | 'bank'
+  | 'blueprint'
+  | 'unknown';
+
+/** Headers that every answer about a deprecated resource carries, its problems included [MA-049, MA-050]. */
+export type DeprecationHeaders = Readonly<Partial<Record<'Deprecation' | 'Sunset' | 'Link', string>>>;
+
+/**
+ * One occurrence of a registered problem. Title, public text and retryability come from the registry's row; nothing in it comes from a
+ * caller or an upstream body. Made by `problem()` in registry.ts only, which knows what each row carries.
+ */
 export interface Problem {
   readonly service: ServiceName;
   readonly code: string;
@@ -25,6 +45,8 @@ export interface Problem {
   readonly currentEtag?: string;
   readonly upstream?: UpstreamReference;
   /** Reports only. */
-  readonly dependency?: string;
+  readonly dependency?: Dependency;
+  /** Reports only. */
   readonly operationId?: string;
+  readonly headers?: DeprecationHeaders;
 }

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { masteryProblem, problemDocument, reportsProblem } from './document.ts';
+import { problemRows } from './registry.ts';
+import type { Problem } from './problem.ts';
+import type { ProblemRow } from './registry.ts';
+
+const occurrence = {
+  problemsUrl: 'https://docs.example/problems',
+  requestId: '6d8f3c1e-58a7-4a0e-9a53-3f8e5d0c1b2a',
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+};
+
+const rows: readonly ProblemRow[] = problemRows;
+const occurrences = fc
+  .record({
+    row: fc.constantFrom(...rows),
+    retryable: fc.boolean(),
+    invalidParams: fc.array(
+      fc.record({
+        name: fc.constant('/body/a'),
+        reason: fc.constant('required'),
+        message: fc.constant('is required'),
+      }),
+      { maxLength: 100 },
+    ),
+    operationId: fc.option(fc.constant('op_1')),
+  })
+  .map(({ row, retryable, invalidParams, operationId }): Problem => ({
+    service: row.service,
+    code: row.code,
+    status: row.status,
+    detail: row.detail,
+    retryable: row.retryable === 'occurrence' ? retryable : row.retryable,
+    ...(row.carries.includes('invalidParams') ? { invalidParams } : {}),
+    ...(row.carries.includes('currentEtag') ? { currentEtag: '"v1"' } : {}),
+    ...(row.carries.includes('upstream')
+      ? { upstream: { service: 'qti' as const, operation: 'qti.read_adaptive_pool_root' } }
+      : {}),
+    ...(row.carries.includes('dependency') ? { dependency: 'results' as const } : {}),
+    ...(row.service === 'reports' && operationId !== null ? { operationId } : {}),
+  }));
+
+describe('problem documents', () => {
+  it('fit the envelope of their service: absent members there, nulls here [MA-205, MA-206, MA-019, RP-322, RP-325, RP-327]', () => {
+    fc.assert(
+      fc.property(occurrences, (problem) => {
+        const document = problemDocument(problem, occurrence);
+        const schema = problem.service === 'mastery' ? masteryProblem : reportsProblem;
+        expect(schema.parse(document)).toEqual(document);
+        expect(document.status).toBe(problem.status);
+        expect(document.type).toBe(`https://docs.example/problems/${problem.code}`);
+        if (problem.service === 'mastery') expect(Object.values(document)).not.toContain(null);
+        else expect(Object.keys(document)).toHaveLength(11);
+      }),
+    );
+  });
+
+  it('never hold anything that was put on a problem beside its declared members [MA-207, MA-210, MA-213, RP-324, RP-326]', () => {
+    fc.assert(
+      fc.property(occurrences, fc.string({ minLength: 12, maxLength: 40 }), (problem, submitted) => {
+        const canary = `canary:${submitted}`;
+        const polluted = {
+          ...problem,
+          value: canary,
+          title: canary,
+          instance: canary,
+          type: canary,
+          cause: canary,
+          ...(problem.upstream === undefined
+            ? {}
+            : { upstream: { ...problem.upstream, host: canary, body: canary } }),
+          ...(problem.invalidParams === undefined
+            ? {}
+            : {
+                invalidParams: problem.invalidParams.map((param) => ({
+                  ...param,
+                  value: canary,
+                  input: canary,
+                })),
+              }),
+        } as Problem;
+        expect(JSON.stringify(problemDocument(polluted, occurrence))).not.toContain('canary:');
+      }),
+    );
+  });
+
+  it('name field errors by pointer, code and message on reports [RP-329]', () => {
+    const document = problemDocument(
+      {
+        service: 'reports',
+        code: 'validation',
+        status: 400,
+        detail: 'x',
+        retryable: false,
+        invalidParams: [{ name: '/query/limit', reason: 'out-of-range', message: 'must be at most 100' }],
+      },
+      occurrence,
+    );
+    expect(document).toMatchObject({
+      fieldErrors: [{ pointer: '/query/limit', code: 'out-of-range', message: 'must be at most 100' }],
+      dependency: null,
+      operationId: null,
+    });
+  });
+
+  it('refuse a problem that no row registers', () => {
+    expect(() =>
+      problemDocument(
+        { service: 'mastery', code: 'nope', status: 400, detail: 'x', retryable: false },
+        occurrence,
+      ),
+    ).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,138 @@
+import * as z from 'zod';
+import { problemRow } from './registry.ts';
+import type { Problem } from './problem.ts';
+
+/** What the pipeline adds to a problem: where its page is and which request this was. */
+export interface Occurrence {
+  /** Base of the `type` URIs, https, without a trailing slash. */
+  readonly problemsUrl: string;
+  readonly requestId: string;
+  readonly traceId: string;
+}
+
+const upstreamReference = z.strictObject({
+  service: z.enum(['platform_auth', 'bank', 'content', 'qti', 'case', 'results', 'caliper', 'anchor']),
+  operation: z.string().min(1),
+  requestId: z.string().min(1).optional(),
+});
+
+/** The mastery engine's problem document: members that do not apply are absent [MA-019, MA-206]. */
+export const masteryProblem = z
+  .strictObject({
+    type: z.url(),
+    title: z.string().min(1),
+    status: z.int().min(400).max(599),
+    detail: z.string().min(1),
+    instance: z.string().min(1),
+    code: z.string().regex(/^[a-z]+(-[a-z]+)*$/),
+    requestId: z.string().min(1),
+    retryable: z.boolean(),
+    invalidParams: z
+      .array(z.strictObject({ name: z.string(), reason: z.string(), message: z.string() }))
+      .max(100)
+      .optional(),
+    currentEtag: z.string().optional(),
+    upstream: upstreamReference.optional(),
+  })
+  .meta({ id: 'MasteryProblem' });
+export type MasteryProblem = z.infer<typeof masteryProblem>;
+
+/** The reports service's problem document: every member is present, null where it does not apply [RP-322..RP-330]. */
+export const reportsProblem = z
+  .strictObject({
+    type: z.url({ protocol: /^https$/ }),
+    title: z.string().min(1).max(120),
+    status: z.int().min(400).max(599),
+    detail: z.string().min(1).max(1000),
+    instance: z.string().min(1),
+    requestId: z.string().min(1).max(128),
+    traceId: z.string().min(1).max(128),
+    retryable: z.boolean(),
+    dependency: z
+      .enum([
+        'qti',
+        'results',
+        'analytics',
+        'content',
+        'case',
+        'oneroster',
+        'caliper',
+        'mastery_engine',
+        'bank',
+        'blueprint',
+        'unknown',
+      ])
+      .nullable(),
+    fieldErrors: z
+      .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
+      .max(100)
+      .nullable(),
+    operationId: z.string().min(1).nullable(),
+  })
+  .meta({ id: 'ReportsProblem' });
+export type ReportsProblem = z.infer<typeof reportsProblem>;
+
+/** The body of a problem answer, in the envelope of the problem's own service. Throws for a problem that no row registers. */
+export function problemDocument(problem: Problem, occurrence: Occurrence): MasteryProblem | ReportsProblem {
+  return problem.service === 'mastery'
+    ? masteryDocument(problem, occurrence)
+    : reportsDocument(problem, occurrence);
+}
+
+function masteryDocument(problem: Problem, occurrence: Occurrence): MasteryProblem {
+  return {
+    ...common(problem, occurrence),
+    code: problem.code,
+    requestId: occurrence.requestId,
+    retryable: problem.retryable,
+    ...(problem.invalidParams === undefined
+      ? {}
+      : {
+          invalidParams: problem.invalidParams.map(({ name, reason, message }) => ({
+            name,
+            reason,
+            message,
+          })),
+        }),
+    ...(problem.currentEtag === undefined ? {} : { currentEtag: problem.currentEtag }),
+    ...(problem.upstream === undefined
+      ? {}
+      : {
+          upstream: {
+            service: problem.upstream.service,
+            operation: problem.upstream.operation,
+            ...(problem.upstream.requestId === undefined ? {} : { requestId: problem.upstream.requestId }),
+          },
+        }),
+  };
+}
+
+function reportsDocument(problem: Problem, occurrence: Occurrence): ReportsProblem {
+  return {
+    ...common(problem, occurrence),
+    requestId: occurrence.requestId,
+    traceId: occurrence.traceId,
+    retryable: problem.retryable,
+    dependency: problem.dependency ?? null,
+    fieldErrors:
+      problem.invalidParams?.map(({ name, reason, message }) => ({ pointer: name, code: reason, message })) ??
+      null,
+    operationId: problem.operationId ?? null,
+  };
+}
+
+/** The five members of RFC 9457. `instance` names this occurrence and nothing else [MA-207, RP-326]. */
+function common(
+  problem: Problem,
+  occurrence: Occurrence,
+): { type: string; title: string; status: number; detail: string; instance: string } {
+  const row = problemRow(problem.service, problem.code, problem.status);
+  if (row === undefined) throw new TypeError('problemDocument: the problem is not registered');
+  return {
+    type: `${occurrence.problemsUrl}/${problem.code}`,
+    title: row.title,
+    status: problem.status,
+    detail: problem.detail,
+    instance: `urn:uuid:${occurrence.requestId}`,
+  };
+}

@@ -1,0 +1,126 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { problem, problemRow, problemRowByKey, problemRows } from './registry.ts';
+import type { ProblemExtras, ProblemRow } from './registry.ts';
+
+const rows: readonly ProblemRow[] = problemRows;
+const keysOf = (service: string): readonly string[] =>
+  rows
+    .filter((row) => row.service === service)
+    .map((row) => `${row.status} ${row.code} ${String(row.retryable)}`)
+    .sort();
+
+describe('problem registry', () => {
+  it('holds exactly the table of the mastery engine and the additional suffixes [MA-148, MA-208, MA-209, MA-214]', () => {
+    expect(keysOf('mastery')).toEqual([
+      '400 invalid-request false',
+      '401 authentication-required false',
+      '403 insufficient-scope false',
+      '404 resource-not-found false',
+      '409 adaptive-pool-version-drift false',
+      '409 idempotency-key-reused false',
+      '409 stream-conflict false',
+      '412 stream-conflict true',
+      '413 payload-too-large false',
+      '413 simulation-limit-exceeded false',
+      '422 calibration-invalid false',
+      '424 finalization-incomplete true',
+      '424 upstream-unavailable occurrence',
+      '428 precondition-required false',
+      '429 rate-limited true',
+      '500 internal-error true',
+      '502 qti-adaptive-pool-invalid false',
+    ]);
+  });
+
+  it('holds exactly the table of the reports service and the additional suffixes [RP-331, RP-332, RP-333, RP-334]', () => {
+    expect(keysOf('reports')).toEqual([
+      '400 unsupported-parameter false',
+      '400 validation false',
+      '401 authentication-required false',
+      '403 authorization-denied false',
+      '404 not-found false',
+      '409 idempotency-conflict false',
+      '409 source-version-conflict true',
+      '413 payload-too-large false',
+      '429 rate-limited true',
+      '500 internal-error true',
+      '503 dependency-incomplete true',
+      '503 dependency-unavailable true',
+    ]);
+  });
+
+  it('never reuses a code of one service in the other, but for those that share a page word for word', () => {
+    const shared = ['authentication-required', 'payload-too-large', 'rate-limited', 'internal-error'];
+    const codes = (service: string): Set<string> =>
+      new Set(rows.filter((row) => row.service === service).map((row) => row.code));
+    expect([...codes('mastery')].filter((code) => codes('reports').has(code)).sort()).toEqual(
+      [...shared].sort(),
+    );
+    for (const code of shared) {
+      const pages = rows.filter((row) => row.code === code).map((row) => ({ ...row, service: 'both' }));
+      expect(pages).toHaveLength(2);
+      expect(pages[0]).toEqual(pages[1]);
+    }
+  });
+
+  it('keeps title and detail within their lengths [RP-323]', () => {
+    for (const row of rows) {
+      expect(row.title.length, row.code).toBeLessThanOrEqual(120);
+      expect(row.detail.length, row.code).toBeLessThanOrEqual(1000);
+      for (const text of [row.title, row.detail, row.meaning, row.cause, row.remedy])
+        expect(text.trim().length, row.code).toBeGreaterThan(0);
+    }
+  });
+
+  it('gives a Retry-After to everything that may be repeated, and to nothing else', () => {
+    for (const row of rows)
+      expect(row.retryAfterSeconds !== undefined, `${row.status} ${row.code}`).toBe(row.retryable !== false);
+  });
+
+  it('tells the 409 and the 412 of stream-conflict apart [MA-166, MA-211]', () => {
+    expect(problem('mastery', 'stream-conflict', 409)).toMatchObject({ status: 409, retryable: false });
+    expect(problem('mastery', 'stream-conflict', 409)).not.toHaveProperty('currentEtag');
+    expect(problem('mastery', 'stream-conflict', 412, { currentEtag: '"a"' })).toMatchObject({
+      status: 412,
+      retryable: true,
+      currentEtag: '"a"',
+    });
+  });
+
+  it('is retryable as the occurrence says where the row leaves it open [MA-218]', () => {
+    const upstream = { service: 'bank', operation: 'bank.read_adaptive_pool_manifest' } as const;
+    expect(problem('mastery', 'upstream-unavailable', 424, { upstream, retryable: false })).toEqual({
+      service: 'mastery',
+      code: 'upstream-unavailable',
+      status: 424,
+      detail: 'A required owner gave no usable answer.',
+      retryable: false,
+      upstream,
+    });
+    expect(problem('mastery', 'upstream-unavailable', 424, { upstream, retryable: true })).toMatchObject({
+      retryable: true,
+      retryAfterSeconds: 5,
+    });
+  });
+
+  it('compiles registered triples only, with what they carry', () => {
+    // @ts-expect-error the reports service has no such code
+    expect(() => problem('reports', 'stream-conflict', 409)).toThrow(TypeError);
+    // @ts-expect-error the code has no such status
+    expect(() => problem('mastery', 'calibration-invalid', 400)).toThrow(TypeError);
+    // @ts-expect-error a 412 carries the current entity tag
+    expect(problem('mastery', 'stream-conflict', 412)).not.toHaveProperty('currentEtag');
+    // @ts-expect-error a hidden 404 has one text
+    problem('mastery', 'resource-not-found', 404, { detail: 'other' });
+    expectTypeOf<
+      ProblemExtras<'mastery', 'upstream-unavailable', 424>['retryable']
+    >().toEqualTypeOf<boolean>();
+  });
+
+  it('finds a row by the key that routes use', () => {
+    expect(problemRowByKey('mastery', '412 stream-conflict')).toBe(
+      problemRow('mastery', 'stream-conflict', 412),
+    );
+    expect(problemRowByKey('reports', '412 stream-conflict')).toBeUndefined();
+  });
+});
