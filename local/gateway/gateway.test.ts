@@ -1,0 +1,236 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as z from 'zod';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatewayRow } from '#test/support/gateway-row.ts';
+import { createFunctionPool } from './function-pool.ts';
+import type { FunctionPool } from './function-pool.ts';
+import { startGateway } from './gateway.ts';
+import type { Access, Gateway } from './gateway.ts';
+
+/** A bundle as Lambda would run it: it does what the request's body says. */
+const bundle = `
+let served = 0;
+let inFlight = 0;
+let most = 0;
+export const handler = async (event, context) => {
+  served += 1;
+  inFlight += 1;
+  most = Math.max(most, inFlight);
+  const wish = JSON.parse(event.body ?? '{}');
+  console.log(JSON.stringify({ code: 'SERVED', wish: wish.do ?? null }));
+  if (wish.do === 'throw') { inFlight -= 1; throw new Error('as wished'); }
+  if (wish.do === 'exit') process.exit(3);
+  if (wish.do === 'crash') setImmediate(() => { throw new Error('outside of the handler'); });
+  if (wish.do === 'hang' || wish.do === 'crash') await new Promise(() => {});
+  if (wish.do === 'nonsense') { inFlight -= 1; return 'nonsense'; }
+  if (wish.do === 'large') { inFlight -= 1; return { statusCode: 200, body: 'x'.repeat(7 * 1024 * 1024) }; }
+  if (wish.do === 'wait') await new Promise((resolve) => setTimeout(resolve, 20));
+  inFlight -= 1;
+  return {
+    statusCode: 200,
+    headers: { 'WWW-Authenticate': 'Bearer' },
+    body: JSON.stringify({
+      served,
+      most,
+      variables: process.env,
+      remaining: context.getRemainingTimeInMillis(),
+      requestId: event.requestContext.requestId,
+      awsRequestId: context.awsRequestId,
+      policyId: event.pathParameters?.policyId,
+    }),
+  };
+};
+`;
+
+const bodySchema = z.object({
+  served: z.number(),
+  most: z.number(),
+  variables: z.record(z.string(), z.string()),
+  remaining: z.number(),
+  requestId: z.string(),
+  awsRequestId: z.string(),
+  policyId: z.string().optional(),
+});
+
+let directory: string;
+let pool: FunctionPool;
+let gateway: Gateway;
+let output = '';
+const accesses: Access[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'gateway-'));
+  const file = join(directory, 'index.mjs');
+  await writeFile(file, bundle);
+  pool = createFunctionPool(
+    ['act', 'read'].map((name) => ({
+      name,
+      bundleUrl: pathToFileURL(file).href,
+      memoryMb: 128,
+      timeoutSeconds: 1,
+      variables: { STAGE: name },
+    })),
+    2,
+    (name, text) => {
+      output += `${name}: ${text}`;
+    },
+  );
+  gateway = await startGateway({
+    port: 0,
+    stage: 'local',
+    services: [
+      {
+        service: 'mastery',
+        basePath: '/mastery',
+        routes: [gatewayRow('act', 'POST', '/v1/acts'), gatewayRow('read', 'GET', '/v1/policies/{policyId}')],
+      },
+    ],
+    pool,
+    gatewayResponse: (service, failure, requestId) => ({
+      status: failure === 'no-route' ? 404 : failure === 'too-large' ? 413 : 500,
+      headers: { 'Content-Type': 'application/problem+json' },
+      body: JSON.stringify({ service, failure, requestId }),
+    }),
+    page: (method, path) =>
+      method === 'GET' && path === '/docs' ? { status: 200, headers: {}, body: 'documents' } : undefined,
+    onAccess: (access) => accesses.push(access),
+  });
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await rm(directory, { recursive: true });
+});
+
+async function act(wish: object): Promise<Response> {
+  return fetch(`${gateway.url}/mastery/v1/acts`, { method: 'POST', body: JSON.stringify(wish) });
+}
+
+async function facts(response: Response): Promise<z.infer<typeof bodySchema>> {
+  return bodySchema.parse(await response.json());
+}
+
+describe('the gateway', () => {
+  it('runs a bundle with its own variables and nothing of this process', async () => {
+    const { variables, remaining, requestId, awsRequestId } = await facts(await act({}));
+    expect(variables).toMatchObject({ STAGE: 'act', AWS_LAMBDA_FUNCTION_NAME: 'act' });
+    expect(variables).not.toHaveProperty('PATH');
+    expect(variables).not.toHaveProperty('HOME');
+    expect(remaining).toBeGreaterThan(0);
+    expect(remaining).toBeLessThanOrEqual(1000);
+    expect(awsRequestId).toBe(requestId);
+  });
+
+  it('keeps an environment warm, and gives each function its own', async () => {
+    const before = await facts(await act({}));
+    expect((await facts(await act({}))).served).toBe(before.served + 1);
+    const read = await facts(await fetch(`${gateway.url}/mastery/v1/policies/a%2Fb?x=1`));
+    expect(read).toMatchObject({ served: 1, policyId: 'a%2Fb', variables: { STAGE: 'read' } });
+  });
+
+  it('serves one request at a time in an environment, and makes the others wait at the limit', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, async () => facts(await act({ do: 'wait' }))));
+    expect(all.map(({ most }) => most)).toStrictEqual([1, 1, 1, 1, 1, 1]);
+    expect(new Set(all.map(({ requestId }) => requestId)).size).toBe(6);
+  });
+
+  it('renames WWW-Authenticate as a REST API does', async () => {
+    const { headers } = await act({});
+    expect(headers.get('www-authenticate')).toBeNull();
+    expect(headers.get('x-amzn-remapped-www-authenticate')).toBe('Bearer');
+  });
+
+  it.each(['throw', 'exit', 'crash', 'hang', 'nonsense', 'large'])(
+    'answers for a function that does this: %s, and serves the next request',
+    async (wish) => {
+      const response = await act({ do: wish });
+      expect(response.status).toBe(500);
+      expect(await response.json()).toMatchObject({ service: 'mastery', failure: 'integration-failed' });
+      expect((await act({})).status).toBe(200);
+    },
+  );
+
+  it('replaces an environment that is killed in the middle of a request', async () => {
+    output = '';
+    const hanging = act({ do: 'hang' });
+    await expect.poll(() => output).toContain('"wish":"hang"');
+    expect(await pool.kill('read')).toBe(0);
+    expect(await pool.kill('act')).toBe(1);
+    expect((await hanging).status).toBe(500);
+    expect((await facts(await act({}))).served).toBe(1);
+  });
+
+  it('passes on what a function writes before it answers', async () => {
+    output = '';
+    await act({ do: 'note' });
+    expect(output).toBe('act: {"code":"SERVED","wish":"note"}\n');
+  });
+
+  it.each([
+    ['GET', '/mastery/v1/unknown'],
+    ['GET', '/mastery/v1/acts'],
+    ['PUT', '/mastery/v1/acts'],
+    ['DELETE', '/mastery/v1/acts'],
+    ['OPTIONS', '/mastery/v1/acts'],
+    ['POST', '/mastery/v1/%61cts'],
+    ['POST', '/docs'],
+    ['GET', '/elsewhere'],
+  ])('answers %s %s itself: no such route', async (method, path) => {
+    const response = await fetch(gateway.url + path, { method });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ failure: 'no-route' });
+  });
+
+  it('answers HEAD without a body', async () => {
+    const response = await fetch(`${gateway.url}/mastery/v1/policies/p`, { method: 'HEAD' });
+    expect(response.status).toBe(404);
+    expect(await response.text()).toBe('');
+  });
+
+  it('refuses a body above 10 MiB without waking a function', async () => {
+    output = '';
+    const response = await fetch(`${gateway.url}/mastery/v1/acts`, {
+      method: 'POST',
+      body: Buffer.alloc(10 * 1024 * 1024 + 1, 0x20),
+    });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ failure: 'too-large' });
+    expect(output).toBe('');
+  });
+
+  it('refuses a body that no invocation can carry', async () => {
+    const response = await act({ text: 'x'.repeat(6 * 1024 * 1024) });
+    expect(response.status).toBe(413);
+  });
+
+  it('serves pages beside the services', async () => {
+    expect(await (await fetch(`${gateway.url}/docs`)).text()).toBe('documents');
+  });
+
+  it('reads an absolute request target', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(gateway.url);
+      httpRequest({ hostname, port, path: `${gateway.url}/mastery/v1/policies/p` }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(200);
+  });
+
+  it('reports the template of a served route, never its path', async () => {
+    await fetch(`${gateway.url}/mastery/v1/policies/secret?x=secret`);
+    expect(accesses.at(-1)).toMatchObject({
+      method: 'GET',
+      resource: '/mastery/v1/policies/{policyId}',
+      status: 200,
+    });
+    expect(JSON.stringify(accesses)).not.toContain('secret');
+  });
+});

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ServiceName } from '#shared/contract/route.ts';
+import type { FunctionPool } from './function-pool.ts';
+import { toHttpAnswer } from './http-answer.ts';
+import type { HttpAnswer } from './http-answer.ts';
+import { rawPathOf, toProxyEvent } from './proxy-event.ts';
+import type { IncomingRequest } from './proxy-event.ts';
+import { matchRoute, serviceOf } from './route-match.ts';
+import type { GatewayService } from './route-match.ts';
+
+/** What the gateway itself answers, without or instead of a function. */
+export type GatewayFailure = 'no-route' | 'too-large' | 'integration-failed' | 'integration-timeout';
+
+/** One served request, with nothing in it that a log may not hold: the template, never the path. */
+export interface Access {
+  readonly requestId: string;
+  readonly method: string;
+  /** Base path and template, or null when no route matched. */
+  readonly resource: string | null;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+export interface GatewayOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly stage: string;
+  readonly services: readonly GatewayService[];
+  readonly pool: FunctionPool;
+  /** The body and headers of a gateway response, as the deployed API is configured to give them. */
+  readonly gatewayResponse: (service: ServiceName, failure: GatewayFailure, requestId: string) => HttpAnswer;
+  /** What stands beside the services on this port: key set, problem pages, documents. Undefined: nothing there. */
+  readonly page: (method: string, rawPath: string) => HttpAnswer | undefined;
+  readonly onAccess?: (access: Access) => void;
+}
+
+export interface Gateway {
+  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Limits of API Gateway and of a synchronous Lambda invocation. */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_EVENT_BYTES = 6 * 1024 * 1024;
+const INTEGRATION_TIMEOUT_MS = 29_000;
+
+/** Starts a REST API on the loopback interface that serves the registry's routes with the bundled functions. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const server = createServer((request, response) => {
+    serve(request, response, options).catch((error: unknown) => {
+      // A defect of the gateway, or a client that went away in the middle of its request.
+      if (!request.destroyed) console.error(error);
+      response.destroy();
+    });
+  });
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  // SAFETY: a TCP server that listens has an address of this form.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      await options.pool.close();
+    },
+  };
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: GatewayOptions,
+): Promise<void> {
+  const receivedAt = Date.now();
+  const requestId = randomUUID();
+  const method = request.method ?? 'GET';
+  const target = request.url ?? '/';
+  const body = await readBody(request);
+  const rawPath = rawPathOf(target);
+
+  const found = serviceOf(options.services, rawPath);
+  const page = found === undefined ? options.page(method, rawPath) : undefined;
+  const match = found === undefined ? undefined : matchRoute(found, method, rawPath);
+  const service = found?.service ?? 'mastery';
+
+  let answer: HttpAnswer;
+  if (page !== undefined) {
+    answer = page;
+  } else if (body === undefined) {
+    answer = options.gatewayResponse(service, 'too-large', requestId);
+  } else if (match === undefined) {
+    answer = options.gatewayResponse(service, 'no-route', requestId);
+  } else {
+    const incoming: IncomingRequest = {
+      method,
+      target,
+      rawHeaders: request.rawHeaders,
+      body,
+      sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+    };
+    const event = toProxyEvent(incoming, match, { requestId, stage: options.stage, receivedAt });
+    if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) {
+      answer = options.gatewayResponse(service, 'too-large', requestId);
+    } else {
+      const result = await integrate(options.pool, match.route.operationId, event, requestId);
+      answer = typeof result === 'string' ? options.gatewayResponse(service, result, requestId) : result;
+    }
+  }
+
+  const bytes = Buffer.from(answer.body, 'utf8');
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    ...(found === undefined ? {} : { 'x-amzn-RequestId': requestId }),
+    'Content-Length': bytes.length,
+  });
+  response.end(method === 'HEAD' ? undefined : bytes);
+  options.onAccess?.({
+    requestId,
+    method,
+    resource: found === undefined || match === undefined ? null : `${found.basePath}${match.route.path}`,
+    status: answer.status,
+    milliseconds: Date.now() - receivedAt,
+  });
+}
+
+/** The whole body, or undefined when it is over the limit; the rest is then read and dropped, so that the client hears the answer. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
+}
+
+async function integrate(
+  pool: FunctionPool,
+  operationId: string,
+  event: unknown,
+  requestId: string,
+): Promise<HttpAnswer | 'integration-failed' | 'integration-timeout'> {
+  const late = Promise.withResolvers<'integration-timeout'>();
+  const timer = setTimeout(() => late.resolve('integration-timeout'), INTEGRATION_TIMEOUT_MS);
+  const outcome = await Promise.race([pool.invoke(operationId, event, requestId), late.promise]);
+  clearTimeout(timer);
+  if (outcome === 'integration-timeout') return outcome;
+  return (outcome.kind === 'answered' ? toHttpAnswer(outcome.value) : undefined) ?? 'integration-failed';
+}

@@ -1,0 +1,53 @@
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+
+/** A service of the gateway: the base path that stands before `/v1/…`, and the rows served under it. */
+export interface GatewayService {
+  readonly service: ServiceName;
+  /** Begins with a slash and does not end with one, for example `/mastery`. */
+  readonly basePath: string;
+  readonly routes: readonly Route[];
+}
+
+export interface RouteMatch {
+  readonly route: Route;
+  /** As they stand in the URL: a REST API passes path parameters on percent-encoded. */
+  readonly pathParameters: Readonly<Record<string, string>>;
+}
+
+/** Which service a raw path belongs to, if any. */
+export function serviceOf(services: readonly GatewayService[], rawPath: string): GatewayService | undefined {
+  return services.find(({ basePath }) => rawPath === basePath || rawPath.startsWith(`${basePath}/`));
+}
+
+/**
+ * Finds the row that serves a method and a raw path. Literal segments are compared byte for byte, so `adaptive-runs%3Ainspect` is not
+ * `adaptive-runs:inspect`; a literal segment wins over a parameter; a parameter is never empty.
+ */
+export function matchRoute(service: GatewayService, method: string, rawPath: string): RouteMatch | undefined {
+  const segments = rawPath.slice(service.basePath.length).split('/');
+  const matches = service.routes
+    .filter((route) => route.method === method)
+    .map((route) => ({ route, pathParameters: matchTemplate(route.path.split('/'), segments) }))
+    .filter((match): match is RouteMatch => match.pathParameters !== undefined)
+    .sort((a, b) => Object.keys(a.pathParameters).length - Object.keys(b.pathParameters).length);
+  return matches[0];
+}
+
+function matchTemplate(
+  template: readonly string[],
+  segments: readonly string[],
+): Readonly<Record<string, string>> | undefined {
+  if (template.length !== segments.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [index, part] of template.entries()) {
+    const segment = segments[index] ?? '';
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined) {
+      if (part !== segment) return undefined;
+    } else {
+      if (segment === '') return undefined;
+      parameters[name] = segment;
+    }
+  }
+  return parameters;
+}
