@@ -1,0 +1,68 @@
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { UpstreamFault } from '../fault.ts';
+
+const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,254}"$/;
+const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i;
+
+/** The two headers that are kept, each only in its agreed form; everything else an owner sends is dropped unread. */
+export function keptHeaders(headers: Headers): {
+  etag: string | undefined;
+  upstreamRequestId: string | undefined;
+} {
+  return {
+    etag: matching(ENTITY_TAG, headers.get('etag')),
+    upstreamRequestId: matching(REQUEST_ID, headers.get('x-request-id')),
+  };
+}
+
+function matching(pattern: RegExp, text: string | null): string | undefined {
+  return text !== null && pattern.test(text) ? text : undefined;
+}
+
+/** Whether the media type is JSON in UTF-8. */
+export function isJson(contentType: string | null): boolean {
+  return contentType !== null && JSON_TYPE.test(contentType);
+}
+
+/** What a status outside the row's successes means (see UpstreamFault). */
+export function faultOfStatus(status: number): UpstreamFault['kind'] {
+  if (status === 404) return 'not-found';
+  if (status === 409 || status === 412) return 'conflict';
+  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
+  // A redirect, or a success that the row does not know, is not what the owner promises.
+  return status >= 400 ? 'rejected' : 'malformed';
+}
+
+/** Reads a body to its end; undefined as soon as it grows beyond `maxBytes`. Rejects when the connection breaks off. */
+export async function readCapped(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  if (body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks, length);
+    length += value.byteLength;
+    if (length > maxBytes) {
+      await reader.cancel();
+      return undefined;
+    }
+    chunks.push(value);
+  }
+}
+
+/** The JSON value of UTF-8 bytes; undefined for anything that is not strict JSON: bad UTF-8, duplicate names, NaN, HTML, a cut text. */
+export function parseBytes(bytes: Uint8Array): { readonly value: unknown } | undefined {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+  const parsed = parseStrictJson(text);
+  return parsed.ok ? { value: parsed.value } : undefined;
+}

@@ -1,0 +1,16 @@
+/** A credential that only an explicit call gives away: printing, logging or serializing whatever holds it shows nothing. */
+export interface Secret {
+  reveal(): string;
+}
+
+const HIDDEN = '[redacted]';
+
+/** Wraps a text so that `JSON.stringify`, `util.inspect`, string conversion and object spread never show it [MA-007]. */
+export function secret(text: string): Secret {
+  return Object.freeze({
+    reveal: () => text,
+    toJSON: () => HIDDEN,
+    toString: () => HIDDEN,
+    [Symbol.for('nodejs.util.inspect.custom')]: () => HIDDEN,
+  });
+}
