@@ -1,0 +1,129 @@
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { secret } from './transport/secret.ts';
+import type { Secret } from './transport/secret.ts';
+
+/** What the service needs to speak to the platform for one tenant [MA-008]. */
+export interface ServiceProfile {
+  readonly tenantId: string;
+  /** https, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly credential: Secret;
+}
+
+/**
+ * Why there is no usable profile. `missing`: none is provisioned for the tenant. `tenant-mismatch`: the one found is of another tenant.
+ * `invalid`: its address is not an approved one or its credential cannot be a Bearer token. `unreachable`: the parameter store did not answer.
+ */
+export interface ProfileFault {
+  readonly kind: 'missing' | 'tenant-mismatch' | 'invalid' | 'unreachable';
+  /** Whether the same request may succeed later without any change. */
+  readonly transient: boolean;
+}
+
+/** The provisioned parameters of one profile, as stored. */
+export interface ProfileParameters {
+  readonly tenant: string;
+  readonly jwt: string;
+  readonly url: string;
+}
+
+/** Where profiles are provisioned. Rejects when the store cannot be read. */
+export interface ProfileParameterReader {
+  read(tenantId: string): Promise<ProfileParameters | undefined>;
+}
+
+export interface ServiceProfiles {
+  /** The profile of the verified tenant; it never makes a call to the platform. */
+  resolve(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>>;
+}
+
+export interface ServiceProfilesOptions {
+  /** Profiles by tenant. */
+  readonly reader?: ProfileParameterReader | undefined;
+  /** The single-profile form (`PLATFORM_TENANT`, `PLATFORM_JWT`, `PLATFORM_URL`): serves its own tenant, before the reader is asked. */
+  readonly single?: ProfileParameters | undefined;
+  /** Only the stage `local` may speak plain http, and only to this machine. */
+  readonly stage: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** The single-profile form, if the environment holds it. */
+export function singleProfileOf(
+  environment: Readonly<Record<string, string | undefined>>,
+): ProfileParameters | undefined {
+  const { PLATFORM_TENANT: tenant, PLATFORM_JWT: jwt, PLATFORM_URL: url } = environment;
+  return tenant === undefined || jwt === undefined ? undefined : { tenant, jwt, url: url ?? '' };
+}
+
+const LIFETIME = 5 * 60_000;
+const MAX_PROFILES = 1_000;
+
+/**
+ * Profiles by verified tenant, kept for five minutes per container. Failures are never kept. The profile's own tenant must equal the asked
+ * one, so that no call is ever made with another tenant's credential [MA-009].
+ */
+export function createServiceProfiles(options: ServiceProfilesOptions): ServiceProfiles {
+  const { reader, single, stage, now } = options;
+  const cached = new Map<string, { readonly profile: ServiceProfile; readonly until: number }>();
+
+  async function load(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>> {
+    if (single?.tenant === tenantId) return profileOf(single, tenantId, stage);
+    if (reader === undefined)
+      return err({ kind: single === undefined ? 'missing' : 'tenant-mismatch', transient: false });
+    let parameters: ProfileParameters | undefined;
+    try {
+      parameters = await reader.read(tenantId);
+    } catch {
+      return err({ kind: 'unreachable', transient: true });
+    }
+    return parameters === undefined
+      ? err({ kind: 'missing', transient: false })
+      : profileOf(parameters, tenantId, stage);
+  }
+
+  return {
+    async resolve(tenantId) {
+      const hit = cached.get(tenantId);
+      if (hit !== undefined && now() < hit.until) return ok(hit.profile);
+      cached.delete(tenantId);
+      const loaded = await load(tenantId);
+      if (loaded.ok) {
+        cached.set(tenantId, { profile: loaded.value, until: now() + LIFETIME });
+        for (const oldest of cached.keys()) {
+          if (cached.size <= MAX_PROFILES) break;
+          cached.delete(oldest);
+        }
+      }
+      return loaded;
+    },
+  };
+}
+
+/** RFC 6750 section 2.1: what may stand after `Bearer`. */
+const BEARER = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+function profileOf(
+  parameters: ProfileParameters,
+  tenantId: string,
+  stage: string,
+): Result<ServiceProfile, ProfileFault> {
+  if (parameters.tenant !== tenantId) return err({ kind: 'tenant-mismatch', transient: false });
+  const baseUrl = approvedUrl(parameters.url, stage);
+  if (baseUrl === undefined || !BEARER.test(parameters.jwt))
+    return err({ kind: 'invalid', transient: false });
+  return ok({ tenantId, baseUrl, credential: secret(parameters.jwt) });
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+function approvedUrl(text: string, stage: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
+  const approved =
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && stage === 'local' && LOOPBACK.test(url.hostname));
+  return approved ? url.href.replace(/\/+$/, '') : undefined;
+}
