@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { manifest } from '#shared/platform/owners/bank.ts';
+import { caliperEvent } from '#shared/platform/owners/caliper.ts';
+import { cfItem } from '#shared/platform/owners/case.ts';
+import { bankMembers, blueprint } from '#shared/platform/owners/content.ts';
+import { anchorTable } from '#shared/platform/owners/extmap.ts';
+import { deliveryJson, deliverySession } from '#shared/platform/owners/qti.ts';
+import { capabilities, kcComponent, resultRecordRequest } from '#shared/platform/owners/results.ts';
+import type { TenantState } from './world.ts';
+
+/** One kind of entity that a test may change: its schema, and where a tenant holds it. */
+interface EntityKind {
+  readonly schema: z.ZodType;
+  readonly held: (tenant: TenantState) => Map<string, unknown>;
+}
+
+function kind<T>(schema: z.ZodType<T>, held: (tenant: TenantState) => Map<string, T>): EntityKind {
+  return { schema, held };
+}
+
+const heldSession = z.strictObject({ candidateRef: z.string().min(1), session: deliverySession });
+const heldRecord = z.strictObject({
+  resultRecordId: z.string().min(1),
+  request: resultRecordRequest,
+  components: z.array(kcComponent),
+});
+
+/** Every kind of entity, by the name that the control API uses. */
+export const entityKinds = {
+  'content.blueprint': kind(blueprint, (tenant) => tenant.blueprints),
+  'content.bank_members': kind(bankMembers, (tenant) => tenant.bankMembers),
+  'bank.manifest': kind(manifest, (tenant) => tenant.manifests),
+  'qti.artifact': kind(deliveryJson, (tenant) => tenant.artifacts),
+  'qti.session': kind(heldSession, (tenant) => tenant.sessions),
+  'case.item': kind(cfItem, (tenant) => tenant.caseItems),
+  'extmap.anchor_table': kind(anchorTable, (tenant) => tenant.anchorTables),
+  'results.capabilities': kind(capabilities, (tenant) => tenant.capabilities),
+  'results.record': kind(heldRecord, (tenant) => tenant.resultRecords),
+  'caliper.event': kind(caliperEvent, (tenant) => tenant.events),
+} as const satisfies Record<string, EntityKind>;
+export type EntityName = keyof typeof entityKinds;
+export const entityNames = Object.keys(entityKinds) as [EntityName, ...EntityName[]];
+
+/** The body of `PATCH /_control/entities`. */
+export const entityChange = z.strictObject({
+  tenantId: z.string().min(1),
+  entity: z.enum(entityNames),
+  id: z.string().min(1),
+  /** Applied in order. A change without `value` removes the member. */
+  changes: z
+    .array(
+      z.strictObject({
+        pointer: z
+          .string()
+          .regex(/^(\/([^~/]|~[01])*)+$/, 'must be a JSON Pointer to a member, such as /version'),
+        value: z.unknown().optional(),
+      }),
+    )
+    .min(1),
+});
+export type EntityChange = z.infer<typeof entityChange>;
+
+/** One defect of a change, with a JSON Pointer into the request. */
+export interface ChangeDefect {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/**
+ * Changes an owner's entity as if the owner had done so: its ETag follows. What the owner could not answer by its own schema is
+ * refused; a fault (`malformed`) is the way to a broken answer.
+ */
+export function changeEntity(tenant: TenantState, change: EntityChange): Result<unknown, ChangeDefect> {
+  const { schema, held }: EntityKind = entityKinds[change.entity];
+  const before = held(tenant).get(change.id);
+  if (before === undefined) {
+    return err({ pointer: '/id', message: `${tenant.tenantId} holds no ${change.entity} with this id` });
+  }
+  const after: unknown = structuredClone(before);
+  for (const [at, { pointer, ...rest }] of change.changes.entries()) {
+    if (!set(after, pointer, 'value' in rest ? { value: rest.value } : undefined)) {
+      return err({ pointer: `/changes/${at}/pointer`, message: 'points at nothing in the entity' });
+    }
+  }
+  const parsed = schema.safeParse(after);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const where = issue?.path.map((step) => `/${String(step)}`).join('') ?? '';
+    return err({
+      pointer: '/changes',
+      message: `the entity would be invalid at ${where}: ${issue?.message ?? ''}`,
+    });
+  }
+  held(tenant).set(change.id, after);
+  return ok(after);
+}
+
+/** Sets or removes the member; a new name in an existing object is allowed, a new index only at the end of an array. */
+function set(root: unknown, pointer: string, replacement: { readonly value: unknown } | undefined): boolean {
+  const steps = pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = steps.pop() ?? '';
+  let parent = root;
+  for (const step of steps) {
+    if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, step)) return false;
+    parent = (parent as Record<string, unknown>)[step];
+  }
+  if (typeof parent !== 'object' || parent === null) return false;
+  if (Array.isArray(parent)) {
+    const at = /^\d+$/.test(last) ? Number(last) : -1;
+    if (at < 0 || at > parent.length || (replacement === undefined && at === parent.length)) return false;
+    if (replacement === undefined) parent.splice(at, 1);
+    else parent[at] = replacement.value;
+    return true;
+  }
+  if (replacement !== undefined) {
+    Object.defineProperty(parent, last, { ...dataProperty, value: replacement.value });
+    return true;
+  }
+  return Object.hasOwn(parent, last) && Reflect.deleteProperty(parent, last);
+}
+
+const dataProperty = { configurable: true, enumerable: true, writable: true } as const;

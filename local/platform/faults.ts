@@ -1,0 +1,152 @@
+import * as z from 'zod';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { ownerRoutes } from './routes.ts';
+import type { OwnerRoute } from './route.ts';
+
+/** What can go wrong between an owner and its caller; docs/platform-contracts.md says what each one does. */
+export const faultKinds = [
+  'latency',
+  'status',
+  'cut',
+  'malformed',
+  'wrong_tenant',
+  'version_drift',
+  'stale',
+  'lost_acknowledgement',
+  'down',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+const operationIds = [...new Set(ownerRoutes.map((route) => route.operation))];
+
+/** The body of `POST /_control/faults`. */
+export const faultRequest = z
+  .strictObject({
+    operation: z.enum(operationIds),
+    kind: z.enum(faultKinds),
+    /** The fault strikes this many calls. */
+    times: z.int().min(1).max(100_000).default(1),
+    /** This many matching calls pass before it strikes. */
+    skip: z.int().min(0).max(100_000).default(0),
+    /** Where one operation id has a read and a write. */
+    method: z.enum(['GET', 'POST']).optional(),
+    /** Of `status`; 503 when absent. */
+    status: z.int().min(400).max(599).optional(),
+    /** Of `status`: sent as `Retry-After`. */
+    retryAfterSeconds: z.int().min(0).max(86_400).optional(),
+    /** Of `latency`; 50 when absent. */
+    milliseconds: z.int().min(0).max(120_000).optional(),
+  })
+  .check(({ value, issues }) => {
+    const misplaced = (name: 'status' | 'retryAfterSeconds' | 'milliseconds', kind: FaultKind): void => {
+      if (value[name] === undefined || value.kind === kind) return;
+      issues.push({
+        code: 'custom',
+        message: `belongs to the kind "${kind}"`,
+        path: [name],
+        input: value[name],
+      });
+    };
+    misplaced('status', 'status');
+    misplaced('retryAfterSeconds', 'status');
+    misplaced('milliseconds', 'latency');
+    const routes = ownerRoutes.filter((route) => concerns(value, route));
+    if (routes.length === 0) {
+      issues.push({
+        code: 'custom',
+        message: 'is not a method of the operation',
+        path: ['method'],
+        input: value,
+      });
+    } else if (!routes.some((route) => canStrike(value.kind, route))) {
+      issues.push({
+        code: 'custom',
+        message: `"${value.kind}" does not exist for this operation: ${whyNot[value.kind] ?? ''}`,
+        path: ['kind'],
+        input: value.kind,
+      });
+    }
+  });
+export type FaultRequest = z.output<typeof faultRequest>;
+
+const whyNot: Partial<Record<FaultKind, string>> = {
+  wrong_tenant: 'its answer names no tenant',
+  version_drift: 'its answer has no version',
+  stale: 'it has no older answer',
+  lost_acknowledgement: 'a read has nothing to acknowledge',
+};
+
+/** A fault that waits for its calls. */
+export interface ArmedFault extends FaultRequest {
+  readonly id: number;
+  /** How often it has struck. */
+  readonly struck: number;
+}
+
+export interface Faults {
+  arm(body: unknown): Result<ArmedFault, z.ZodError>;
+  list(): readonly ArmedFault[];
+  clear(): void;
+  /** The fault that strikes this call, if any: the oldest armed one whose `skip` is used up. Counts the call. */
+  take(route: OwnerRoute): ArmedFault | undefined;
+}
+
+/** An empty set of faults. */
+export function openFaults(): Faults {
+  let armed: ArmedFault[] = [];
+  let nextId = 1;
+  const replace = (fault: ArmedFault): void => {
+    armed = armed.map((other) => (other.id === fault.id ? fault : other)).filter(({ times }) => times > 0);
+  };
+  return {
+    arm: (body) => {
+      const parsed = faultRequest.safeParse(body);
+      if (!parsed.success) return err(parsed.error);
+      const fault: ArmedFault = { ...parsed.data, id: nextId, struck: 0 };
+      nextId += 1;
+      armed.push(fault);
+      return ok(fault);
+    },
+    list: () => armed,
+    clear: () => {
+      armed = [];
+    },
+    take: (route) => {
+      for (const fault of armed) {
+        if (!concerns(fault, route) || !canStrike(fault.kind, route)) continue;
+        if (fault.skip > 0) {
+          replace({ ...fault, skip: fault.skip - 1 });
+          continue;
+        }
+        const striking = { ...fault, times: fault.times - 1, struck: fault.struck + 1 };
+        replace(striking);
+        return striking;
+      }
+      return undefined;
+    },
+  };
+}
+
+function concerns(fault: Pick<FaultRequest, 'operation' | 'method'>, route: OwnerRoute): boolean {
+  return fault.operation === route.operation && (fault.method === undefined || fault.method === route.method);
+}
+
+function canStrike(kind: FaultKind, route: OwnerRoute): boolean {
+  switch (kind) {
+    case 'wrong_tenant':
+      return route.tenantInAnswer || route.foreign !== undefined;
+    case 'version_drift':
+      return route.drift !== undefined;
+    case 'stale':
+      return route.stale !== undefined;
+    case 'lost_acknowledgement':
+      return route.method === 'POST';
+    case 'latency':
+    case 'status':
+    case 'cut':
+    case 'malformed':
+    case 'down':
+      return true;
+  }
+}

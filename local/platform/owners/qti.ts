@@ -1,0 +1,202 @@
+import * as z from 'zod';
+import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type {
+  Attempt,
+  DeliverySessionRequest,
+  OfferedSession,
+  RuntimeData,
+} from '#shared/platform/owners/qti.ts';
+import { refuse, serve } from '../route.ts';
+import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
+import type { HeldSession, TenantState } from '../world.ts';
+
+/** The player's call [MA-030]: not an operation of the services, so no row of theirs. */
+export const SCORE_ITEM_ATTEMPT = 'qti.score_item_attempt';
+
+/** A dichotomous outcome, exactly. */
+export const attemptRequest = z.strictObject({
+  outcomes: z.strictObject({ SCORE: z.union([z.literal(0), z.literal(1)]) }),
+});
+export type AttemptRequest = z.infer<typeof attemptRequest>;
+
+/** QTI: immutable artifact versions, delivery sessions and attempts. */
+export const qtiRoutes: readonly OwnerRoute[] = [
+  serve(operations.readAdaptivePoolRoot, {
+    versioned: true,
+    handle: ({ tenant, path }) => {
+      const entity = tenant.artifacts.get(path['artifactVersionId'] ?? '');
+      return entity === undefined ? refuse(404, 'no such artifact version') : { status: 200, body: entity };
+    },
+    drift: (body) => ({ ...body, packageHash: sha256Hex(body.packageHash) }),
+    stale: ({ tenant, path }) => {
+      const entity = tenant.artifacts.get(path['artifactVersionId'] ?? '');
+      if (entity === undefined) return refuse(404, 'no such artifact version');
+      return {
+        status: 200,
+        body: {
+          ...entity,
+          artifactVersionId: `${entity.artifactVersionId}-previous`,
+          packageHash: sha256Hex(`previous ${entity.packageHash}`),
+        },
+      };
+    },
+  }),
+  serve(operations.readCandidateRuntime, {
+    handle: ({ tenant, path }) => ({ status: 200, body: runtime(tenant, path['candidateRef'] ?? '') }),
+    stale: ({ tenant, path }) => ({ status: 200, body: earlierRuntime(tenant, path['candidateRef'] ?? '') }),
+  }),
+  serve(operations.offerSelectedItem, { demandsIdempotencyKey: true, handle: offer }),
+  {
+    operation: SCORE_ITEM_ATTEMPT,
+    method: 'POST',
+    path: '/tenants/{tenantId}/qti/delivery-sessions/{deliverySessionId}/attempts',
+    query: [],
+    caller: 'player',
+    demandsIdempotencyKey: false,
+    body: attemptRequest,
+    tenantInAnswer: true,
+    versioned: false,
+    // SAFETY: the server hands over only bodies that `attemptRequest` has parsed.
+    handle: (request) => score(request as OwnerRequest<AttemptRequest>),
+    precheck: undefined,
+    drift: undefined,
+    stale: undefined,
+    foreign: undefined,
+  },
+];
+
+function offer({
+  tenant,
+  body,
+  idempotencyKey,
+  now,
+}: OwnerRequest<DeliverySessionRequest>): OwnerAnswer<OfferedSession> | OwnerRefusal {
+  const bodyHash = hashCanonical(body);
+  const earlier = tenant.offers.get(idempotencyKey);
+  const held = earlier === undefined ? undefined : tenant.sessions.get(earlier.deliverySessionId);
+  if (earlier !== undefined && held !== undefined) {
+    if (earlier.bodyHash !== bodyHash) return refuse(409, 'the Idempotency-Key was used for another offer');
+    return { status: 200, body: offered(tenant, held) };
+  }
+  const defect = snapshotDefect(tenant, body);
+  if (defect !== undefined) return refuse(422, defect);
+  if (sessionsOf(tenant, body.candidateRef).some(isOpen)) {
+    return refuse(409, 'the candidate holds another open delivery session');
+  }
+  const deliverySessionId = deterministicUuid('delivery-session', tenant.tenantId, idempotencyKey);
+  const created: HeldSession = {
+    candidateRef: body.candidateRef,
+    session: {
+      deliverySessionId,
+      rootArtifactVersionId: body.rootArtifactVersionId,
+      status: 'open',
+      createdAt: now,
+      deliverySnapshot: body.deliverySnapshot,
+      attempts: [],
+    },
+  };
+  tenant.sessions.set(deliverySessionId, created);
+  tenant.offers.set(idempotencyKey, { bodyHash, deliverySessionId });
+  tenant.runtimeChanges.push({ candidateRef: body.candidateRef, id: deliverySessionId });
+  return { status: 201, body: offered(tenant, created) };
+}
+
+/** What QTI would refuse in an offer: anything that is not this pool's own item. */
+function snapshotDefect(tenant: TenantState, body: DeliverySessionRequest): string | undefined {
+  const snapshot = body.deliverySnapshot;
+  const item = tenant.artifacts.get(body.rootArtifactVersionId);
+  if (item === undefined) return 'rootArtifactVersionId is unknown';
+  const pool = tenant.artifacts.get(snapshot.poolArtifactVersionId);
+  if (pool?.type !== 'assessment-test') return 'poolArtifactVersionId is not an assessment test';
+  const ref = pool.itemRefs.find((candidate) => candidate.artifactVersionId === item.artifactVersionId);
+  if (ref === undefined) return 'the artifact is not an item of the pool';
+  if (ref.identifier !== snapshot.qtiIdentifier) return 'qtiIdentifier is not the item’s';
+  if (pool.packageId !== snapshot.packageId || pool.packageHash !== snapshot.packageHash) {
+    return 'packageId and packageHash are not the pool’s';
+  }
+  return undefined;
+}
+
+function offered(tenant: TenantState, held: HeldSession): OfferedSession {
+  return {
+    tenantId: tenant.tenantId,
+    candidateRef: held.candidateRef,
+    deliverySessionId: held.session.deliverySessionId,
+    rootArtifactVersionId: held.session.rootArtifactVersionId,
+    createdAt: held.session.createdAt,
+  };
+}
+
+function score({
+  tenant,
+  path,
+  body,
+  now,
+}: OwnerRequest<AttemptRequest>): OwnerAnswer<Record<string, unknown>> | OwnerRefusal {
+  const held = tenant.sessions.get(path['deliverySessionId'] ?? '');
+  if (held === undefined) return refuse(404, 'no such delivery session');
+  const { session, candidateRef } = held;
+  const attemptNumber = Math.max(0, ...session.attempts.map((attempt) => attempt.attemptNumber)) + 1;
+  const attempt: Attempt = {
+    attemptId: deterministicUuid(
+      'attempt',
+      tenant.tenantId,
+      session.deliverySessionId,
+      String(attemptNumber),
+    ),
+    attemptNumber,
+    status: 'scored',
+    outcomes: body.outcomes,
+    scoredAt: now,
+  };
+  tenant.sessions.set(session.deliverySessionId, {
+    candidateRef,
+    session: { ...session, status: 'scored', attempts: [...session.attempts, attempt] },
+  });
+  tenant.runtimeChanges.push({ candidateRef, id: attempt.attemptId });
+  return {
+    status: 201,
+    body: {
+      tenantId: tenant.tenantId,
+      deliverySessionId: session.deliverySessionId,
+      attemptId: attempt.attemptId,
+      attemptNumber,
+      scored: true,
+      outcomes: body.outcomes,
+      scoredAt: now,
+    },
+  };
+}
+
+function sessionsOf(tenant: TenantState, candidateRef: string): readonly HeldSession[] {
+  return [...tenant.sessions.values()].filter((held) => held.candidateRef === candidateRef);
+}
+
+function isOpen({ session }: HeldSession): boolean {
+  return !session.attempts.some((attempt) => attempt.status === 'scored');
+}
+
+function runtime(tenant: TenantState, candidateRef: string): RuntimeData {
+  return {
+    tenantId: tenant.tenantId,
+    candidateRef,
+    sessions: sessionsOf(tenant, candidateRef).map((held) => held.session),
+  };
+}
+
+/** The candidate's runtime before its last change: that session or attempt is not there yet. */
+function earlierRuntime(tenant: TenantState, candidateRef: string): RuntimeData {
+  const last = tenant.runtimeChanges.findLast((change) => change.candidateRef === candidateRef)?.id;
+  const current = runtime(tenant, candidateRef);
+  return {
+    ...current,
+    sessions: current.sessions
+      .filter((session) => session.deliverySessionId !== last)
+      .map((session) => {
+        const attempts = session.attempts.filter((attempt) => attempt.attemptId !== last);
+        return { ...session, attempts, status: attempts.length === 0 ? 'open' : session.status };
+      }),
+  };
+}
