@@ -24,14 +24,13 @@ export function addressOf(
   }
   const values = new Map(Object.entries({ ...path, tenantId: target.tenantId }));
   const known = new Set(['tenantId']);
-  let sendable = true;
-  const address = operation.path.replace(/\{([A-Za-z]+)\}/g, (_, name: string) => {
+  const segments = operation.path.split('/').map((part) => {
+    if (!part.startsWith('{')) return part;
+    const name = part.slice(1, -1);
     known.add(name);
     const value = values.get(name);
     if (value === undefined) throw new TypeError(`${operation.id}: path parameter ${name} is missing`);
-    const segment = encodeSegment(value);
-    if (segment === undefined) sendable = false;
-    return segment ?? '';
+    return encodeSegment(value);
   });
   for (const name of values.keys()) {
     if (!known.has(name)) throw new TypeError(`${operation.id}: there is no path parameter ${name}`);
@@ -43,9 +42,8 @@ export function addressOf(
   const pairs = operation.query.map((name) => {
     const value = query[name];
     if (value === undefined) throw new TypeError(`${operation.id}: query parameter ${name} is missing`);
-    if (!value.isWellFormed()) sendable = false;
-    return sendable ? `${name}=${encodeURIComponent(value)}` : '';
+    return value.isWellFormed() ? `${name}=${encodeURIComponent(value)}` : undefined;
   });
-  if (!sendable) return undefined;
-  return `${target.baseUrl}${address}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
+  if (segments.includes(undefined) || pairs.includes(undefined)) return undefined;
+  return `${target.baseUrl}${segments.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
 }

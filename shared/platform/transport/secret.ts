@@ -1,6 +1,8 @@
 /** A credential that only an explicit call gives away: printing, logging or serializing whatever holds it shows nothing. */
 export interface Secret {
   reveal(): string;
+  /** A placeholder. */
+  toString(): string;
 }
 
 const HIDDEN = '[redacted]';

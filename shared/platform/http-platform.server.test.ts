@@ -1,0 +1,137 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlatform } from './http-platform.ts';
+import { operations } from './operations.ts';
+import { secret } from './transport/secret.ts';
+import { sleep } from './transport/sleep.ts';
+
+// What a fake cannot prove: how the real fetch behaves when a real connection misbehaves.
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+let handler: Handler = () => undefined;
+let requests: string[] = [];
+const server = createServer((request, response) => {
+  requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
+  handler(request, response);
+});
+let baseUrl = '';
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const bank = {
+  tenantId: 'tenant-a',
+  bankId: 'bank',
+  specId: 'spec',
+  role: 'bank',
+  membershipRule: 'qti_adaptive_selection',
+  updateVersion: '1',
+  data: [],
+};
+
+function ask(handle: Handler, options: { attemptTimeout?: number; testBankId?: string } = {}) {
+  handler = handle;
+  requests = [];
+  const platform = createPlatform({
+    profile: { tenantId: 'tenant-a', baseUrl, credential: secret('credential') },
+    fetch,
+    now: Date.now,
+    sleep,
+    random: () => 0,
+    deadline: Date.now() + 20_000,
+    attemptTimeout: options.attemptTimeout ?? 5_000,
+  });
+  return platform.call(operations.validateAdaptiveBankIdentity, {
+    path: { testBankId: options.testBankId ?? 'bank' },
+  });
+}
+
+const send = (
+  response: ServerResponse,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+): void => {
+  response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(body);
+};
+
+describe('over a real connection', () => {
+  it('an answer comes through, also compressed', async () => {
+    const plain = await ask((_, response) => send(response, JSON.stringify(bank), { etag: '"1"' }));
+    const zipped = await ask((_, response) =>
+      send(response, gzipSync(JSON.stringify(bank)), { 'content-encoding': 'gzip' }),
+    );
+    expect(plain.ok && plain.value.value).toEqual(bank);
+    expect(plain.ok && zipped.ok && zipped.value.bodyHash === plain.value.bodyHash).toBe(true);
+  });
+
+  it('an identifier arrives as one segment, byte for byte [MA-040]', async () => {
+    const testBankId = '../a/b?c#d%2e é\u0000';
+    await ask((_, response) => send(response, JSON.stringify(bank)), { testBankId });
+    expect(requests).toEqual([
+      `GET /tenants/tenant-a/core/content/items/${encodeURIComponent(testBankId)}/bank-members`,
+    ]);
+  });
+
+  it('a server that never answers is unavailable', async () => {
+    const result = await ask(() => undefined, { attemptTimeout: 30 });
+    expect(result).toMatchObject({ ok: false, error: { kind: 'unavailable', transient: true } });
+    expect(requests).toHaveLength(3);
+  });
+
+  it('a body that stops half-way is unavailable', async () => {
+    const result = await ask(
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{"tenantId":');
+      },
+      { attemptTimeout: 100 },
+    );
+    expect(result).toMatchObject({ ok: false, error: { kind: 'unavailable' } });
+  });
+
+  it('a connection cut in the body is unavailable, then the retry counts', async () => {
+    const text = JSON.stringify(bank);
+    let first = true;
+    const result = await ask((_, response) => {
+      if (!first) {
+        send(response, text);
+        return;
+      }
+      first = false;
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(text.length) });
+      response.write(text.slice(0, 20), () => response.destroy());
+    });
+    expect(result.ok).toBe(true);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('a refused connection is unavailable', async () => {
+    const result = await ask((request) => request.socket.destroy());
+    expect(result).toMatchObject({ ok: false, error: { kind: 'unavailable' } });
+    expect(requests).toHaveLength(3);
+  });
+
+  it('a small compressed answer cannot grow beyond the bound', async () => {
+    const bomb = gzipSync(JSON.stringify({ ...bank, filler: 'x'.repeat(5_000_000) }));
+    expect(bomb.byteLength).toBeLessThan(operations.validateAdaptiveBankIdentity.maxAnswerBytes);
+    const result = await ask((_, response) => send(response, bomb, { 'content-encoding': 'gzip' }));
+    expect(result).toMatchObject({ ok: false, error: { kind: 'malformed' } });
+  });
+
+  it('a redirect is not followed, so the credential goes nowhere else', async () => {
+    const result = await ask((_, response) => {
+      response.writeHead(307, { location: `${baseUrl}/elsewhere` }).end();
+    });
+    expect(result).toMatchObject({ ok: false, error: { kind: 'malformed', status: 307 } });
+    expect(requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,246 @@
+import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type * as z from 'zod';
+import type { UpstreamFault } from './fault.ts';
+import type { UpstreamOperation } from './operation.ts';
+import type { Platform, TraceEntry, UpstreamAnswer, UpstreamCall } from './platform.ts';
+import type { ServiceProfile } from './service-profiles.ts';
+import { addressOf } from './transport/address.ts';
+import type { AnswerMemo } from './transport/answer-memo.ts';
+import { faultOfStatus, isJson, keptHeaders, parseBytes, readCapped } from './transport/answer.ts';
+import { createLimiter } from './transport/limiter.ts';
+import { MAX_RETRIES, parseRetryAfter, retryDelay } from './transport/retry.ts';
+import type { Sleep } from './transport/sleep.ts';
+
+/** The part of the Fetch API that the client uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface PlatformOptions {
+  /** Whose platform it is. Its credential is the only one that is ever sent [MA-008]. */
+  readonly profile: ServiceProfile;
+  readonly fetch: Fetch;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly sleep: Sleep;
+  /** In [0, 1): spreads retries. */
+  readonly random: () => number;
+  /** Epoch milliseconds by which every call has ended. */
+  readonly deadline: number;
+  /** Epoch milliseconds that the trace's offsets count from; default: now. */
+  readonly startedAt?: number;
+  /** Calls in flight at once; the rest waits. */
+  readonly maxConcurrency?: number;
+  /** Milliseconds that one attempt may take, its body included. */
+  readonly attemptTimeout?: number;
+  /** Keeps validated projections between requests of one container. */
+  readonly memo?: AnswerMemo;
+}
+
+/** How one attempt, and in the end one call, came out. */
+type Outcome =
+  | (UpstreamAnswer<unknown> & { readonly kind: 'answered' })
+  | {
+      readonly kind: UpstreamFault['kind'];
+      readonly status?: number;
+      readonly etag?: string | undefined;
+      readonly upstreamRequestId?: string | undefined;
+      readonly bodyHash?: string;
+      readonly retryAfter?: number | undefined;
+    };
+
+interface PreparedCall {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+}
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * The platform over HTTP, for one tenant and one request. Each call follows its row: address, body, success, answer schema, size. Failures
+ * are values; a call that does not fit its row throws, since no caller and no owner can cause it.
+ *
+ * Attempts are bounded in number, each by `attemptTimeout` and all of them by the deadline. Only what was not answered, cut off, or answered
+ * with 408, 425, 429 or 5xx is repeated; every row is a safe read or a write that its owner recognises again. Redirects are not followed.
+ * Neither faults nor the trace hold anything of a body, an address or a credential.
+ */
+export function createPlatform(options: PlatformOptions): Platform {
+  const { profile, fetch, now, sleep, random, deadline, memo } = options;
+  const { attemptTimeout = 5_000 } = options;
+  const origin = options.startedAt ?? now();
+  const limit = createLimiter(options.maxConcurrency ?? 32);
+  const entries: TraceEntry[] = [];
+
+  function prepare<O extends UpstreamOperation>(
+    operation: O,
+    call: UpstreamCall<O>,
+  ): PreparedCall | undefined {
+    const url = addressOf(operation, profile, call.path ?? {}, call.query ?? {});
+    const headers = new Headers({
+      accept: 'application/json',
+      authorization: `Bearer ${profile.credential.reveal()}`,
+    });
+    if (call.idempotencyKey !== undefined) {
+      if (!IDEMPOTENCY_KEY.test(call.idempotencyKey))
+        throw new TypeError(`${operation.id}: malformed idempotency key`);
+      headers.set('idempotency-key', call.idempotencyKey);
+    }
+    const body = bodyOf(operation, call.body);
+    if (body !== undefined) headers.set('content-type', 'application/json');
+    return url === undefined ? undefined : { url, headers, body };
+  }
+
+  async function exchange(
+    operation: UpstreamOperation,
+    call: PreparedCall,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const response = await fetch(call.url, {
+      method: operation.method,
+      headers: call.headers,
+      redirect: 'manual',
+      signal,
+      ...(call.body === undefined ? {} : { body: call.body }),
+    });
+    const head = { status: response.status, ...keptHeaders(response.headers) };
+    if (!operation.success.includes(response.status)) {
+      return {
+        kind: faultOfStatus(response.status),
+        ...head,
+        retryAfter: parseRetryAfter(response.headers.get('retry-after'), now()),
+      };
+    }
+    const bytes = await readCapped(response.body, operation.maxAnswerBytes);
+    if (bytes === undefined) return { kind: 'malformed', ...head };
+    const bodyHash = sha256Hex(bytes);
+    const answer = understand(operation, bytes, bodyHash, response.headers.get('content-type'), memo);
+    if (answer === undefined) return { kind: 'malformed', ...head, bodyHash };
+    if (operation.tenantInAnswer && !namesTenant(answer.value, profile.tenantId)) {
+      return { kind: 'wrong-tenant', ...head, bodyHash };
+    }
+    return { kind: 'answered', ...head, bodyHash, value: answer.value };
+  }
+
+  /** One attempt within its time. Aborting at the end stops the timer, and whatever of the exchange is still under way or unread. */
+  async function attempt(
+    operation: UpstreamOperation,
+    call: PreparedCall,
+    timeout: number,
+  ): Promise<Outcome> {
+    const controller = new AbortController();
+    const late = sleep(timeout, controller.signal).then((): Outcome => ({ kind: 'unavailable' }));
+    try {
+      return await Promise.race([exchange(operation, call, controller.signal), late]);
+    } catch {
+      // Whatever fetch or the body's stream rejects with means the same: there is no whole answer. Its message may name hosts.
+      return { kind: 'unavailable' };
+    } finally {
+      controller.abort();
+    }
+  }
+
+  async function attempts(operation: UpstreamOperation, call: PreparedCall): Promise<[Outcome, number]> {
+    let outcome: Outcome = { kind: 'unavailable' };
+    for (let made = 0; ;) {
+      const remaining = deadline - now();
+      if (remaining <= 0) return [outcome, made];
+      outcome = await attempt(operation, call, Math.min(attemptTimeout, remaining));
+      made += 1;
+      if (outcome.kind !== 'unavailable' || made > MAX_RETRIES) return [outcome, made];
+      const delay = retryDelay(made, outcome.retryAfter, random());
+      if (now() + delay >= deadline) return [outcome, made];
+      await sleep(delay);
+    }
+  }
+
+  return {
+    tenantId: profile.tenantId,
+    async call<O extends UpstreamOperation>(
+      operation: O,
+      call: UpstreamCall<O>,
+    ): Promise<Result<UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>> {
+      const issuedAt = now() - origin;
+      const prepared = prepare(operation, call);
+      // An identifier that no address can carry names nothing that the owner could have.
+      const [outcome, made]: [Outcome, number] =
+        prepared === undefined
+          ? [{ kind: 'not-found' }, 0]
+          : await limit(() => attempts(operation, prepared));
+      entries.push({
+        operation: operation.id,
+        service: operation.service,
+        status: outcome.status ?? null,
+        outcome: outcome.kind,
+        upstreamRequestId: outcome.upstreamRequestId ?? null,
+        version: outcome.etag ?? null,
+        responseHash: outcome.bodyHash ?? null,
+        startedAt: issuedAt,
+        endedAt: now() - origin,
+        attempts: made,
+      });
+      if (outcome.kind !== 'answered') return err(faultOf(operation, outcome));
+      const { value, etag, status, upstreamRequestId, bodyHash } = outcome;
+      // SAFETY: `value` passed this row's schema, here or when its bytes were remembered under this row.
+      return ok({ value: value as z.output<O['answer']>, etag, status, upstreamRequestId, bodyHash });
+    },
+    trace: () => [...entries],
+  };
+}
+
+/** The bytes to send: canonical, so that a repeated write repeats every byte. */
+function bodyOf(operation: UpstreamOperation, body: unknown): string | undefined {
+  if (operation.body === undefined) {
+    if (body !== undefined) throw new TypeError(`${operation.id}: takes no body`);
+    return undefined;
+  }
+  const checked = operation.body.safeParse(body);
+  if (checked.success) return canonicalJson(checked.data);
+  const places = checked.error.issues.map((issue) => `/${issue.path.map(String).join('/')}`);
+  throw new TypeError(`${operation.id}: the body breaks its schema at ${places.join(', ')}`);
+}
+
+/** The validated value of an answer's bytes; undefined when they are not what the row promises. */
+function understand(
+  operation: UpstreamOperation,
+  bytes: Uint8Array,
+  bodyHash: string,
+  contentType: string | null,
+  memo: AnswerMemo | undefined,
+): { readonly value: unknown } | undefined {
+  if (bytes.byteLength === 0) {
+    const empty = operation.answer.safeParse(undefined);
+    return empty.success ? { value: empty.data } : undefined;
+  }
+  if (!isJson(contentType)) return undefined;
+  const known = memo?.get(operation, bodyHash);
+  if (known !== undefined) return known;
+  const parsed = parseBytes(bytes);
+  if (parsed === undefined) return undefined;
+  const checked = operation.answer.safeParse(parsed.value);
+  if (!checked.success) return undefined;
+  memo?.set(operation, bodyHash, checked.data, bytes.byteLength);
+  return { value: checked.data };
+}
+
+function namesTenant(value: unknown, tenantId: string): boolean {
+  return typeof value === 'object' && value !== null && 'tenantId' in value && value.tenantId === tenantId;
+}
+
+function faultOf(
+  operation: UpstreamOperation,
+  outcome: Exclude<Outcome, { kind: 'answered' }>,
+): UpstreamFault {
+  const { kind, status, upstreamRequestId, retryAfter } = outcome;
+  return {
+    kind,
+    service: operation.service,
+    operation: operation.id,
+    ...(status === undefined ? {} : { status }),
+    ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }),
+    ...(kind === 'unavailable' && retryAfter !== undefined
+      ? { retryAfterSeconds: Math.ceil(retryAfter / 1_000) }
+      : {}),
+    transient: kind === 'unavailable',
+  };
+}
