@@ -28,5 +28,9 @@ export const caliperEnvelope = z.strictObject({
 export type CaliperEnvelope = z.infer<typeof caliperEnvelope>;
 
 /** The platform's read-back of one stored event, an extension of Caliper [MA-038]. */
-export const storedEvent = z.looseObject({ tenantId: ownerId, eventIri: z.string().min(1), event: caliperEvent });
+export const storedEvent = z.looseObject({
+  tenantId: ownerId,
+  eventIri: z.string().min(1),
+  event: caliperEvent,
+});
 export type StoredEvent = z.infer<typeof storedEvent>;

@@ -8,4 +8,6 @@ export const ownerId = z.string().min(1);
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** RFC 3339 UTC instant [MA-042]. */
-export const instant = z.string().refine((text) => parseInstant(text) !== undefined, 'must be an RFC 3339 UTC instant');
+export const instant = z
+  .string()
+  .refine((text) => parseInstant(text) !== undefined, 'must be an RFC 3339 UTC instant');
