@@ -33,6 +33,15 @@ export interface Outcome {
   readonly correct: boolean;
 }
 
+/**
+ * KCs that the answers have tied together. `superset[mask * nodes + g]` is P(all KCs of the mask mastered | theta node g, answers),
+ * where bit i of the mask stands for `kcs[i]`.
+ */
+export interface KcComponent {
+  readonly kcs: Int32Array;
+  readonly superset: Float64Array;
+}
+
 /** What the answers say. Probabilities and numbers at full double precision: rounding belongs to whoever shows or compares them. */
 export interface Estimate {
   /** P(mastered) for every KC of the model. */
@@ -41,4 +50,40 @@ export interface Estimate {
   readonly thetaPosterior: Float64Array;
   readonly scaleScore: number;
   readonly standardError: number;
+  /** Connected components of the administered items' KC graph; a KC in none of them still has its prior given theta. */
+  readonly components: readonly KcComponent[];
+}
+
+/** Mastery known from outside (a simulated profile), with a probability for one KC. */
+export interface KnownMastery {
+  readonly kc: number;
+  readonly probability: number;
+}
+
+/**
+ * A frozen numeric runtime. Calibrations pin it by `runtimeVersion`, so that a released one is never edited, only followed by another.
+ * `compile` takes parameters that `compileModel` has found free of defects.
+ */
+export interface Kernel {
+  readonly runtimeVersion: string;
+  /** The most KCs that one item, or one component of administered items, may hold. */
+  readonly maximumComponentKcs: number;
+  readonly compile: (parameters: ModelParameters) => KernelModel;
+  /** Entropy of a yes-or-no variable in bits. */
+  readonly binaryEntropy: (probability: number) => number;
+}
+
+/** One model inside a kernel. The functions share scratch memory: they are synchronous and keep nothing between calls. */
+export interface KernelModel {
+  /** Whether every derived number is finite: false says that the theta grid has no usable prior. */
+  readonly usable: boolean;
+  /** The posterior given the outcomes; it depends on which outcomes there are, not on their order, to the last bit. */
+  readonly estimate: (outcomes: readonly Outcome[]) => Estimate;
+  /**
+   * Writes the mutual information, in bits, between each eligible item's outcome and the latent state into `gains` (one number an item;
+   * others are left alone). `eligible` holds 1 or 0 for each item.
+   */
+  readonly informationGains: (estimate: Estimate, eligible: Uint8Array, gains: Float64Array) => void;
+  /** The scale score that a perfect test of this profile would show: the mean of the scale given the known mastery. */
+  readonly knownScale: (mastery: readonly KnownMastery[]) => number;
 }

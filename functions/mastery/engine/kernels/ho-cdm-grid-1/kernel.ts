@@ -1,0 +1,27 @@
+import type { Kernel, KernelModel, ModelParameters } from '../../types.ts';
+import { binaryEntropy } from './arithmetic.ts';
+import { informationGains, informationScratch } from './information.ts';
+import { MAXIMUM_COMPONENT_KCS, compileParameters } from './model.ts';
+import { estimatePosterior, knownScale } from './posterior.ts';
+
+/** Model `ho-cdm-grid/1`: a higher-order cognitive diagnosis model on a theta grid (docs/engine.md). Frozen once released. */
+export const hoCdmGrid1: Kernel = {
+  runtimeVersion: 'ho-cdm-grid-1',
+  maximumComponentKcs: MAXIMUM_COMPONENT_KCS,
+  binaryEntropy,
+  compile,
+};
+
+function compile(parameters: ModelParameters): KernelModel {
+  const model = compileParameters(parameters);
+  const scratch = informationScratch(model);
+  return {
+    usable:
+      model.prior.every((weight) => Number.isFinite(weight)) &&
+      model.mastery.every((p) => Number.isFinite(p)),
+    estimate: (outcomes) => estimatePosterior(model, outcomes),
+    informationGains: (estimate, eligible, gains) =>
+      informationGains(model, scratch, estimate, eligible, gains),
+    knownScale: (mastery) => knownScale(model, mastery),
+  };
+}

@@ -1,0 +1,35 @@
+import type { Kernel } from '../types.ts';
+import { hoCdmGrid1 } from './ho-cdm-grid-1/kernel.ts';
+
+/** A kernel in this bundle, with the hash of its source, which receipts carry. */
+export interface ReleasedKernel {
+  readonly kernel: Kernel;
+  /**
+   * SHA-256 over the kernel's files in name order, each as its name, a line feed, its text, a line feed. A test proves it: editing a
+   * frozen kernel breaks the build. What needs another number needs another kernel beside it.
+   */
+  readonly sourceHash: string;
+}
+
+/** What new calibrations are made for. */
+export const CURRENT_RUNTIME_VERSION = 'ho-cdm-grid-1';
+
+const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
+  [
+    hoCdmGrid1.runtimeVersion,
+    {
+      kernel: hoCdmGrid1,
+      sourceHash: '0000000000000000000000000000000000000000000000000000000000000000',
+    },
+  ],
+]);
+
+/** The kernel that a calibration's `runtimeVersion` names; undefined when this bundle does not hold it. */
+export function findKernel(runtimeVersion: string): ReleasedKernel | undefined {
+  return kernels.get(runtimeVersion);
+}
+
+/** All runtime versions of this bundle. */
+export function runtimeVersions(): readonly string[] {
+  return [...kernels.keys()];
+}

@@ -1,0 +1,124 @@
+/**
+ * The model of docs/engine.md by brute force: every theta node with every pattern of all KCs, in the plainest form. It shares no code
+ * with the engine, so that the two agree only when both are right. Feasible to about 10 KCs.
+ */
+
+/** A whole model as written in a calibration; `success` holds P(correct) by pattern, bit i standing for the item's i-th KC. */
+export interface ReferenceModel {
+  readonly nodes: number;
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly sd: number;
+  readonly kcs: readonly { readonly slope: number; readonly location: number }[];
+  readonly items: readonly { readonly kcs: readonly number[]; readonly success: readonly number[] }[];
+  readonly scale: readonly number[];
+}
+
+export interface ReferenceAnswer {
+  readonly item: number;
+  readonly correct: boolean;
+}
+
+/** One point of the latent space with its posterior probability. */
+interface State {
+  readonly node: number;
+  readonly mastered: readonly boolean[];
+  readonly probability: number;
+}
+
+export interface ReferencePosterior {
+  readonly kcs: readonly number[];
+  readonly theta: readonly number[];
+  readonly scaleScore: number;
+  readonly standardError: number;
+  /** log P(answers). */
+  readonly logLikelihood: number;
+  /** I(outcome; state) in bits, for each item. */
+  readonly information: readonly number[];
+}
+
+/** Everything the engine claims, from the definition of each. */
+export function referencePosterior(
+  model: ReferenceModel,
+  answers: readonly ReferenceAnswer[],
+): ReferencePosterior {
+  const unnormalized: { node: number; mastered: readonly boolean[]; log: number }[] = [];
+  const points = Array.from({ length: model.nodes }, (_, g) => {
+    return model.min + (g * (model.max - model.min)) / (model.nodes - 1);
+  });
+  const density = points.map((t, g) => {
+    const edge = g === 0 || g === model.nodes - 1 ? 0.5 : 1;
+    return edge * Math.exp(-((t - model.mean) ** 2) / (2 * model.sd ** 2));
+  });
+  const mass = sum(density);
+  for (const [node, t] of points.entries()) {
+    for (let code = 0; code < 2 ** model.kcs.length; code += 1) {
+      const mastered = model.kcs.map((_, k) => Math.floor(code / 2 ** k) % 2 === 1);
+      let log = Math.log(density[node]! / mass);
+      model.kcs.forEach(({ slope, location }, k) => {
+        const raw = 1 / (1 + Math.exp(-slope * (t - location)));
+        const probability = Math.min(1 - 1e-6, Math.max(1e-6, raw));
+        log += Math.log(mastered[k]! ? probability : 1 - probability);
+      });
+      for (const { item, correct } of answers) {
+        const success = successProbability(model, item, mastered);
+        log += Math.log(correct ? success : 1 - success);
+      }
+      unnormalized.push({ node, mastered, log });
+    }
+  }
+  const highest = unnormalized.reduce((a, { log }) => Math.max(a, log), -Infinity);
+  const total = sum(unnormalized.map(({ log }) => Math.exp(log - highest)));
+  const states: State[] = unnormalized.map(({ node, mastered, log }) => {
+    return { node, mastered, probability: Math.exp(log - highest) / total };
+  });
+
+  const theta = points.map((_, g) =>
+    sum(states.filter(({ node }) => node === g).map((state) => state.probability)),
+  );
+  const scaleScore = sum(theta.map((p, g) => p * model.scale[g]!));
+  return {
+    kcs: model.kcs.map((_, k) =>
+      sum(states.filter(({ mastered }) => mastered[k]).map((state) => state.probability)),
+    ),
+    theta,
+    scaleScore,
+    standardError: Math.sqrt(sum(theta.map((p, g) => p * (model.scale[g]! - scaleScore) ** 2))),
+    logLikelihood: highest + Math.log(total),
+    information: model.items.map((_, item) => information(model, item, states)),
+  };
+}
+
+function successProbability(model: ReferenceModel, item: number, mastered: readonly boolean[]): number {
+  const { kcs, success } = model.items[item]!;
+  return success[sum(kcs.map((k, i) => (mastered[k]! ? 2 ** i : 0)))]!;
+}
+
+/** Sum over states and outcomes of P(state, outcome) log2(P(outcome | state) / P(outcome)). */
+function information(model: ReferenceModel, item: number, states: readonly State[]): number {
+  const marginal = sum(
+    states.map((state) => state.probability * successProbability(model, item, state.mastered)),
+  );
+  return sum(
+    states.map(({ probability, mastered }) => {
+      const success = successProbability(model, item, mastered);
+      const gain =
+        success * Math.log2(success / marginal) + (1 - success) * Math.log2((1 - success) / (1 - marginal));
+      return probability * gain;
+    }),
+  );
+}
+
+/** Kahan's sum: the reference is not the side that loses digits. */
+function sum(values: readonly number[]): number {
+  let total = 0;
+  let lost = 0;
+  for (const value of values) {
+    const corrected = value - lost;
+    const next = total + corrected;
+    lost = next - total - corrected;
+    total = next;
+  }
+  return total;
+}
