@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { err } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+
+/** An error as the AWS JSON protocols carry it; `extra` members stand beside `__type` and `message` in the body. */
+export interface AwsError {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+export type AwsAnswer = Result<object, AwsError>;
+
+/** One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire. */
+export type AwsOperation = (input: Readonly<Record<string, unknown>>) => Promise<AwsAnswer>;
+
+export type AwsServiceName = 'dynamodb' | 'kms' | 'ssm';
+
+export interface AwsService {
+  readonly name: AwsServiceName;
+  /** What stands before the dot in `X-Amz-Target`. */
+  readonly targetPrefix: string;
+  /** DynamoDB speaks AWS JSON 1.0; KMS and Systems Manager speak 1.1. */
+  readonly contentType: 'application/x-amz-json-1.0' | 'application/x-amz-json-1.1';
+  readonly operations: ReadonlyMap<string, AwsOperation>;
+}
+
+/** A refusal of the service, status 400. */
+export function refuse(
+  type: string,
+  message: string,
+  extra?: Readonly<Record<string, unknown>>,
+): { readonly ok: false; readonly error: AwsError } {
+  return err({ status: 400, type, message, ...(extra === undefined ? {} : { extra }) });
+}
+
+/** What this double does not do is refused loudly: a silent no-op here would be a surprise in production. */
+export function notCovered(what: string): { readonly ok: false; readonly error: AwsError } {
+  return refuse('UnknownOperationException', `${what} is not covered by the local AWS double`);
+}
+
+/** An operation whose input is checked first: strict schemas refuse, by name, what the double would otherwise have to ignore. */
+export function operation<S extends z.ZodType>(
+  schema: S,
+  work: (input: z.output<S>) => AwsAnswer,
+): AwsOperation {
+  return (input) => {
+    const parsed = schema.safeParse(input);
+    const answer = parsed.success
+      ? work(parsed.data)
+      : refuse('ValidationException', z.prettifyError(parsed.error));
+    return Promise.resolve(answer);
+  };
+}
