@@ -1,0 +1,59 @@
+import { devNull } from 'node:os';
+import type { TableDefinition } from '#shared/aws/tables.ts';
+import { tables } from '#shared/aws/tables.ts';
+import type { LocalTable } from './dynamodb.ts';
+import { localRegion } from './kms.ts';
+
+export const localStage = 'local';
+
+/** The KMS key that wraps the local key ring. */
+export const localKeyAlias = 'alias/local-key-ring';
+
+/** The double answers no other credentials, so that a call signed with a developer's real ones is noticed. */
+export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: 'local-double' } as const;
+
+/**
+ * Environment variables under which every AWS SDK client talks to the double at `url` and to nothing else: a default endpoint for
+ * services that have none of their own here, and neither profile nor credentials file nor instance metadata to find a real account in.
+ * To be set before the first client is built.
+ */
+export function awsEnvironment(url: string): Readonly<Record<string, string>> {
+  return {
+    AWS_ENDPOINT_URL: url,
+    AWS_ENDPOINT_URL_DYNAMODB: url,
+    AWS_ENDPOINT_URL_KMS: url,
+    AWS_ENDPOINT_URL_SSM: url,
+    AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'false',
+    AWS_USE_FIPS_ENDPOINT: 'false',
+    AWS_USE_DUALSTACK_ENDPOINT: 'false',
+    AWS_REGION: localRegion,
+    AWS_DEFAULT_REGION: localRegion,
+    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
+    AWS_SESSION_TOKEN: '',
+    // A named profile would win over the two lines above.
+    AWS_PROFILE: '',
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+}
+
+/** The project's tables under their local names. */
+export function localTables(): readonly LocalTable[] {
+  return tables.map((table: TableDefinition) => ({
+    tableName: localTableName(table),
+    partitionKey: table.partitionKey,
+    ...(table.sortKey === undefined ? {} : { sortKey: table.sortKey }),
+    ...(table.ttl === undefined ? {} : { ttl: table.ttl }),
+  }));
+}
+
+/** Which variable names which local table (`SETTINGS_TABLE`: `local-settings`), for a function's environment. */
+export function tableEnvironment(): Readonly<Record<string, string>> {
+  return Object.fromEntries(tables.map((table) => [table.variable, localTableName(table)]));
+}
+
+function localTableName(table: TableDefinition): string {
+  return `${localStage}-${table.name}`;
+}

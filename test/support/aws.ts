@@ -1,0 +1,45 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { SSMClient } from '@aws-sdk/client-ssm';
+import {
+  awsEnvironment,
+  localCredentials,
+  localKeyAlias,
+  localStage,
+  localTables,
+  tableEnvironment,
+} from '#local/aws/environment.ts';
+import type { AwsOptions, LocalAws } from '#local/aws/server.ts';
+import { startAws } from '#local/aws/server.ts';
+
+export interface TestAws {
+  readonly aws: LocalAws;
+  /** For a handler under test: the endpoints, the dummy credentials, the stage and the tables' names. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly dynamo: DynamoDBClient;
+  readonly kms: KMSClient;
+  readonly ssm: SSMClient;
+  close(): Promise<void>;
+}
+
+/** An AWS double of a test file's own, on any free port, with the project's tables and the key ring's KMS key, and clients for it. */
+export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
+  const aws = await startAws({ tables: localTables(), keyAliases: [localKeyAlias], ...options });
+  const client = { endpoint: aws.url, region: 'us-east-1', credentials: localCredentials, maxAttempts: 1 };
+  const dynamo = new DynamoDBClient(client);
+  const kms = new KMSClient(client);
+  const ssm = new SSMClient(client);
+  return {
+    aws,
+    env: { ...awsEnvironment(aws.url), ...tableEnvironment(), STAGE: localStage },
+    dynamo,
+    kms,
+    ssm,
+    async close() {
+      dynamo.destroy();
+      kms.destroy();
+      ssm.destroy();
+      await aws.close();
+    },
+  };
+}
