@@ -1,0 +1,201 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { DynamoDBClient, GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeKeyCommand, KMSClient } from '@aws-sdk/client-kms';
+import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { localCredentials, localKeyAlias } from '#local/aws/environment.ts';
+import { startAws } from '#local/aws/server.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws } from '#test/support/aws.ts';
+
+let test: TestAws;
+beforeAll(async () => {
+  test = await startTestAws();
+});
+afterEach(() => test.aws.faults.reset());
+afterAll(() => test.close());
+
+/** A raw request; fetch does not let a Host header through. */
+function send(
+  url: string,
+  headers: Record<string, string>,
+  body = '{}',
+): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { method: 'POST', headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+      );
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
+}
+
+const listTables = {
+  'x-amz-target': 'DynamoDB_20120810.ListTables',
+  'content-type': 'application/x-amz-json-1.0',
+  authorization: `AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
+};
+
+describe('the AWS double as a server', () => {
+  it('holds the tables it was given, and no others', async () => {
+    const { TableNames } = await test.dynamo.send(new ListTablesCommand({}));
+    expect(TableNames).toEqual(['local-control', 'local-records', 'local-settings']);
+  });
+
+  it('listens on the loopback interface only and answers no other host name: a browser page cannot reach it by DNS rebinding', async () => {
+    expect(new URL(test.aws.url).hostname).toBe('127.0.0.1');
+    expect((await send(test.aws.url, listTables)).status).toBe(200);
+    const { port } = new URL(test.aws.url);
+    for (const host of ['localhost', `localhost:${port}`, `[::1]:${port}`]) {
+      expect((await send(test.aws.url, { ...listTables, host })).status, host).toBe(200);
+    }
+    for (const host of ['evil.example', `127.0.0.1.evil.example:${port}`, 'localhost.evil.example']) {
+      expect((await send(test.aws.url, { ...listTables, host })).status, host).toBe(421);
+    }
+  });
+
+  it('refuses credentials that are not its own: they may be real ones', async () => {
+    const authorization = listTables.authorization.replace(localCredentials.accessKeyId, 'AKIAEXAMPLE');
+    const answer = await send(test.aws.url, { ...listTables, authorization });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('UnrecognizedClientException');
+  });
+
+  it.each([
+    ['another service', { 'x-amz-target': 'AmazonSQS.SendMessage' }],
+    ['another version', { 'x-amz-target': 'DynamoDB_20300101.ListTables' }],
+    ['another operation', { 'x-amz-target': 'DynamoDB_20120810.ExportTableToPointInTime' }],
+    ['a member of every object', { 'x-amz-target': 'DynamoDB_20120810.toString' }],
+    ['another protocol', { 'content-type': 'application/cbor' }],
+  ])('refuses %s loudly', async (_, headers) => {
+    const answer = await send(test.aws.url, { ...listTables, ...headers });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('UnknownOperationException');
+  });
+
+  it('refuses a body that is no JSON object', async () => {
+    for (const body of ['', '{', '[]', 'null']) {
+      expect((await send(test.aws.url, listTables, body)).body, body).toContain('SerializationException');
+    }
+  });
+
+  it('refuses a port that is taken', async () => {
+    const port = Number(new URL(test.aws.url).port);
+    await expect(startAws({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('throttles an operation as often as told', async () => {
+    test.aws.faults.throttle('GetItem', 2);
+    const get = () =>
+      test.dynamo.send(
+        new GetItemCommand({ TableName: 'local-settings', Key: { pk: { S: 'a' }, sk: { S: 'b' } } }),
+      );
+    for (let call = 0; call < 2; call += 1) {
+      await expect(get()).rejects.toMatchObject({ name: 'ProvisionedThroughputExceededException' });
+    }
+    await expect(get()).resolves.toBeDefined();
+    test.aws.faults.throttle('DescribeKey', 1);
+    const describeKey = () => test.kms.send(new DescribeKeyCommand({ KeyId: localKeyAlias }));
+    await expect(describeKey()).rejects.toMatchObject({ name: 'ThrottlingException' });
+    await expect(describeKey()).resolves.toBeDefined();
+  });
+
+  it('lets one service be down while the others answer', async () => {
+    test.aws.faults.unavailable('kms', 1);
+    await expect(test.dynamo.send(new ListTablesCommand({}))).resolves.toBeDefined();
+    const describeKey = () => test.kms.send(new DescribeKeyCommand({ KeyId: localKeyAlias }));
+    await expect(describeKey()).rejects.toMatchObject({ $metadata: { httpStatusCode: 500 } });
+    await expect(describeKey()).resolves.toBeDefined();
+  });
+});
+
+describe('the wire protocol of the SDK', () => {
+  // An SDK upgrade that speaks otherwise (CBOR, REST paths) must be seen here, not as a riddle in some handler.
+  it('is a POST of AWS JSON to the root, with the operation in X-Amz-Target', async () => {
+    const seen: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[] = [];
+    const sniffer = createServer((incoming, response) => {
+      seen.push({ method: incoming.method, url: incoming.url, headers: incoming.headers });
+      incoming.resume().on('end', () => response.writeHead(400).end('{}'));
+    });
+    await new Promise<void>((resolve) => sniffer.listen(0, '127.0.0.1', resolve));
+    const address = sniffer.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const config = {
+      endpoint: `http://127.0.0.1:${port}`,
+      region: 'us-east-1',
+      credentials: localCredentials,
+      maxAttempts: 1,
+    };
+    const ignore = (): undefined => undefined;
+    await new DynamoDBClient(config).send(new ListTablesCommand({})).catch(ignore);
+    await new KMSClient(config).send(new DescribeKeyCommand({ KeyId: 'alias/a' })).catch(ignore);
+    await new SSMClient(config).send(new GetParameterCommand({ Name: 'a' })).catch(ignore);
+    sniffer.close();
+    sniffer.closeAllConnections();
+    expect(
+      seen.map(({ method, url, headers }) => [
+        method,
+        url,
+        headers['x-amz-target'],
+        headers['content-type'],
+        headers.authorization?.startsWith(`AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/`),
+      ]),
+    ).toEqual([
+      ['POST', '/', 'DynamoDB_20120810.ListTables', 'application/x-amz-json-1.0', true],
+      ['POST', '/', 'TrentService.DescribeKey', 'application/x-amz-json-1.1', true],
+      ['POST', '/', 'AmazonSSM.GetParameter', 'application/x-amz-json-1.1', true],
+    ]);
+  });
+});
+
+describe('the environment of a handler', () => {
+  it('leads every client to the double, whatever profile and endpoints the developer has', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'aws-environment-'));
+    try {
+      const config = path.join(folder, 'config');
+      await writeFile(config, '[profile real]\nregion = eu-west-1\nendpoint_url = http://127.0.0.1:9\n');
+      const credentials = path.join(folder, 'credentials');
+      await writeFile(credentials, '[real]\naws_access_key_id = AKIAREAL\naws_secret_access_key = real\n');
+      const program = `
+        import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+        import { DescribeKeyCommand } from '@aws-sdk/client-kms';
+        import { GetParameterCommand } from '@aws-sdk/client-ssm';
+        import { dynamo, kms, ssm } from '#shared/aws/clients.ts';
+        const { TableNames } = await dynamo().send(new ListTablesCommand({}));
+        const { KeyMetadata } = await kms().send(new DescribeKeyCommand({ KeyId: '${localKeyAlias}' }));
+        const { Parameter } = await ssm().send(new GetParameterCommand({ Name: '/where' }));
+        console.log(JSON.stringify([TableNames.length, KeyMetadata.AWSAccountId, Parameter.Value]));`;
+      await test.ssm.send(new PutParameterCommand({ Name: '/where', Value: 'here', Type: 'String' }));
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['--input-type=module', '--no-warnings', '-e', program],
+        {
+          cwd: path.join(import.meta.dirname, '../..'),
+          env: {
+            PATH: process.env['PATH'],
+            HOME: folder,
+            AWS_PROFILE: 'real',
+            AWS_CONFIG_FILE: config,
+            AWS_SHARED_CREDENTIALS_FILE: credentials,
+            AWS_SESSION_TOKEN: 'real',
+            AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'true',
+            ...test.env,
+          },
+        },
+      );
+      expect(JSON.parse(stdout)).toEqual([3, '000000000000', 'here']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
