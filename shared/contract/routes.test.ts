@@ -1,0 +1,122 @@
+import * as z from 'zod';
+import { describe, expect, it } from 'vitest';
+import { problemRowByKey } from '#shared/problems/registry.ts';
+import { problemKeysOf, routeByOperationId, routes, routesOf } from './routes.ts';
+
+/** Every object schema inside a schema, so that none can let an undeclared field through. */
+function objectsIn(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): z.core.$ZodType[] {
+  if (seen.has(schema)) return [];
+  seen.add(schema);
+  const def = schema._zod.def as unknown as Record<string, unknown>;
+  const nested = Object.values(def).flatMap((value): z.core.$ZodType[] => childrenOf(value, seen));
+  return def['type'] === 'object' ? [schema, ...nested] : nested;
+}
+
+function childrenOf(value: unknown, seen: Set<z.core.$ZodType>): z.core.$ZodType[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if ('_zod' in value) return objectsIn(value as z.core.$ZodType, seen);
+  if (Array.isArray(value)) return value.flatMap((member) => childrenOf(member, seen));
+  return Object.getPrototypeOf(value) === Object.prototype
+    ? Object.values(value).flatMap((member) => childrenOf(member, seen))
+    : [];
+}
+
+const isStrict = (schema: z.core.$ZodType): boolean => {
+  const { catchall } = schema._zod.def as { catchall?: z.core.$ZodType };
+  return catchall?._zod.def.type === 'never';
+};
+
+describe('route registry', () => {
+  it('serves these methods and paths of the mastery engine and no others [MA-018, MA-156, MA-164, MA-173, MA-175, MA-227]', () => {
+    expect(
+      routesOf('mastery').map(
+        ({ method, path, scope, success }) => `${method} ${path} ${scope} ${success.status}`,
+      ),
+    ).toEqual([
+      'POST /v1/adaptive-runs mastery:run 201',
+      'POST /v1/adaptive-runs:inspect mastery:read 200',
+      'POST /v1/adaptive-runs:advance mastery:run 200',
+      'GET /v1/selection-policies/{policyId} mastery:read 200',
+      'GET /v1/scale-calibrations/{calibrationId} mastery:read 200',
+    ]);
+  });
+
+  it('takes an Idempotency-Key on every POST and If-Match on advance only [MA-045, MA-047]', () => {
+    for (const route of routesOf('mastery')) {
+      expect(route.request.idempotencyKey, route.operationId).toBe(route.method === 'POST');
+      expect(route.request.ifMatch, route.operationId).toBe(route.operationId === 'advanceAdaptiveRun');
+    }
+  });
+
+  it('names every operation and every entry file once', () => {
+    expect(new Set(routes.map((route) => route.operationId)).size).toBe(routes.length);
+    expect(new Set(routes.map((route) => route.handler)).size).toBe(routes.length);
+    expect(routeByOperationId('advanceAdaptiveRun')?.path).toBe('/v1/adaptive-runs:advance');
+    expect(routeByOperationId('nothing')).toBeUndefined();
+  });
+
+  for (const route of routes)
+    describe(route.operationId, () => {
+      it('answers registered problems of its own service only', () => {
+        for (const key of problemKeysOf(route))
+          expect(problemRowByKey(route.service, key), key).toBeDefined();
+      });
+
+      it('has examples that its own schemas accept, unchanged', () => {
+        expect(route.success.schema.parse(route.success.example)).toEqual(route.success.example);
+        expect(route.requestExample === undefined).toBe(route.request.body === undefined);
+        if (route.request.body !== undefined)
+          expect(route.request.body.parse(route.requestExample)).toEqual(route.requestExample);
+      });
+
+      it('lets no undeclared field in or out: every object schema is strict', () => {
+        const objects = [route.success.schema, route.request.path, route.request.query, route.request.body]
+          .filter((schema) => schema !== undefined)
+          .flatMap((schema) => objectsIn(schema));
+        expect(objects.length).toBeGreaterThanOrEqual(3);
+        for (const schema of objects)
+          expect(isStrict(schema), JSON.stringify(z.toJSONSchema(schema))).toBe(true);
+      });
+
+      it('has a path schema for exactly the parameters of its template', () => {
+        const names = [...route.path.matchAll(/\{([A-Za-z]+)\}/g)].map((match) => match[1]);
+        expect(Object.keys(route.request.path.shape)).toEqual(names);
+      });
+
+      it('fits its budget into the time of its function at 400 ms a call', () => {
+        expect(route.budget.depth * 400).toBeLessThanOrEqual(route.lambda.timeoutSeconds * 1000 - 1500);
+        expect(route.budget.depth).toBeLessThanOrEqual(route.budget.calls);
+        expect(route.lambda.timeoutSeconds).toBeLessThanOrEqual(29);
+      });
+
+      it('may touch what its request needs: the control record and its key exactly with an Idempotency-Key', () => {
+        for (const grant of ['control:write', 'keys:idempotency'] as const)
+          expect(route.lambda.grants.includes(grant)).toBe(route.request.idempotencyKey);
+        expect(route.lambda.impact).toMatch(/^[A-Z].+\.$/);
+      });
+    });
+
+  it('lists what the tables of the documents list for each operation [MA-152, MA-160, MA-165]', () => {
+    const named = (operationId: string): readonly string[] => {
+      const route = routeByOperationId(operationId);
+      return route === undefined
+        ? []
+        : problemKeysOf(route).filter((key) => /^4(09|12|22|24|28)|^502/.test(key));
+    };
+    const pool = [
+      '409 adaptive-pool-version-drift',
+      '409 idempotency-key-reused',
+      '409 stream-conflict',
+      '422 calibration-invalid',
+      '424 upstream-unavailable',
+      '502 qti-adaptive-pool-invalid',
+    ];
+    expect(named('startAdaptiveRun')).toEqual(pool);
+    expect(named('inspectAdaptiveRun')).toEqual(pool);
+    expect(named('advanceAdaptiveRun')).toEqual(
+      [...pool, '412 stream-conflict', '424 finalization-incomplete', '428 precondition-required'].sort(),
+    );
+    expect(named('readSelectionPolicy')).toEqual(['424 upstream-unavailable']);
+    expect(named('readScaleCalibration')).toEqual(['422 calibration-invalid', '424 upstream-unavailable']);
+  });
+});
