@@ -20,12 +20,12 @@ interface FunctionState {
 
 /**
  * @param maxEnvironments most environments of one function at a time
- * @param onOutput gets what a function writes
+ * @param openOutput called for each new environment; gets what its function writes, as it writes it
  */
 export function createFunctionPool(
   definitions: readonly FunctionDefinition[],
   maxEnvironments: number,
-  onOutput: (functionName: string, text: string) => void,
+  openOutput: (functionName: string) => (text: string) => void,
 ): FunctionPool {
   const functions = new Map<string, FunctionState>(
     definitions.map((definition) => [definition.name, { definition, environments: new Set(), waiting: [] }]),
@@ -41,7 +41,7 @@ export function createFunctionPool(
     if (free !== undefined) return free;
     if (state.environments.size >= maxEnvironments) return undefined;
     const { definition } = state;
-    const started = startEnvironment(definition, (text) => onOutput(definition.name, text));
+    const started = startEnvironment(definition, openOutput(definition.name));
     state.environments.add(started);
     return started;
   }

@@ -75,12 +75,11 @@ beforeAll(async () => {
       variables: { STAGE: name },
     })),
     2,
-    (name, text) => {
+    (name) => (text) => {
       output += `${name}: ${text}`;
     },
   );
-  gateway = await startGateway({
-    port: 0,
+  gateway = await startGateway(0, () => ({
     stage: 'local',
     services: [
       {
@@ -98,7 +97,7 @@ beforeAll(async () => {
     page: (method, path) =>
       method === 'GET' && path === '/docs' ? { status: 200, headers: {}, body: 'documents' } : undefined,
     onAccess: (access) => accesses.push(access),
-  });
+  }));
 });
 
 afterAll(async () => {

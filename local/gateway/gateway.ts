@@ -25,9 +25,8 @@ export interface Access {
   readonly milliseconds: number;
 }
 
-export interface GatewayOptions {
-  /** 0 takes any free port. */
-  readonly port: number;
+/** What stands behind the port. */
+export interface Served {
   readonly stage: string;
   readonly services: readonly GatewayService[];
   readonly pool: FunctionPool;
@@ -49,36 +48,39 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
 
-/** Starts a REST API on the loopback interface that serves the registry's routes with the bundled functions. */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const server = createServer((request, response) => {
-    serve(request, response, options).catch((error: unknown) => {
+/**
+ * Starts a REST API on the loopback interface that serves the registry's routes with the bundled functions.
+ * @param port 0 takes any free one; rejects with `EADDRINUSE` when it is taken
+ * @param behind says what to serve, given the gateway's own URL, which functions and pages need to know
+ */
+export async function startGateway(port: number, behind: (url: string) => Served): Promise<Gateway> {
+  const server = createServer();
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  // SAFETY: a TCP server that listens has an address of this form.
+  const address = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${address.port}`;
+  const served = behind(url);
+  server.on('request', (request, response) => {
+    serve(request, response, served).catch((error: unknown) => {
       // A defect of the gateway, or a client that went away in the middle of its request.
       if (!request.destroyed) console.error(error);
       response.destroy();
     });
   });
-  server.listen(options.port, '127.0.0.1');
-  await once(server, 'listening');
-  // SAFETY: a TCP server that listens has an address of this form.
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     async close() {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
       await closed;
-      await options.pool.close();
+      await served.pool.close();
     },
   };
 }
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: GatewayOptions,
-): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
   const receivedAt = Date.now();
   const requestId = randomUUID();
   const method = request.method ?? 'GET';
@@ -86,8 +88,8 @@ async function serve(
   const body = await readBody(request);
   const rawPath = rawPathOf(target);
 
-  const found = serviceOf(options.services, rawPath);
-  const page = found === undefined ? options.page(method, rawPath) : undefined;
+  const found = serviceOf(served.services, rawPath);
+  const page = found === undefined ? served.page(method, rawPath) : undefined;
   const match = found === undefined ? undefined : matchRoute(found, method, rawPath);
   const service = found?.service ?? 'mastery';
 
@@ -95,9 +97,9 @@ async function serve(
   if (page !== undefined) {
     answer = page;
   } else if (body === undefined) {
-    answer = options.gatewayResponse(service, 'too-large', requestId);
+    answer = served.gatewayResponse(service, 'too-large', requestId);
   } else if (match === undefined) {
-    answer = options.gatewayResponse(service, 'no-route', requestId);
+    answer = served.gatewayResponse(service, 'no-route', requestId);
   } else {
     const incoming: IncomingRequest = {
       method,
@@ -106,12 +108,12 @@ async function serve(
       body,
       sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
     };
-    const event = toProxyEvent(incoming, match, { requestId, stage: options.stage, receivedAt });
+    const event = toProxyEvent(incoming, match, { requestId, stage: served.stage, receivedAt });
     if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) {
-      answer = options.gatewayResponse(service, 'too-large', requestId);
+      answer = served.gatewayResponse(service, 'too-large', requestId);
     } else {
-      const result = await integrate(options.pool, match.route.operationId, event, requestId);
-      answer = typeof result === 'string' ? options.gatewayResponse(service, result, requestId) : result;
+      const result = await integrate(served.pool, match.route.operationId, event, requestId);
+      answer = typeof result === 'string' ? served.gatewayResponse(service, result, requestId) : result;
     }
   }
 
@@ -122,7 +124,7 @@ async function serve(
     'Content-Length': bytes.length,
   });
   response.end(method === 'HEAD' ? undefined : bytes);
-  options.onAccess?.({
+  served.onAccess?.({
     requestId,
     method,
     resource: found === undefined || match === undefined ? null : `${found.basePath}${match.route.path}`,

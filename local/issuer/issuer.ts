@@ -1,0 +1,107 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT } from 'jose';
+import * as z from 'zod';
+
+/** Who signs local tokens and whom they are for: fixed, so that a token outlives a restart on another port. */
+export const localIssuer = 'https://issuer.mastery-reports.example';
+export const localAudience = 'https://api.mastery-reports.example';
+export const localAlgorithm = 'ES256';
+
+/** What a token says [MA-195, RP-314]; a resource claim that is absent gives no access to what it names. */
+export interface TokenClaims {
+  readonly tenantId: string;
+  readonly scopes: readonly string[];
+  /** Default: one fixed subject per tenant. */
+  readonly sub?: string | undefined;
+  readonly role?: string | undefined;
+  /** Default 3600. */
+  readonly expiresInSeconds?: number | undefined;
+  readonly studentIds?: readonly string[] | undefined;
+  readonly classSourcedIds?: readonly string[] | undefined;
+  readonly schoolSourcedIds?: readonly string[] | undefined;
+  readonly administrationIds?: readonly string[] | undefined;
+}
+
+const privateJwk = z.strictObject({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+});
+type PrivateJwk = z.infer<typeof privateJwk>;
+
+/** An issuer of local tokens. Production has no minting: the platform's own issuer signs there. */
+export interface Issuer {
+  /** The public key set, as served at `/.well-known/jwks.json`. */
+  readonly jwks: { readonly keys: readonly Readonly<Record<string, string>>[] };
+  /** A signed JWT. `now` in epoch milliseconds. */
+  readonly issueToken: (claims: TokenClaims, now: number) => Promise<string>;
+  /** The tenant of a token that this issuer signed and that is still valid; undefined for any other text. */
+  readonly tenantOf: (token: string) => Promise<string | undefined>;
+}
+
+/** A fresh P-256 key. */
+export async function createIssuerKey(): Promise<PrivateJwk> {
+  const { privateKey } = await generateKeyPair(localAlgorithm, { extractable: true });
+  return privateJwk.parse(await exportJWK(privateKey));
+}
+
+/** The key in the file, which is made when there is none yet; readable by its owner only. Rejects when the file holds something else. */
+export async function loadIssuerKey(file: string): Promise<PrivateJwk> {
+  const kept = await readIssuerKey(file);
+  if (kept !== undefined) return kept;
+  await mkdir(dirname(file), { recursive: true });
+  const key = await createIssuerKey();
+  await writeFile(file, `${JSON.stringify(key)}\n`, { mode: 0o600 });
+  return key;
+}
+
+/** The key in the file, or undefined when there is no file. */
+export async function readIssuerKey(file: string): Promise<PrivateJwk | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  await chmod(file, 0o600);
+  return privateJwk.parse(JSON.parse(text));
+}
+
+export async function createIssuer(key: PrivateJwk): Promise<Issuer> {
+  const publicJwk = { kty: key.kty, crv: key.crv, x: key.x, y: key.y };
+  const kid = await calculateJwkThumbprint(publicJwk);
+  const signingKey = await importJWK(key, localAlgorithm);
+  const verifyingKey = await importJWK(publicJwk, localAlgorithm);
+  return {
+    jwks: { keys: [{ ...publicJwk, kid, alg: localAlgorithm, use: 'sig' }] },
+    issueToken(claims, now) {
+      const issuedAt = Math.floor(now / 1000);
+      const { tenantId, scopes, sub, role, expiresInSeconds, ...resources } = claims;
+      return new SignJWT({ tenantId, role: role ?? 'service', scope: scopes.join(' '), ...resources })
+        .setProtectedHeader({ alg: localAlgorithm, kid, typ: 'at+jwt' })
+        .setIssuer(localIssuer)
+        .setAudience(localAudience)
+        .setSubject(sub ?? `client-of-${tenantId}`)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + (expiresInSeconds ?? 3600))
+        .sign(signingKey);
+    },
+    async tenantOf(token) {
+      try {
+        const { payload } = await jwtVerify(token, verifyingKey, {
+          issuer: localIssuer,
+          audience: localAudience,
+          algorithms: [localAlgorithm],
+        });
+        return typeof payload['tenantId'] === 'string' ? payload['tenantId'] : undefined;
+      } catch {
+        // Whatever is wrong with it, it names nobody.
+        return undefined;
+      }
+    },
+  };
+}
