@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { checkCalibration } from './check-calibration.ts';
+import type { ModelCheck } from './check-calibration.ts';
+import { sampleCalibrationFile, sampleParameters } from './sample-files.ts';
+
+const compiles: ModelCheck = () => [];
+
+function pointersOf(
+  document: Record<string, unknown>,
+  rest: Record<string, unknown> = {},
+  checkModel = compiles,
+): readonly string[] {
+  const checked = checkCalibration(sampleCalibrationFile(document, rest), checkModel);
+  return checked.ok ? [] : checked.error.map((defect) => defect.pointer);
+}
+
+describe('checkCalibration', () => {
+  it('computes the checksum over the public descriptor alone, and a hash of the parameters of their own [MA-122]', () => {
+    const file = sampleCalibrationFile();
+    const checked = checkCalibration(file, compiles);
+    expect(checked.ok && checked.value.document.checksum).toBe(hashCanonical(file['document']));
+    expect(checked.ok && checked.value.parametersHash).toBe(hashCanonical(file['parameters']));
+    const other = { ...sampleParameters(), scale: [1, 2, 3] };
+    const changed = checkCalibration(sampleCalibrationFile({}, { parameters: other }), compiles);
+    expect(changed.ok && changed.value.document.checksum).toBe(checked.ok && checked.value.document.checksum);
+    expect(changed.ok && changed.value.parametersHash).not.toBe(checked.ok && checked.value.parametersHash);
+  });
+
+  it('refuses stated digests that are not the computed ones', () => {
+    expect(pointersOf({ checksum: '0'.repeat(64) }, { parametersHash: '0'.repeat(64) })).toEqual([
+      '/document/checksum',
+      '/parametersHash',
+    ]);
+  });
+
+  it('reports the model compiler’s defects inside the file, beside all others', () => {
+    const defect: ModelCheck = () => [{ pointer: '/items/1/probabilities', message: 'is not monotone' }];
+    expect(pointersOf({ validUntil: '2020-01-01T00:00:00Z' }, {}, defect)).toEqual([
+      '/document/validUntil',
+      '/parameters/items/1/probabilities',
+    ]);
+  });
+
+  it('does not hand malformed parameters to the model compiler', () => {
+    const forbidden: ModelCheck = () => {
+      throw new Error('called');
+    };
+    expect(pointersOf({}, { parameters: {} }, forbidden)).toContain('/parameters/theta');
+  });
+
+  it('demands a validity that ends after it began [MA-101]', () => {
+    const at = '2026-01-01T00:00:00Z';
+    expect(pointersOf({ validFrom: at, validUntil: at })).toEqual(['/document/validUntil']);
+    expect(pointersOf({ validFrom: at, validUntil: '2026-01-01T00:00:00.001Z' })).toEqual([]);
+  });
+
+  it.each([
+    'A score of 520 is the 80th percentile.',
+    'Use for ranking schools only.',
+    'Ranks learners nationally',
+    'Percent rank is indicative',
+    'top quartile',
+    'reported as DECILES',
+    'Shows the class-rank of a learner',
+    'Not only a percentile.',
+    'It is not exact, but a rank can be read from it.',
+    'Not for grade 3. Percentiles hold for grade 4.',
+  ])('refuses a limitation that claims a place among others: %s [MA-102]', (text) => {
+    expect(pointersOf({ limitations: ['Only for classroom use.', text] })).toEqual([
+      '/document/limitations/1',
+    ]);
+  });
+
+  it.each([
+    'Frankly short; ranges are wide, rankle nobody.',
+    'Comparable within this scale only; not a percentile or a rank.',
+    'Never use it for ranking.',
+    'It doesn’t give percentiles.',
+  ])('takes a limitation that claims no such place: %s [MA-102]', (text) => {
+    expect(pointersOf({ limitations: [text] })).toEqual([]);
+  });
+
+  it('demands a limitation [MA-102]', () => {
+    expect(pointersOf({ limitations: [] })).toEqual(['/document/limitations']);
+  });
+
+  it.each([
+    [{ modelFamily: 'irt' }],
+    [{ modelVersion: 'ho-cdm-grid/2' }],
+    [{ runtimeVersion: 'ho-cdm-grid-2' }],
+  ])('refuses a model or runtime that this build does not hold: %j', (pins) => {
+    expect(pointersOf(pins)).toEqual(['/document/runtimeVersion']);
+  });
+
+  it('refuses mutable names wherever a version is pinned [MA-052]', () => {
+    const anchor = { source: 'r90', version: 'latest', checksum: 'ab'.repeat(32), licenseScope: 'classroom' };
+    expect(
+      pointersOf({ id: 'latest', scaleId: 'vertical/latest', caseMappingVersion: 'current', anchor }),
+    ).toEqual([
+      '/document/id',
+      '/document/scaleId',
+      '/document/caseMappingVersion',
+      '/document/anchor/version',
+    ]);
+  });
+
+  it.each(['source', 'version', 'checksum', 'licenseScope'])('demands the anchor’s %s [MA-119]', (name) => {
+    const anchor: Record<string, unknown> = {
+      source: 'r90',
+      version: '90.1',
+      checksum: 'ab'.repeat(32),
+      licenseScope: 'classroom',
+    };
+    expect(pointersOf({ anchor: { ...anchor, [name]: null } })).toEqual([`/document/anchor/${name}`]);
+    expect(pointersOf({ anchor: { ...anchor, [name]: '' } })).toEqual([`/document/anchor/${name}`]);
+  });
+
+  it.each([0, 16, 2.5])('refuses %d significant digits [MA-117]', (numericPrecision) => {
+    expect(pointersOf({ numericPrecision })).toEqual(['/document/numericPrecision']);
+  });
+
+  it('demands distinct grades in ascending order [MA-118]', () => {
+    expect(pointersOf({ gradeCoverage: ['05', '04'] })).toEqual(['/document/gradeCoverage/1']);
+    expect(pointersOf({ gradeCoverage: ['04', '04'] })).toEqual(['/document/gradeCoverage/1']);
+    expect(pointersOf({ gradeCoverage: ['KG', '01', '10'] })).toEqual([]);
+    expect(pointersOf({ gradeCoverage: [] })).toEqual(['/document/gradeCoverage']);
+  });
+
+  it('demands an owner for a tenant calibration and forbids one for a system calibration [MA-104]', () => {
+    expect(pointersOf({ visibility: 'tenant' })).toEqual(['/tenantId']);
+    expect(pointersOf({}, { tenantId: 'tenant-1' })).toEqual(['/tenantId']);
+  });
+
+  it('refuses two knowledge components with one CASE item, and repeated accessibility tags', () => {
+    const parameters = sampleParameters();
+    const kcs = parameters['kcs'] as Record<string, unknown>[];
+    const items = parameters['items'] as Record<string, unknown>[];
+    kcs[2]!['uri'] = kcs[0]!['uri'];
+    items[1]!['accessibility'] = ['braille', 'braille'];
+    expect(pointersOf({}, { parameters })).toEqual([
+      '/parameters/kcs/2/uri',
+      '/parameters/items/1/accessibility/1',
+    ]);
+  });
+
+  it.each([undefined, null, 7, 'x', [], {}])('answers defects, never an exception, for %j', (file) => {
+    const checked = checkCalibration(file, compiles);
+    expect(checked.ok ? 0 : checked.error.length).toBeGreaterThan(0);
+  });
+});

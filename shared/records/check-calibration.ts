@@ -1,0 +1,179 @@
+import * as z from 'zod';
+import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
+import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { documentChecksum } from './checksum.ts';
+import { distinctDefects, pointer, schemaDefects } from './defect.ts';
+import type { Defect } from './defect.ts';
+import {
+  aliasDefects,
+  checksumDefects,
+  idDefects,
+  instant,
+  lifecycleDefects,
+  member,
+  ownerDefects,
+  repetitionDefects,
+} from './file-members.ts';
+import { supportedModels, supportsModel } from './models.ts';
+import { calibrationParameters, calibrationRecord } from './records.ts';
+import type { CalibrationParameters, CalibrationRecord } from './records.ts';
+
+/** A calibration file: the record, in which both digests may be left for the release to compute. */
+const calibrationFile = calibrationRecord.extend({
+  document: scaleCalibration.extend({ checksum: sha256.optional() }),
+  parametersHash: sha256.optional(),
+});
+
+const fields = scaleCalibration.shape;
+
+/** What only the engine can say about parameters; pointers are relative to `parameters`. Empty when the model compiles. */
+export type ModelCheck = (parameters: CalibrationParameters) => readonly Defect[];
+
+/**
+ * Checks a calibration before it becomes immutable and fills in its digests [MA-101, MA-102, MA-117..MA-122].
+ * Answers every defect at once, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
+ */
+export function checkCalibration(
+  file: unknown,
+  checkModel: ModelCheck,
+): Result<CalibrationRecord, readonly Defect[]> {
+  const parsed = calibrationFile.safeParse(file);
+  const tenantId = member(file, ['tenantId'], z.string().min(1));
+  const parameters = member(file, ['parameters'], calibrationParameters);
+  const defects = distinctDefects([
+    ...(parsed.success ? [] : schemaDefects(parsed.error)),
+    ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
+    ...idDefects('calibration', member(file, ['document', 'id'], fields.id), tenantId),
+    ...pinDefects(file),
+    ...validityDefects(file),
+    ...gradeDefects(member(file, ['document', 'gradeCoverage'], fields.gradeCoverage) ?? []),
+    ...limitationDefects(member(file, ['document', 'limitations'], fields.limitations) ?? []),
+    ...(parameters === undefined ? [] : parameterDefects(parameters, checkModel)),
+    ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
+    ...(parsed.success ? parametersHashDefects(parsed.data) : []),
+  ]);
+  if (!parsed.success || defects.length > 0) return err(defects);
+  const { document } = parsed.data;
+  return ok({
+    ...parsed.data,
+    document: { ...document, checksum: documentChecksum(document) },
+    parametersHash: hashCanonical(parsed.data.parameters),
+  });
+}
+
+/** Versions that the calibration pins: none may move, and model and runtime must be ones that this build holds. */
+function pinDefects(file: unknown): readonly Defect[] {
+  const text = (...path: string[]): string | undefined => member(file, ['document', ...path], identifier);
+  const modelFamily = text('modelFamily');
+  const modelVersion = text('modelVersion');
+  const runtimeVersion = text('runtimeVersion');
+  const defects = [
+    ...aliasDefects(text('scaleId'), '/document/scaleId'),
+    ...aliasDefects(text('caseMappingVersion'), '/document/caseMappingVersion'),
+    ...aliasDefects(text('anchor', 'version'), '/document/anchor/version'),
+  ];
+  if (
+    modelFamily !== undefined &&
+    modelVersion !== undefined &&
+    runtimeVersion !== undefined &&
+    !supportsModel({ modelFamily, modelVersion, runtimeVersion })
+  ) {
+    const known = supportedModels
+      .map((model) => `${model.modelFamily}, ${model.modelVersion}, ${model.runtimeVersion}`)
+      .join('; ');
+    defects.push({
+      pointer: '/document/runtimeVersion',
+      message: `with this modelFamily and modelVersion is not supported; supported: ${known}`,
+    });
+  }
+  return defects;
+}
+
+function validityDefects(file: unknown): readonly Defect[] {
+  const from = member(file, ['document', 'validFrom'], fields.validFrom);
+  const until = member(file, ['document', 'validUntil'], fields.validUntil);
+  return from !== undefined && until !== undefined && instant(until) <= instant(from)
+    ? [{ pointer: '/document/validUntil', message: 'must be later than validFrom' }]
+    : [];
+}
+
+/** Grade levels of the CEDS code list in their order; labels outside it keep the order that the file gives them. */
+const GRADES = 'IT PR PK TK KG 01 02 03 04 05 06 07 08 09 10 11 12 13 PS ABE ASE AdultESL UG Other'.split(
+  ' ',
+);
+
+function gradeDefects(grades: readonly string[]): readonly Defect[] {
+  const path = ['document', 'gradeCoverage'];
+  const ranks = grades.map((grade) => GRADES.indexOf(grade));
+  const disordered = ranks.flatMap((rank, index) => {
+    const before = ranks[index - 1];
+    return before !== undefined && before >= 0 && rank >= 0 && rank < before
+      ? [
+          {
+            pointer: pointer(...path, index),
+            message: 'is not in order: sort grades from the lowest to the highest',
+          },
+        ]
+      : [];
+  });
+  return [...repetitionDefects(grades, path), ...disordered];
+}
+
+/** Words of norm-referenced claims. A calibration says nothing about a learner's place among others [MA-102]. */
+const CLAIM =
+  /\b(?:percentiles?|percent[- ]ranks?|rank(?:s|ed|ings?)?|quantiles?|quartiles?|quintiles?|deciles?|stanines?)\b/giu;
+
+/** A denial ("is not a percentile") is a proper limitation; "not only a percentile" is none. */
+const DENIAL =
+  /(?:\b(?:not|no|never|neither|nor|cannot|without)\b|n['’]t\b)(?!\s+(?:only|just|merely|simply|solely))/iu;
+
+function claimsRank(text: string): boolean {
+  return text
+    .split(/[.;:!?]|\b(?:but|however|although|though)\b/iu)
+    .some((clause) => [...clause.matchAll(CLAIM)].some((word) => !DENIAL.test(clause.slice(0, word.index))));
+}
+
+function limitationDefects(limitations: readonly string[]): readonly Defect[] {
+  return limitations.flatMap((text, index) =>
+    claimsRank(text)
+      ? [
+          {
+            pointer: pointer('document', 'limitations', index),
+            message: 'claims a percentile or a rank, which no calibration may',
+          },
+        ]
+      : [],
+  );
+}
+
+/** What the model compiler does not look at, then what it finds. */
+function parameterDefects(parameters: CalibrationParameters, checkModel: ModelCheck): readonly Defect[] {
+  const { kcs, items } = parameters;
+  const uris = repetitionDefects(
+    kcs.map((kc) => kc.uri),
+    ['parameters', 'kcs'],
+  );
+  const tags = items.flatMap((item, index) =>
+    repetitionDefects(item.accessibility ?? [], ['parameters', 'items', index, 'accessibility']),
+  );
+  const model = checkModel(parameters).map((defect) => ({
+    pointer: `/parameters${defect.pointer}`,
+    message: defect.message,
+  }));
+  return [
+    ...uris.map((defect) => ({ pointer: `${defect.pointer}/uri`, message: defect.message })),
+    ...tags,
+    ...model,
+  ];
+}
+
+function parametersHashDefects(file: z.output<typeof calibrationFile>): readonly Defect[] {
+  if (file.parametersHash === undefined) return [];
+  const computed = hashCanonical(file.parameters);
+  return file.parametersHash === computed
+    ? []
+    : [{ pointer: '/parametersHash', message: `is not the parameters' hash, which is ${computed}` }];
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { checkPolicy } from './check-policy.ts';
+import { samplePolicyFile } from './sample-files.ts';
+
+function defectsOf(file: unknown): readonly string[] {
+  const checked = checkPolicy(file);
+  return checked.ok ? [] : checked.error.map((defect) => `${defect.pointer} ${defect.message}`);
+}
+
+/** The pointers alone, of a policy with one part changed. */
+function pointersOf(
+  document: Record<string, unknown>,
+  rest: Record<string, unknown> = {},
+): readonly string[] {
+  const checked = checkPolicy(samplePolicyFile(document, rest));
+  return checked.ok ? [] : checked.error.map((defect) => defect.pointer);
+}
+
+describe('checkPolicy', () => {
+  it('accepts every key of eligibilityRules and computes the checksum over the document without it [MA-113, MA-115]', () => {
+    const file = samplePolicyFile();
+    const checked = checkPolicy(file);
+    expect(checked.ok && checked.value.document.checksum).toBe(hashCanonical(file['document']));
+  });
+
+  it('accepts a stated checksum only when it is the computed one [MA-115]', () => {
+    const computed = hashCanonical(samplePolicyFile()['document']);
+    expect(pointersOf({ checksum: computed })).toEqual([]);
+    expect(defectsOf(samplePolicyFile({ checksum: '0'.repeat(64) }))).toEqual([
+      `/document/checksum is not the document's checksum, which is ${computed}`,
+    ]);
+  });
+
+  it('names every defect of a file in one pass, form and meaning alike', () => {
+    const file = samplePolicyFile({
+      id: 'policy-latest',
+      kcCutScore: 1.5,
+      maxItems: 2,
+      coverageFloors: [
+        { caseCompetencyGuid: 'b', minimumEvidenceItems: 3 },
+        { caseCompetencyGuid: 'a', minimumEvidenceItems: 0 },
+      ],
+      eligibilityRules: { colour: 'red' },
+    });
+    delete (file['document'] as Record<string, unknown>)['precisionTarget'];
+    expect(defectsOf(file)).toEqual([
+      '/document/kcCutScore Too big: expected number to be <=1',
+      '/document/precisionTarget is required',
+      '/document/eligibilityRules/colour is not a member that this version knows',
+      '/document/id is a mutable alias; name one immutable version',
+      '/document/coverageFloors/0/minimumEvidenceItems cannot be reached with maxItems 2',
+      '/document/coverageFloors/1 is not in order: sort the floors by GUID',
+    ]);
+  });
+
+  it.each(['latest', 'LATEST', 'fractions@latest', 'fractions:current', 'fractions/stable', 'head'])(
+    'refuses the mutable alias %s as an id [MA-051]',
+    (id) => expect(pointersOf({ id })).toEqual(['/document/id']),
+  );
+
+  it.each(['latest-2026.1', 'current-events-3', 'relatest', 'a/b', 'ß'])(
+    'takes %s as an immutable id',
+    (id) => expect(pointersOf({ id })).toEqual([]),
+  );
+
+  it.each([
+    ['one dot', '.'],
+    ['two dots', '..'],
+    ['more bytes than a key holds', 'ß'.repeat(1024)],
+  ])('refuses an id of %s', (_name, id) => expect(pointersOf({ id })).toEqual(['/document/id']));
+
+  it('demands floors that are unique by GUID and sorted by it [MA-112]', () => {
+    const floor = (caseCompetencyGuid: string): object => ({ caseCompetencyGuid, minimumEvidenceItems: 1 });
+    expect(pointersOf({ coverageFloors: [floor('a'), floor('a')] })).toEqual([
+      '/document/coverageFloors/1/caseCompetencyGuid',
+    ]);
+    expect(pointersOf({ coverageFloors: [floor('b'), floor('a')] })).toEqual(['/document/coverageFloors/1']);
+    // UTF-16 order, not a locale's: upper case comes first.
+    expect(pointersOf({ coverageFloors: [floor('B'), floor('a')] })).toEqual([]);
+  });
+
+  it('demands an owner for a tenant policy and forbids one for a system policy [MA-104]', () => {
+    expect(pointersOf({ visibility: 'tenant' })).toEqual(['/tenantId']);
+    expect(pointersOf({ visibility: 'tenant' }, { tenantId: 'tenant-1' })).toEqual([]);
+    expect(pointersOf({ visibility: 'system' }, { tenantId: 'tenant-1' })).toEqual(['/tenantId']);
+  });
+
+  it.each([
+    [{ kcScope: ['a', 'a'] }, '/kcScope/1'],
+    [{ excludedItems: ['i', 'j', 'i'] }, '/excludedItems/2'],
+    [{ requiredAccessibility: ['t', 't'] }, '/requiredAccessibility/1'],
+    [{ enemySets: [['i', 'j', 'j']] }, '/enemySets/0/2'],
+    [
+      {
+        enemySets: [
+          ['i', 'j'],
+          ['j', 'i'],
+        ],
+      },
+      '/enemySets/1',
+    ],
+    [{ enemySets: [['i']] }, '/enemySets/0'],
+    [{ contentConstraints: { s: {} } }, '/contentConstraints/s'],
+    [{ contentConstraints: { 'a/b': { minItems: 3, maxItems: 2 } } }, '/contentConstraints/a~1b/minItems'],
+    [{ contentConstraints: { s: { minItems: 13 } } }, '/contentConstraints/s/minItems'],
+    [{ contentConstraints: { 'kc-a': { maxItems: 0 } } }, '/contentConstraints/kc-a/maxItems'],
+    [{ exposure: { method: 'sympson-hetter', size: 2 } }, '/exposure/method'],
+    [{ poolMembership: 'any' }, '/poolMembership'],
+  ])('refuses rules that repeat, contradict or cannot be kept: %j', (rules, at) => {
+    expect(pointersOf({ eligibilityRules: rules })).toEqual([`/document/eligibilityRules${at}`]);
+  });
+
+  it('refuses a sunset that precedes its deprecation [MA-050]', () => {
+    const deprecatedAt = '2026-06-01T00:00:00Z';
+    expect(pointersOf({}, { deprecatedAt, sunsetAt: '2026-05-31T23:59:59Z' })).toEqual(['/sunsetAt']);
+    expect(pointersOf({}, { deprecatedAt, sunsetAt: deprecatedAt })).toEqual([]);
+    expect(pointersOf({}, { sunsetAt: deprecatedAt })).toEqual(['/sunsetAt']);
+  });
+
+  it.each([undefined, null, 7, 'x', [], {}])('answers defects, never an exception, for %j', (file) => {
+    expect(defectsOf(file).length).toBeGreaterThan(0);
+  });
+});

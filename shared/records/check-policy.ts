@@ -1,0 +1,134 @@
+import * as z from 'zod';
+import { sha256 } from '#shared/contract/mastery/primitives.ts';
+import {
+  coverageFloor,
+  eligibilityRules,
+  selectionPolicy,
+} from '#shared/contract/mastery/selection-policy.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { documentChecksum } from './checksum.ts';
+import { distinctDefects, pointer, schemaDefects } from './defect.ts';
+import type { Defect } from './defect.ts';
+import {
+  checksumDefects,
+  idDefects,
+  lifecycleDefects,
+  member,
+  ownerDefects,
+  repetitionDefects,
+} from './file-members.ts';
+import { policyRecord } from './records.ts';
+import type { PolicyRecord } from './records.ts';
+
+/** A policy file: the record, in which the checksum may be left for the release to compute. */
+const policyFile = policyRecord.extend({
+  document: selectionPolicy.extend({ checksum: sha256.optional() }),
+});
+
+const fields = selectionPolicy.shape;
+
+/**
+ * Checks a policy before it becomes immutable and fills in its checksum [MA-112, MA-113, MA-115].
+ * Answers every defect at once, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
+ */
+export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect[]> {
+  const parsed = policyFile.safeParse(file);
+  const tenantId = member(file, ['tenantId'], z.string().min(1));
+  const maxItems = member(file, ['document', 'maxItems'], fields.maxItems);
+  const floors = member(file, ['document', 'coverageFloors'], z.array(coverageFloor)) ?? [];
+  const rules = member(file, ['document', 'eligibilityRules'], eligibilityRules) ?? {};
+  const defects = distinctDefects([
+    ...(parsed.success ? [] : schemaDefects(parsed.error)),
+    ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
+    ...idDefects('policy', member(file, ['document', 'id'], fields.id), tenantId),
+    ...floorDefects(floors, maxItems),
+    ...ruleDefects(rules, floors, maxItems),
+    ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
+  ]);
+  if (!parsed.success || defects.length > 0) return err(defects);
+  const { document } = parsed.data;
+  return ok({ ...parsed.data, document: { ...document, checksum: documentChecksum(document) } });
+}
+
+type Floors = readonly z.output<typeof coverageFloor>[];
+type Rules = z.output<typeof eligibilityRules>;
+
+function floorDefects(floors: Floors, maxItems: number | undefined): readonly Defect[] {
+  const path = ['document', 'coverageFloors'];
+  return floors.flatMap((floor, index): readonly Defect[] => {
+    const defects: Defect[] = [];
+    const before = floors[index - 1];
+    if (before !== undefined && floor.caseCompetencyGuid < before.caseCompetencyGuid) {
+      defects.push({ pointer: pointer(...path, index), message: 'is not in order: sort the floors by GUID' });
+    }
+    const earlier = floors.findIndex((other) => other.caseCompetencyGuid === floor.caseCompetencyGuid);
+    if (earlier < index) {
+      defects.push({
+        pointer: pointer(...path, index, 'caseCompetencyGuid'),
+        message: `repeats the GUID of floor ${earlier}`,
+      });
+    }
+    if (maxItems !== undefined && floor.minimumEvidenceItems > maxItems) {
+      defects.push({
+        pointer: pointer(...path, index, 'minimumEvidenceItems'),
+        message: `cannot be reached with maxItems ${maxItems}`,
+      });
+    }
+    return defects;
+  });
+}
+
+function ruleDefects(rules: Rules, floors: Floors, maxItems: number | undefined): readonly Defect[] {
+  const path = ['document', 'eligibilityRules'];
+  return [
+    ...repetitionDefects(rules.kcScope ?? [], [...path, 'kcScope']),
+    ...repetitionDefects(rules.requiredAccessibility ?? [], [...path, 'requiredAccessibility']),
+    ...repetitionDefects(rules.excludedItems ?? [], [...path, 'excludedItems']),
+    ...(rules.enemySets ?? []).flatMap((set, index) => repetitionDefects(set, [...path, 'enemySets', index])),
+    ...repetitionDefects(
+      (rules.enemySets ?? []).map((set) => JSON.stringify([...set].sort())),
+      [...path, 'enemySets'],
+    ),
+    ...Object.entries(rules.contentConstraints ?? {}).flatMap(([guid, range]) =>
+      constraintDefects([...path, 'contentConstraints', guid], guid, range, floors, maxItems),
+    ),
+  ];
+}
+
+function constraintDefects(
+  path: readonly string[],
+  guid: string,
+  range: { readonly minItems?: number | undefined; readonly maxItems?: number | undefined },
+  floors: Floors,
+  maxItems: number | undefined,
+): readonly Defect[] {
+  const defects: Defect[] = [];
+  const { minItems, maxItems: most } = range;
+  if (minItems === undefined && most === undefined) {
+    defects.push({
+      pointer: pointer(...path),
+      message: 'constrains nothing: state minItems, maxItems or both',
+    });
+  }
+  if (minItems !== undefined && most !== undefined && minItems > most) {
+    defects.push({
+      pointer: pointer(...path, 'minItems'),
+      message: 'is greater than maxItems of the same GUID',
+    });
+  }
+  if (minItems !== undefined && maxItems !== undefined && minItems > maxItems) {
+    defects.push({
+      pointer: pointer(...path, 'minItems'),
+      message: `cannot be reached with the policy's maxItems ${maxItems}`,
+    });
+  }
+  const floor = floors.find((candidate) => candidate.caseCompetencyGuid === guid);
+  if (floor !== undefined && most !== undefined && floor.minimumEvidenceItems > most) {
+    defects.push({
+      pointer: pointer(...path, 'maxItems'),
+      message: 'is lower than the coverage floor of the same GUID',
+    });
+  }
+  return defects;
+}

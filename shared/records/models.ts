@@ -1,0 +1,18 @@
+/** The models and runtimes that this build can compute with. A calibration pins both; a runtime is never edited, only followed by a new one. */
+export const supportedModels = [
+  { modelFamily: 'ho-cdm-grid', modelVersion: 'ho-cdm-grid/1', runtimeVersion: 'ho-cdm-grid-1' },
+] as const;
+
+/** Whether this build holds the model and the exact runtime that a calibration pins. */
+export function supportsModel(pins: {
+  readonly modelFamily: string;
+  readonly modelVersion: string;
+  readonly runtimeVersion: string;
+}): boolean {
+  return supportedModels.some(
+    (model) =>
+      model.modelFamily === pins.modelFamily &&
+      model.modelVersion === pins.modelVersion &&
+      model.runtimeVersion === pins.runtimeVersion,
+  );
+}

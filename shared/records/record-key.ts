@@ -1,0 +1,20 @@
+/** Names one record. Without `tenantId` it is a system record. */
+export interface RecordKey {
+  readonly kind: 'policy' | 'calibration';
+  readonly id: string;
+  readonly tenantId?: string;
+}
+
+/** DynamoDB's limit of a partition key, in bytes of UTF-8. */
+const MAX_BYTES = 2048;
+
+/**
+ * The partition key of a record, or undefined when no stored record can have this id (too long, or not well-formed Unicode).
+ * The tenant is percent-encoded, so that no tenant's name and id together spell another tenant's key.
+ */
+export function partitionKey(key: RecordKey): string | undefined {
+  if (!key.id.isWellFormed() || key.tenantId?.isWellFormed() === false) return undefined;
+  const owner = key.tenantId === undefined ? 'system' : `tenant#${encodeURIComponent(key.tenantId)}`;
+  const text = `${owner}#${key.kind}#${key.id}`;
+  return Buffer.byteLength(text) <= MAX_BYTES ? text : undefined;
+}

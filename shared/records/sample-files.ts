@@ -1,0 +1,91 @@
+/** Release files for tests: well-formed, small, and free of any checksum, which the release computes. */
+
+/** A calibration with three knowledge components and three items, one of which needs two of them. */
+export function sampleCalibrationFile(
+  document: Readonly<Record<string, unknown>> = {},
+  rest: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return {
+    document: {
+      id: 'fractions-2026.1',
+      scaleId: 'fractions-vertical',
+      visibility: 'system',
+      modelFamily: 'ho-cdm-grid',
+      modelVersion: 'ho-cdm-grid/1',
+      numericPrecision: 12,
+      runtimeVersion: 'ho-cdm-grid-1',
+      caseFrameworkGuid: 'framework-1',
+      caseMappingVersion: 'mapping-2026-01',
+      subject: 'Mathematics',
+      gradeCoverage: ['04', '05'],
+      validFrom: '2026-01-01T00:00:00Z',
+      validUntil: '2027-01-01T00:00:00Z',
+      anchor: { source: 'r90', version: '90.1', checksum: 'ab'.repeat(32), licenseScope: 'classroom' },
+      recoveryTolerance: 25,
+      limitations: ['Scores compare only within this scale and its validity.'],
+      ...document,
+    },
+    parameters: sampleParameters(),
+    ...rest,
+  };
+}
+
+/** Parameters on a three-node grid. */
+export function sampleParameters(): Record<string, unknown> {
+  return {
+    theta: { nodes: 3, min: -2, max: 2, mean: 0, sd: 1 },
+    kcs: ['kc-a', 'kc-b', 'kc-c'].map((guid, index) => ({
+      guid,
+      uri: `https://case.example/ims/case/v1p1/CFItems/${guid}`,
+      slope: 2,
+      location: index - 1,
+    })),
+    items: [
+      { artifactVersionId: 'av-1', qtiIdentifier: 'item-1', kcs: ['kc-a'], probabilities: [0.2, 0.9] },
+      {
+        artifactVersionId: 'av-2',
+        qtiIdentifier: 'item-2',
+        kcs: ['kc-a', 'kc-b'],
+        probabilities: [0.1, 0.1, 0.1, 0.85],
+        accessibility: ['text-to-speech'],
+      },
+      { artifactVersionId: 'av-3', qtiIdentifier: 'item-3', kcs: ['kc-c'], probabilities: [0.25, 0.8] },
+    ],
+    scale: [400, 500, 600],
+  };
+}
+
+/** A policy that uses every key of `eligibilityRules`. */
+export function samplePolicyFile(
+  document: Readonly<Record<string, unknown>> = {},
+  rest: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return {
+    document: {
+      id: 'fractions-policy-7',
+      visibility: 'system',
+      algorithm: 'constrained_information_gain',
+      kcCutScore: 0.5,
+      confidenceThreshold: 0.9,
+      precisionTarget: 0.1,
+      maxItems: 12,
+      timeBudgetSeconds: null,
+      coverageFloors: [
+        { caseCompetencyGuid: 'kc-a', minimumEvidenceItems: 1 },
+        { caseCompetencyGuid: 'kc-b', minimumEvidenceItems: 0 },
+      ],
+      eligibilityRules: {
+        kcScope: ['kc-a', 'kc-b'],
+        contentConstraints: { 'standard-1': { minItems: 1, maxItems: 4 } },
+        requiredAccessibility: ['text-to-speech'],
+        enemySets: [['item-1', 'item-2']],
+        excludedItems: ['item-3'],
+        exposure: { method: 'randomesque', size: 3 },
+        priorUse: 'exclude',
+        poolMembership: 'manifest',
+      },
+      ...document,
+    },
+    ...rest,
+  };
+}
