@@ -1,0 +1,124 @@
+import * as z from 'zod';
+import { timestamp } from '#shared/contract/mastery/primitives.ts';
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { checkCalibration } from './check-calibration.ts';
+import type { ModelCheck } from './check-calibration.ts';
+import { checkPolicy } from './check-policy.ts';
+import { schemaDefects } from './defect.ts';
+import type { Defect } from './defect.ts';
+import { lifecycleDefects } from './file-members.ts';
+import type { RecordKey } from './record-key.ts';
+import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from './table.ts';
+
+/** A record that is now in the table; `already` says that the very same content was there before. */
+export interface Released {
+  readonly key: RecordKey;
+  readonly checksum: string;
+  readonly already: boolean;
+}
+
+/** Why nothing was written: the file has defects, or the id belongs to other content for ever [MA-228]. */
+export type ReleaseFailure =
+  | { readonly kind: 'defects'; readonly defects: readonly Defect[] }
+  | { readonly kind: 'id-taken'; readonly key: RecordKey; readonly checksum: string };
+
+/** A checked record in the form in which it is stored. */
+export interface PreparedRecord {
+  readonly key: RecordKey;
+  readonly checksum: string;
+  readonly stored: NewRecord;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Checks a policy file and brings it into its stored form. */
+export function preparePolicy(file: unknown): Result<PreparedRecord, readonly Defect[]> {
+  const checked = checkPolicy(file);
+  if (!checked.ok) return checked;
+  const { document, ...rest } = checked.value;
+  return ok({
+    key: keyOf('policy', document.id, rest.tenantId),
+    checksum: document.checksum,
+    stored: { document: canonicalJson(document) },
+    lifecycle: lifecycleOf(rest),
+  });
+}
+
+/** Checks a calibration file, its model included, and brings it into its stored form. */
+export function prepareCalibration(
+  file: unknown,
+  checkModel: ModelCheck,
+): Result<PreparedRecord, readonly Defect[]> {
+  const checked = checkCalibration(file, checkModel);
+  if (!checked.ok) return checked;
+  const { document, parameters, parametersHash, ...rest } = checked.value;
+  return ok({
+    key: keyOf('calibration', document.id, rest.tenantId),
+    checksum: document.checksum,
+    stored: {
+      document: canonicalJson(document),
+      parameters: { hash: parametersHash, text: canonicalJson(parameters) },
+    },
+    lifecycle: lifecycleOf(rest),
+  });
+}
+
+/** Writes a prepared record once. A second release of the same content changes nothing; other content under the same id is refused [MA-228]. */
+export async function writeRecord(
+  table: RecordsTable,
+  record: PreparedRecord,
+): Promise<Result<Released, ReleaseFailure>> {
+  const { key, checksum, stored } = record;
+  const taken = err({ kind: 'id-taken', key, checksum } as const);
+  let existing = await table.read(key);
+  if (existing === undefined && (await table.writeOnce(key, stored)) === 'exists') {
+    existing = await table.read(key);
+    if (existing === undefined) return taken;
+  }
+  if (existing !== undefined && !sameContent(existing, stored)) return taken;
+  if (existing === undefined && record.lifecycle.deprecatedAt !== undefined) {
+    await table.setLifecycle(key, record.lifecycle);
+  }
+  return ok({ key, checksum, already: existing !== undefined });
+}
+
+const lifecycle = z.strictObject({ deprecatedAt: timestamp, sunsetAt: timestamp.optional() });
+
+/** Why a record was not deprecated. */
+export type DeprecationFailure =
+  { readonly kind: 'defects'; readonly defects: readonly Defect[] } | { readonly kind: 'not-found' };
+
+/** Sets, or moves, the deprecation of a released record; its content stays as it is [MA-049, MA-050]. */
+export async function deprecateRecord(
+  table: RecordsTable,
+  key: RecordKey,
+  change: { readonly deprecatedAt: string; readonly sunsetAt?: string },
+): Promise<Result<Lifecycle, DeprecationFailure>> {
+  const parsed = lifecycle.safeParse(change);
+  if (!parsed.success) return err({ kind: 'defects', defects: schemaDefects(parsed.error) });
+  const defects = lifecycleDefects(parsed.data);
+  if (defects.length > 0) return err({ kind: 'defects', defects });
+  if ((await table.read(key)) === undefined) return err({ kind: 'not-found' });
+  const value = lifecycleOf(parsed.data);
+  await table.setLifecycle(key, value);
+  return ok(value);
+}
+
+function keyOf(kind: RecordKey['kind'], id: string, tenantId: string | undefined): RecordKey {
+  return { kind, id, ...(tenantId === undefined ? {} : { tenantId }) };
+}
+
+function lifecycleOf(record: {
+  readonly deprecatedAt?: string | undefined;
+  readonly sunsetAt?: string | undefined;
+}): Lifecycle {
+  return {
+    ...(record.deprecatedAt === undefined ? {} : { deprecatedAt: record.deprecatedAt }),
+    ...(record.sunsetAt === undefined ? {} : { sunsetAt: record.sunsetAt }),
+  };
+}
+
+function sameContent(existing: StoredRecord, stored: NewRecord): boolean {
+  return existing.document === stored.document && existing.parameters?.hash === stored.parameters?.hash;
+}
