@@ -1,0 +1,175 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { partitionKey } from '#shared/records/record-key.ts';
+import type { RecordKey } from '#shared/records/record-key.ts';
+import type {
+  Lifecycle,
+  NewRecord,
+  ParametersReference,
+  RecordsTable,
+  StoredRecord,
+} from '#shared/records/table.ts';
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+/** DynamoDB's limit of an item is 400 KB (409,600 bytes), names and keys included. */
+const PART_BYTES = 375_000;
+/** A document up to this size is stored as readable text, a larger one compressed. */
+const TEXT_BYTES = 200_000;
+/** More than a calibration can need; stops a damaged part from unpacking without end. */
+const MAX_TEXT_BYTES = 256 * 1024 * 1024;
+
+/** A record that does not fit the table even when compressed. The release command reports it. */
+export class RecordTooLargeError extends RangeError {
+  override readonly name = 'RecordTooLargeError';
+}
+
+/**
+ * The table `records` in DynamoDB. One record is one partition: `document` (public document, written last and only once), `parameters#<hash>#<n>`
+ * (gzip, in parts that fit an item) and `lifecycle`. Parts carry the hash of their content in their key, so that two writers who race for
+ * one id never mix their parts. Functions need `dynamodb:GetItem` and nothing else.
+ */
+export function createRecordsTable(client: DynamoDBClient, tableName: string): RecordsTable {
+  async function get(pk: string, sk: string): Promise<Item | undefined> {
+    const { Item: item } = await client.send(
+      new GetItemCommand({
+        TableName: tableName,
+        Key: { pk: { S: pk }, sk: { S: sk } },
+        ConsistentRead: true,
+      }),
+    );
+    return item;
+  }
+
+  async function put(item: Item, condition?: string): Promise<void> {
+    await client.send(
+      new PutItemCommand({
+        TableName: tableName,
+        Item: item,
+        ...(condition === undefined ? {} : { ConditionExpression: condition }),
+      }),
+    );
+  }
+
+  return {
+    async read(key) {
+      const pk = partitionKey(key);
+      if (pk === undefined) return undefined;
+      const [document, lifecycle] = await Promise.all([get(pk, 'document'), get(pk, 'lifecycle')]);
+      return document === undefined ? undefined : storedRecord(document, lifecycle);
+    },
+
+    async readParameters(key, reference) {
+      const pk = partitionKey(key);
+      if (pk === undefined) return undefined;
+      const items = await Promise.all(
+        Array.from({ length: reference.parts }, (_, index) => get(pk, partKey(reference.hash, index))),
+      );
+      const parts = items.map((item) => item?.['content']?.B);
+      return parts.every((part) => part !== undefined) ? unpack(Buffer.concat(parts)) : undefined;
+    },
+
+    async writeOnce(key, record) {
+      const pk = storableKey(key);
+      const parts = partItems(pk, record.parameters);
+      const document = documentItem(pk, record, parts.length);
+      for (const part of parts) await put(part);
+      try {
+        await put(document, 'attribute_not_exists(pk)');
+        return 'written';
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return 'exists';
+        throw error;
+      }
+    },
+
+    async setLifecycle(key, lifecycle) {
+      await put(lifecycleItem(storableKey(key), lifecycle));
+    },
+  };
+}
+
+function storableKey(key: RecordKey): string {
+  const pk = partitionKey(key);
+  if (pk === undefined) throw new RangeError('the record key is longer than a partition key may be');
+  return pk;
+}
+
+function partKey(hash: string, index: number): string {
+  return `parameters#${hash}#${String(index).padStart(4, '0')}`;
+}
+
+function partItems(pk: string, parameters: NewRecord['parameters']): readonly Item[] {
+  if (parameters === undefined) return [];
+  const packed = pack(parameters.text);
+  return Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
+    pk: { S: pk },
+    sk: { S: partKey(parameters.hash, index) },
+    content: { B: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES) },
+  }));
+}
+
+function documentItem(pk: string, record: NewRecord, parts: number): Item {
+  const { document, parameters } = record;
+  const small = Buffer.byteLength(document) <= TEXT_BYTES;
+  const packed = small ? undefined : pack(document);
+  if (packed !== undefined && packed.byteLength > PART_BYTES) {
+    throw new RecordTooLargeError(
+      `the document takes ${packed.byteLength} bytes compressed, and ${PART_BYTES} is the most that one item holds`,
+    );
+  }
+  return {
+    pk: { S: pk },
+    sk: { S: 'document' },
+    ...(packed === undefined ? { document: { S: document } } : { documentGzip: { B: packed } }),
+    ...(parameters === undefined
+      ? {}
+      : { parametersHash: { S: parameters.hash }, parametersParts: { N: String(parts) } }),
+  };
+}
+
+function lifecycleItem(pk: string, lifecycle: Lifecycle): Item {
+  return {
+    pk: { S: pk },
+    sk: { S: 'lifecycle' },
+    ...(lifecycle.deprecatedAt === undefined ? {} : { deprecatedAt: { S: lifecycle.deprecatedAt } }),
+    ...(lifecycle.sunsetAt === undefined ? {} : { sunsetAt: { S: lifecycle.sunsetAt } }),
+  };
+}
+
+/** An unreadable document becomes an empty text, which no checksum matches: the store reports it as damaged. */
+function storedRecord(document: Item, lifecycle: Item | undefined): StoredRecord {
+  const packed = document['documentGzip']?.B;
+  const text = packed === undefined ? document['document']?.S : unpack(packed);
+  const reference = parametersReference(document);
+  const deprecatedAt = lifecycle?.['deprecatedAt']?.S;
+  const sunsetAt = lifecycle?.['sunsetAt']?.S;
+  return {
+    document: text ?? '',
+    ...(reference === undefined ? {} : { parameters: reference }),
+    lifecycle: {
+      ...(deprecatedAt === undefined ? {} : { deprecatedAt }),
+      ...(sunsetAt === undefined ? {} : { sunsetAt }),
+    },
+  };
+}
+
+function parametersReference(document: Item): ParametersReference | undefined {
+  const hash = document['parametersHash']?.S;
+  const parts = Number(document['parametersParts']?.N);
+  return hash !== undefined && Number.isInteger(parts) && parts > 0 ? { hash, parts } : undefined;
+}
+
+function pack(text: string): Uint8Array {
+  return gzipSync(text, { level: 9 });
+}
+
+/** Undefined when the bytes are not gzip any more. */
+function unpack(packed: Uint8Array): string | undefined {
+  try {
+    return gunzipSync(packed, { maxOutputLength: MAX_TEXT_BYTES }).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
