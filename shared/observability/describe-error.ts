@@ -1,0 +1,46 @@
+/**
+ * What may be logged of a thrown value: names and code positions. Never a message: a parser quotes the text that it failed on, a client the
+ * address that it called.
+ */
+export interface ErrorDescription {
+  readonly error: string;
+  readonly causes: readonly string[];
+  readonly frames: readonly string[];
+}
+
+const MAX_CAUSES = 5;
+const MAX_FRAMES = 20;
+const FRAME = /^ {4}at (?:.+ \()?((?:file:\/\/)?[\w@./+-]+:\d+:\d+)\)?$/;
+
+/** Names of a thrown value and of its causes, and the stack's positions. */
+export function describeError(thrown: unknown): ErrorDescription {
+  const causes: string[] = [];
+  let cause = causeOf(thrown);
+  while (cause !== undefined && causes.length < MAX_CAUSES) {
+    causes.push(nameOf(cause));
+    cause = causeOf(cause);
+  }
+  return { error: nameOf(thrown), causes, frames: thrown instanceof Error ? framesOf(thrown) : [] };
+}
+
+/** The class name alone, as for an SDK's `ThrottlingException`. */
+export function nameOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  return /^\w{1,80}$/.test(thrown.name) ? thrown.name : 'Error';
+}
+
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof Error ? thrown.cause : undefined;
+}
+
+/** The message comes first in a stack and may itself hold lines that look like frames: it is cut off before lines are read. */
+function framesOf(error: Error): readonly string[] {
+  const stack = error.stack ?? '';
+  const at = error.message === '' ? 0 : stack.indexOf(error.message);
+  if (at < 0) return [];
+  return stack
+    .slice(at + error.message.length)
+    .split('\n')
+    .flatMap((line) => FRAME.exec(line)?.[1] ?? [])
+    .slice(0, MAX_FRAMES);
+}

@@ -1,0 +1,155 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/**
+ * What a field may hold. `word`: printable ASCII, at most 200 characters, and nothing that looks like a token. `words`: at
+ * most 100 of them. A list of names: at most 500 flat entries with just those members, each a word, a number, a boolean or null.
+ */
+export type FieldKind = 'word' | 'words' | 'number' | 'boolean' | readonly string[];
+
+export interface LogCode {
+  readonly level: LogLevel;
+  /** One sentence for whoever reads the line. */
+  readonly meaning: string;
+  readonly fields: Readonly<Record<string, FieldKind>>;
+  /** Written whatever LOG_LEVEL says. */
+  readonly always?: true;
+}
+
+/**
+ * Every line that a function may write. A field that is not named here is not written: there is no way to log an event, a body, a token,
+ * a header, a path value or an upstream payload by accident [MA-007]. docs/log-codes.md lists the same, proved by a test.
+ */
+export const logCodes = {
+  REQUEST_STARTED: {
+    level: 'info',
+    meaning: 'A request reached the function.',
+    fields: { method: 'word' },
+    always: true,
+  },
+  REQUEST_COMPLETED: {
+    level: 'info',
+    meaning: 'The answer to a request was handed to the gateway.',
+    fields: { status: 'number', durationMs: 'number', problem: 'word', coldStart: 'boolean' },
+    always: true,
+  },
+  REQUEST_FAILED: {
+    level: 'error',
+    meaning: 'A defect or an outage of the deployment stopped a request: 500.',
+    fields: { error: 'word', causes: 'words', frames: 'words' },
+  },
+  REQUEST_REFUSED: {
+    level: 'info',
+    meaning: 'The request does not match the documented shape of its operation.',
+    fields: { reasons: 'words' },
+  },
+  TOKEN_REFUSED: {
+    level: 'info',
+    meaning: 'The bearer token was refused; the caller is not told why.',
+    fields: { reason: 'word' },
+  },
+  KEY_SET_UNREACHABLE: {
+    level: 'warn',
+    meaning: 'The issuer’s key set could not be read; known keys serve for at most 24 hours.',
+    fields: { error: 'word', knownKeysAgeSeconds: 'number' },
+  },
+  ENVIRONMENT_INVALID: {
+    level: 'error',
+    meaning: 'The function cannot start: environment variables are missing or malformed.',
+    fields: { variables: 'words' },
+  },
+  ANSWER_REFUSED: {
+    level: 'error',
+    meaning: 'The operation composed an answer that breaks its own contract; it was not sent: 500.',
+    fields: { reasons: 'words' },
+  },
+  PROBLEM_UNDECLARED: {
+    level: 'error',
+    meaning: 'The operation answered a problem that its route does not declare; it was sent all the same.',
+    fields: { problem: 'word' },
+  },
+  OPERATION_BEGUN: {
+    level: 'info',
+    meaning:
+      'The control record of an idempotency key was created, taken over or found settled, and the work runs.',
+    fields: { control: 'word', origin: 'word', waitedMs: 'number' },
+  },
+  OPERATION_SETTLED: {
+    level: 'info',
+    meaning: 'The work ended: the control record became final, or its lease was released for a retry.',
+    fields: { control: 'word', state: 'word', status: 'number' },
+  },
+  OPERATION_UNSETTLED: {
+    level: 'warn',
+    meaning:
+      'The control record could not be updated after the work; a retry resumes once the lease has ended.',
+    fields: { control: 'word', error: 'word' },
+  },
+  UPSTREAM_FAILED: {
+    level: 'warn',
+    meaning: 'An upstream call gave no usable answer.',
+    fields: {
+      service: 'word',
+      operation: 'word',
+      kind: 'word',
+      status: 'number',
+      upstreamRequestId: 'word',
+      transient: 'boolean',
+    },
+  },
+  UPSTREAM_CALL: {
+    level: 'debug',
+    meaning: 'An upstream call was answered.',
+    fields: {
+      service: 'word',
+      operation: 'word',
+      status: 'number',
+      durationMs: 'number',
+      attempts: 'number',
+      upstreamRequestId: 'word',
+    },
+  },
+  RUN_RECEIPT: {
+    level: 'info',
+    meaning: 'The redacted trace of a run’s step; its content address is the receiptId of the answer.',
+    fields: {
+      receiptId: 'word',
+      profile: 'word',
+      hosts: 'words',
+      runMode: 'word',
+      runtimeVersion: 'word',
+      kernelHash: 'word',
+      resolvedPoolHash: 'word',
+      reconciledMembers: 'number',
+      trace: [
+        'operation',
+        'service',
+        'status',
+        'outcome',
+        'upstreamRequestId',
+        'version',
+        'responseHash',
+        'startedAt',
+        'endedAt',
+        'attempts',
+      ],
+    },
+    always: true,
+  },
+  KEY_RING_REFRESHED: {
+    level: 'info',
+    meaning: 'The key ring was read from settings.',
+    fields: { purpose: 'word', keys: 'number' },
+  },
+  KEY_RING_UNREACHABLE: {
+    level: 'error',
+    meaning: 'The key ring could not be read or a key not be unwrapped.',
+    fields: { purpose: 'word', error: 'word' },
+  },
+  LOG_CODE_UNKNOWN: {
+    level: 'error',
+    meaning: 'The code asked for a line that is not registered; nothing else of it was written.',
+    fields: {},
+  },
+} as const satisfies Readonly<Record<string, LogCode>>;
+
+export type LogCodeName = keyof typeof logCodes;
