@@ -1,8 +1,22 @@
 import type { Estimate, KcComponent } from '../../types.ts';
 import { binaryEntropy } from './arithmetic.ts';
-import { at, integerAt } from './arrays.ts';
+import { at, integerAt, weightedSum, weightedSumOfProducts } from './arrays.ts';
 import { MAXIMUM_COMPONENT_KCS } from './model.ts';
 import type { CompiledParameters } from './model.ts';
+
+/** Entropies above which none lies in a cell of [0, 1]: most items are ruled out by a look-up, without a logarithm. */
+const CELLS = 1024;
+const entropyCeiling = Float64Array.from({ length: CELLS }, (_, cell) => {
+  const lower = cell / CELLS;
+  const upper = (cell + 1) / CELLS;
+  return Math.max(binaryEntropy(lower), binaryEntropy(upper)) + 1e-12;
+});
+
+/** Beyond this many the bookkeeping costs more than it spares. */
+const MAXIMUM_KEPT = 64;
+
+/** Gains this close to the last one kept are worked out too: far more than rounding to 12 digits can make equal. */
+const MARGIN = 1e-9;
 
 /** Where each KC stands in the posterior, and room for the work: made once a model. */
 export interface InformationScratch {
@@ -48,7 +62,8 @@ export function informationScratch(model: CompiledParameters): InformationScratc
 /**
  * I(outcome of j; theta, KCs) = h(P(correct)) - sum over patterns S of q(S) h(T[S]), in bits, for each eligible item. The outcome depends
  * on the latent state only through the item's own KCs, so q, the joint distribution of those, is all that is needed. Both sums are
- * taken as differences from the first pattern's value: an item whose table is flat gets exactly 0.
+ * taken as differences from the first pattern's value: an item whose table is flat gets exactly 0. Only the `keep` highest gains, and
+ * whatever comes within MARGIN of them, are certain to be worked out; a gain that cannot be among them may be left as NaN.
  */
 export function informationGains(
   model: CompiledParameters,
@@ -56,6 +71,7 @@ export function informationGains(
   estimate: Estimate,
   eligible: Uint8Array,
   gains: Float64Array,
+  keep: number,
 ): void {
   const { componentOf, bitOf, groupAll, groupPatterns } = scratch;
   componentOf.fill(-1);
@@ -67,6 +83,9 @@ export function informationGains(
   });
   groupAll.fill(NaN);
   groupPatterns.fill(-1);
+  const pruned = keep <= MAXIMUM_KEPT;
+  const best = new Float64Array(pruned ? keep : 1).fill(-Infinity);
+  let floor = -Infinity;
   let patternsUsed = 0;
   for (let j = 0; j < model.itemCount; j += 1) {
     if (eligible[j] !== 1) continue;
@@ -99,9 +118,26 @@ export function informationGains(
         conditional += q * (at(model.entropyTables, table + s) - entropyLow);
       }
     }
+    const cell = success < 1 ? Math.trunc(success * CELLS) : CELLS - 1;
+    if (at(entropyCeiling, cell) - conditional < floor) {
+      gains[j] = NaN;
+      continue;
+    }
     // Information is never negative and never above one bit; a difference of rounding errors may be.
-    gains[j] = Math.min(1, Math.max(0, binaryEntropy(success) - conditional));
+    const gain = Math.min(1, Math.max(0, binaryEntropy(success) - conditional));
+    gains[j] = gain;
+    if (pruned && gain > at(best, 0)) {
+      insert(best, gain);
+      floor = at(best, 0) - MARGIN;
+    }
   }
+}
+
+/** Replaces the smallest of an ascending list. */
+function insert(ascending: Float64Array, value: number): void {
+  let i = 1;
+  for (; i < ascending.length && at(ascending, i) < value; i += 1) ascending[i - 1] = at(ascending, i);
+  ascending[i - 1] = value;
 }
 
 function groupSize(model: CompiledParameters, group: number): number {
@@ -143,18 +179,22 @@ function allMastered(
   }
   const parts = collect(model, scratch, estimate.components, group, subset);
   const { partTables, partOffsets, product } = scratch;
-  const lastTable = partTables[parts - 1] as Float64Array;
-  const lastOffset = integerAt(partOffsets, parts - 1);
-  let rest = weights;
-  for (let part = 0; part < parts - 1; part += 1) {
+  const firstTable = partTables[0] as Float64Array;
+  const firstOffset = integerAt(partOffsets, 0);
+  if (parts === 1) return weightedSum(weights, firstTable, firstOffset);
+  for (let part = 2; part < parts; part += 1) {
     const table = partTables[part] as Float64Array;
     const offset = integerAt(partOffsets, part);
+    const rest = part === 2 ? weights : product;
     for (let g = 0; g < nodes; g += 1) product[g] = at(rest, g) * at(table, offset + g);
-    rest = product;
   }
-  let sum = 0;
-  for (let g = 0; g < nodes; g += 1) sum += at(rest, g) * at(lastTable, lastOffset + g);
-  return sum;
+  return weightedSumOfProducts(
+    parts === 2 ? weights : product,
+    firstTable,
+    firstOffset,
+    partTables[1] as Float64Array,
+    integerAt(partOffsets, 1),
+  );
 }
 
 /** Splits a KC set into its independent parts given theta, and answers their number. */

@@ -20,8 +20,8 @@ function compile(parameters: ModelParameters): KernelModel {
       model.prior.every((weight) => Number.isFinite(weight)) &&
       model.mastery.every((p) => Number.isFinite(p)),
     estimate: (outcomes) => estimatePosterior(model, outcomes),
-    informationGains: (estimate, eligible, gains) =>
-      informationGains(model, scratch, estimate, eligible, gains),
+    informationGains: (estimate, eligible, gains, keep) =>
+      informationGains(model, scratch, estimate, eligible, gains, keep),
     knownScale: (mastery) => knownScale(model, mastery),
   };
 }

@@ -1,6 +1,6 @@
 import type { Estimate, KcComponent, KnownMastery, Outcome } from '../../types.ts';
 import { exp, log, sqrt } from './arithmetic.ts';
-import { at, integerAt } from './arrays.ts';
+import { at, integerAt, weightedSum } from './arrays.ts';
 import { MAXIMUM_COMPONENT_KCS } from './model.ts';
 import type { CompiledParameters } from './model.ts';
 
@@ -27,9 +27,10 @@ export function estimatePosterior(model: CompiledParameters, outcomes: readonly 
   const thetaPosterior = normalize(scaled(weights, exponents));
 
   const kcPosteriors = new Float64Array(kcCount);
-  for (let k = 0; k < kcCount; k += 1) kcPosteriors[k] = weighted(thetaPosterior, model.mastery, k * nodes);
+  for (let k = 0; k < kcCount; k += 1)
+    kcPosteriors[k] = probability(thetaPosterior, model.mastery, k * nodes);
   for (const { kcs, superset } of components) {
-    kcs.forEach((kc, bit) => (kcPosteriors[kc] = weighted(thetaPosterior, superset, (1 << bit) * nodes)));
+    kcs.forEach((kc, bit) => (kcPosteriors[kc] = probability(thetaPosterior, superset, (1 << bit) * nodes)));
   }
   return { kcPosteriors, thetaPosterior, ...scaleOf(model, thetaPosterior), components };
 }
@@ -218,9 +219,7 @@ function scaleOf(
   return { scaleScore, standardError: sqrt(variance) };
 }
 
-/** A probability: the sum of products of the weights with a row. Rounding may carry it past 1 by an ulp, never further. */
-function weighted(weights: Float64Array, rows: Float64Array, offset: number): number {
-  let sum = 0;
-  for (let g = 0; g < weights.length; g += 1) sum += at(weights, g) * at(rows, offset + g);
-  return Math.min(1, sum);
+/** Rounding may carry a sum of probabilities past 1 by an ulp, never further. */
+function probability(weights: Float64Array, rows: Float64Array, offset: number): number {
+  return Math.min(1, weightedSum(weights, rows, offset));
 }
