@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type * as z from 'zod';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { distinctDefects, schemaDefects } from '#shared/records/defect.ts';
+import type { Defect } from '#shared/records/defect.ts';
+import { generateBank } from './generator.ts';
+import {
+  bankFile,
+  calibrationFile,
+  checkBank,
+  checkCalibration,
+  checkLearners,
+  checkPolicy,
+  generatorFile,
+  learnersFile,
+  policyFile,
+  seedFile,
+} from './seed.ts';
+import type { BankContent, PolicyFile, Seed, SeedBank, SeedDefect } from './seed.ts';
+
+/** The seed that comes with the project. */
+export const DEFAULT_SEED_DIRECTORY = join(import.meta.dirname, 'default');
+
+/** Reads and checks a seed directory. Every defect that can be found at once is named, with its file and JSON Pointer. */
+export async function loadSeed(directory: string): Promise<Result<Seed, readonly SeedDefect[]>> {
+  const root = await readJson(directory, 'seed.json', seedFile);
+  if (!root.ok) return root;
+  const defects: SeedDefect[] = [];
+  const contents = new Map<string, BankContent | undefined>();
+  const banks: SeedBank[] = [];
+  const names = new Set<string>();
+  for (const [at, entry] of root.value.banks.entries()) {
+    if (names.has(entry.name)) {
+      defects.push({
+        file: 'seed.json',
+        pointer: `/banks/${at}/name`,
+        message: `names "${entry.name}" twice`,
+      });
+    }
+    names.add(entry.name);
+    const folder = entry.directory ?? entry.name;
+    if (!contents.has(folder)) {
+      const loaded = await loadContent(directory, folder);
+      if (!loaded.ok) defects.push(...loaded.error);
+      contents.set(folder, loaded.ok ? loaded.value : undefined);
+    }
+    const policy = await readJson<PolicyFile>(directory, `${folder}/${entry.policy}`, policyFile);
+    if (!policy.ok) defects.push(...policy.error);
+    const content = contents.get(folder);
+    if (content === undefined || !policy.ok) continue;
+    const findings = checkPolicy(policy.value, content.bank);
+    defects.push(...located(`${folder}/${entry.policy}`, findings));
+    banks.push({ name: entry.name, directory: folder, ...content, policy: policy.value });
+  }
+  if (defects.length > 0) return err(defects);
+  return ok({ name: root.value.name, title: root.value.title, banks });
+}
+
+/** A folder holds either a generator's settings, or a bank with its calibration and perhaps learners. */
+async function loadContent(
+  directory: string,
+  folder: string,
+): Promise<Result<BankContent, readonly SeedDefect[]>> {
+  if ((await readText(directory, `${folder}/generator.json`)) !== undefined) {
+    const generator = await readJson(directory, `${folder}/generator.json`, generatorFile);
+    return generator.ok ? ok(generateBank(generator.value)) : generator;
+  }
+  const [bank, calibration] = await Promise.all([
+    readJson(directory, `${folder}/bank.json`, bankFile),
+    readJson(directory, `${folder}/calibration.json`, calibrationFile),
+  ]);
+  const hasLearners = (await readText(directory, `${folder}/learners.json`)) !== undefined;
+  const learners = hasLearners
+    ? await readJson(directory, `${folder}/learners.json`, learnersFile)
+    : ok({ learners: [] });
+  if (!bank.ok || !calibration.ok || !learners.ok) {
+    return err([bank, calibration, learners].flatMap((read) => (read.ok ? [] : read.error)));
+  }
+  const content = { bank: bank.value, calibration: calibration.value, learners: learners.value.learners };
+  const defects = [
+    ...located(`${folder}/bank.json`, checkBank(content.bank)),
+    ...located(`${folder}/calibration.json`, checkCalibration(content.calibration, content.bank)),
+    ...located(`${folder}/learners.json`, checkLearners(content.learners, content.bank)),
+  ];
+  return defects.length === 0 ? ok(content) : err(defects);
+}
+
+async function readJson<T>(
+  directory: string,
+  file: string,
+  schema: z.ZodType<T>,
+): Promise<Result<T, readonly SeedDefect[]>> {
+  const text = await readText(directory, file);
+  if (text === undefined) return err([{ file, pointer: '', message: `is missing in ${directory}` }]);
+  const json = parseStrictJson(text);
+  if (!json.ok) {
+    const place = json.error.kind === 'duplicate-key' ? json.error.pointer : '';
+    return err([{ file, pointer: place, message: `is not acceptable JSON: ${json.error.kind}` }]);
+  }
+  const parsed = schema.safeParse(json.value);
+  return parsed.success ? ok(parsed.data) : err(located(file, schemaDefects(parsed.error)));
+}
+
+async function readText(directory: string, file: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(join(directory, file), 'utf8');
+    return text.replace(/^\uFEFF/, '');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+function located(file: string, findings: readonly Defect[]): readonly SeedDefect[] {
+  return distinctDefects(findings).map((finding) => ({ file, ...finding }));
+}
