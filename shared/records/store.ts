@@ -7,6 +7,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { documentChecksum } from './checksum.ts';
+import { createRecent } from './recent.ts';
 import type { RecordKey } from './record-key.ts';
 import { calibrationParameters } from './records.ts';
 import type { CalibrationParameters } from './records.ts';
@@ -56,8 +57,7 @@ export interface RecordStoreOptions {
  */
 export function createRecordStore(options: RecordStoreOptions): RecordStore {
   const { table } = options;
-  const cache = new Map<string, CalibrationParameters>();
-  const capacity = options.cachedParameters ?? 4;
+  const cache = createRecent<CalibrationParameters>(options.cachedParameters ?? 4);
 
   async function find(
     kind: RecordKey['kind'],
@@ -81,11 +81,7 @@ export function createRecordStore(options: RecordStoreOptions): RecordStore {
     lifecycle: Lifecycle,
   ): Promise<Result<CalibrationParameters, RecordFault>> {
     const cached = cache.get(reference.hash);
-    if (cached !== undefined) {
-      cache.delete(reference.hash);
-      cache.set(reference.hash, cached);
-      return ok(cached);
-    }
+    if (cached !== undefined) return ok(cached);
     const text = await table.readParameters(key, reference);
     if (text === undefined || sha256Hex(text) !== reference.hash) {
       return err({ kind: 'checksum-mismatch', lifecycle });
@@ -93,10 +89,6 @@ export function createRecordStore(options: RecordStoreOptions): RecordStore {
     const parsed = calibrationParameters.safeParse(JSON.parse(text));
     if (!parsed.success) return err({ kind: 'unreadable', lifecycle });
     cache.set(reference.hash, parsed.data);
-    for (const oldest of cache.keys()) {
-      if (cache.size <= capacity) break;
-      cache.delete(oldest);
-    }
     return ok(parsed.data);
   }
 
