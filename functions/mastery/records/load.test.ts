@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelParameters } from '#functions/mastery/engine/types.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { documentChecksum } from '#shared/records/checksum.ts';
+import { createMemoryRecordsTable } from '#shared/records/memory-table.ts';
+import type { MemoryRecordsTable } from '#shared/records/memory-table.ts';
+import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import type { PreparedRecord } from '#shared/records/release.ts';
+import { sampleCalibrationFile, samplePolicyFile } from '#shared/records/sample-files.ts';
+import { createRecordStore } from '#shared/records/store.ts';
+import { createRunRecords } from './load.ts';
+import type { RunRecords, RunRecordsOptions } from './load.ts';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const CALIBRATION = 'fractions-2026.1';
+const POLICY = 'fractions-policy-7';
+
+async function released(
+  file: Record<string, unknown>,
+): Promise<{ readonly table: MemoryRecordsTable; readonly record: PreparedRecord }> {
+  const prepared = 'parameters' in file ? prepareCalibration(file, () => []) : preparePolicy(file);
+  if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
+  const table = createMemoryRecordsTable();
+  await writeRecord(table, prepared.value);
+  return { table, record: prepared.value };
+}
+
+const echo = (parameters: ModelParameters): ReturnType<RunRecordsOptions<ModelParameters>['compile']> =>
+  ok(parameters);
+
+function recordsOver(
+  table: MemoryRecordsTable,
+  compile: RunRecordsOptions<ModelParameters>['compile'] = echo,
+): RunRecords<ModelParameters> {
+  return createRunRecords({ store: createRecordStore({ table, mayReadSystem: () => true }), compile });
+}
+
+describe('loadPolicy', () => {
+  it('gives the pinned version', async () => {
+    const { table } = await released(samplePolicyFile());
+    expect(await recordsOver(table).loadPolicy('tenant-1', POLICY)).toMatchObject({
+      ok: true,
+      value: { id: POLICY },
+    });
+  });
+
+  it('answers the same for an absent policy and another tenant’s [MA-151, MA-104]', async () => {
+    const { table } = await released(samplePolicyFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }));
+    const foreign = await recordsOver(table).loadPolicy('tenant-2', POLICY);
+    expect(foreign).toMatchObject({ ok: false, error: { status: 404, code: 'resource-not-found' } });
+    expect(foreign).toEqual(await recordsOver(table).loadPolicy('tenant-2', 'absent'));
+  });
+
+  it('never lets a run go on under a damaged policy', async () => {
+    const { table, record } = await released(samplePolicyFile());
+    table.corrupt(record.key, { document: record.stored.document.replace('"maxItems":12', '"maxItems":99') });
+    await expect(recordsOver(table).loadPolicy('tenant-1', POLICY)).rejects.toThrow('checksum-mismatch');
+  });
+});
+
+describe('loadCalibration', () => {
+  it('gives descriptor, parameters and compiled model, compiled once per container', async () => {
+    const { table } = await released(sampleCalibrationFile());
+    const compiled: string[] = [];
+    const records = recordsOver(table, (parameters, runtimeVersion) => {
+      compiled.push(runtimeVersion);
+      return ok(parameters);
+    });
+    const first = await records.loadCalibration('tenant-1', CALIBRATION, NOW);
+    expect(first).toMatchObject({
+      ok: true,
+      value: {
+        document: { id: CALIBRATION },
+        model: { items: [{ id: 'av-1' }, { id: 'av-2', kcs: ['kc-a', 'kc-b'] }, { id: 'av-3' }] },
+      },
+    });
+    await records.loadCalibration('tenant-2', CALIBRATION, NOW);
+    expect(compiled).toEqual(['ho-cdm-grid-1']);
+    expect(table.calls.readParameters).toBe(1);
+  });
+
+  it('answers the same for an absent calibration and another tenant’s [MA-151, MA-104]', async () => {
+    const { table } = await released(
+      sampleCalibrationFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }),
+    );
+    const foreign = await recordsOver(table).loadCalibration('tenant-2', CALIBRATION, NOW);
+    expect(foreign).toMatchObject({ ok: false, error: { status: 404, code: 'resource-not-found' } });
+    expect(foreign).toEqual(await recordsOver(table).loadCalibration('tenant-2', 'absent', NOW));
+  });
+
+  it.each([
+    ['2025-12-31T23:59:59.999Z', 422],
+    ['2026-01-01T00:00:00Z', undefined],
+    ['2026-12-31T23:59:59.999Z', undefined],
+    ['2027-01-01T00:00:00Z', 422],
+  ])(
+    'holds a run at %s to the validity: from inclusive, until exclusive [MA-042, MA-153]',
+    async (now, status) => {
+      const { table } = await released(sampleCalibrationFile());
+      const loaded = await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, Date.parse(now));
+      expect(loaded.ok ? undefined : loaded.error.status).toBe(status);
+    },
+  );
+
+  it('answers 422 for a damaged descriptor or damaged parameters [MA-195]', async () => {
+    const { table, record } = await released(sampleCalibrationFile());
+    table.corrupt(record.key, { parameters: '{}' });
+    const damaged = await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, NOW);
+    expect(damaged).toMatchObject({
+      ok: false,
+      error: { status: 422, code: 'calibration-invalid', retryable: false },
+    });
+    table.corrupt(record.key, { document: record.stored.document.replace('Mathematics', 'Science') });
+    expect(await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, NOW)).toEqual(damaged);
+  });
+
+  it('answers 422 when the engine refuses the parameters, and keeps no refusal [MA-195]', async () => {
+    const { table } = await released(sampleCalibrationFile());
+    let refuse = true;
+    const records = recordsOver(table, (parameters) =>
+      refuse ? err([{ pointer: '/scale', message: 'is not increasing' }]) : ok(parameters),
+    );
+    expect(await records.loadCalibration('tenant-1', CALIBRATION, NOW)).toMatchObject({
+      error: { status: 422 },
+    });
+    refuse = false;
+    expect((await records.loadCalibration('tenant-1', CALIBRATION, NOW)).ok).toBe(true);
+  });
+
+  it('answers 422 for a runtime that this build does not hold, without reading the parameters [MA-195]', async () => {
+    const { table, record } = await released(sampleCalibrationFile());
+    const document = {
+      ...(JSON.parse(record.stored.document) as Record<string, unknown>),
+      runtimeVersion: 'ho-cdm-grid-9',
+    };
+    const text = JSON.stringify({ ...document, checksum: documentChecksum(document) });
+    table.corrupt(record.key, { document: text });
+    expect(await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, NOW)).toMatchObject({
+      error: { status: 422, code: 'calibration-invalid' },
+    });
+    expect(table.calls.readParameters).toBe(0);
+  });
+});

@@ -1,0 +1,101 @@
+import type { ModelDefect, ModelParameters } from '#functions/mastery/engine/types.ts';
+import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { parseInstant } from '#shared/kernel/instant.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
+import { supportsModel } from '#shared/records/models.ts';
+import { createRecent } from '#shared/records/recent.ts';
+import type { CalibrationParameters } from '#shared/records/records.ts';
+import type { CalibrationEntry, RecordStore } from '#shared/records/store.ts';
+import { modelParameters } from './model-parameters.ts';
+
+/** A calibration that a run may compute with. `Model` is what the engine made of its parameters. */
+export interface RunCalibration<Model> {
+  readonly document: ScaleCalibration;
+  readonly parametersHash: string;
+  readonly parameters: CalibrationParameters;
+  readonly model: Model;
+}
+
+/** The records of a run, for start, inspect and advance alike. */
+export interface RunRecords<Model> {
+  /** 404 `resource-not-found`; a stored policy that is damaged is a defect of the deployment and throws. */
+  loadPolicy(tenantId: string, id: string): Promise<Result<SelectionPolicy, Problem>>;
+  /** 404 `resource-not-found`, 422 `calibration-invalid`. `now`: epoch milliseconds at which the calibration must be valid. */
+  loadCalibration(tenantId: string, id: string, now: number): Promise<Result<RunCalibration<Model>, Problem>>;
+}
+
+export interface RunRecordsOptions<Model> {
+  readonly store: RecordStore;
+  /** The engine's `compileModel`. */
+  readonly compile: (
+    parameters: ModelParameters,
+    runtimeVersion: string,
+  ) => Result<Model, readonly ModelDefect[]>;
+  /** How many compiled models a container keeps. */
+  readonly cachedModels?: number;
+}
+
+/** Loads what a run is pinned to. Compiled models are kept per container by runtime and parameters' hash; everything else is read anew. */
+export function createRunRecords<Model>(options: RunRecordsOptions<Model>): RunRecords<Model> {
+  const models = createRecent<Model>(options.cachedModels ?? 4);
+
+  function compiled(entry: CalibrationEntry, parameters: CalibrationParameters): Result<Model, Problem> {
+    const { runtimeVersion } = entry.document;
+    const key = `${runtimeVersion} ${entry.parametersHash}`;
+    const known = models.get(key);
+    if (known !== undefined) return ok(known);
+    const model = options.compile(modelParameters(parameters), runtimeVersion);
+    if (!model.ok) return err(invalidCalibration('The model cannot use the parameters of the calibration.'));
+    models.set(key, model.value);
+    return model;
+  }
+
+  return {
+    async loadPolicy(tenantId, id) {
+      const entry = await options.store.policy(tenantId, id);
+      if (!entry.ok) throw new Error(`a stored selection policy cannot be used: ${entry.error.kind}`);
+      return entry.value === undefined
+        ? err(problem('mastery', 'resource-not-found', 404))
+        : ok(entry.value.document);
+    },
+
+    async loadCalibration(tenantId, id, now) {
+      const entry = await options.store.calibration(tenantId, id);
+      if (!entry.ok) return err(damagedCalibration());
+      if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
+      const { document, parametersHash } = entry.value;
+      if (!isValidAt(document, now))
+        return err(invalidCalibration('The calibration is not valid at this time.'));
+      if (!supportsModel(document)) {
+        return err(
+          invalidCalibration('The calibration pins a model or a runtime that this service does not have.'),
+        );
+      }
+      const parameters = await entry.value.parameters();
+      if (!parameters.ok) return err(damagedCalibration());
+      const model = compiled(entry.value, parameters.value);
+      if (!model.ok) return model;
+      return ok({ document, parametersHash, parameters: parameters.value, model: model.value });
+    },
+  };
+}
+
+/** `validFrom` is inside the interval, `validUntil` is not [MA-042, MA-101]. */
+function isValidAt(document: ScaleCalibration, now: number): boolean {
+  const from = parseInstant(document.validFrom);
+  const until = parseInstant(document.validUntil);
+  return from !== undefined && until !== undefined && from <= now && now < until;
+}
+
+/** 422 with a constant sentence: nothing of the record or of a request stands in it. */
+export function invalidCalibration(detail: string): Problem {
+  return problem('mastery', 'calibration-invalid', 422, { detail });
+}
+
+function damagedCalibration(): Problem {
+  return invalidCalibration('The stored calibration does not match its checksum.');
+}
