@@ -28,6 +28,8 @@ describe('createIssuer', () => {
     const token = await issuer.issueToken(
       {
         tenantId: 't',
+        sub: 'client',
+        role: 'proctor',
         scopes: ['mastery:run', 'mastery:read'],
         studentIds: ['s1', 's2'],
         expiresInSeconds: 60,
@@ -42,8 +44,8 @@ describe('createIssuer', () => {
     expect(payload).toMatchObject({
       tenantId: 't',
       scope: 'mastery:run mastery:read',
-      sub: 'client-of-t',
-      role: 'service',
+      sub: 'client',
+      role: 'proctor',
       studentIds: ['s1', 's2'],
       iat: Math.floor(now / 1000),
       exp: Math.floor(now / 1000) + 60,
@@ -68,7 +70,7 @@ describe('createIssuer', () => {
   it('knows the tenant of its own valid tokens only', async () => {
     const issuer = await createIssuer(await createIssuerKey());
     const other = await createIssuer(await createIssuerKey());
-    const claims = { tenantId: 't', scopes: [] };
+    const claims = { tenantId: 't', sub: 'client', role: 'proctor', scopes: [] };
     expect(await issuer.tenantOf(await issuer.issueToken(claims, now))).toBe('t');
     expect(await issuer.tenantOf(await other.issueToken(claims, now))).toBeUndefined();
     expect(await issuer.tenantOf(await issuer.issueToken(claims, now - 7_200_000))).toBeUndefined();

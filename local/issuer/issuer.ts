@@ -8,13 +8,12 @@ export const localIssuer = 'https://issuer.mastery-reports.example';
 export const localAudience = 'https://api.mastery-reports.example';
 export const localAlgorithm = 'ES256';
 
-/** What a token says [MA-195, RP-314]; a resource claim that is absent gives no access to what it names. */
+/** What a token says [MA-044, RP-312]; a resource claim that is absent gives no access to what it names. */
 export interface TokenClaims {
   readonly tenantId: string;
   readonly scopes: readonly string[];
-  /** Default: one fixed subject per tenant. */
-  readonly sub?: string | undefined;
-  readonly role?: string | undefined;
+  readonly sub: string;
+  readonly role: string;
   /** Default 3600. */
   readonly expiresInSeconds?: number | undefined;
   readonly studentIds?: readonly string[] | undefined;
@@ -81,11 +80,11 @@ export async function createIssuer(key: PrivateJwk): Promise<Issuer> {
     issueToken(claims, now) {
       const issuedAt = Math.floor(now / 1000);
       const { tenantId, scopes, sub, role, expiresInSeconds, ...resources } = claims;
-      return new SignJWT({ tenantId, role: role ?? 'service', scope: scopes.join(' '), ...resources })
+      return new SignJWT({ tenantId, role, scope: scopes.join(' '), ...resources })
         .setProtectedHeader({ alg: localAlgorithm, kid, typ: 'at+jwt' })
         .setIssuer(localIssuer)
         .setAudience(localAudience)
-        .setSubject(sub ?? `client-of-${tenantId}`)
+        .setSubject(sub)
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + (expiresInSeconds ?? 3600))
         .sign(signingKey);

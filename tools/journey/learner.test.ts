@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { CalibrationParameters } from '#shared/records/records.ts';
+import { replayedLearner, simulatedLearner } from './learner.ts';
+
+const parameters: CalibrationParameters = {
+  theta: { nodes: 3, min: -2, max: 2, mean: 0, sd: 1 },
+  kcs: [
+    { guid: 'always', uri: 'https://case.example/1', slope: 1, location: -1000 },
+    { guid: 'never', uri: 'https://case.example/2', slope: 1, location: 1000 },
+    { guid: 'sometimes', uri: 'https://case.example/3', slope: 1, location: 0 },
+  ],
+  items: [
+    // The pattern of a learner who masters the first component and not the second is 0b01.
+    {
+      artifactVersionId: 'v1',
+      qtiIdentifier: 'i1',
+      kcs: ['always', 'never'],
+      probabilities: [1e-9, 1 - 1e-9, 1e-9, 1e-9],
+    },
+    { artifactVersionId: 'v2', qtiIdentifier: 'i2', kcs: ['never'], probabilities: [1e-9, 1 - 1e-9] },
+    { artifactVersionId: 'v3', qtiIdentifier: 'i3', kcs: ['sometimes'], probabilities: [0.5, 0.5] },
+  ],
+  scale: [400, 500, 600],
+};
+
+const many = Array.from({ length: 2000 }, (_, seed) => simulatedLearner(parameters, seed));
+
+describe('simulatedLearner', () => {
+  it('is the same for the same seed, whatever is asked first', () => {
+    const one = simulatedLearner(parameters, 7);
+    const other = simulatedLearner(parameters, 7);
+    expect(other.truth).toStrictEqual(one.truth);
+    const forwards = ['v1', 'v2', 'v3'].map((item) => one.answer(item));
+    const backwards = ['v3', 'v2', 'v1'].map((item) => other.answer(item));
+    expect(backwards.reverse()).toStrictEqual(forwards);
+  });
+
+  it('answers by the success probability of its own pattern', () => {
+    expect(many.every(({ answer }) => answer('v1') === true && answer('v2') === false)).toBe(true);
+    expect(many.every(({ truth }) => truth?.mastered.has('always') === true)).toBe(true);
+    expect(many.some(({ truth }) => truth?.mastered.has('never') === true)).toBe(false);
+    expect(many[0]?.answer('v4')).toBeUndefined();
+  });
+
+  it('draws ability, components and answers with their probabilities', () => {
+    // Prior weights of the three nodes: e^-2 / 2, 1, e^-2 / 2.
+    const middle = many.filter(({ truth }) => truth?.scale === 500).length / many.length;
+    expect(middle).toBeCloseTo(1 / (1 + Math.exp(-2)), 1);
+    const mastered = many.filter(({ truth }) => truth?.mastered.has('sometimes')).length / many.length;
+    expect(mastered).toBeCloseTo(0.5, 1);
+    const correct = many.filter(({ answer }) => answer('v3')).length / many.length;
+    expect(correct).toBeCloseTo(0.5, 1);
+  });
+});
+
+describe('replayedLearner', () => {
+  it('gives the recorded answers and knows nothing else', () => {
+    const learner = replayedLearner('ada', { a: 1, b: 0 }, { v1: 'a', v2: 'b', v3: 'c' });
+    expect(['v1', 'v2', 'v3', 'v4'].map((item) => learner.answer(item))).toStrictEqual([
+      true,
+      false,
+      undefined,
+      undefined,
+    ]);
+    expect(learner.truth).toBeUndefined();
+  });
+});

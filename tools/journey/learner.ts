@@ -1,0 +1,97 @@
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import type { CalibrationParameters } from '#shared/records/records.ts';
+
+/** What is true of a simulated learner, to hold the result against. */
+export interface Truth {
+  /** Which knowledge components are mastered, by CASE GUID. */
+  readonly mastered: ReadonlySet<string>;
+  /** The scale value at the learner's ability. */
+  readonly scale: number;
+}
+
+/** Somebody who can be asked items of one bank. */
+export interface Learner {
+  readonly description: string;
+  /** Undefined for a replayed learner: only the answers are known. */
+  readonly truth: Truth | undefined;
+  /** Whether the answer to an item is correct; undefined when this learner was never asked it. */
+  readonly answer: (artifactVersionId: string) => boolean | undefined;
+}
+
+/**
+ * A learner drawn from the calibration's own model: an ability from the prior on the grid, each component mastered with its probability at
+ * that ability, each answer correct with the item's probability for that pattern. Every draw has its own name, so the same seed gives the
+ * same learner and the same answers whatever order the items come in.
+ */
+export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Learner {
+  const draw = (...name: readonly string[]): number => uniform([String(randomSeed), ...name]);
+  const { theta, kcs, items, scale } = parameters;
+  const abilities = Array.from(
+    { length: theta.nodes },
+    (_, node) => theta.min + ((theta.max - theta.min) * node) / (theta.nodes - 1),
+  );
+  const weights = abilities.map(
+    (ability, node) =>
+      (node === 0 || node === theta.nodes - 1 ? 0.5 : 1) *
+      Math.exp(-((ability - theta.mean) ** 2) / (2 * theta.sd ** 2)),
+  );
+  const node = pick(weights, draw('ability'));
+  const ability = abilities[node] ?? theta.mean;
+  const mastered = new Set(
+    kcs
+      .filter(
+        ({ guid, slope, location }) =>
+          draw('component', guid) < 1 / (1 + Math.exp(-slope * (ability - location))),
+      )
+      .map(({ guid }) => guid),
+  );
+  const byVersion = new Map(items.map((item) => [item.artifactVersionId, item]));
+  return {
+    description: `simulated, random seed ${randomSeed}`,
+    truth: { mastered, scale: scale[node] ?? NaN },
+    answer(artifactVersionId) {
+      const item = byVersion.get(artifactVersionId);
+      if (item === undefined) return undefined;
+      const pattern = item.kcs.reduce((bits, guid, bit) => bits + (mastered.has(guid) ? 2 ** bit : 0), 0);
+      return draw('item', item.qtiIdentifier) < (item.probabilities[pattern] ?? NaN);
+    },
+  };
+}
+
+/**
+ * A learner whose answers are known.
+ * @param answers 1 for correct, by the seed's item names
+ * @param itemNames the seed's item names by artifact version
+ */
+export function replayedLearner(
+  name: string,
+  answers: Readonly<Record<string, 0 | 1>>,
+  itemNames: Readonly<Record<string, string>>,
+): Learner {
+  return {
+    description: `replayed, ${name}`,
+    truth: undefined,
+    answer(artifactVersionId) {
+      const item = itemNames[artifactVersionId];
+      const answer = item === undefined ? undefined : answers[item];
+      return answer === undefined ? undefined : answer === 1;
+    },
+  };
+}
+
+/** In [0, 1), with 52 bits. */
+function uniform(name: readonly string[]): number {
+  return (
+    parseInt(sha256Hex(name.map((part) => `${part.length}:${part}`).join('|')).slice(0, 13), 16) / 2 ** 52
+  );
+}
+
+/** The index at which the running sum of the weights passes the drawn share of their sum. */
+function pick(weights: readonly number[], drawn: number): number {
+  let left = drawn * weights.reduce((sum, weight) => sum + weight, 0);
+  for (const [index, weight] of weights.entries()) {
+    left -= weight;
+    if (left < 0) return index;
+  }
+  return weights.length - 1;
+}

@@ -1,0 +1,157 @@
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { problemAnswer, runAnswer } from './run-answers.ts';
+import type { ProblemAnswer, RunAnswer } from './run-answers.ts';
+
+/** A run as its last answer showed it. */
+export interface RunState {
+  readonly run: RunAnswer;
+  /** Strong entity tag of the answer: what the next advance sends as `If-Match`. */
+  readonly etag: string;
+}
+
+/** Why a call gave no state. `unreachable`: no answer at all; `unexpected`: an answer that is neither a run nor a problem. */
+export type RunFailure =
+  | { readonly kind: 'problem'; readonly problem: ProblemAnswer }
+  | { readonly kind: 'unreachable' | 'unexpected'; readonly message: string };
+
+/** A call that is about to be repeated. */
+export interface Retry {
+  readonly call: 'start' | 'inspect' | 'advance';
+  readonly why: RunFailure;
+  readonly waitMilliseconds: number;
+}
+
+export interface RunClientOptions {
+  /** Base URL of the mastery engine, without `/v1`. */
+  readonly masteryUrl: string;
+  /** The Bearer token of each request, so that a long run can renew it. */
+  readonly token: () => Promise<string>;
+  readonly fetch: typeof globalThis.fetch;
+  /** A key never used before. */
+  readonly newKey: () => string;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/** The three calls of a run. Each repeats what may be repeated, with the same key and the same bytes, within bounds [MA-219, MA-220]. */
+export interface RunClient {
+  readonly start: (request: object) => Promise<Result<RunState, RunFailure>>;
+  readonly inspect: (continuationToken: string) => Promise<Result<RunState, RunFailure>>;
+  readonly advance: (continuationToken: string, etag: string) => Promise<Result<RunState, RunFailure>>;
+}
+
+const MAX_TRIES = 5;
+const MAX_WAIT_MILLISECONDS = 30_000;
+const BACKOFF_MILLISECONDS = 250;
+
+export function createRunClient(options: RunClientOptions): RunClient {
+  async function once(
+    path: string,
+    key: string,
+    body: string,
+    etag?: string,
+  ): Promise<Result<RunState, Attempted>> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await options.fetch(`${options.masteryUrl}/v1/${path}`, {
+        method: 'POST',
+        redirect: 'error',
+        headers: {
+          Authorization: `Bearer ${await options.token()}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': key,
+          ...(etag === undefined ? {} : { 'If-Match': etag }),
+        },
+        body,
+      });
+      text = await response.text();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return err({ failure: { kind: 'unreachable', message }, retryAfterSeconds: undefined });
+    }
+    return readAnswer(response, text);
+  }
+
+  async function repeated(
+    call: Retry['call'],
+    path: string,
+    request: object,
+    etag?: string,
+  ): Promise<Result<RunState, RunFailure>> {
+    const key = options.newKey();
+    const body = JSON.stringify(request);
+    for (let tries = 1; ; tries += 1) {
+      const answer = await once(path, key, body, etag);
+      if (answer.ok) return answer;
+      const { failure, retryAfterSeconds } = answer.error;
+      if (tries === MAX_TRIES || !mayRepeat(failure)) return err(failure);
+      // Full jitter over a doubling wait; what the service asks for is the least.
+      const backoff = options.random() * BACKOFF_MILLISECONDS * 2 ** tries;
+      const wait = Math.min(Math.max((retryAfterSeconds ?? 0) * 1000, backoff), MAX_WAIT_MILLISECONDS);
+      options.onRetry?.({ call, why: failure, waitMilliseconds: wait });
+      await options.sleep(wait);
+    }
+  }
+
+  return {
+    start: (request) => repeated('start', 'adaptive-runs', request),
+    inspect: (continuationToken) => repeated('inspect', 'adaptive-runs:inspect', { continuationToken }),
+    advance: (continuationToken, etag) =>
+      repeated('advance', 'adaptive-runs:advance', { continuationToken }, etag),
+  };
+}
+
+interface Attempted {
+  readonly failure: RunFailure;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** A stale tag is retryable too, but not with this key: the run has to be looked at first. */
+function mayRepeat(failure: RunFailure): boolean {
+  if (failure.kind === 'unexpected') return false;
+  return failure.kind !== 'problem' || (failure.problem.retryable && failure.problem.status !== 412);
+}
+
+function readAnswer(response: Response, text: string): Result<RunState, Attempted> {
+  const unexpected = (message: string): Result<RunState, Attempted> =>
+    err({ failure: { kind: 'unexpected', message }, retryAfterSeconds: undefined });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return unexpected(`the answer with status ${response.status} is not JSON`);
+  }
+  if (!response.ok) {
+    const problem = problemAnswer.safeParse(json);
+    if (!problem.success)
+      return unexpected(`the answer with status ${response.status} is no problem document`);
+    const after = Number(response.headers.get('retry-after') ?? NaN);
+    return err({
+      failure: { kind: 'problem', problem: problem.data },
+      retryAfterSeconds: Number.isFinite(after) ? after : undefined,
+    });
+  }
+  const run = runAnswer.safeParse(json);
+  if (!run.success) return unexpected('the answer is no adaptive run');
+  const etag = response.headers.get('etag');
+  return etag === null ? unexpected('the answer has no ETag') : ok({ run: run.data, etag });
+}
+
+/** One sentence for a person. */
+export function describeFailure(failure: RunFailure): string {
+  switch (failure.kind) {
+    case 'unreachable':
+      return `no answer from the service (${failure.message})`;
+    case 'unexpected':
+      return failure.message;
+    case 'problem': {
+      const { status, code, detail, upstream, requestId } = failure.problem;
+      const owner = upstream === undefined ? '' : ` [${upstream.service}: ${upstream.operation}]`;
+      return `${status} ${code}: ${detail}${owner} (request ${requestId})`;
+    }
+  }
+}
