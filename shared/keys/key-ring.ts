@@ -1,7 +1,11 @@
 /** What a data key is for. A function may unwrap only the purposes that its route's grants name. */
 export type KeyPurpose = 'continuation' | 'idempotency' | 'pseudonym';
 
-export const keyPurposes = ['continuation', 'idempotency', 'pseudonym'] as const satisfies readonly KeyPurpose[];
+export const keyPurposes = [
+  'continuation',
+  'idempotency',
+  'pseudonym',
+] as const satisfies readonly KeyPurpose[];
 
 /** `pending → active → opening → retired`: only `active` seals; `pending`, `active` and `opening` open; `retired` does nothing. */
 export type KeyState = 'pending' | 'active' | 'opening' | 'retired';

@@ -1,0 +1,122 @@
+import type { DataKeyOpener, KeyRecord, KeySettings } from './key-record.ts';
+import { keyContext, keyNumber } from './key-record.ts';
+import type { KeyPurpose, KeyRing } from './key-ring.ts';
+import { activeKey, REFRESH_MS } from './key-states.ts';
+
+/** Tokens with invented key ids cost at most one extra reading of the ring in this time. */
+const UNKNOWN_KID_REFRESH_MS = 30_000;
+const DATA_KEY_BYTES = 32;
+
+export interface KeyRingOptions {
+  readonly settings: KeySettings;
+  readonly kms: DataKeyOpener;
+  /** Part of what every data key is bound to. */
+  readonly stage: string;
+  /** Only these are read and unwrapped. */
+  readonly purposes: readonly KeyPurpose[];
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+interface PurposeKeys {
+  readonly active: { readonly kid: string; readonly key: Uint8Array };
+  /** Undefined for a retired key: known, and not to be asked for again. */
+  readonly byKid: ReadonlyMap<string, Uint8Array | undefined>;
+}
+
+interface Loaded {
+  readonly at: number;
+  readonly keys: ReadonlyMap<KeyPurpose, PurposeKeys>;
+}
+
+/**
+ * The ring of one container: read when first needed, again after five minutes, and once when a key id is unknown. Callers at the same
+ * time share one reading; one that fails is thrown to them and forgotten. A key that was unwrapped once is not sent to KMS again.
+ */
+export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRingOptions): KeyRing {
+  let loaded: Loaded | undefined;
+  let loading: Promise<Loaded> | undefined;
+  let refreshedForUnknownAt: number | undefined;
+  let unwrapped = new Map<string, Uint8Array>();
+
+  async function read(): Promise<Loaded> {
+    const at = clock();
+    const next = new Map<string, Uint8Array>();
+    const keys = await Promise.all(
+      purposes.map(async (purpose) => [purpose, await readPurpose(purpose, next)] as const),
+    );
+    unwrapped = next;
+    return { at, keys: new Map(keys) };
+  }
+
+  async function readPurpose(purpose: KeyPurpose, next: Map<string, Uint8Array>): Promise<PurposeKeys> {
+    const records = await settings.list(purpose);
+    const byKid = new Map(
+      await Promise.all(records.map(async (record) => [record.kid, await unwrap(record, next)] as const)),
+    );
+    const kid = activeKey(records)?.kid;
+    const key = kid === undefined ? undefined : byKid.get(kid);
+    if (kid === undefined || key === undefined) {
+      throw new Error(`the key ring of stage ${stage} has no active key for ${purpose}`);
+    }
+    return { active: { kid, key }, byKid };
+  }
+
+  async function unwrap(record: KeyRecord, next: Map<string, Uint8Array>): Promise<Uint8Array | undefined> {
+    const { purpose, kid, state, wrappedKey } = record;
+    if (state === 'retired') return undefined;
+    if (wrappedKey === undefined) throw new Error(`key ${kid} for ${purpose} is ${state} but not there`);
+    const id = [purpose, kid, Buffer.from(wrappedKey).toString('base64')].join(' ');
+    const key = unwrapped.get(id) ?? (await kms.open(wrappedKey, keyContext(stage, purpose, kid)));
+    if (key.length !== DATA_KEY_BYTES) throw new Error(`key ${kid} for ${purpose} is not of 256 bits`);
+    next.set(id, key);
+    return key;
+  }
+
+  function load(): Promise<Loaded> {
+    loading ??= read()
+      .then((result) => (loaded = result))
+      .finally(() => (loading = undefined));
+    return loading;
+  }
+
+  function current(): Promise<Loaded> {
+    const age = loaded === undefined ? NaN : clock() - loaded.at;
+    return loaded !== undefined && age >= 0 && age < REFRESH_MS ? Promise.resolve(loaded) : load();
+  }
+
+  function keysFor(ring: Loaded, purpose: KeyPurpose): PurposeKeys {
+    const keys = ring.keys.get(purpose);
+    if (keys === undefined) throw new Error(`this key ring was not made for ${purpose}`);
+    return keys;
+  }
+
+  async function refreshForUnknown(): Promise<Loaded | undefined> {
+    const since = refreshedForUnknownAt === undefined ? Infinity : clock() - refreshedForUnknownAt;
+    // Whoever comes while that refresh is under way shares it.
+    if (loading === undefined && since >= 0 && since < UNKNOWN_KID_REFRESH_MS) return undefined;
+    refreshedForUnknownAt = clock();
+    try {
+      return await load();
+    } catch (error) {
+      refreshedForUnknownAt = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async active(purpose) {
+      return keysFor(await current(), purpose).active;
+    },
+    async open(purpose, kid) {
+      const before = loaded;
+      const ring = await current();
+      const { byKid } = keysFor(ring, purpose);
+      if (byKid.has(kid)) return byKid.get(kid);
+      // An id of another form was never issued, and what was read for this very call need not be read again.
+      if (keyNumber(kid) === undefined || ring !== before) return undefined;
+      const refreshed = await refreshForUnknown();
+      return refreshed === undefined ? undefined : keysFor(refreshed, purpose).byKid.get(kid);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { KeyRecord } from './key-record.ts';
+import { keyNumber } from './key-record.ts';
+import type { KeyPurpose, KeyState } from './key-ring.ts';
+
+/** A container knows of a change in the ring after this time at the latest. */
+export const REFRESH_MS = 5 * 60_000;
+/** Before a new key seals, every container must be able to open with it: two refresh periods, of which one is margin. */
+export const PROMOTE_AFTER_MS = 2 * REFRESH_MS;
+/**
+ * What was sealed lives for 24 hours, and a container that has not refreshed yet still seals with the previous key for a while
+ * after it left `active`.
+ */
+export const RETIRE_AFTER_MS = 24 * 3_600_000 + 2 * REFRESH_MS;
+
+/**
+ * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, a candidate's
+ * pseudonym): a new key there breaks the link to what is stored, which only a leak is worth.
+ */
+export const scheduledPurposes = ['continuation'] as const satisfies readonly KeyPurpose[];
+
+/** One step of a plan, before keys are made and times are set. */
+export type KeyStep =
+  | { readonly kind: 'create'; readonly kid: string; readonly state: 'pending' | 'active' }
+  | {
+      readonly kind: 'move';
+      readonly kid: string;
+      readonly from: KeyState;
+      readonly to: Exclude<KeyState, 'pending'>;
+    };
+
+/** A key whose waiting time is not over. */
+export interface Waiting {
+  readonly kid: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** The steps that are due now, together, and what has to wait. */
+export interface KeyPlan {
+  readonly steps: readonly KeyStep[];
+  readonly waiting: readonly Waiting[];
+}
+
+export type KeyPlanError =
+  | { readonly kind: 'not-initialized' }
+  | { readonly kind: 'unknown-key'; readonly kid: string }
+  | { readonly kind: 'not-opening'; readonly kid: string; readonly state: KeyState };
+
+const nothing: KeyPlan = { steps: [], waiting: [] };
+
+/** The first key of a purpose is active at once: nobody can have sealed with another one. Nothing to do when one is active. */
+export function planInit(records: readonly KeyRecord[]): KeyPlan {
+  if (activeKey(records) !== undefined) return nothing;
+  return { steps: [{ kind: 'create', kid: nextKid(records), state: 'active' }], waiting: [] };
+}
+
+/** Creates the successor, or, once it has waited long enough, lets it take over. */
+export function planRotate(records: readonly KeyRecord[], now: number): Result<KeyPlan, KeyPlanError> {
+  const active = activeKey(records);
+  if (active === undefined) return err({ kind: 'not-initialized' });
+  const pending = inOrder(records).find((record) => record.state === 'pending');
+  if (pending === undefined) {
+    const kid = nextKid(records);
+    return ok({
+      steps: [{ kind: 'create', kid, state: 'pending' }],
+      waiting: [{ kid, until: now + PROMOTE_AFTER_MS }],
+    });
+  }
+  const until = pending.createdAt + PROMOTE_AFTER_MS;
+  if (now < until) return ok({ steps: [], waiting: [{ kid: pending.kid, until }] });
+  return ok({ steps: takeOver(active, pending), waiting: [] });
+}
+
+/**
+ * The active key has leaked: a successor seals at once. A container that does not know it yet opens what it sealed all the same,
+ * by its one refresh on an unknown kid.
+ */
+export function planReplace(records: readonly KeyRecord[]): Result<KeyPlan, KeyPlanError> {
+  const active = activeKey(records);
+  if (active === undefined) return err({ kind: 'not-initialized' });
+  const pending = inOrder(records).find((record) => record.state === 'pending');
+  if (pending !== undefined) return ok({ steps: takeOver(active, pending), waiting: [] });
+  return ok({
+    steps: [
+      { kind: 'create', kid: nextKid(records), state: 'active' },
+      { kind: 'move', kid: active.kid, from: 'active', to: 'opening' },
+    ],
+    waiting: [],
+  });
+}
+
+/** Retires every key that has been `opening` for long enough. */
+export function planRetire(records: readonly KeyRecord[], now: number): KeyPlan {
+  const steps: KeyStep[] = [];
+  const waiting: Waiting[] = [];
+  for (const { kid, state, openingAt } of inOrder(records)) {
+    if (state !== 'opening') continue;
+    // A key without the time cannot have come here by these rules: it waits from now on.
+    const until = (openingAt ?? now) + RETIRE_AFTER_MS;
+    if (now < until) waiting.push({ kid, until });
+    else steps.push({ kind: 'move', kid, from: 'opening', to: 'retired' });
+  }
+  return { steps, waiting };
+}
+
+/** The key has leaked: it is retired without waiting, and what it sealed is lost. It must have been replaced before. */
+export function planRetireNow(records: readonly KeyRecord[], kid: string): Result<KeyPlan, KeyPlanError> {
+  const record = records.find((candidate) => candidate.kid === kid);
+  if (record === undefined) return err({ kind: 'unknown-key', kid });
+  if (record.state === 'retired') return ok(nothing);
+  if (record.state !== 'opening') return err({ kind: 'not-opening', kid, state: record.state });
+  return ok({ steps: [{ kind: 'move', kid, from: 'opening', to: 'retired' }], waiting: [] });
+}
+
+/** The key that seals. */
+export function activeKey(records: readonly KeyRecord[]): KeyRecord | undefined {
+  return inOrder(records).findLast((record) => record.state === 'active');
+}
+
+/** Oldest first. */
+export function inOrder(records: readonly KeyRecord[]): readonly KeyRecord[] {
+  return records.toSorted((a, b) => (keyNumber(a.kid) ?? 0) - (keyNumber(b.kid) ?? 0));
+}
+
+function takeOver(active: KeyRecord, successor: KeyRecord): readonly KeyStep[] {
+  return [
+    { kind: 'move', kid: successor.kid, from: 'pending', to: 'active' },
+    { kind: 'move', kid: active.kid, from: 'active', to: 'opening' },
+  ];
+}
+
+/** Numbers run on, so that two administrators at the same time ask for the same one, and only one of them gets it. */
+function nextKid(records: readonly KeyRecord[]): string {
+  return `k${Math.max(0, ...records.map((record) => keyNumber(record.kid) ?? 0)) + 1}`;
+}
