@@ -1,0 +1,33 @@
+import { DecryptCommand, GenerateDataKeyWithoutPlaintextCommand } from '@aws-sdk/client-kms';
+import type { KMSClient } from '@aws-sdk/client-kms';
+import type { DataKeyMaker, DataKeyOpener } from '#shared/keys/key-record.ts';
+
+/** Unwraps data keys. Throws when KMS refuses or does not answer. Needs `kms:Decrypt`, which the role may have for single purposes. */
+export function createDataKeyOpener(client: KMSClient): DataKeyOpener {
+  return {
+    async open(wrappedKey, context) {
+      const { Plaintext: key } = await client.send(
+        new DecryptCommand({ CiphertextBlob: wrappedKey, EncryptionContext: context }),
+      );
+      if (key === undefined) throw new Error('KMS Decrypt answered without a plaintext');
+      return key;
+    },
+  };
+}
+
+/** Makes 256-bit data keys under a KMS key (id, ARN or `alias/…`). Needs `kms:GenerateDataKeyWithoutPlaintext` only. */
+export function createDataKeyMaker(client: KMSClient, keyId: string): DataKeyMaker {
+  return {
+    async make(context) {
+      const { CiphertextBlob: wrappedKey } = await client.send(
+        new GenerateDataKeyWithoutPlaintextCommand({
+          KeyId: keyId,
+          KeySpec: 'AES_256',
+          EncryptionContext: context,
+        }),
+      );
+      if (wrappedKey === undefined) throw new Error('KMS answered without a wrapped key');
+      return wrappedKey;
+    },
+  };
+}
