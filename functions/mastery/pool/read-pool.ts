@@ -1,0 +1,228 @@
+import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { Blueprint } from '#shared/platform/owners/content.ts';
+import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
+import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { invalidPool, upstreamProblem } from '../upstream/problems.ts';
+import {
+  bankIdentityHash,
+  blueprintHash,
+  checkBankIdentity,
+  checkBlueprint,
+  contentDriftProblem,
+} from './content.ts';
+import { checkManifest } from './manifest.ts';
+import type { TerminalManifest } from './manifest.ts';
+import { disagreement, driftProblem, strongTagOf } from './readings.ts';
+import { reconcile } from './reconcile.ts';
+import type { ReconciledPool } from './reconcile.ts';
+
+/** What a caller names a pool by. */
+export interface PoolIds {
+  readonly testSpecId: string;
+  readonly testBankId: string;
+  readonly bankOperationId: string;
+}
+
+/** A pool that may be selected from. */
+export interface ReadPool {
+  readonly pool: ReconciledPool;
+  readonly pins: ExecutionPins;
+  readonly blueprint: Blueprint;
+}
+
+/**
+ * Reconciled pools by the content addresses of what they were made of. It spares the proof of a pool that was proved before, never the
+ * reading. The same pool is the same object, so that whatever is built on it can be kept beside it.
+ */
+export interface PoolCache {
+  get(key: string): ReconciledPool | undefined;
+  set(key: string, pool: ReconciledPool): void;
+}
+
+/** A cache of the pools used last, one per container. */
+export function createPoolCache(maximum = 4): PoolCache {
+  const pools = new Map<string, ReconciledPool>();
+  return {
+    get(key) {
+      const pool = pools.get(key);
+      if (pool !== undefined) {
+        pools.delete(key);
+        pools.set(key, pool);
+      }
+      return pool;
+    },
+    set(key, pool) {
+      pools.delete(key);
+      pools.set(key, pool);
+      for (const oldest of pools.keys()) {
+        if (pools.size <= maximum) break;
+        pools.delete(oldest);
+      }
+    },
+  };
+}
+
+/**
+ * Reads and proves the pool that a caller names: six calls, three deep. Blueprint, bank and manifest; then the manifest again and the root
+ * that it names; then the root again. Two readings that differ are drift (409) before anything is said about their content, so that a
+ * change under way is not taken for a broken pool. Nothing is returned of a pool that is not whole [MA-222].
+ */
+export async function readPool(
+  platform: Platform,
+  cache: PoolCache,
+  ids: PoolIds,
+): Promise<Result<ReadPool, Problem>> {
+  const [blueprint, bank, manifest] = await Promise.all([
+    readBlueprint(platform, ids.testSpecId),
+    readBank(platform, ids.testBankId),
+    readManifest(platform, ids.bankOperationId),
+  ]);
+  if (!blueprint.ok) return err(upstreamProblem(blueprint.error, 'caller'));
+  const testSpecHash = checkBlueprint(blueprint.value, ids);
+  if (!testSpecHash.ok) return testSpecHash;
+  if (!bank.ok) return err(upstreamProblem(bank.error, 'caller'));
+  const testBankIdentityHash = checkBankIdentity(bank.value, ids);
+  if (!testBankIdentityHash.ok) return testBankIdentityHash;
+  if (!manifest.ok) return err(upstreamProblem(manifest.error, 'caller'));
+  const terminal = checkManifest(manifest.value, { ...ids, from: 'caller' });
+  if (!terminal.ok) return terminal;
+
+  const rootId = terminal.value.root.artifactVersionId;
+  const [manifestAgain, root] = await Promise.all([
+    readManifest(platform, ids.bankOperationId),
+    readRoot(platform, rootId),
+  ]);
+  if (!manifestAgain.ok) return err(upstreamProblem(manifestAgain.error));
+  const unsteadyManifest = disagreement(
+    operations.readAdaptivePoolManifest,
+    manifest.value,
+    manifestAgain.value,
+  );
+  if (unsteadyManifest !== undefined) return err(unsteadyManifest);
+  if (!root.ok) return err(upstreamProblem(root.error));
+
+  const rootAgain = await readRoot(platform, rootId);
+  if (!rootAgain.ok) return err(upstreamProblem(rootAgain.error));
+  const unsteadyRoot = disagreement(operations.readAdaptivePoolRoot, root.value, rootAgain.value);
+  if (unsteadyRoot !== undefined) return err(unsteadyRoot);
+
+  const pool = prove(cache, manifest.value.bodyHash, terminal.value, root.value);
+  if (!pool.ok) return pool;
+  return ok({
+    pool: pool.value,
+    blueprint: blueprint.value.value,
+    pins: {
+      testSpecId: ids.testSpecId,
+      testSpecHash: testSpecHash.value,
+      testBankId: ids.testBankId,
+      testBankIdentityHash: testBankIdentityHash.value,
+      bankOperationId: ids.bankOperationId,
+      ...pool.value.pins,
+    },
+  });
+}
+
+/**
+ * Reads the pool of a run again and holds it against the run's pins: four calls, one deep, since the pins are the first reading and name
+ * the root's version [MA-066]. Content that changed is 409 `stream-conflict`; a pool that is valid but another one is 409
+ * `adaptive-pool-version-drift`; one that is there and broken is 502; one that cannot be read is 424.
+ */
+export async function revalidatePool(
+  platform: Platform,
+  cache: PoolCache,
+  pins: ExecutionPins,
+): Promise<Result<ReadPool, Problem>> {
+  const [blueprint, bank, manifest, root] = await Promise.all([
+    readBlueprint(platform, pins.testSpecId),
+    readBank(platform, pins.testBankId),
+    readManifest(platform, pins.bankOperationId),
+    readRoot(platform, pins.qtiPoolArtifactVersionId),
+  ]);
+  if (!blueprint.ok) return err(upstreamProblem(blueprint.error));
+  if (blueprintHash(blueprint.value.value) !== pins.testSpecHash) {
+    return err(contentDriftProblem('The Content blueprint differs from the one that this run is pinned to.'));
+  }
+  if (!bank.ok) return err(upstreamProblem(bank.error));
+  if (bankIdentityHash(bank.value.value) !== pins.testBankIdentityHash) {
+    return err(
+      contentDriftProblem(
+        'The identity of the Content bank differs from the one that this run is pinned to.',
+      ),
+    );
+  }
+  if (!manifest.ok) return err(upstreamProblem(manifest.error));
+  const terminal = checkManifest(manifest.value, { ...pins, from: 'pins' });
+  if (!terminal.ok) return terminal;
+  if (!root.ok) return err(upstreamProblem(root.error));
+  const etag = strongTagOf(root.value);
+  if (etag === undefined) return err(noStrongTag(root.value));
+  // Which version it is comes before whether it is sound: a root that moved on has every right to differ from the pinned manifest.
+  if (
+    etag !== pins.qtiPoolEtag ||
+    !isPinned(pins, terminal.value.root) ||
+    !isPinned(pins, root.value.value)
+  ) {
+    return err(driftProblem());
+  }
+  const pool = prove(cache, manifest.value.bodyHash, terminal.value, root.value);
+  if (!pool.ok) return pool;
+  if (pool.value.pins.resolvedPoolHash !== pins.resolvedPoolHash) return err(driftProblem());
+  return ok({ pool: pool.value, pins, blueprint: blueprint.value.value });
+}
+
+/** Whether Bank's or QTI's own description of the root is the pinned one. */
+function isPinned(
+  pins: ExecutionPins,
+  root: Readonly<Record<'packageId' | 'packageHash' | 'artifactId' | 'artifactVersionId', string>>,
+): boolean {
+  return (
+    root.packageId === pins.qtiPoolPackageId &&
+    root.packageHash === pins.qtiPoolPackageHash &&
+    root.artifactId === pins.qtiPoolArtifactId &&
+    root.artifactVersionId === pins.qtiPoolArtifactVersionId
+  );
+}
+
+function prove(
+  cache: PoolCache,
+  manifestHash: string,
+  manifest: TerminalManifest,
+  root: UpstreamAnswer<DeliveryJson>,
+): Result<ReconciledPool, Problem> {
+  const etag = strongTagOf(root);
+  if (etag === undefined) return err(noStrongTag(root));
+  const key = `${manifestHash} ${root.bodyHash} ${etag}`;
+  const known = cache.get(key);
+  if (known !== undefined) return ok(known);
+  const reconciled = reconcile(manifest, root.value, etag);
+  if (!reconciled.ok) {
+    return err(invalidPool(operations.readAdaptivePoolRoot, root.upstreamRequestId, reconciled.error));
+  }
+  cache.set(key, reconciled.value);
+  return reconciled;
+}
+
+function noStrongTag(root: UpstreamAnswer<DeliveryJson>): Problem {
+  return invalidPool(
+    operations.readAdaptivePoolRoot,
+    root.upstreamRequestId,
+    'The pool’s root has no strong entity tag.',
+  );
+}
+
+const readBlueprint = (platform: Platform, testSpecId: string) =>
+  platform.call(operations.readTestSpec, { path: { tenantId: platform.tenantId, testSpecId } });
+const readBank = (platform: Platform, testBankId: string) =>
+  platform.call(operations.validateAdaptiveBankIdentity, {
+    path: { tenantId: platform.tenantId, testBankId },
+  });
+const readManifest = (platform: Platform, operationId: string) =>
+  platform.call(operations.readAdaptivePoolManifest, { path: { operationId } });
+const readRoot = (platform: Platform, artifactVersionId: string) =>
+  platform.call(operations.readAdaptivePoolRoot, {
+    path: { tenantId: platform.tenantId, artifactVersionId },
+  });

@@ -1,0 +1,93 @@
+import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
+import { memberDefect } from './manifest.ts';
+import type { TerminalManifest } from './manifest.ts';
+import { rootDefect } from './root.ts';
+
+/** One item of the pool, as Bank and QTI agree on it. */
+export interface PoolMember {
+  readonly artifactId: string;
+  readonly artifactVersionId: string;
+  readonly qtiIdentifier: string;
+  readonly caseGuids: readonly string[];
+  readonly kcGuids: readonly string[];
+}
+
+export type PoolPins = Pick<
+  ExecutionPins,
+  | 'qtiPoolPackageId'
+  | 'qtiPoolArtifactId'
+  | 'qtiPoolArtifactVersionId'
+  | 'qtiPoolPackageHash'
+  | 'qtiPoolEtag'
+  | 'resolvedPoolHash'
+>;
+
+/** The whole pool, proved: there is no such value for a part of one [MA-222]. */
+export interface ReconciledPool {
+  readonly pins: PoolPins;
+  /** In the order of the root's references. */
+  readonly members: readonly PoolMember[];
+}
+
+/**
+ * Holds Bank's members and QTI's references against each other: both are sound in themselves, both name the same root, and they
+ * correspond one to one by artifact version and by QTI identifier, in the same order, since both projections are ordered [MA-027].
+ * Gives the first defect, which is a constant sentence, or the pool with its hash [MA-071].
+ * @param etag the root's strong entity tag
+ */
+export function reconcile(
+  manifest: TerminalManifest,
+  root: DeliveryJson,
+  etag: string,
+): Result<ReconciledPool, string> {
+  const defect = memberDefect(manifest) ?? rootDefect(root, manifest.root) ?? bijectionDefect(manifest, root);
+  if (defect !== undefined) return err(defect);
+  const members = manifest.members.map(
+    ({ artifactId, artifactVersionId, qtiIdentifier, caseGuids, kcGuids }) => ({
+      artifactId,
+      artifactVersionId,
+      qtiIdentifier,
+      caseGuids,
+      kcGuids,
+    }),
+  );
+  const { packageId, packageHash, artifactId, artifactVersionId, qtiIdentifier } = manifest.root;
+  return ok({
+    pins: {
+      qtiPoolPackageId: packageId,
+      qtiPoolArtifactId: artifactId,
+      qtiPoolArtifactVersionId: artifactVersionId,
+      qtiPoolPackageHash: packageHash,
+      qtiPoolEtag: etag,
+      resolvedPoolHash: hashCanonical({
+        manifestRoot: { packageId, packageHash, artifactId, artifactVersionId, qtiIdentifier },
+        qtiRoot: { artifactVersionId: root.artifactVersionId, etag },
+        members: members.map((member) => [
+          member.artifactVersionId,
+          member.qtiIdentifier,
+          member.caseGuids,
+          member.kcGuids,
+        ]),
+      }),
+    },
+    members,
+  });
+}
+
+/** Both sides are free of repetition here, so equal length and equal pairs at every place are a bijection. */
+function bijectionDefect({ members }: TerminalManifest, { itemRefs }: DeliveryJson): string | undefined {
+  const byVersion = new Map(members.map((member) => [member.artifactVersionId, member]));
+  for (const ref of itemRefs) {
+    const member = byVersion.get(ref.artifactVersionId);
+    if (member === undefined) return 'A reference of the root resolves to no member of the manifest.';
+    if (member.qtiIdentifier !== ref.identifier)
+      return 'A reference and its member have different QTI identifiers.';
+  }
+  if (itemRefs.length !== members.length) return 'A member of the manifest lies outside the root’s graph.';
+  const ordered = itemRefs.every((ref, index) => members[index]?.artifactVersionId === ref.artifactVersionId);
+  return ordered ? undefined : 'The manifest’s members are not in the order of the root’s references.';
+}

@@ -1,0 +1,123 @@
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import type { ProfileFault } from '#shared/platform/service-profiles.ts';
+import type { Problem, UpstreamReference } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
+
+/**
+ * Where the id of a call comes from. `caller`: this request names it, so that one which the owner does not show is the hidden 404.
+ * `derived`: from a token, a record or another owner's answer, so that its absence is the owner's gap, 424.
+ */
+export type IdOrigin = 'caller' | 'derived';
+
+/** Refusals by which an owner says of an id that there is nothing for us: absent, gone, foreign, or no id of its kind at all. */
+const HIDES_ID: ReadonlySet<number | undefined> = new Set([400, 403, 410, 414, 422]);
+
+/** We pass an owner's wish to wait on, but none beyond an hour. */
+const MAX_RETRY_AFTER = 3_600;
+
+/**
+ * What a failed call means for the caller of the mastery engine [MA-218, MA-223].
+ *
+ * - 404 `resource-not-found`: the caller's own id, hidden by its owner. It is the same answer as for any absent resource.
+ * - 409 `stream-conflict`: QTI holds another open offer for this candidate.
+ * - 502 `qti-adaptive-pool-invalid`: Bank or QTI answered with something that is not its contract, also with another tenant's data.
+ * - 424 `upstream-unavailable`: everything else; retryable only when the fault is transient.
+ */
+export function upstreamProblem(fault: UpstreamFault, origin: IdOrigin = 'derived'): Problem {
+  const hidden = fault.kind === 'not-found' || (fault.kind === 'rejected' && HIDES_ID.has(fault.status));
+  if (hidden && origin === 'caller') return problem('mastery', 'resource-not-found', 404);
+  if (fault.kind === 'conflict' && fault.operation === 'qti.offer_selected_item') {
+    return problem('mastery', 'stream-conflict', 409, {
+      detail: 'QTI holds another open offer for the candidate of this run.',
+    });
+  }
+  if (
+    (fault.kind === 'malformed' || fault.kind === 'wrong-tenant') &&
+    (fault.service === 'bank' || fault.service === 'qti')
+  ) {
+    return problem('mastery', 'qti-adaptive-pool-invalid', 502, {
+      detail: 'The owner’s answer does not have the form that its contract promises.',
+      upstream: referenceOf(fault),
+    });
+  }
+  return problem('mastery', 'upstream-unavailable', 424, {
+    detail: DETAILS[fault.kind],
+    retryable: fault.transient,
+    upstream: referenceOf(fault),
+    ...waitOf(fault),
+  });
+}
+
+const DETAILS: Readonly<Record<UpstreamFault['kind'], string>> = {
+  unavailable: 'A required owner did not answer in time.',
+  'not-found': 'A required owner does not hold what this run refers to.',
+  conflict: 'A required owner refused the call because of its present state.',
+  rejected: 'A required owner refused the call.',
+  malformed: 'A required owner’s answer does not have the form that its contract promises.',
+  'wrong-tenant': 'A required owner’s answer is not about this tenant.',
+};
+
+/** A finalization write or read-back that was refused or not answered: 424 `finalization-incomplete` [MA-219]. */
+export function finalizationProblem(fault: UpstreamFault): Problem {
+  return problem('mastery', 'finalization-incomplete', 424, {
+    upstream: referenceOf(fault),
+    ...waitOf(fault),
+  });
+}
+
+/** No usable service profile: 424 of `platform_auth`, before any call is made [MA-009, MA-010]. */
+export function profileProblem(fault: ProfileFault): Problem {
+  return problem('mastery', 'upstream-unavailable', 424, {
+    detail: fault.transient
+      ? 'The service profile of this tenant cannot be read at present.'
+      : 'No usable service profile is provisioned for this tenant.',
+    retryable: fault.transient,
+    upstream: { service: 'platform_auth', operation: 'platform.service_profile' },
+  });
+}
+
+/** An owner's data is there and breaks an invariant that only waiting will not repair: 424, not retryable. `detail` is a constant sentence. */
+export function invalidOwnerData(
+  operation: UpstreamOperation,
+  upstreamRequestId: string | undefined,
+  detail: string,
+): Problem {
+  return problem('mastery', 'upstream-unavailable', 424, {
+    detail,
+    retryable: false,
+    upstream: reference(operation.service, operation.id, upstreamRequestId),
+  });
+}
+
+/** Bank or QTI data is there and breaks an invariant of the pool: 502 [MA-221]. `detail` is a constant sentence. */
+export function invalidPool(
+  operation: UpstreamOperation,
+  upstreamRequestId: string | undefined,
+  detail?: string,
+): Problem {
+  return problem('mastery', 'qti-adaptive-pool-invalid', 502, {
+    upstream: reference(operation.service, operation.id, upstreamRequestId),
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
+
+function referenceOf(fault: UpstreamFault): UpstreamReference {
+  // The owner does not accept our credential: what needs repair is the profile, not the owner.
+  const service = fault.status === 401 ? 'platform_auth' : fault.service;
+  return reference(service, fault.operation, fault.upstreamRequestId);
+}
+
+/** Names the call in `upstream`: owner, operation and the owner's request id, and nothing else [MA-213]. */
+export function reference(
+  service: UpstreamReference['service'],
+  operation: string,
+  requestId: string | undefined,
+): UpstreamReference {
+  return { service, operation, ...(requestId === undefined ? {} : { requestId }) };
+}
+
+function waitOf(fault: UpstreamFault): { retryAfterSeconds?: number } {
+  if (fault.retryAfterSeconds === undefined) return {};
+  return { retryAfterSeconds: Math.min(Math.max(fault.retryAfterSeconds, 1), MAX_RETRY_AFTER) };
+}
