@@ -1,0 +1,11 @@
+/** The engine's only entry for other code. Pure and deterministic: the same arguments give the same bits on every runtime. */
+export type { Estimate, KnownMastery, ModelDefect, ModelParameters, Outcome } from './types.ts';
+export { CURRENT_RUNTIME_VERSION, runtimeVersions } from './kernels/index.ts';
+export { compileModel, estimate, knownScale, remainingUncertainty } from './model.ts';
+export type { CompiledModel } from './model.ts';
+export { classify, scoredItemsPerKc } from './classification.ts';
+export type { Classification, ClassificationRule } from './classification.ts';
+export { stopReason } from './stopping.ts';
+export type { StopReason, StoppingInput } from './stopping.ts';
+export { prepareSelection, selectItem } from './selection.ts';
+export type { Constraints, PoolItem, RunPosition, Selection, SelectionContext } from './selection.ts';
