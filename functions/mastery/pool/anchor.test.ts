@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { verifyAnchor } from './anchor.ts';
+import { platformOf, validWorld } from './example.fixture.ts';
+import type { World } from './example.fixture.ts';
+
+const anchor = { source: 'vendor', version: '2', checksum: 'c'.repeat(64), licenseScope: 'research' };
+type Points = World['anchors']['sourcePoints'];
+const verify = (change: (points: Points) => void) => {
+  const world = validWorld();
+  change(world.anchors.sourcePoints);
+  return verifyAnchor(platformOf(world), anchor);
+};
+
+describe('verifyAnchor', () => {
+  it('verifies the exact source point [MA-032]', async () => {
+    expect(await verify(() => undefined)).toEqual({ ok: true, value: 'verified' });
+  });
+
+  const open: [string, (points: Points) => void][] = [
+    ['no point of this version [MA-032]', (points) => points.shift()],
+    ['no point of this source [MA-032]', (points) => (points[0]!.source = 'Vendor')],
+    ['no source reference [MA-032]', (points) => (points[0]!.sourceRef = null)],
+    ['the same point twice', (points) => points.push({ ...points[0]! })],
+    [
+      'an unverified point with another checksum',
+      (points) => Object.assign(points[0]!, { sourceRef: null, checksum: 'e'.repeat(64) }),
+    ],
+    ['an empty table', (points) => points.splice(0)],
+  ];
+  it.each(open)('is unavailable with %s', async (_, change) => {
+    expect(await verify(change)).toEqual({ ok: true, value: 'unavailable' });
+  });
+
+  it.each(['unavailable', 'malformed', 'wrong-tenant', 'not-found', 'rejected'] as const)(
+    'is unavailable when the table is %s',
+    async (fault) => {
+      expect(
+        await verifyAnchor(
+          platformOf(validWorld(), () => ({ fault })),
+          anchor,
+        ),
+      ).toEqual({
+        ok: true,
+        value: 'unavailable',
+      });
+    },
+  );
+
+  const bad: [string, (points: Points) => void][] = [
+    ['another checksum', (points) => (points[0]!.checksum = 'e'.repeat(64))],
+    ['no licence', (points) => (points[0]!.licenseScope = null)],
+    ['another licence scope', (points) => (points[0]!.licenseScope = 'operational')],
+  ];
+  it.each(bad)('refuses the calibration for %s of its verified point', async (_, change) => {
+    expect(await verify(change)).toMatchObject({
+      ok: false,
+      error: { status: 422, code: 'calibration-invalid', retryable: false },
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { verifyCaseMappings } from './case-mappings.ts';
+import { platformOf, validWorld } from './example.fixture.ts';
+import type { World } from './example.fixture.ts';
+
+const mappings = ['kc-0', 'kc-1', 'kc-9'].map((guid) => ({
+  guid,
+  uri: `https://case.example/items/${guid}`,
+}));
+const verify = (change: (items: World['items']) => void = () => undefined) => {
+  const world = validWorld();
+  change(world.items);
+  return verifyCaseMappings(platformOf(world), 'framework', mappings);
+};
+
+describe('verifyCaseMappings', () => {
+  it('accepts components that CASE still describes as pinned, all read side by side [MA-031]', async () => {
+    const platform = platformOf(validWorld());
+    expect(await verifyCaseMappings(platform, 'framework', mappings)).toEqual({ ok: true, value: undefined });
+    expect(platform.calls.map(({ depth, path }) => [depth, path['sourcedId']])).toEqual([
+      [1, 'kc-0'],
+      [1, 'kc-1'],
+      [1, 'kc-9'],
+    ]);
+  });
+
+  const others: [string, (items: World['items']) => void][] = [
+    ['another URI [MA-031]', (items) => (items['kc-1']!.uri = 'https://case.example/items/other')],
+    ['another identifier [MA-031]', (items) => (items['kc-1']!.identifier = 'KC-1')],
+    ['another framework', (items) => (items['kc-9']!.CFDocumentURI.identifier = 'other')],
+  ];
+  it.each(others)('refuses %s as a calibration that does not fit', async (_, change) => {
+    expect(await verify(change)).toMatchObject({
+      ok: false,
+      error: { status: 422, code: 'calibration-invalid', retryable: false },
+    });
+  });
+
+  it('answers 424, not retryable, for a component that CASE does not hold', async () => {
+    const result = await verify((items) => delete items['kc-0']);
+    expect(result).toMatchObject({
+      ok: false,
+      error: {
+        status: 424,
+        retryable: false,
+        upstream: { service: 'case', operation: 'case.resolve_mapping' },
+      },
+    });
+  });
+
+  it.each([
+    ['unavailable', true],
+    ['malformed', false],
+    ['rejected', false],
+  ] as const)('answers 424 when CASE is %s; retryable: %s [MA-218]', async (fault, retryable) => {
+    const platform = platformOf(validWorld(), (_, nth) => (nth === 2 ? { fault } : undefined));
+    expect(await verifyCaseMappings(platform, 'framework', mappings)).toMatchObject({
+      ok: false,
+      error: { status: 424, code: 'upstream-unavailable', retryable },
+    });
+  });
+
+  it('stops asking after a failure', async () => {
+    const many = Array.from({ length: 500 }, (_, index) => ({
+      guid: `absent-${index}`,
+      uri: 'https://case.example/x',
+    }));
+    const platform = platformOf(validWorld());
+    expect((await verifyCaseMappings(platform, 'framework', many)).ok).toBe(false);
+    expect(platform.calls).toHaveLength(32);
+  });
+
+  it('reads hundreds in lanes', async () => {
+    const world = validWorld();
+    const guids = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+    for (const guid of guids) world.items[guid] = { ...world.items['kc-0']!, identifier: guid };
+    const platform = platformOf(world);
+    const uri = world.items['kc-0']!.uri;
+    expect(
+      (
+        await verifyCaseMappings(
+          platform,
+          'framework',
+          guids.map((guid) => ({ guid, uri })),
+        )
+      ).ok,
+    ).toBe(true);
+    expect(new Set(platform.calls.map(({ path }) => path['sourcedId']))).toEqual(new Set(guids));
+    expect(platform.calls).toHaveLength(100);
+  });
+
+  it('has nothing to ask for no components', async () => {
+    expect((await verifyCaseMappings(platformOf(validWorld()), 'framework', [])).ok).toBe(true);
+  });
+});

@@ -1,0 +1,394 @@
+import { describe, expect, it } from 'vitest';
+import { executionPins } from '#shared/contract/mastery/adaptive-run.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { ids, platformOf, validWorld } from './example.fixture.ts';
+import type { Override, Row, World } from './example.fixture.ts';
+import { createPoolCache, readPool, revalidatePool } from './read-pool.ts';
+
+const read = (world: World, change?: (row: Row, nth: number) => Override | undefined) =>
+  readPool(platformOf(world, change), createPoolCache(), ids);
+const only =
+  (row: Row, override: Override, times: readonly number[] = [1, 2]) =>
+  (asked: Row, nth: number): Override | undefined =>
+    asked === row && times.includes(nth) ? override : undefined;
+const changed = (change: (world: World) => void): World => {
+  const world = validWorld();
+  change(world);
+  return world;
+};
+async function pinsOf(world: World) {
+  const result = await read(world);
+  if (!result.ok) throw new Error(result.error.detail);
+  return result.value.pins;
+}
+
+describe('readPool', () => {
+  it('pins everything that a run depends on [MA-022, MA-025, MA-065, MA-069, MA-070]', async () => {
+    const world = validWorld();
+    const result = await read(world);
+    if (!result.ok) throw new Error(result.error.detail);
+    const { pins, pool, blueprint } = result.value;
+    expect(executionPins.parse(pins)).toEqual(pins);
+    expect(pins).toMatchObject({
+      ...ids,
+      testSpecHash: hashCanonical(world.blueprint),
+      qtiPoolPackageId: 'package-1',
+      qtiPoolArtifactId: 'root',
+      qtiPoolArtifactVersionId: 'root@1',
+      qtiPoolPackageHash: 'a'.repeat(64),
+    });
+    expect(pins.qtiPoolEtag).toMatch(/^"[0-9a-f]{16}"$/);
+    expect(pool.members.map(({ artifactVersionId }) => artifactVersionId)).toEqual(
+      world.root.itemRefs.map(({ artifactVersionId }) => artifactVersionId),
+    );
+    expect(pool.members[0]).toEqual(world.manifest.members[0]);
+    expect(blueprint).toEqual(world.blueprint);
+  });
+
+  it('reads manifest and root twice, in six calls of which at most three follow one another [MA-027]', async () => {
+    const platform = platformOf(validWorld());
+    await readPool(platform, createPoolCache(), ids);
+    expect(platform.calls.map(({ row, depth }) => `${depth} ${row}`).toSorted()).toEqual([
+      '1 readAdaptivePoolManifest',
+      '1 readTestSpec',
+      '1 validateAdaptiveBankIdentity',
+      '2 readAdaptivePoolManifest',
+      '2 readAdaptivePoolRoot',
+      '3 readAdaptivePoolRoot',
+    ]);
+    expect(platform.calls.find(({ row }) => row === 'readAdaptivePoolRoot')?.path['artifactVersionId']).toBe(
+      'root@1',
+    );
+  });
+
+  it('the bank’s hash is of its identity, not of what else Content says about it [MA-068]', async () => {
+    const before = await pinsOf(validWorld());
+    const same = await pinsOf(changed(({ bank }) => (bank['title'] = 'renamed')));
+    expect(same.testBankIdentityHash).toBe(before.testBankIdentityHash);
+    for (const change of [{ updateVersion: '8' }, { role: 'other' }]) {
+      const other = await pinsOf(changed(({ bank }) => Object.assign(bank, change)));
+      expect(other.testBankIdentityHash).not.toBe(before.testBankIdentityHash);
+    }
+  });
+
+  it('the blueprint’s hash is of its complete projection [MA-022, MA-067]', async () => {
+    const before = await pinsOf(validWorld());
+    const after = await pinsOf(changed(({ blueprint }) => (blueprint['note'] = 'new member')));
+    expect(after.testSpecHash).not.toBe(before.testSpecHash);
+  });
+
+  it('the pool’s hash moves with every part of it [MA-071]', async () => {
+    const before = await pinsOf(validWorld());
+    const changes: ((world: World) => void)[] = [
+      ({ manifest }) => (manifest.members[0]!.kcGuids = ['kc-0']),
+      ({ manifest }) => (manifest.members[0]!.caseGuids = ['standard-1']),
+      ({ manifest, root }) => (manifest.members[0]!.qtiIdentifier = root.itemRefs[0]!.identifier = 'renamed'),
+      ({ manifest, root }) =>
+        (manifest.members[0]!.artifactVersionId = root.itemRefs[0]!.artifactVersionId = 'x@2'),
+      ({ manifest, root }) => (manifest.root.packageHash = root.packageHash = 'b'.repeat(64)),
+      ({ manifest, root }) => (manifest.root.packageId = root.packageId = 'package-2'),
+      ({ manifest, root }) => void (manifest.members.pop(), root.itemRefs.pop()),
+      ({ manifest, root }) => void (manifest.members.reverse(), root.itemRefs.reverse()),
+    ];
+    const hashes = await Promise.all(
+      changes.map(async (change) => (await pinsOf(changed(change))).resolvedPoolHash),
+    );
+    expect(new Set([before.resolvedPoolHash, ...hashes]).size).toBe(changes.length + 1);
+    const retagged = await read(validWorld(), only('readAdaptivePoolRoot', { etag: '"other"' }));
+    expect(retagged.ok && retagged.value.pins.resolvedPoolHash).not.toBe(before.resolvedPoolHash);
+  });
+});
+
+const broken = { status: 502, code: 'qti-adaptive-pool-invalid', retryable: false };
+const gap = { status: 424, code: 'upstream-unavailable', retryable: false };
+const outage = { status: 424, code: 'upstream-unavailable', retryable: true };
+const poolDrift = { status: 409, code: 'adaptive-pool-version-drift', retryable: false };
+const streamConflict = { status: 409, code: 'stream-conflict', retryable: false };
+const hidden = { status: 404, code: 'resource-not-found', retryable: false };
+
+describe('readPool refuses', () => {
+  const worlds: [string, (world: World) => void, object][] = [
+    ['a blueprint of another role [MA-022, MA-053]', (w) => (w.blueprint.role = 'item'), gap],
+    ['another blueprint than the asked one', (w) => (w.blueprint.itemId = 'spec-2'), gap],
+    ['another bank than the asked one', (w) => (w.bank.bankId = 'bank-2'), gap],
+    ['a bank that selects otherwise [MA-023, MA-054]', (w) => (w.bank.membershipRule = 'static'), gap],
+    ['a single Content member [MA-023, MA-054]', (w) => (w.bank.data = [{}]), gap],
+    ['a queued operation [MA-055]', (w) => (w.manifest.state = 'queued'), outage],
+    ['a running operation [MA-055]', (w) => (w.manifest.state = 'running'), outage],
+    ['a failed operation [MA-055]', (w) => (w.manifest.state = 'failed'), gap],
+    ['the manifest of another operation [MA-055]', (w) => (w.manifest.operationId = 'operation-2'), broken],
+    [
+      'a manifest without root [MA-025]',
+      (w) => delete (w.manifest as Partial<World['manifest']>).root,
+      broken,
+    ],
+    [
+      'a manifest without a member list [MA-025]',
+      (w) => delete (w.manifest as Partial<World['manifest']>).members,
+      broken,
+    ],
+    ['an empty member list [MA-025]', (w) => (w.manifest.members = []), broken],
+    [
+      'a repeated artifact version [MA-055]',
+      (w) => (w.manifest.members[1]!.artifactVersionId = 'item-0@1'),
+      broken,
+    ],
+    ['a repeated QTI identifier [MA-026]', (w) => (w.manifest.members[1]!.qtiIdentifier = 'qti-0'), broken],
+    ['the root as its own member', (w) => (w.manifest.members[1]!.artifactVersionId = 'root@1'), broken],
+    ['no CASE GUIDs [MA-026, MA-221]', (w) => (w.manifest.members[3]!.caseGuids = []), broken],
+    ['no KC GUIDs [MA-026, MA-221]', (w) => (w.manifest.members[3]!.kcGuids = []), broken],
+    ['unsorted CASE GUIDs [MA-221]', (w) => w.manifest.members[3]!.caseGuids.reverse(), broken],
+    ['unsorted KC GUIDs [MA-221]', (w) => w.manifest.members[3]!.kcGuids.reverse(), broken],
+    ['repeated KC GUIDs [MA-221]', (w) => (w.manifest.members[3]!.kcGuids = ['kc-9', 'kc-9']), broken],
+    ['a root that is no test [MA-024]', (w) => (w.root.type = 'assessment-item'), broken],
+    ['a root of another version [MA-024]', (w) => (w.root.artifactVersionId = 'root@2'), broken],
+    ['a root of another artifact [MA-065]', (w) => (w.root.artifactId = 'other'), broken],
+    ['a root of another package [MA-221]', (w) => (w.root.packageId = 'package-2'), broken],
+    ['a root with another package hash [MA-221]', (w) => (w.root.packageHash = 'b'.repeat(64)), broken],
+    ['a root with another QTI identifier', (w) => (w.root.qtiIdentifier = 'other'), broken],
+    ['a root without references [MA-221]', (w) => (w.root.itemRefs = []), broken],
+    ['a member outside the graph [MA-221]', (w) => w.root.itemRefs.pop(), broken],
+    [
+      'a reference to no member [MA-221]',
+      (w) => (w.root.itemRefs[0]!.artifactVersionId = 'item-0@2'),
+      broken,
+    ],
+    ['a reference under another identifier', (w) => (w.root.itemRefs[0]!.identifier = 'other'), broken],
+    ['a repeated reference [MA-221]', (w) => w.root.itemRefs.push(w.root.itemRefs[0]!), broken],
+    ['references in another order', (w) => w.root.itemRefs.reverse(), broken],
+  ];
+  it.each(worlds)('%s', async (_, change, expected) => {
+    expect(await read(changed(change))).toMatchObject({ ok: false, error: expected });
+  });
+
+  const mismatches: [string, (world: World) => void, string][] = [
+    ['a bank of another spec [MA-054]', (w) => (w.bank.specId = 'spec-2'), '/body/testBankId'],
+    [
+      'an operation of another spec [MA-055]',
+      (w) => (w.manifest.testSpecId = 'spec-2'),
+      '/body/bankOperationId',
+    ],
+    [
+      'an operation of another bank [MA-055]',
+      (w) => (w.manifest.testBankId = 'bank-2'),
+      '/body/bankOperationId',
+    ],
+  ];
+  it.each(mismatches)('%s as the caller’s mistake', async (_, change, name) => {
+    const result = await read(changed(change));
+    expect(result).toMatchObject({
+      ok: false,
+      error: { status: 400, code: 'invalid-request', invalidParams: [{ name, reason: 'mismatch' }] },
+    });
+    expect(JSON.stringify(result)).not.toContain('-2');
+  });
+
+  const answers: [string, Row, Override, readonly number[], object][] = [
+    ['an unknown spec', 'readTestSpec', { fault: 'not-found' }, [1], hidden],
+    ['an unknown bank', 'validateAdaptiveBankIdentity', { fault: 'not-found' }, [1], hidden],
+    ['an unknown operation', 'readAdaptivePoolManifest', { fault: 'not-found' }, [1], hidden],
+    [
+      'an operation that is gone on the second look',
+      'readAdaptivePoolManifest',
+      { fault: 'not-found' },
+      [2],
+      gap,
+    ],
+    ['a root that QTI does not hold', 'readAdaptivePoolRoot', { fault: 'not-found' }, [1], gap],
+    ['Content out of reach [MA-218]', 'readTestSpec', { fault: 'unavailable' }, [1], outage],
+    ['Bank out of reach [MA-223]', 'readAdaptivePoolManifest', { fault: 'unavailable' }, [1], outage],
+    [
+      'Bank out of reach for the repetition',
+      'readAdaptivePoolManifest',
+      { fault: 'unavailable' },
+      [2],
+      outage,
+    ],
+    ['QTI out of reach [MA-223]', 'readAdaptivePoolRoot', { fault: 'unavailable' }, [1], outage],
+    ['QTI out of reach for the repetition', 'readAdaptivePoolRoot', { fault: 'unavailable' }, [2], outage],
+    ['a malformed blueprint', 'readTestSpec', { fault: 'malformed' }, [1], gap],
+    ['a malformed manifest [MA-223]', 'readAdaptivePoolManifest', { fault: 'malformed' }, [1], broken],
+    [
+      'a manifest of another tenant [MA-025, MA-055]',
+      'readAdaptivePoolManifest',
+      { fault: 'wrong-tenant' },
+      [1],
+      broken,
+    ],
+    ['a malformed root [MA-223]', 'readAdaptivePoolRoot', { fault: 'malformed' }, [2], broken],
+    ['a manifest without ETag [MA-027]', 'readAdaptivePoolManifest', { etag: undefined }, [1, 2], broken],
+    ['a manifest with a weak ETag', 'readAdaptivePoolManifest', { etag: 'W/"1"' }, [1, 2], broken],
+    [
+      'a manifest without ETag on the repetition',
+      'readAdaptivePoolManifest',
+      { etag: undefined },
+      [2],
+      broken,
+    ],
+    ['a root without ETag [MA-070]', 'readAdaptivePoolRoot', { etag: undefined }, [1, 2], broken],
+    ['a root with a weak ETag [MA-024, MA-070]', 'readAdaptivePoolRoot', { etag: 'W/"1"' }, [1, 2], broken],
+    [
+      'a manifest that changed between two readings [MA-027]',
+      'readAdaptivePoolManifest',
+      { etag: '"2"' },
+      [2],
+      poolDrift,
+    ],
+    [
+      'a root that changed between two readings [MA-024]',
+      'readAdaptivePoolRoot',
+      { etag: '"2"' },
+      [2],
+      poolDrift,
+    ],
+  ];
+  it.each(answers)('%s', async (_, row, override, times, expected) => {
+    expect(await read(validWorld(), only(row, override, times))).toMatchObject({
+      ok: false,
+      error: expected,
+    });
+  });
+
+  it.each(['readAdaptivePoolManifest', 'readAdaptivePoolRoot'] as const)(
+    'other content under the same ETag in a second %s as unstable [MA-069, MA-221]',
+    async (row) => {
+      const other = changed(
+        ({ manifest, root }) => (manifest.root.packageHash = root.packageHash = 'b'.repeat(64)),
+      );
+      const value = row === 'readAdaptivePoolManifest' ? other.manifest : other.root;
+      const result = await read(validWorld(), (asked, nth) =>
+        asked !== row ? undefined : nth === 1 ? { etag: '"1"' } : { etag: '"1"', value },
+      );
+      expect(result).toMatchObject({ ok: false, error: broken });
+    },
+  );
+
+  it('a changing pool as drift although its first reading alone would look broken', async () => {
+    const { manifest } = changed((world) => (world.manifest.root.packageHash = 'b'.repeat(64)));
+    const { root } = changed((world) => (world.root.packageHash = 'b'.repeat(64)));
+    for (const override of [
+      only('readAdaptivePoolManifest', { value: manifest }, [1]),
+      only('readAdaptivePoolRoot', { value: root }, [1]),
+    ]) {
+      expect(await read(validWorld(), override)).toMatchObject({ ok: false, error: poolDrift });
+    }
+  });
+
+  it('and names owner, operation and request, nothing more [MA-212, MA-213]', async () => {
+    const result = await read(changed((world) => (world.manifest.members = [])));
+    expect(!result.ok && result.error.upstream).toEqual({
+      service: 'bank',
+      operation: 'bank.read_adaptive_pool_manifest',
+      requestId: 'up-readAdaptivePoolManifest',
+    });
+  });
+});
+
+describe('two readings that say the same', () => {
+  it('may order their names differently', async () => {
+    const { manifest } = validWorld();
+    const reordered = Object.fromEntries(Object.entries(manifest).reverse());
+    const result = await read(validWorld(), (row, nth) =>
+      row !== 'readAdaptivePoolManifest'
+        ? undefined
+        : nth === 1
+          ? { etag: '"1"' }
+          : { etag: '"1"', value: reordered },
+    );
+    expect(result.ok).toBe(true);
+  });
+});
+
+describe('revalidatePool', () => {
+  const again = async (world: World, change?: (row: Row, nth: number) => Override | undefined) =>
+    revalidatePool(platformOf(world, change), createPoolCache(), await pinsOf(validWorld()));
+
+  it('gives the pinned pool again, in four calls side by side [MA-066]', async () => {
+    const pins = await pinsOf(validWorld());
+    const platform = platformOf(validWorld());
+    const result = await revalidatePool(platform, createPoolCache(), pins);
+    expect(result.ok && result.value.pins).toEqual(pins);
+    expect(result.ok && result.value.pool.members).toHaveLength(4);
+    expect(platform.calls.map(({ depth }) => depth)).toEqual([1, 1, 1, 1]);
+  });
+
+  const worlds: [string, (world: World) => void, object][] = [
+    ['a changed blueprint [MA-067]', (w) => (w.blueprint.version = '4'), streamConflict],
+    ['a blueprint with one more member [MA-067]', (w) => (w.blueprint['extra'] = true), streamConflict],
+    ['a changed bank [MA-068]', (w) => (w.bank.updateVersion = '8'), streamConflict],
+    ['a bank that got a Content member', (w) => (w.bank.data = [{}]), streamConflict],
+    ['a bank of another spec now', (w) => (w.bank.specId = 'spec-2'), streamConflict],
+    ['an operation of another spec now', (w) => (w.manifest.testSpecId = 'spec-2'), poolDrift],
+    ['other KC GUIDs [MA-071, MA-217]', (w) => (w.manifest.members[0]!.kcGuids = ['kc-5']), poolDrift],
+    [
+      'other CASE GUIDs [MA-071, MA-217]',
+      (w) => (w.manifest.members[0]!.caseGuids = ['standard-5']),
+      poolDrift,
+    ],
+    [
+      'another package hash in Bank [MA-217]',
+      (w) => (w.manifest.root.packageHash = 'b'.repeat(64)),
+      poolDrift,
+    ],
+    ['another root in Bank [MA-217]', (w) => (w.manifest.root.artifactVersionId = 'root@2'), poolDrift],
+    ['another root version in QTI [MA-217]', (w) => (w.root.artifactVersionId = 'root@2'), poolDrift],
+    ['a changed root in QTI [MA-070, MA-217]', (w) => w.root.itemRefs.pop(), poolDrift],
+    ['an operation that is running again', (w) => (w.manifest.state = 'running'), outage],
+    [
+      'a member outside the graph [MA-223]',
+      (w) =>
+        w.manifest.members.push({ ...w.manifest.members[0]!, artifactVersionId: 'x', qtiIdentifier: 'x' }),
+      broken,
+    ],
+    ['an empty KC array [MA-223]', (w) => (w.manifest.members[0]!.kcGuids = []), broken],
+  ];
+  it.each(worlds)('refuses %s', async (_, change, expected) => {
+    expect(await again(changed(change))).toMatchObject({ ok: false, error: expected });
+  });
+
+  const answers: [string, Row, Override, object][] = [
+    ['another ETag of the root [MA-070]', 'readAdaptivePoolRoot', { etag: '"2"' }, poolDrift],
+    ['no strong ETag of the root [MA-070]', 'readAdaptivePoolRoot', { etag: 'W/"1"' }, broken],
+    ['a malformed root [MA-223]', 'readAdaptivePoolRoot', { fault: 'malformed' }, broken],
+    ['QTI out of reach [MA-223]', 'readAdaptivePoolRoot', { fault: 'unavailable' }, outage],
+    ['Bank out of reach [MA-223]', 'readAdaptivePoolManifest', { fault: 'unavailable' }, outage],
+    ['a spec that is gone', 'readTestSpec', { fault: 'not-found' }, gap],
+    ['a bank that is gone', 'validateAdaptiveBankIdentity', { fault: 'not-found' }, gap],
+    ['an operation that is gone', 'readAdaptivePoolManifest', { fault: 'not-found' }, gap],
+    ['a root that is gone', 'readAdaptivePoolRoot', { fault: 'not-found' }, gap],
+  ];
+  it.each(answers)('refuses %s', async (_, row, override, expected) => {
+    expect(await again(validWorld(), only(row, override))).toMatchObject({ ok: false, error: expected });
+  });
+});
+
+describe('the pool cache', () => {
+  it('gives the same object for the same content, and reads all the same', async () => {
+    const cache = createPoolCache();
+    const first = await readPool(platformOf(validWorld()), cache, ids);
+    if (!first.ok) throw new Error(first.error.detail);
+    const platform = platformOf(validWorld());
+    const second = await revalidatePool(platform, cache, first.value.pins);
+    expect(second.ok && second.value.pool).toBe(first.value.pool);
+    expect(platform.calls).toHaveLength(4);
+  });
+
+  it('never hides a defect of new content [MA-222]', async () => {
+    const cache = createPoolCache();
+    await readPool(platformOf(validWorld()), cache, ids);
+    const world = changed(({ manifest }) => (manifest.members[0]!.kcGuids = []));
+    expect(await readPool(platformOf(world), cache, ids)).toMatchObject({ ok: false, error: broken });
+    const weak = platformOf(validWorld(), only('readAdaptivePoolRoot', { etag: 'W/"1"' }));
+    expect(await readPool(weak, cache, ids)).toMatchObject({ ok: false, error: broken });
+  });
+
+  it('keeps the pools used last', () => {
+    const cache = createPoolCache(2);
+    const pool = { pins: {} as never, members: [] };
+    cache.set('a', pool);
+    cache.set('b', pool);
+    cache.get('a');
+    cache.set('c', pool);
+    expect(['a', 'b', 'c'].map((key) => cache.get(key) !== undefined)).toEqual([true, false, true]);
+  });
+});
