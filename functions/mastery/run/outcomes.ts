@@ -40,7 +40,7 @@ export function nameSessions(
     if (session === undefined || session.rootArtifactVersionId !== offer.artifactVersionId)
       return err('stream-conflict');
     byId.delete(offer.deliverySessionId);
-    sessions.push({ offer, attempts: session.attempts.toSorted(canonicalOrder) });
+    sessions.push({ offer, attempts: canonicalAttempts(session) });
   }
   return ok({ sessions, unnamed: [...byId.values()] });
 }
@@ -106,6 +106,11 @@ function firstScored(
       return err('stream-conflict');
   }
   return ok(outcomes[0]);
+}
+
+/** A session's attempts by number, then id [MA-092]. */
+export function canonicalAttempts(session: DeliverySession): readonly Attempt[] {
+  return session.attempts.toSorted(canonicalOrder);
 }
 
 function canonicalOrder(left: Attempt, right: Attempt): number {

@@ -1,0 +1,177 @@
+import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import type { Platform } from '#shared/platform/platform.ts';
+import { problem } from '#shared/problems/registry.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
+import type { ScoredOutcome } from '../outcomes.ts';
+import { resultsAcknowledged } from '../state.ts';
+import type { RunState } from '../state.ts';
+import { acknowledge } from '../transitions/acknowledge.ts';
+import { completionEnvelope } from './completion-event.ts';
+import { producerResultId } from './names.ts';
+import { kcComponents, resultRecord } from './result-record.ts';
+
+/** What a stopped run has to say. */
+export interface Findings {
+  readonly scale: ScaleResult;
+  readonly classifications: readonly KcClassification[];
+  readonly outcomes: readonly ScoredOutcome[];
+}
+
+/** Why a step did not end: not answered for now (the run stays `finalizing`), or refused. */
+type Refusal = { readonly silent: true } | { readonly silent: false; readonly problem: Problem };
+type Step<T> = Result<T, Refusal>;
+
+/**
+ * finalizing → completed, as far as the owners let it: Results record, its components, the Caliper event, its read-back, in this order, each
+ * only once acknowledged [MA-138, MA-202]. Every write is idempotent, so whatever is repeated stays one record and one event.
+ * An owner that is silent leaves the run `finalizing` with what it has; one that refuses is 424 `finalization-incomplete` [MA-169].
+ */
+export async function publish(
+  platform: Platform,
+  state: RunState,
+  findings: Findings,
+): Promise<Result<RunState, Problem>> {
+  let current = state;
+  for (const step of [publishRecord, publishComponents, publishEvent]) {
+    const outcome = await step(platform, current, findings);
+    if (outcome.ok) current = outcome.value;
+    else return outcome.error.silent ? ok(current) : err(outcome.error.problem);
+  }
+  return ok(current);
+}
+
+/**
+ * Whether Caliper holds exactly the run's completion event. `false`: it does not hold it (yet). Used by inspect, which never writes [MA-140].
+ */
+export async function completionIsProven(
+  platform: Platform,
+  state: RunState,
+  findings: Findings,
+): Promise<boolean> {
+  const event = completionEvent(state, findings);
+  const proof = await readBack(platform, event);
+  return proof.ok;
+}
+
+async function publishRecord(
+  platform: Platform,
+  state: RunState,
+  { scale, outcomes }: Findings,
+): Promise<Step<RunState>> {
+  const { resultsStudentId, stopReason } = state;
+  const lastOutcome = outcomes.at(-1);
+  if (resultsStudentId === undefined || state.acknowledgements.resultRecordId !== undefined) return ok(state);
+  if (lastOutcome === undefined || stopReason === null) throw new Error('publish: the run has not stopped');
+  const answer = await platform.call(operations.writeResultRecord, {
+    idempotencyKey: producerResultId(state),
+    body: resultRecord(state, stopReason, resultsStudentId, scale, outcomes, lastOutcome),
+  });
+  if (!answer.ok) return err(failed(answer.error));
+  if (answer.value.value.producerResultId !== producerResultId(state))
+    return err(unacknowledged(operations.writeResultRecord, answer.value.upstreamRequestId));
+  return ok(acknowledge(state, { resultRecordId: answer.value.value.resultRecordId }));
+}
+
+async function publishComponents(
+  platform: Platform,
+  state: RunState,
+  { classifications }: Findings,
+): Promise<Step<RunState>> {
+  const { resultRecordId } = state.acknowledgements;
+  if (resultsAcknowledged(state) || resultRecordId === undefined) return ok(state);
+  const body = kcComponents(state, resultRecordId, classifications);
+  const answer = await platform.call(operations.writeKcComponents, {
+    path: { resultRecordId },
+    idempotencyKey: `${producerResultId(state)}-components`,
+    body,
+  });
+  if (!answer.ok) return err(failed(answer.error));
+  const { count, componentIds, resultRecordId: echoed } = answer.value.value;
+  const sent = body.components.map((component) => component.componentId).sort();
+  const acknowledged = componentIds.toSorted();
+  const complete =
+    echoed === resultRecordId &&
+    count === sent.length &&
+    acknowledged.length === sent.length &&
+    acknowledged.every((id, index) => id === sent[index]);
+  return complete
+    ? ok(acknowledge(state, { componentsAcknowledged: true }))
+    : err(unacknowledged(operations.writeKcComponents, answer.value.upstreamRequestId));
+}
+
+async function publishEvent(
+  platform: Platform,
+  state: RunState,
+  findings: Findings,
+): Promise<Step<RunState>> {
+  if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
+  const envelope = completionEnvelope(completionOf(state, findings));
+  const emitted = await platform.call(operations.emitEvent, { body: envelope });
+  if (!emitted.ok) return err(failed(emitted.error));
+  const event = completionEvent(state, findings);
+  const proof = await readBack(platform, event);
+  return proof.ok ? ok(acknowledge(state, { caliperEventIri: event.id })) : proof;
+}
+
+/** An event is acknowledged only by reading back that very event [MA-038]. */
+async function readBack(platform: Platform, event: CaliperEvent): Promise<Step<void>> {
+  const answer = await platform.call(operations.readEvidenceAck, { query: { eventIri: event.id } });
+  if (!answer.ok) {
+    // The event has just been accepted: an owner that does not show it yet is late, not wrong.
+    return answer.error.kind === 'not-found' ? err({ silent: true }) : err(failed(answer.error));
+  }
+  const same =
+    answer.value.value.eventIri === event.id &&
+    hashCanonical(answer.value.value.event) === hashCanonical(event);
+  return same
+    ? ok(undefined)
+    : err(unacknowledged(operations.readEvidenceAck, answer.value.upstreamRequestId));
+}
+
+function completionOf(
+  state: RunState,
+  { scale, outcomes }: Findings,
+): Parameters<typeof completionEnvelope>[0] {
+  const lastOutcome = outcomes.at(-1);
+  if (lastOutcome === undefined) throw new Error('publish: the run has no outcome');
+  return {
+    state,
+    completedAt: lastOutcome.scoredAtMs,
+    administeredItemCount: outcomes.length,
+    learner:
+      state.resultsStudentId === undefined
+        ? undefined
+        : { studentId: state.resultsStudentId, scaleScore: scale.scaleScore },
+  };
+}
+
+function completionEvent(state: RunState, findings: Findings): CaliperEvent {
+  const [event] = completionEnvelope(completionOf(state, findings)).data;
+  if (event === undefined) throw new Error('publish: an envelope holds one event');
+  return event;
+}
+
+/** A transient fault leaves the step open; anything else is the owner's refusal. */
+function failed(fault: UpstreamFault): Refusal {
+  return fault.kind === 'unavailable' && fault.transient
+    ? { silent: true }
+    : { silent: false, problem: finalizationProblem(fault) };
+}
+
+/** An answer that does not acknowledge what was sent. */
+function unacknowledged(operation: UpstreamOperation, requestId: string | undefined): Refusal {
+  return {
+    silent: false,
+    problem: problem('mastery', 'finalization-incomplete', 424, {
+      upstream: reference(operation.service, operation.id, requestId),
+    }),
+  };
+}
