@@ -111,6 +111,7 @@ export function openFaults(): Faults {
     list: () => armed,
     clear: () => {
       armed = [];
+      nextId = 1;
     },
     take: (route) => {
       for (const fault of armed) {

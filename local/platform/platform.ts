@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as timer } from 'node:timers/promises';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
@@ -27,6 +27,8 @@ export interface PlatformOptions {
   readonly seed: readonly TenantSeed[];
   /** Milliseconds since the epoch; the platform's times come from here. */
   readonly clock?: () => number;
+  /** Waits so many milliseconds, for the fault `latency`. */
+  readonly wait?: (milliseconds: number) => Promise<void>;
   /** The tenant of a client's own token, which the player's call also takes; undefined when the token is no good. */
   readonly verifyClientToken?: (token: string) => Promise<string | undefined>;
 }
@@ -45,6 +47,7 @@ interface Double {
   readonly faults: Faults;
   readonly options: PlatformOptions;
   readonly now: () => string;
+  readonly wait: (milliseconds: number) => Promise<void>;
 }
 
 interface Caller {
@@ -86,7 +89,8 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   };
   reset();
   const now = (): string => formatInstant(clock() + clockOffset);
-  const double: Double = { tenants, faults, options, now, callers: callersOf(options.seed) };
+  const wait = options.wait ?? ((milliseconds: number) => timer(milliseconds));
+  const double: Double = { tenants, faults, options, now, wait, callers: callersOf(options.seed) };
   const started = performance.now();
 
   const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -204,7 +208,7 @@ async function answer(
       fault.retryAfterSeconds === undefined ? {} : { 'retry-after': String(fault.retryAfterSeconds) };
     return { ...known, fault, reply: problem(fault.status ?? 503, 'an injected fault', retryAfter) };
   }
-  if (fault?.kind === 'latency') await delay(fault.milliseconds ?? 50);
+  if (fault?.kind === 'latency') await double.wait(fault.milliseconds ?? 50);
 
   const asked = readRequest(double, request, route, tenant, match.path, rawQuery, received);
   if (!asked.ok) return { ...known, fault, reply: refusal(asked.error) };

@@ -1,0 +1,370 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
+import { manifest } from '#shared/platform/owners/bank.ts';
+import { runtimeData } from '#shared/platform/owners/qti.ts';
+import { startTestPlatform } from '#test/support/platform.ts';
+import type { TestPlatform } from '#test/support/platform.ts';
+
+let platform: TestPlatform;
+/** What the platform would have waited. */
+let waits: number[] = [];
+
+beforeAll(async () => {
+  platform = await startTestPlatform({
+    wait: (milliseconds) => {
+      waits.push(milliseconds);
+      return Promise.resolve();
+    },
+  });
+});
+afterAll(() => platform.close());
+beforeEach(async () => {
+  waits = [];
+  await platform.reset();
+});
+
+const MANIFEST = 'bank.read_adaptive_pool_manifest';
+
+function get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const authorization = `Bearer ${platform.aurora.platform.credentials.platformJwt}`;
+  return fetch(`${platform.url}${path}`, { headers: { authorization, ...headers } });
+}
+
+function post(
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const authorization = `Bearer ${platform.aurora.platform.credentials.platformJwt}`;
+  return fetch(`${platform.url}${path}`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+function operationId(): string {
+  return platform.aurora.platform.manifests[0]!.operationId;
+}
+
+const readManifest = (): Promise<Response> => get(`/v1/bank-operations/${operationId()}/manifest`);
+
+async function manifestNow(): Promise<unknown> {
+  return manifest.parse(await (await readManifest()).json());
+}
+
+function offer(key: string, candidateRef = 'candidate'): Promise<Response> {
+  const { root, members } = platform.aurora.platform.manifests[0]!;
+  return post(
+    '/tenants/tenant-aurora/qti/delivery-sessions',
+    {
+      candidateRef,
+      rootArtifactVersionId: members![0]!.artifactVersionId,
+      deliverySnapshot: {
+        poolArtifactVersionId: root!.artifactVersionId,
+        packageId: root!.packageId,
+        packageHash: root!.packageHash,
+        qtiIdentifier: members![0]!.qtiIdentifier,
+        sequence: 1,
+      },
+    },
+    { 'idempotency-key': key },
+  );
+}
+
+async function refusedFault(body: unknown): Promise<unknown> {
+  const response = await fetch(`${platform.url}/_control/faults`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(400);
+  return response.json();
+}
+
+describe('faults', () => {
+  it('strike the next n calls of their operation, after those that are skipped, and no other operation', async () => {
+    await platform.fault({ operation: MANIFEST, kind: 'status', status: 502, times: 2, skip: 1 });
+    const statuses: number[] = [];
+    for (let at = 0; at < 5; at += 1) statuses.push((await readManifest()).status);
+    expect(statuses).toEqual([200, 502, 502, 200, 200]);
+    await platform.fault({ operation: MANIFEST, kind: 'status', times: 1 });
+    expect((await get('/extmap/v1/r90')).status).toBe(200);
+    expect((await readManifest()).status).toBe(503);
+  });
+
+  it('status: a problem document, with Retry-After when asked', async () => {
+    await platform.fault({
+      operation: MANIFEST,
+      kind: 'status',
+      status: 429,
+      retryAfterSeconds: 7,
+      times: 1,
+    });
+    const response = await readManifest();
+    expect(response.headers.get('retry-after')).toBe('7');
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  it('latency: the same answer, so many milliseconds later', async () => {
+    const before = await manifestNow();
+    await platform.fault({ operation: MANIFEST, kind: 'latency', milliseconds: 1234, times: 1 });
+    await platform.fault({ operation: MANIFEST, kind: 'latency', times: 1 });
+    expect(await manifestNow()).toEqual(before);
+    expect(waits).toEqual([1234]);
+    await manifestNow();
+    expect(waits).toEqual([1234, 50]);
+  });
+
+  it('cut: headers and half a body, then the connection is gone', async () => {
+    await platform.fault({ operation: MANIFEST, kind: 'cut', times: 1 });
+    const response = await readManifest();
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it('malformed: by turns no JSON at all, and a repeated member name', async () => {
+    await platform.fault({ operation: MANIFEST, kind: 'malformed', times: 2 });
+    const [first, second] = [await readManifest(), await readManifest()];
+    expect([first.status, second.status]).toEqual([200, 200]);
+    await expect(first.json()).rejects.toThrow(SyntaxError);
+    const text = await second.text();
+    expect(text).toMatch(/^\{"tenantId":null,"tenantId":"tenant-aurora",/);
+    expect(() => JSON.parse(text) as unknown).not.toThrow();
+  });
+
+  it('wrong_tenant: a well-formed answer of another tenant', async () => {
+    await platform.fault({ operation: MANIFEST, kind: 'wrong_tenant', times: 1 });
+    expect(await manifestNow()).toMatchObject({ tenantId: 'tenant-borealis', operationId: operationId() });
+    await platform.fault({ operation: 'case.resolve_mapping', kind: 'wrong_tenant', times: 1 });
+    const guid = platform.aurora.platform.caseItems[0]!.identifier;
+    const foreign = await (await get(`/ims/case/v1p1/CFItems/${guid}`)).json();
+    expect(foreign).toMatchObject({ identifier: platform.borealis.platform.caseItems[0]!.identifier });
+  });
+
+  it('version_drift: another version and ETag, once', async () => {
+    const etags: (string | null)[] = [];
+    await platform.fault({ operation: MANIFEST, kind: 'version_drift', times: 1, skip: 1 });
+    for (let at = 0; at < 3; at += 1) etags.push((await readManifest()).headers.get('etag'));
+    expect(etags[1]).not.toBe(etags[0]);
+    expect(etags[2]).toBe(etags[0]);
+    // A validator of the right version does not hide the drift.
+    await platform.fault({ operation: MANIFEST, kind: 'version_drift', times: 1 });
+    const conditional = await get(`/v1/bank-operations/${operationId()}/manifest`, {
+      'if-none-match': etags[0]!,
+    });
+    expect(conditional.status).toBe(200);
+  });
+
+  it('stale: what the owner held before', async () => {
+    await platform.fault({ operation: MANIFEST, kind: 'stale', times: 1 });
+    const earlier = await manifestNow();
+    expect(earlier).toMatchObject({ state: 'running' });
+    expect(earlier).not.toHaveProperty('members');
+
+    const { deliverySessionId } = (await (await offer('key')).json()) as { deliverySessionId: string };
+    await platform.score('tenant-aurora', deliverySessionId, 1);
+    await platform.fault({ operation: 'qti.read_candidate_runtime', kind: 'stale', times: 1 });
+    const read = async () =>
+      runtimeData.parse(
+        await (await get('/tenants/tenant-aurora/qti/candidates/candidate/runtime-data')).json(),
+      );
+    expect((await read()).sessions[0]!.attempts).toEqual([]);
+    expect((await read()).sessions[0]!.attempts).toHaveLength(1);
+  });
+
+  it('lost_acknowledgement: the write is done, the answer never comes', async () => {
+    await platform.fault({ operation: 'qti.offer_selected_item', kind: 'lost_acknowledgement', times: 1 });
+    await expect(offer('key')).rejects.toThrow();
+    expect((await platform.state()).counts['qti.session']).toBe(1);
+    expect((await offer('key')).status).toBe(200);
+  });
+
+  it('down: the connection is gone before any work', async () => {
+    await platform.fault({ operation: 'qti.offer_selected_item', kind: 'down', times: 1 });
+    await expect(offer('key')).rejects.toThrow();
+    expect((await platform.state()).counts['qti.session']).toBe(0);
+    expect((await offer('key')).status).toBe(201);
+  });
+
+  it('a method tells the read from the write of one operation id', async () => {
+    await platform.fault({
+      operation: 'results.write_kc_components',
+      method: 'POST',
+      kind: 'status',
+      times: 1,
+    });
+    expect((await get('/core/results/v1/capabilities')).status).toBe(200);
+    expect((await post('/core/results/v1/result-records/r/components', {})).status).toBe(503);
+  });
+
+  it('are listed while they wait, and cleared', async () => {
+    await platform.fault({ operation: MANIFEST, kind: 'down', times: 3, skip: 1 });
+    await readManifest();
+    expect(await platform.control('GET', 'faults')).toEqual({
+      faults: [{ id: 1, operation: MANIFEST, kind: 'down', times: 3, skip: 0, struck: 0 }],
+    });
+    await platform.control('DELETE', 'faults');
+    expect((await readManifest()).status).toBe(200);
+  });
+
+  it('are refused with a pointer when they could never strike', async () => {
+    const fault = { operation: MANIFEST, kind: 'status', times: 1 };
+    const pointerOf = async (body: unknown): Promise<string[]> => {
+      const refused = (await refusedFault(body)) as { errors: { pointer: string; message: string }[] };
+      return refused.errors.map((error) => error.pointer);
+    };
+    expect(await pointerOf({ ...fault, operation: 'bank.unknown' })).toEqual(['/operation']);
+    expect(await pointerOf({ ...fault, kind: 'slow' })).toEqual(['/kind']);
+    expect(await pointerOf({ ...fault, times: 0 })).toEqual(['/times']);
+    expect(await pointerOf({ ...fault, status: 200 })).toEqual(['/status']);
+    expect(await pointerOf({ ...fault, extra: 1 })).toEqual(['']);
+    expect(await pointerOf({ ...fault, milliseconds: 5 })).toEqual(['/milliseconds']);
+    expect(await pointerOf({ ...fault, method: 'POST' })).toEqual(['/method']);
+    expect(await pointerOf({ ...fault, kind: 'lost_acknowledgement' })).toEqual(['/kind']);
+    const emit = { operation: 'caliper.emit_completion_or_simulation', times: 1 };
+    expect(await pointerOf({ ...emit, kind: 'wrong_tenant' })).toEqual(['/kind']);
+    expect(await pointerOf({ ...emit, kind: 'stale' })).toEqual(['/kind']);
+    expect(await pointerOf({ ...emit, kind: 'version_drift' })).toEqual(['/kind']);
+    const { errors } = (await refusedFault({ ...fault, operation: 'x' })) as {
+      errors: { message: string }[];
+    };
+    expect(errors[0]!.message).toContain(MANIFEST);
+  });
+});
+
+describe('entities', () => {
+  it('a changed entity is answered with another ETag', async () => {
+    const before = (await readManifest()).headers.get('etag');
+    await platform.change('tenant-aurora', 'bank.manifest', operationId(), '/members/0/kcGuids', []);
+    const response = await readManifest();
+    expect(response.headers.get('etag')).not.toBe(before);
+    expect(manifest.parse(await response.json()).members![0]!.kcGuids).toEqual([]);
+    await platform.reset();
+    expect((await readManifest()).headers.get('etag')).toBe(before);
+  });
+
+  it('an attempt’s outcome changes in the candidate’s runtime', async () => {
+    const { deliverySessionId } = (await (await offer('key')).json()) as { deliverySessionId: string };
+    await platform.score('tenant-aurora', deliverySessionId, 1);
+    await platform.change(
+      'tenant-aurora',
+      'qti.session',
+      deliverySessionId,
+      '/session/attempts/0/outcomes/SCORE',
+      0,
+    );
+    const response = await get('/tenants/tenant-aurora/qti/candidates/candidate/runtime-data');
+    expect(runtimeData.parse(await response.json()).sessions[0]!.attempts[0]!.outcomes).toEqual({ SCORE: 0 });
+  });
+
+  it('members are added and removed; every kind of entity is found under its id', async () => {
+    const { platform: world } = platform.aurora;
+    const change = (entity: string, id: string, pointer: string, value?: unknown): Promise<unknown> =>
+      platform.control('PATCH', 'entities', {
+        tenantId: 'tenant-aurora',
+        entity,
+        id,
+        changes: [value === undefined ? { pointer } : { pointer, value }],
+      });
+    await change('content.blueprint', world.blueprints[0]!.itemId, '/title');
+    await change('content.bank_members', world.bankMembers[0]!.bankId, '/data/0', { memberId: 'm' });
+    await change('qti.artifact', world.artifacts[0]!.artifactVersionId, '/itemRefs/0');
+    await change('case.item', world.caseItems[0]!.identifier, '/uri', 'https://other.example/');
+    await change('extmap.anchor_table', 'r90', '/sourcePoints/0/sourceRef', null);
+    await change('results.capabilities', 'capabilities', '/capabilities', []);
+    const { entities } = (await platform.state()).tenants['tenant-aurora']!;
+    expect(entities['content.blueprint']![world.blueprints[0]!.itemId]).not.toHaveProperty('title');
+    expect(entities['content.bank_members']![world.bankMembers[0]!.bankId]).toMatchObject({
+      data: [{ memberId: 'm' }],
+    });
+    expect(entities['extmap.anchor_table']!['r90']).toHaveProperty('sourcePoints.0.sourceRef', null);
+    expect(await (await get('/core/results/v1/capabilities')).json()).toMatchObject({ capabilities: [] });
+  });
+
+  it('what the owner could not hold is refused with a pointer, and nothing changes', async () => {
+    const id = operationId();
+    const send = async (changes: Readonly<Record<string, unknown>>): Promise<unknown> => {
+      const response = await fetch(`${platform.url}/_control/entities`, {
+        method: 'PATCH',
+        body: JSON.stringify({
+          tenantId: 'tenant-aurora',
+          entity: 'bank.manifest',
+          id,
+          changes: [{ pointer: '/state', value: 'failed' }],
+          ...changes,
+        }),
+      });
+      const { errors } = (await response.json()) as { errors: { pointer: string }[] };
+      return [response.status, errors[0]!.pointer];
+    };
+    expect(await send({ tenantId: 'tenant-x' })).toEqual([404, '/tenantId']);
+    expect(await send({ id: 'unknown' })).toEqual([404, '/id']);
+    expect(await send({ entity: 'bank.thing' })).toEqual([400, '/entity']);
+    expect(await send({ changes: [] })).toEqual([400, '/changes']);
+    expect(await send({ changes: [{ pointer: 'state' }] })).toEqual([400, '/changes/0/pointer']);
+    expect(await send({ changes: [{ pointer: '/root/none/x', value: 1 }] })).toEqual([
+      400,
+      '/changes/0/pointer',
+    ]);
+    expect(await send({ changes: [{ pointer: '/members/99', value: {} }] })).toEqual([
+      400,
+      '/changes/0/pointer',
+    ]);
+    expect(await send({ changes: [{ pointer: '/state', value: 'odd' }] })).toEqual([400, '/changes']);
+    expect(await manifestNow()).toEqual(platform.aurora.platform.manifests[0]);
+  });
+});
+
+describe('calls and state', () => {
+  it('each call is logged with operation, tenant, times and status', async () => {
+    await readManifest();
+    await get('/nowhere');
+    await fetch(`${platform.url}/extmap/v1/r90`);
+    await platform.fault({ operation: MANIFEST, kind: 'down', times: 1 });
+    await readManifest().catch(() => undefined);
+    const calls = await platform.calls();
+    expect(calls.map((c) => [c.operation, c.method, c.tenantId, c.status, c.fault])).toEqual([
+      [MANIFEST, 'GET', 'tenant-aurora', 200, null],
+      [null, 'GET', null, 404, null],
+      ['extmap.verify_anchor', 'GET', null, 401, null],
+      [MANIFEST, 'GET', 'tenant-aurora', null, 'down'],
+    ]);
+    for (const { startedAt, endedAt } of calls) expect(endedAt).toBeGreaterThanOrEqual(startedAt);
+    await platform.control('DELETE', 'calls');
+    expect(await platform.calls()).toEqual([]);
+  });
+
+  it('state counts per tenant and over all of them; reset brings the start back', async () => {
+    const start = await platform.state();
+    expect(start.counts['qti.session']).toBe(0);
+    await offer('key');
+    await post('/caliper/v1p2/events', {
+      sensor: 's',
+      sendTime: '2026-03-01T10:00:00.000Z',
+      dataVersion: CALIPER_CONTEXT,
+      data: [],
+    });
+    const after = await platform.state();
+    expect(after.counts['qti.session']).toBe(1);
+    expect(after.tenants['tenant-aurora']!.counts['qti.session']).toBe(1);
+    expect(after.tenants['tenant-borealis']!.counts['qti.session']).toBe(0);
+    expect(Object.values(after.tenants['tenant-aurora']!.entities['qti.session']!)).toMatchObject([
+      { candidateRef: 'candidate', session: { status: 'open', attempts: [] } },
+    ]);
+    await platform.fault({ operation: MANIFEST, kind: 'down', times: 1 });
+    await platform.reset();
+    expect(await platform.state()).toEqual(start);
+    expect((await readManifest()).status).toBe(200);
+  });
+
+  it('an unknown control path and a body that is no JSON are refused', async () => {
+    expect((await fetch(`${platform.url}/_control/nothing`)).status).toBe(404);
+    const response = await fetch(`${platform.url}/_control/faults`, { method: 'POST', body: '{' });
+    expect(response.status).toBe(400);
+    const clock = await fetch(`${platform.url}/_control/clock`, {
+      method: 'POST',
+      body: '{"advanceSeconds":-1}',
+    });
+    expect(clock.status).toBe(400);
+  });
+});

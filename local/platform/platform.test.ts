@@ -1,0 +1,505 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { TenantWorld } from '#local/seeds/instantiate.ts';
+import { startTestPlatform } from '#test/support/platform.ts';
+import type { TestPlatform } from '#test/support/platform.ts';
+
+const START = Date.parse('2026-03-01T10:00:00.000Z');
+
+let platform: TestPlatform;
+let aurora: TenantWorld;
+let borealis: TenantWorld;
+
+beforeAll(async () => {
+  platform = await startTestPlatform({
+    clock: () => START,
+    verifyClientToken: (token) => Promise.resolve(token === 'client-of-aurora' ? 'tenant-aurora' : undefined),
+  });
+  ({ aurora, borealis } = platform);
+});
+afterAll(() => platform.close());
+beforeEach(() => platform.reset());
+
+interface CallOptions {
+  readonly world?: TenantWorld;
+  readonly token?: string;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Calls a row of the operations over HTTP. */
+function call(
+  row: { readonly method: string; readonly path: string },
+  { world = aurora, path = {}, query = '', body, headers = {}, ...rest }: CallOptions = {},
+): Promise<Response> {
+  const values: Readonly<Record<string, string>> = { tenantId: world.tenantId, ...path };
+  const url = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
+  return fetch(`${platform.url}${url}${query}`, {
+    method: row.method,
+    headers: {
+      authorization: `Bearer ${rest.token ?? world.platform.credentials.platformJwt}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+/** The answer by the operation's own schema, of the expected status. */
+async function read<Answer extends z.ZodType>(
+  row: { readonly answer: Answer },
+  response: Response,
+  status = 200,
+): Promise<z.output<Answer>> {
+  const text = await response.text();
+  expect(response.status, text).toBe(status);
+  return row.answer.parse(JSON.parse(text));
+}
+
+function bankOf(world: TenantWorld) {
+  return world.fixtures.mastery.banks[0]!;
+}
+
+function offerBody(world: TenantWorld, at: number, candidateRef = 'candidate-1') {
+  const manifest = world.platform.manifests[0]!;
+  const member = manifest.members![at]!;
+  return {
+    candidateRef,
+    rootArtifactVersionId: member.artifactVersionId,
+    deliverySnapshot: {
+      poolArtifactVersionId: manifest.root!.artifactVersionId,
+      packageId: manifest.root!.packageId,
+      packageHash: manifest.root!.packageHash,
+      qtiIdentifier: member.qtiIdentifier,
+      sequence: 1,
+    },
+  };
+}
+
+const offer = (key: string, body: unknown, world = aurora): Promise<Response> =>
+  call(operations.offerSelectedItem, { world, body, headers: { 'idempotency-key': key } });
+
+async function offered(key: string, at = 0, world = aurora): Promise<string> {
+  const response = await offer(key, offerBody(world, at), world);
+  return (await read(operations.offerSelectedItem, response, 201)).deliverySessionId;
+}
+
+function resultBody(world: TenantWorld, sessions: readonly string[] = []) {
+  const { testSpecId, testBankId, bankOperationId, selectionPolicyId, scaleCalibrationId } = bankOf(world);
+  return {
+    producerResultId: 'producer-1',
+    studentId: world.fixtures.mastery.resultsStudentId,
+    testSpecId,
+    testBankId,
+    bankOperationId,
+    selectionPolicyId,
+    scaleCalibrationId,
+    scale: { scaleId: 'scale', scaleScore: 500, standardError: 20 },
+    stopReason: 'max_items',
+    administeredItemCount: sessions.length,
+    deliverySessionIds: sessions,
+    scoredAt: '2026-03-01T10:00:00.000Z',
+  };
+}
+
+function componentsBody(world: TenantWorld, resultRecordId: string) {
+  const { kcGuids, selectionPolicyId, scaleCalibrationId } = bankOf(world);
+  return {
+    resultRecordId,
+    components: kcGuids.map((guid, at) => ({
+      componentId: `component-${at}`,
+      caseCompetencyGuid: guid,
+      classification: 'mastered',
+      posteriorProbability: 0.9,
+      evidenceItemRefs: ['item'],
+      selectionPolicyId,
+      scaleCalibrationId,
+    })),
+  };
+}
+
+const EVENT_ID = 'urn:uuid:0a6d4c51-3f1e-8c0a-9b7a-000000000001';
+function envelope(changes: Readonly<Record<string, unknown>> = {}) {
+  return {
+    sensor: 'https://mastery.example/sensor',
+    sendTime: '2026-03-01T10:00:00.000Z',
+    dataVersion: CALIPER_CONTEXT,
+    data: [
+      {
+        '@context': CALIPER_CONTEXT,
+        id: EVENT_ID,
+        type: 'Event',
+        profile: 'GeneralProfile',
+        actor: { id: 'https://mastery.example/engine', type: 'SoftwareApplication' },
+        action: 'Completed',
+        object: { id: 'https://mastery.example/bank', type: 'Assessment' },
+        eventTime: '2026-03-01T10:00:00.000Z',
+        ...changes,
+      },
+    ],
+  };
+}
+const emit = (body: unknown, world = aurora): Promise<Response> =>
+  call(operations.emitEvent, { world, body });
+const readEvent = (world = aurora): Promise<Response> =>
+  call(operations.readEvidenceAck, { world, query: `?eventIri=${encodeURIComponent(EVENT_ID)}` });
+
+/** The reads whose answers do not depend on what has been written. */
+function versionedReads(
+  world: TenantWorld,
+): readonly (readonly [UpstreamOperation, Readonly<Record<string, string>>])[] {
+  const bank = bankOf(world);
+  const root = world.platform.manifests[0]!.root!;
+  return [
+    [operations.readTestSpec, { testSpecId: bank.testSpecId }],
+    [operations.validateAdaptiveBankIdentity, { testBankId: bank.testBankId }],
+    [operations.readAdaptivePoolRoot, { artifactVersionId: root.artifactVersionId }],
+    [operations.readAdaptivePoolManifest, { operationId: bank.bankOperationId }],
+    [operations.resolveMapping, { sourcedId: bank.kcGuids[0]! }],
+    [operations.verifyAnchor, {}],
+    [operations.readCapabilities, {}],
+  ];
+}
+
+describe('reads', () => {
+  it('answer by the rows’ own schemas, with a strong ETag and a request id', async () => {
+    for (const [row, path] of versionedReads(aurora)) {
+      const response = await call(row, { path });
+      expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{32}"$/);
+      expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+      const value = await read(row, response);
+      if (row.tenantInAnswer) expect(value).toHaveProperty('tenantId', 'tenant-aurora');
+    }
+  });
+
+  it('repeat byte for byte, and 304 answers a known ETag', async () => {
+    for (const [row, path] of versionedReads(aurora)) {
+      const [first, second] = [await call(row, { path }), await call(row, { path })];
+      const etag = first.headers.get('etag')!;
+      expect(second.headers.get('etag')).toBe(etag);
+      expect(await second.text()).toBe(await first.text());
+      const known = await call(row, { path, headers: { 'if-none-match': `"other", W/${etag}` } });
+      expect([known.status, await known.text(), known.headers.get('etag')]).toEqual([304, '', etag]);
+      expect((await call(row, { path, headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    }
+  });
+
+  it('show a pool whose root and manifest correspond one to one', async () => {
+    for (const manifest of aurora.platform.manifests) {
+      const root = await read(
+        operations.readAdaptivePoolRoot,
+        await call(operations.readAdaptivePoolRoot, {
+          path: { artifactVersionId: manifest.root!.artifactVersionId },
+        }),
+      );
+      expect(root.type).toBe('assessment-test');
+      expect(root.itemRefs).toEqual(
+        manifest.members!.map((member) => ({
+          identifier: member.qtiIdentifier,
+          artifactVersionId: member.artifactVersionId,
+        })),
+      );
+    }
+    const member = aurora.platform.manifests[0]!.members![0]!;
+    const item = await read(
+      operations.readAdaptivePoolRoot,
+      await call(operations.readAdaptivePoolRoot, { path: { artifactVersionId: member.artifactVersionId } }),
+    );
+    expect(item).toMatchObject({ type: 'assessment-item', qtiIdentifier: member.qtiIdentifier });
+  });
+
+  it('answer 404 for an unknown id, and an empty runtime for an unknown candidate', async () => {
+    for (const [row, path] of versionedReads(aurora)) {
+      const [name] = Object.keys(path);
+      if (name !== undefined) expect((await call(row, { path: { [name]: 'unknown' } })).status).toBe(404);
+    }
+    const response = await call(operations.readCandidateRuntime, { path: { candidateRef: 'no/one' } });
+    expect(await read(operations.readCandidateRuntime, response)).toEqual({
+      tenantId: 'tenant-aurora',
+      candidateRef: 'no/one',
+      sessions: [],
+    });
+  });
+
+  it('refuse an unknown query parameter, a malformed path, an unserved method and an unknown path', async () => {
+    expect((await call(operations.verifyAnchor, { query: '?rank=1' })).status).toBe(400);
+    expect((await call(operations.readEvidenceAck)).status).toBe(400);
+    expect((await call({ method: 'GET', path: '/ims/case/v1p1/CFItems/%E0%A4%A' })).status).toBe(400);
+    const unserved = await call({ method: 'DELETE', path: '/extmap/v1/r90' });
+    expect([unserved.status, unserved.headers.get('allow')]).toEqual([405, 'GET']);
+    expect((await call({ method: 'GET', path: '/extmap/v2' })).status).toBe(404);
+  });
+});
+
+describe('credentials and tenants', () => {
+  it('an absent or unknown token is 401', async () => {
+    for (const authorization of ['', 'Bearer nobody', 'Basic YTpi']) {
+      const response = await call(operations.verifyAnchor, { headers: { authorization } });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+
+  it('a tenant sees nothing of the other one, in both directions', async () => {
+    for (const [own, other] of [
+      [aurora, borealis],
+      [borealis, aurora],
+    ] as const) {
+      const token = own.platform.credentials.platformJwt;
+      for (const [row, path] of versionedReads(other)) {
+        if (Object.keys(path).length === 0) continue;
+        // The other's id under the own tenant, and the other's whole path under the own token.
+        expect((await call(row, { world: own, path })).status).toBe(404);
+        expect((await call(row, { world: other, token, path })).status).toBe(404);
+      }
+      expect((await offer('key', offerBody(other, 0), own)).status).toBe(422);
+      expect((await call(operations.writeResultRecord, { world: own, body: resultBody(other) })).status).toBe(
+        404,
+      );
+    }
+  });
+
+  it('sessions, records and events of one tenant do not exist for the other', async () => {
+    const session = await offered('key');
+    expect((await platform.score('tenant-borealis', session, 1)).status).toBe(404);
+    await emit(envelope());
+    expect((await readEvent(borealis)).status).toBe(404);
+    const written = await call(operations.writeResultRecord, { body: resultBody(aurora) });
+    const { resultRecordId } = await read(operations.writeResultRecord, written, 201);
+    const foreign = await call(operations.writeKcComponents, {
+      world: borealis,
+      path: { resultRecordId },
+      body: componentsBody(borealis, resultRecordId),
+    });
+    expect(foreign.status).toBe(404);
+    // The same key and the same event id are free in the other tenant.
+    expect((await offer('key', offerBody(borealis, 0), borealis)).status).toBe(201);
+    expect((await emit(envelope({ action: 'Viewed' }), borealis)).status).toBe(200);
+  });
+
+  it('the player’s token posts attempts and nothing else, the profile’s token everything but attempts', async () => {
+    const session = await offered('key');
+    const attempts = { method: 'POST', path: '/tenants/{tenantId}/qti/delivery-sessions/{id}/attempts' };
+    const body = { outcomes: { SCORE: 1 } };
+    const path = { id: session };
+    const token = aurora.platform.credentials.playerToken;
+    expect((await call(operations.verifyAnchor, { token })).status).toBe(403);
+    expect((await call(attempts, { path, body })).status).toBe(403);
+    expect((await call(attempts, { path, body, token })).status).toBe(201);
+    expect((await call(attempts, { path, body, token: 'client-of-aurora' })).status).toBe(201);
+    expect((await call(operations.verifyAnchor, { token: 'client-of-aurora' })).status).toBe(403);
+    expect((await call(attempts, { world: borealis, path, body, token: 'client-of-aurora' })).status).toBe(
+      404,
+    );
+    expect((await call(attempts, { path, body, token: 'client-of-nobody' })).status).toBe(401);
+  });
+});
+
+describe('delivery sessions', () => {
+  it('the first offer is 201, its repetition 200 with the same session', async () => {
+    const body = offerBody(aurora, 0);
+    const first = await read(operations.offerSelectedItem, await offer('key', body), 201);
+    const second = await read(operations.offerSelectedItem, await offer('key', body), 200);
+    expect(second).toEqual(first);
+    expect(first).toMatchObject({
+      candidateRef: 'candidate-1',
+      rootArtifactVersionId: body.rootArtifactVersionId,
+      createdAt: '2026-03-01T10:00:00.000Z',
+    });
+    expect((await platform.state()).counts['qti.session']).toBe(1);
+  });
+
+  it('another body under the same key, and a second open session of the candidate, are 409', async () => {
+    const session = await offered('key');
+    expect((await offer('key', offerBody(aurora, 1))).status).toBe(409);
+    expect((await offer('other', offerBody(aurora, 1))).status).toBe(409);
+    expect((await offer('third', offerBody(aurora, 1, 'candidate-2'))).status).toBe(201);
+    await platform.score('tenant-aurora', session, 0);
+    expect((await offer('other', offerBody(aurora, 1))).status).toBe(201);
+  });
+
+  it('what is not the pool’s own item is refused, as is a missing key or an undeclared member', async () => {
+    const body = offerBody(aurora, 0);
+    const snapshot = body.deliverySnapshot;
+    const bodies = [
+      { ...body, rootArtifactVersionId: 'unknown' },
+      { ...body, rootArtifactVersionId: aurora.platform.manifests[1]!.members![0]!.artifactVersionId },
+      { ...body, deliverySnapshot: { ...snapshot, poolArtifactVersionId: body.rootArtifactVersionId } },
+      { ...body, deliverySnapshot: { ...snapshot, packageId: 'other' } },
+      { ...body, deliverySnapshot: { ...snapshot, packageHash: 'a'.repeat(64) } },
+      { ...body, deliverySnapshot: { ...snapshot, qtiIdentifier: 'other' } },
+    ];
+    for (const [at, wrong] of bodies.entries()) expect((await offer(`key-${at}`, wrong)).status).toBe(422);
+    expect((await offer('key', { ...body, studentName: 'A' })).status).toBe(400);
+    expect((await call(operations.offerSelectedItem, { body })).status).toBe(400);
+    expect((await platform.state()).counts['qti.session']).toBe(0);
+  });
+
+  it('attempts are numbered, scored at the platform’s time and shown in the runtime', async () => {
+    const session = await offered('key');
+    const first = await platform.score('tenant-aurora', session, 0);
+    expect(first.status).toBe(201);
+    expect(await first.json()).toMatchObject({
+      attemptNumber: 1,
+      scored: true,
+      scoredAt: '2026-03-01T10:00:00.000Z',
+    });
+    await platform.control('POST', 'clock', { advanceSeconds: 90 });
+    expect(await (await platform.score('tenant-aurora', session, 1)).json()).toMatchObject({
+      attemptNumber: 2,
+      scoredAt: '2026-03-01T10:01:30.000Z',
+    });
+    const runtime = await read(
+      operations.readCandidateRuntime,
+      await call(operations.readCandidateRuntime, { path: { candidateRef: 'candidate-1' } }),
+    );
+    expect(runtime.sessions).toHaveLength(1);
+    expect(runtime.sessions[0]!.attempts.map((a) => [a.attemptNumber, a.status, a.outcomes])).toEqual([
+      [1, 'scored', { SCORE: 0 }],
+      [2, 'scored', { SCORE: 1 }],
+    ]);
+  });
+
+  it('an attempt without a dichotomous outcome is refused', async () => {
+    const session = await offered('key');
+    const post = (body: string, type = 'application/json'): Promise<Response> =>
+      fetch(`${platform.url}/tenants/tenant-aurora/qti/delivery-sessions/${session}/attempts`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${aurora.platform.credentials.playerToken}`,
+          'content-type': type,
+        },
+        body,
+      });
+    for (const body of [
+      '{"outcomes":{"SCORE":0.5}}',
+      '{"outcomes":{"SCORE":"1"}}',
+      '{"outcomes":{}}',
+      '{"outcomes":{"SCORE":1},"extra":1}',
+      '{"outcomes":{"SCORE":1,"SCORE":0}}',
+      '{"outcomes"',
+    ]) {
+      expect((await post(body)).status, body).toBe(400);
+    }
+    expect((await post('{"outcomes":{"SCORE":1}}', 'text/plain')).status).toBe(415);
+    expect((await post(' '.repeat(1024 * 1024 + 1))).status).toBe(413);
+    expect((await platform.state()).counts['qti.attempt']).toBe(0);
+    expect((await platform.score('tenant-aurora', 'unknown', 1)).status).toBe(404);
+  });
+});
+
+describe('results', () => {
+  const write = (body: unknown): Promise<Response> => call(operations.writeResultRecord, { body });
+
+  it('a record is written once by its producer result id', async () => {
+    const session = await offered('key');
+    const body = resultBody(aurora, [session]);
+    const first = await read(operations.writeResultRecord, await write(body), 201);
+    expect(first.producerResultId).toBe('producer-1');
+    expect(await read(operations.writeResultRecord, await write(body), 200)).toEqual(first);
+    expect((await write({ ...body, stopReason: 'time_budget' })).status).toBe(409);
+    expect((await platform.state()).counts['results.record']).toBe(1);
+  });
+
+  it('a record about anything but the tenant’s own test, student and sessions is refused', async () => {
+    const body = resultBody(aurora);
+    expect((await write({ ...body, studentId: 'nobody' })).status).toBe(404);
+    for (const change of [
+      { testSpecId: 'unknown' },
+      { testBankId: 'unknown' },
+      { bankOperationId: aurora.fixtures.mastery.banks[3]!.bankOperationId },
+      { deliverySessionIds: ['unknown'] },
+    ]) {
+      expect((await write({ ...body, ...change })).status).toBe(422);
+    }
+    expect((await write({ ...body, rank: 3 })).status).toBe(400);
+    expect((await platform.state()).counts['results.record']).toBe(0);
+  });
+
+  it('components attach once, all of them or none, and every id is acknowledged', async () => {
+    const { resultRecordId } = await read(operations.writeResultRecord, await write(resultBody(aurora)), 201);
+    const body = componentsBody(aurora, resultRecordId);
+    const attach = (sent: unknown, id = resultRecordId): Promise<Response> =>
+      call(operations.writeKcComponents, { path: { resultRecordId: id }, body: sent });
+    const first = await read(operations.writeKcComponents, await attach(body), 201);
+    expect(first).toMatchObject({
+      resultRecordId,
+      count: 8,
+      componentIds: body.components.map((component) => component.componentId),
+    });
+    expect(await read(operations.writeKcComponents, await attach(body), 200)).toEqual(first);
+
+    const [component, ...rest] = body.components;
+    const conflicting = [
+      { ...component!, componentId: 'new' },
+      { ...component!, posteriorProbability: 0.1 },
+    ];
+    expect((await attach({ ...body, components: conflicting })).status).toBe(409);
+    expect((await attach({ ...body, components: [component, component] })).status).toBe(422);
+    expect(
+      (await attach({ ...body, components: [{ ...component!, caseCompetencyGuid: 'unknown' }] })).status,
+    ).toBe(422);
+    expect((await attach({ ...body, resultRecordId: 'other' })).status).toBe(422);
+    expect((await attach({ ...body, components: [...rest, { componentId: 'x' }] })).status).toBe(400);
+    expect((await attach({ ...body, resultRecordId: 'other' }, 'other')).status).toBe(404);
+    expect((await platform.state()).counts['results.component']).toBe(8);
+  });
+});
+
+describe('Caliper', () => {
+  it('an event is stored once by its id and read back by it', async () => {
+    expect((await emit(envelope())).status).toBe(200);
+    expect((await emit({ ...envelope(), sendTime: '2026-03-01T11:00:00.000Z' })).status).toBe(200);
+    expect((await platform.state()).counts['caliper.event']).toBe(1);
+    expect((await emit(envelope({ action: 'Viewed' }))).status).toBe(409);
+    const stored = await read(operations.readEvidenceAck, await readEvent());
+    expect(stored).toEqual({ tenantId: 'tenant-aurora', eventIri: EVENT_ID, event: envelope().data[0] });
+  });
+
+  it('an unknown event is 404', async () => {
+    expect((await readEvent()).status).toBe(404);
+  });
+
+  it('a malformed envelope is 400, another data version 422, another media type 415; nothing of it is stored', async () => {
+    for (const body of [
+      {},
+      [],
+      { ...envelope(), extra: 1 },
+      { ...envelope(), data: [] },
+      { ...envelope(), sendTime: '2026-03-01T10:00:00Z' },
+      envelope({ id: 'urn:uuid:1' }),
+      envelope({ type: 'GradeEvent' }),
+      envelope({ type: 'GradeEvent', action: 'Graded' }),
+    ]) {
+      expect((await emit(body)).status).toBe(400);
+    }
+    const mixed = { ...envelope(), data: [...envelope().data, ...envelope({ action: 'Viewed' }).data] };
+    expect((await emit(mixed)).status).toBe(409);
+    expect(
+      (await emit({ ...envelope(), dataVersion: 'http://purl.imsglobal.org/ctx/caliper/v1p1' })).status,
+    ).toBe(422);
+    const text = await call(operations.emitEvent, {
+      body: envelope(),
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(text.status).toBe(415);
+    expect((await platform.state()).counts['caliper.event']).toBe(0);
+  });
+
+  it('a GradeEvent that grades an attempt is taken', async () => {
+    const event = {
+      type: 'GradeEvent',
+      profile: 'GradingProfile',
+      action: 'Graded',
+      object: { id: 'urn:attempt', type: 'Attempt' },
+      generated: { id: 'urn:score', type: 'Score' },
+    };
+    expect((await emit(envelope({ ...event, generated: { type: 'Result' } }))).status).toBe(400);
+    expect((await emit(envelope(event))).status).toBe(200);
+  });
+});
