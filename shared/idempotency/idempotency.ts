@@ -1,0 +1,197 @@
+import {
+  IdempotencyAlreadyInProgressError,
+  IdempotencyConfig,
+  IdempotencyValidationError,
+  makeIdempotent,
+} from '@aws-lambda-powertools/idempotency';
+import type { Control } from '#shared/http/operation.ts';
+import { err } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { Log } from '#shared/observability/logger.ts';
+import { nameOf } from '#shared/observability/describe-error.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { controlLifetimeMs } from './control-record.ts';
+import type { ControlRecord, ControlTable } from './control-record.ts';
+import { ControlPersistenceLayer } from './persistence-layer.ts';
+import type { Final } from './persistence-layer.ts';
+import { identifyRequest } from './request-identity.ts';
+import type { IdentifiedRequest } from './request-identity.ts';
+
+export interface IdempotencyDependencies {
+  readonly table: ControlTable;
+  readonly keys: KeyRing;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  /** Cryptographically random bytes. */
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** How one request runs its work. All times in epoch milliseconds. */
+export interface RunOptions {
+  /** HTTP status that a success is recorded with. */
+  readonly successStatus: number;
+  /** From then on a request no longer waits for one in flight but takes over, so that enough time is left for the work. */
+  readonly waitUntil: number;
+  /** When this run is over at the latest: the end of the Lambda's time. */
+  readonly leaseUntil: number;
+  /** The answer to a key that stands for another request. */
+  readonly conflict: (operationId: string) => Problem;
+  readonly log: Log;
+}
+
+/** A request's place in the control table. */
+export interface KeyedRequest {
+  /** The operation of the other request that this key stands for, or undefined: 409 before any upstream work [MA-191]. */
+  readonly reusedBy: string | undefined;
+  /**
+   * Runs the work under the control record. A settled record runs it again to compose the answer anew [MA-190]; a started one is waited
+   * for, then resumed. Throws when the table cannot be reached before the work has begun.
+   */
+  run<T>(
+    work: (control: Control) => Promise<Result<T, Problem>>,
+    options: RunOptions,
+  ): Promise<Result<T, Problem>>;
+}
+
+export type Idempotency = (request: IdentifiedRequest) => Promise<KeyedRequest>;
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 800;
+
+/** Leaves the wrapped function without settling, so that Powertools lets the layer release the lease. */
+class Unsettled extends Error {}
+
+/**
+ * Idempotency of one function: Powertools' `makeIdempotent` around the work, over the control table. Not its Middy middleware, which
+ * deletes records of other runs (docs/pipeline.md).
+ */
+export function createIdempotency(dependencies: IdempotencyDependencies): Idempotency {
+  const { table, keys, now, sleep, random } = dependencies;
+
+  return async (request) => {
+    const identity = await identifyRequest(keys, request);
+    const standing = await table.read(identity.id, now());
+
+    async function run<T>(
+      work: (control: Control) => Promise<Result<T, Problem>>,
+      options: RunOptions,
+    ): Promise<Result<T, Problem>> {
+      const began = now();
+      const attemptId = token(random);
+      let pause = FIRST_PAUSE_MS;
+      for (;;) {
+        const layer = new ControlPersistenceLayer({
+          table,
+          now,
+          impatient: now() >= options.waitUntil,
+          record: newRecord(identity, attemptId, options.leaseUntil),
+          onUnsettled: (error) =>
+            options.log('OPERATION_UNSETTLED', {
+              control: layer.record?.operationId,
+              error: nameOf(error),
+            }),
+        });
+        const outcome = await once(layer, work, options, now() - began);
+        if (outcome !== 'in flight') return outcome;
+        await sleep(Math.max(1, Math.min(pause, options.waitUntil - now())));
+        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      }
+    }
+
+    return {
+      reusedBy: standing !== undefined && standing.hash !== identity.hash ? standing.operationId : undefined,
+      run,
+    };
+  };
+
+  function newRecord(
+    identity: { readonly id: string; readonly hash: string },
+    attemptId: string,
+    leaseUntil: number,
+  ): ControlRecord {
+    return {
+      ...identity,
+      state: 'started',
+      operationId: `op_${token(random)}`,
+      createdAt: now(),
+      attemptId,
+      leaseUntil,
+    };
+  }
+}
+
+/** One pass through Powertools. */
+async function once<T>(
+  layer: ControlPersistenceLayer,
+  work: (control: Control) => Promise<Result<T, Problem>>,
+  options: RunOptions,
+  waitedMs: number,
+): Promise<Result<T, Problem> | 'in flight'> {
+  const done: { outcome?: Result<T, Problem> } = {};
+  const begin = (origin: string): Promise<Result<T, Problem>> => {
+    const control = controlOf(layer);
+    options.log('OPERATION_BEGUN', { control: control.operationId, origin, waitedMs });
+    return work(control);
+  };
+
+  const config = newConfig();
+  const settle: (request: ControlPersistenceLayer['request']) => Promise<Final> = async () => {
+    const outcome = await begin(layer.resumed ? 'resumed' : 'new');
+    done.outcome = outcome;
+    const final = finalOf(outcome, options.successStatus);
+    options.log('OPERATION_SETTLED', {
+      control: layer.record?.operationId,
+      state: final?.state ?? 'started',
+      status: outcome.ok ? options.successStatus : outcome.error.status,
+    });
+    if (final === undefined) throw new Unsettled();
+    return final;
+  };
+  const guarded = makeIdempotent(settle, { persistenceStore: layer, config, dataIndexArgument: 0 });
+
+  try {
+    await guarded(layer.request);
+  } catch (error) {
+    if (error instanceof Unsettled && done.outcome !== undefined) return done.outcome;
+    if (error instanceof IdempotencyAlreadyInProgressError) return 'in flight';
+    if (error instanceof IdempotencyValidationError)
+      return err(options.conflict(controlOf(layer).operationId));
+    throw error;
+  }
+  return done.outcome ?? begin('settled');
+}
+
+/** Fresh for every pass: Powertools keeps the Lambda context and the first configuration in these objects. */
+function newConfig(): IdempotencyConfig {
+  const config = new IdempotencyConfig({
+    eventKeyJmesPath: 'key',
+    payloadValidationJmesPath: 'hash',
+    throwOnNoIdempotencyKey: true,
+    expiresAfterSeconds: controlLifetimeMs / 1000,
+    useLocalCache: false,
+    hashFunction: 'sha256',
+  });
+  if (!config.isEnabled())
+    throw new Error('POWERTOOLS_IDEMPOTENCY_DISABLED is set: the function would run every repetition');
+  return config;
+}
+
+function controlOf(layer: ControlPersistenceLayer): Control {
+  if (layer.record === undefined) throw new Error('The work begins before its control record.');
+  const { operationId, createdAt } = layer.record;
+  return { operationId, createdAt, replayed: layer.resumed };
+}
+
+/** A success is `completed`; a 4xx that no retry can change is `failed`; everything else stays `started`. */
+function finalOf(outcome: Result<unknown, Problem>, successStatus: number): Final | undefined {
+  if (outcome.ok) return { state: 'completed', terminalStatus: successStatus };
+  const { status, retryable } = outcome.error;
+  return status < 500 && !retryable ? { state: 'failed', terminalStatus: status } : undefined;
+}
+
+/** 128 random bits. */
+function token(random: (bytes: number) => Uint8Array): string {
+  return Buffer.from(random(16)).toString('base64url');
+}
