@@ -1,0 +1,31 @@
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { TableDefinition } from './tables.ts';
+
+/**
+ * Whether CloudFormation gave this name to a table of a stage's stack `records-and-keys`: stack, logical id, random part. A test in
+ * test/infra holds this to the stack.
+ */
+export function isDeployedTable(tableName: string, stage: string, table: TableDefinition['name']): boolean {
+  const logicalId = table.charAt(0).toUpperCase() + table.slice(1);
+  const prefix = `mastery-reports-${stage}-records-and-keys-${logicalId}`;
+  return tableName.startsWith(prefix) && /^[0-9A-F]{8}-[0-9A-Za-z]+$/.test(tableName.slice(prefix.length));
+}
+
+/** The stage's tables of that kind in the account and region of the client: one when the stage is deployed, none when it is not. */
+export async function findDeployedTables(
+  client: DynamoDBClient,
+  stage: string,
+  table: TableDefinition['name'],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  let from: string | undefined;
+  do {
+    const page = await client.send(
+      new ListTablesCommand(from === undefined ? {} : { ExclusiveStartTableName: from }),
+    );
+    found.push(...(page.TableNames ?? []).filter((name) => isDeployedTable(name, stage, table)));
+    from = page.LastEvaluatedTableName;
+  } while (from !== undefined);
+  return found;
+}
