@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
+import { createMemoryRecordsTable } from '#shared/records/memory-table.ts';
+import type { MemoryRecordsTable } from '#shared/records/memory-table.ts';
+import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#shared/records/sample-files.ts';
+import { deprecate, releaseCalibration, releaseFile, releasePolicy } from './release.ts';
+import type { ReleaseWorld } from './release.ts';
+
+const anywhere = { stage: undefined, table: 'records' };
+const POLICY = { kind: 'policy', id: 'fractions-policy-7' } as const;
+
+interface TestWorld extends ReleaseWorld {
+  readonly lines: readonly string[];
+  readonly table: MemoryRecordsTable;
+}
+
+function worldWith(files: Readonly<Record<string, unknown>>): TestWorld {
+  const table = createMemoryRecordsTable();
+  const lines: string[] = [];
+  return {
+    table,
+    lines,
+    readFile: (path) => {
+      const content = files[path];
+      if (content === undefined) return Promise.reject(new Error('no such file'));
+      return Promise.resolve(typeof content === 'string' ? content : JSON.stringify(content));
+    },
+    openTable: () => Promise.resolve(ok(table)),
+    print: (line) => lines.push(line),
+  };
+}
+
+describe('release FILE', () => {
+  it('writes a record and says its checksum; a second time it says that it was there [MA-228]', async () => {
+    const world = worldWith({ 'p.json': samplePolicyFile() });
+    for (let time = 0; time < 2; time += 1) {
+      expect(await releaseFile(world, 'policy', 'p.json', { ...anywhere, dryRun: false })).toEqual(
+        ok(undefined),
+      );
+    }
+    expect(world.lines[0]).toMatch(/^policy fractions-policy-7 \(system\) released, checksum [0-9a-f]{64}$/);
+    expect(world.lines[1]).toMatch(/ was already released, checksum /);
+  });
+
+  it('refuses other content under a released id [MA-228]', async () => {
+    const world = worldWith({ 'a.json': samplePolicyFile(), 'b.json': samplePolicyFile({ maxItems: 13 }) });
+    await releaseFile(world, 'policy', 'a.json', { ...anywhere, dryRun: false });
+    const refused = await releaseFile(world, 'policy', 'b.json', { ...anywhere, dryRun: false });
+    expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
+  });
+
+  it('lists every defect of a calibration, the engine’s findings included, with pointers into the file', async () => {
+    const parameters = sampleParameters();
+    const items = parameters['items'] as Record<string, unknown>[];
+    items[1]!['artifactVersionId'] = 'av-1';
+    parameters['scale'] = [400, 400, 600];
+    const world = worldWith({ 'c.json': sampleCalibrationFile({ id: 'latest' }, { parameters }) });
+    const refused = await releaseFile(world, 'calibration', 'c.json', { ...anywhere, dryRun: false });
+    expect(refused.ok ? '' : refused.error.split('\n')).toEqual([
+      'c.json cannot be released, 3 defects:',
+      expect.stringMatching(/^ {2}\/document\/id: /),
+      expect.stringMatching(/^ {2}\/parameters\/items\/1\/artifactVersionId: /),
+      expect.stringMatching(/^ {2}\/parameters\/scale\/1: /),
+    ]);
+    expect(await world.table.read({ kind: 'calibration', id: 'latest' })).toBeUndefined();
+  });
+
+  it('checks without a table when asked for a dry run', async () => {
+    const world: ReleaseWorld = {
+      ...worldWith({ 'c.json': sampleCalibrationFile() }),
+      openTable: () => Promise.reject(new Error('opened')),
+    };
+    const checked = await releaseFile(world, 'calibration', 'c.json', { ...anywhere, dryRun: true });
+    expect(checked).toEqual(ok(undefined));
+  });
+
+  it.each([
+    ['{"document": {}, "document": {}}', 'repeated member name in its outermost object'],
+    ['{"document": {"a": 1, "a": 2}}', 'repeated member name in /document'],
+    ['{', 'is not JSON'],
+    ['{"x": 1e999}', 'RFC 7493'],
+  ])('says what is wrong with the text %s', async (content, message) => {
+    const world = worldWith({ 'p.json': content });
+    const refused = await releaseFile(world, 'policy', 'p.json', { ...anywhere, dryRun: true });
+    expect(refused).toEqual(err(expect.stringContaining(message)));
+  });
+
+  it('says what it does not know, and which file it cannot read', async () => {
+    const world = worldWith({});
+    const options = { ...anywhere, dryRun: true };
+    expect(await releaseFile(world, 'polcy', 'p.json', options)).toEqual(
+      err(expect.stringContaining('policy, calibration')),
+    );
+    expect(await releaseFile(world, 'policy', 'p.json', options)).toEqual(
+      err(expect.stringContaining('p.json cannot be read')),
+    );
+  });
+});
+
+describe('release deprecate', () => {
+  const options = { ...anywhere, at: '2026-09-01T00:00:00Z', sunset: undefined, tenant: undefined };
+
+  it('sets deprecation and sunset of a released record [MA-049, MA-050]', async () => {
+    const world = worldWith({});
+    await releasePolicy(world.table, samplePolicyFile());
+    const sunset = '2026-12-01T00:00:00Z';
+    expect(await deprecate(world, 'policy', POLICY.id, { ...options, sunset })).toEqual(ok(undefined));
+    expect((await world.table.read(POLICY))?.lifecycle).toEqual({
+      deprecatedAt: options.at,
+      sunsetAt: sunset,
+    });
+  });
+
+  it('refuses a sunset before it, a missing time and a record that is not there [MA-050]', async () => {
+    const world = worldWith({});
+    await releasePolicy(world.table, samplePolicyFile());
+    for (const [change, message] of [
+      [{ sunset: '2026-08-31T00:00:00Z' }, '--sunset must not be earlier'],
+      [{ at: undefined }, '--at is required'],
+      [{ at: 'tomorrow' }, '--at '],
+      [{ tenant: 'tenant-1' }, 'policy fractions-policy-7 (tenant tenant-1) was never released here'],
+    ] as const) {
+      const refused = await deprecate(world, 'policy', POLICY.id, { ...options, ...change });
+      expect(refused).toEqual(err(expect.stringContaining(message)));
+    }
+    expect((await world.table.read(POLICY))?.lifecycle).toEqual({});
+  });
+});
+
+describe('releaseCalibration', () => {
+  it('releases parameters that the engine can compute with', async () => {
+    const table = createMemoryRecordsTable();
+    expect(await releaseCalibration(table, sampleCalibrationFile())).toMatchObject({
+      ok: true,
+      value: { already: false },
+    });
+  });
+});

@@ -1,0 +1,263 @@
+import { readFile } from 'node:fs/promises';
+import { compileModel } from '#functions/mastery/engine/index.ts';
+import { modelParameters, parametersPointer } from '#functions/mastery/records/model-parameters.ts';
+import { dynamo } from '#shared/aws/clients.ts';
+import { findDeployedTables } from '#shared/aws/deployed-table.ts';
+import { createRecordsTable, RecordTooLargeError } from '#shared/aws/records-table.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
+import type { ModelCheck } from '#shared/records/check-calibration.ts';
+import type { Defect } from '#shared/records/defect.ts';
+import type { RecordKey } from '#shared/records/record-key.ts';
+import { deprecateRecord, prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
+import type { RecordsTable } from '#shared/records/table.ts';
+import { flag, runCommand, text } from './terminal/command.ts';
+
+type Kind = RecordKey['kind'];
+
+/** Checks a policy (a `PolicyRecord`, its checksum optional) and writes it once. `npm start` seeds with this as well. */
+export function releasePolicy(table: RecordsTable, file: unknown): Promise<Result<Released, ReleaseFailure>> {
+  return release(table, prepare('policy', file));
+}
+
+/** Checks a calibration (a `CalibrationRecord`, its digests optional), its model included, and writes it once. */
+export function releaseCalibration(
+  table: RecordsTable,
+  file: unknown,
+): Promise<Result<Released, ReleaseFailure>> {
+  return release(table, prepare('calibration', file));
+}
+
+/** What a released calibration must satisfy beside its form: the engine takes its parameters. */
+const checkModel: ModelCheck = (parameters) => {
+  const compiled = compileModel(modelParameters(parameters));
+  return compiled.ok
+    ? []
+    : compiled.error.map((defect) => ({ ...defect, pointer: parametersPointer(defect.pointer) }));
+};
+
+function prepare(kind: Kind, file: unknown): Result<PreparedRecord, readonly Defect[]> {
+  return kind === 'policy' ? preparePolicy(file) : prepareCalibration(file, checkModel);
+}
+
+async function release(
+  table: RecordsTable,
+  prepared: Result<PreparedRecord, readonly Defect[]>,
+): Promise<Result<Released, ReleaseFailure>> {
+  return prepared.ok ? writeRecord(table, prepared.value) : err({ kind: 'defects', defects: prepared.error });
+}
+
+/** How the command is told where to write. */
+export interface Destination {
+  readonly stage: string | undefined;
+  readonly table: string | undefined;
+}
+
+/** What the command needs of the world. */
+export interface ReleaseWorld {
+  readonly readFile: (path: string) => Promise<string>;
+  readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string>>;
+  readonly print: (line: string) => void;
+}
+
+/** `release KIND FILE`: one line on success, every defect with its pointer otherwise. With `dryRun` nothing is written or looked up. */
+export async function releaseFile(
+  world: ReleaseWorld,
+  kind: string,
+  path: string,
+  options: Destination & { readonly dryRun: boolean },
+): Promise<Result<undefined, string>> {
+  if (!isKind(kind)) return err(unknownKind(kind));
+  const file = await readJson(world, path);
+  if (!file.ok) return file;
+  const prepared = prepare(kind, file.value);
+  if (!prepared.ok) return err(refusal(path, prepared.error));
+  if (options.dryRun) {
+    world.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
+    return ok(undefined);
+  }
+  const table = await world.openTable(options);
+  if (!table.ok) return table;
+  const released = await writeRecord(table.value, prepared.value);
+  if (!released.ok) return err(failure(path, released.error));
+  const { key, checksum, already } = released.value;
+  world.print(`${describe(key)} ${already ? 'was already released' : 'released'}, checksum ${checksum}`);
+  return ok(undefined);
+}
+
+/** `release deprecate KIND ID`: sets or moves the deprecation of a released record. */
+export async function deprecate(
+  world: ReleaseWorld,
+  kind: string,
+  id: string,
+  options: Destination & {
+    readonly at: string | undefined;
+    readonly sunset: string | undefined;
+    readonly tenant: string | undefined;
+  },
+): Promise<Result<undefined, string>> {
+  if (!isKind(kind)) return err(unknownKind(kind));
+  if (options.at === undefined) return err('--at is required: the RFC 3339 UTC instant of the deprecation');
+  const table = await world.openTable(options);
+  if (!table.ok) return table;
+  const key: RecordKey = { kind, id, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
+  const changed = await deprecateRecord(table.value, key, {
+    deprecatedAt: options.at,
+    ...(options.sunset === undefined ? {} : { sunsetAt: options.sunset }),
+  });
+  if (!changed.ok) {
+    return err(
+      changed.error.kind === 'not-found'
+        ? `${describe(key)} was never released here`
+        : changed.error.defects
+            .map(({ pointer, message }) => `${pointer === '/sunsetAt' ? '--sunset' : '--at'} ${message}`)
+            .join('\n'),
+    );
+  }
+  const { deprecatedAt, sunsetAt } = changed.value;
+  world.print(
+    `${describe(key)} is deprecated as of ${deprecatedAt ?? ''}${sunsetAt === undefined ? '' : `, sunset ${sunsetAt}`}`,
+  );
+  return ok(undefined);
+}
+
+function isKind(word: string): word is Kind {
+  return word === 'policy' || word === 'calibration';
+}
+
+function unknownKind(word: string): string {
+  return `unknown kind of record ${JSON.stringify(word)}; known are policy, calibration`;
+}
+
+function describe({ kind, id, tenantId }: RecordKey): string {
+  return `${kind} ${id} (${tenantId === undefined ? 'system' : `tenant ${tenantId}`})`;
+}
+
+function refusal(path: string, defects: readonly Defect[]): string {
+  const lines = defects.map(
+    ({ pointer, message }) => `  ${pointer === '' ? '(the whole)' : pointer}: ${message}`,
+  );
+  const count = defects.length === 1 ? 'one defect' : `${defects.length} defects`;
+  return [`${path} cannot be released, ${count}:`, ...lines].join('\n');
+}
+
+function failure(path: string, problem: ReleaseFailure): string {
+  if (problem.kind === 'defects') return refusal(path, problem.defects);
+  return `${describe(problem.key)} was released before with other content; a correction needs a new id`;
+}
+
+async function readJson(world: ReleaseWorld, path: string): Promise<Result<unknown, string>> {
+  let content: string;
+  try {
+    content = await world.readFile(path);
+  } catch (error) {
+    return err(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const parsed = parseStrictJson(content);
+  return parsed.ok ? parsed : err(`${path} ${jsonDefect(parsed.error)}`);
+}
+
+function jsonDefect(error: StrictJsonError): string {
+  switch (error.kind) {
+    case 'malformed':
+      return 'is not JSON';
+    case 'too-deep':
+      return 'is nested too deeply';
+    case 'not-i-json':
+      return 'holds a number or a character that JSON systems do not share (RFC 7493)';
+    case 'duplicate-key':
+      return `has a repeated member name in ${error.pointer === '' ? 'its outermost object' : error.pointer}`;
+  }
+}
+
+/** The table that is named, or the one that the stage's stack made in the account of the environment. */
+async function openTable({ stage, table }: Destination): Promise<Result<RecordsTable, string>> {
+  if (table !== undefined) return ok(createRecordsTable(dynamo(), table));
+  if (stage !== undefined) {
+    const [only, ...others] = await findDeployedTables(dynamo(), stage, 'records');
+    if (only === undefined) {
+      return err(`no records table of stage ${stage} in this account and region; is it deployed?`);
+    }
+    return others.length === 0
+      ? ok(createRecordsTable(dynamo(), only))
+      : err(`several records tables of stage ${stage}; choose with --table: ${[only, ...others].join(', ')}`);
+  }
+  const name = process.env['RECORDS_TABLE'];
+  return name === undefined
+    ? err('say where to write: --stage STAGE or --table NAME')
+    : ok(createRecordsTable(dynamo(), name));
+}
+
+/** A sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
+function operationalFailure(error: unknown): string {
+  if (error instanceof RecordTooLargeError) return error.message;
+  if (error instanceof Error && isOfAws(error)) return `DynamoDB: ${error.message || error.name}`;
+  throw error;
+}
+
+function isOfAws(error: Error): boolean {
+  return (
+    '$metadata' in error ||
+    ('code' in error && error.code === 'ECONNREFUSED') ||
+    ['CredentialsProviderError', 'TimeoutError'].includes(error.name) ||
+    error.message === 'Region is missing'
+  );
+}
+
+const world: ReleaseWorld = {
+  readFile: (path) => readFile(path, 'utf8'),
+  openTable,
+  print: (line) => {
+    console.log(line);
+  },
+};
+
+const where = {
+  stage: text('the deployed stage whose records table is written', 'STAGE'),
+  table: text('the records table by name (default: RECORDS_TABLE of the environment)', 'NAME'),
+};
+
+if (import.meta.main) {
+  if (process.argv.includes('deprecate')) {
+    await runCommand(
+      {
+        usage: 'npm run release --',
+        summary:
+          'Deprecates a released record: answers about it carry Deprecation and Sunset headers from now on.',
+        positionals: ['deprecate', 'policy|calibration', 'ID'],
+        options: {
+          at: text('when the record is deprecated, past or future', 'INSTANT'),
+          sunset: text('when it will be withdrawn, not before --at', 'INSTANT'),
+          tenant: text('the owner of a tenant record; without it, a system record', 'TENANT'),
+          ...where,
+        },
+        examples: [
+          'npm run release -- deprecate policy kc-gaps-v4 --at 2026-09-01T00:00:00Z --stage staging',
+        ],
+      },
+      (values, [, kind = '', id = '']) =>
+        deprecate(world, kind, id, values).catch((error: unknown) => err(operationalFailure(error))),
+    );
+  } else {
+    await runCommand(
+      {
+        usage: 'npm run release --',
+        summary:
+          'Checks a selection policy or a scale calibration and writes it once, for ever (docs/records.md). See also: npm run release -- deprecate --help',
+        positionals: ['policy|calibration', 'FILE'],
+        options: { ...where, 'dry-run': flag('only checks the file; nothing is written or looked up') },
+        examples: [
+          'npm run release -- policy kc-gaps-v5.json --dry-run',
+          'npm run release -- calibration fractions-2026-01.json --stage staging',
+        ],
+      },
+      (values, [kind = '', path = '']) =>
+        releaseFile(world, kind, path, { ...values, dryRun: values['dry-run'] }).catch((error: unknown) =>
+          err(operationalFailure(error)),
+        ),
+    );
+  }
+}
