@@ -1,0 +1,60 @@
+import { GetParametersCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
+import type { SSMClient } from '@aws-sdk/client-ssm';
+import type { ProfileParameterReader, ProfileParameters } from '#shared/platform/service-profiles.ts';
+
+const parameterNames = ['PLATFORM_TENANT', 'PLATFORM_URL', 'PLATFORM_JWT'] as const;
+type ParameterName = (typeof parameterNames)[number];
+
+/** `read`: undefined when the tenant has no profile, or not all of it yet; throws when the parameter store does not answer. */
+export interface ServiceProfileStore extends ProfileParameterReader {
+  /** Writes a tenant's profile over an earlier one; the credential goes last, so that a new profile is complete when it appears. */
+  write(tenantId: string, profile: ProfileParameters): Promise<void>;
+}
+
+/**
+ * Service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String) and
+ * `PLATFORM_JWT` (SecureString). The encoding keeps every tenant id within the characters of a parameter's name and within its own path.
+ * Reading is one call by name: it needs `ssm:GetParameters` (and `kms:Decrypt` of the parameter's key), writing `ssm:PutParameter`.
+ */
+export function createServiceProfileParameters(ssm: SSMClient, path: string): ServiceProfileStore {
+  const base = path.replace(/\/+$/, '');
+  const folder = (tenantId: string): string => `${base}/${Buffer.from(tenantId).toString('base64url')}`;
+
+  return {
+    async read(tenantId) {
+      if (tenantId === '') return undefined;
+      const name = (parameter: string): string => `${folder(tenantId)}/${parameter}`;
+      const { Parameters: parameters = [] } = await ssm.send(
+        new GetParametersCommand({ Names: parameterNames.map(name), WithDecryption: true }),
+      );
+      const value = (parameter: ParameterName): string | undefined =>
+        parameters.find((found) => found.Name === name(parameter))?.Value;
+      const tenant = value('PLATFORM_TENANT');
+      const jwt = value('PLATFORM_JWT');
+      const url = value('PLATFORM_URL');
+      return tenant === undefined || jwt === undefined || url === undefined
+        ? undefined
+        : { tenant, jwt, url };
+    },
+    async write(tenantId, { tenant, jwt, url }) {
+      if (tenantId === '') throw new TypeError('a service profile belongs to a tenant');
+      const put = async (
+        name: ParameterName,
+        value: string,
+        type: 'String' | 'SecureString',
+      ): Promise<void> => {
+        await ssm.send(
+          new PutParameterCommand({
+            Name: `${folder(tenantId)}/${name}`,
+            Value: value,
+            Type: type,
+            Overwrite: true,
+          }),
+        );
+      };
+      await put('PLATFORM_TENANT', tenant, 'String');
+      await put('PLATFORM_URL', url, 'String');
+      await put('PLATFORM_JWT', jwt, 'SecureString');
+    },
+  };
+}
