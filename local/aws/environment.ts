@@ -7,7 +7,7 @@ import { localRegion } from './kms.ts';
 export const localStage = 'local';
 
 /** The KMS key that wraps the local key ring. */
-export const localKeyAlias = 'alias/local-key-ring';
+export const localKeyAlias = 'alias/mastery-reports/local';
 
 /** The double answers no other credentials, so that a call signed with a developer's real ones is noticed. */
 export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: 'local-double' } as const;
@@ -42,7 +42,7 @@ export function awsEnvironment(url: string): Readonly<Record<string, string>> {
 /** The project's tables under their local names. */
 export function localTables(): readonly LocalTable[] {
   return tables.map((table: TableDefinition) => ({
-    tableName: localTableName(table),
+    tableName: localTableName(table.name),
     partitionKey: table.partitionKey,
     ...(table.sortKey === undefined ? {} : { sortKey: table.sortKey }),
     ...(table.ttl === undefined ? {} : { ttl: table.ttl }),
@@ -51,9 +51,10 @@ export function localTables(): readonly LocalTable[] {
 
 /** Which variable names which local table (`SETTINGS_TABLE`: `local-settings`), for a function's environment. */
 export function tableEnvironment(): Readonly<Record<string, string>> {
-  return Object.fromEntries(tables.map((table) => [table.variable, localTableName(table)]));
+  return Object.fromEntries(tables.map((table) => [table.variable, localTableName(table.name)]));
 }
 
-function localTableName(table: TableDefinition): string {
-  return `${localStage}-${table.name}`;
+/** What a table is called in the double. */
+export function localTableName(table: TableDefinition['name']): string {
+  return `${localStage}-${table}`;
 }

@@ -1,0 +1,178 @@
+import { awsEnvironment, localStage, localTableName } from '#local/aws/environment.ts';
+import { runningAwsUrl } from '#local/aws/running.ts';
+import { dynamo, kms } from '#shared/aws/clients.ts';
+import { findDeployedTables } from '#shared/aws/deployed-table.ts';
+import { createDataKeyMaker } from '#shared/aws/kms.ts';
+import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { KeyAdministration, KeyAdministrationError, KeyReport } from '#shared/keys/administration.ts';
+import { initKeyRing, replaceKey, retireKeyNow, retireKeys, rotateKey } from '#shared/keys/administration.ts';
+import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import { keyPurposes } from '#shared/keys/key-ring.ts';
+import { scheduledPurposes } from '#shared/keys/key-states.ts';
+import { describeError, describeReport, describeRing } from '#tools/keys/report.ts';
+import type { KeysCommand } from '#tools/keys/report.ts';
+import { flag, runCommand, text } from '#tools/terminal/command.ts';
+import type { OptionValues } from '#tools/terminal/command.ts';
+
+const commands = ['init', 'rotate', 'list', 'retire'] as const;
+
+const options = {
+  stage: text('which deployment; local is the one that npm start runs here', 'S', localStage),
+  'key-alias': text('KMS key that wraps new keys; default alias/mastery-reports/<stage>', 'A'),
+  table: text('name of the settings table; default: that of the deployed stage', 'T'),
+  purpose: text(`only this one: ${keyPurposes.join(', ')}`, 'P'),
+  kid: text('with retire --leaked: which key', 'K'),
+  leaked: flag('with rotate or retire: at once, without the waiting times'),
+};
+
+await runCommand(
+  {
+    usage: 'npm run keys --',
+    summary: [
+      'The key ring of a stage (docs/key-ring.md).',
+      '',
+      '  init    gives every purpose its first key; does nothing where there is one',
+      '  rotate  creates the next key; run again 10 minutes later, it lets that key take over',
+      '  list    shows keys, states and times',
+      '  retire  ends the keys that stopped sealing more than 24 hours ago',
+    ].join('\n'),
+    options,
+    positionals: ['init|rotate|list|retire'],
+    examples: [
+      'npm run keys -- init --stage staging',
+      'npm run keys -- rotate --stage staging',
+      'npm run keys -- rotate --stage staging --purpose idempotency --leaked',
+      'npm run keys -- retire --stage staging --purpose idempotency --kid k1 --leaked',
+    ],
+  },
+  async (values, [word = '']) => {
+    const command = commands.find((candidate) => candidate === word);
+    if (command === undefined) return err(`unknown command "${word}"; known are ${commands.join(', ')}`);
+    const purposes = purposesOf(command, values);
+    if (!purposes.ok) return purposes;
+    try {
+      const administration = await connect(values);
+      if (!administration.ok) return administration;
+      return command === 'list'
+        ? await list(administration.value, purposes.value)
+        : await change(command, administration.value, purposes.value, values);
+    } catch (error) {
+      const message = awsFailure(error);
+      if (message === undefined) throw error;
+      return err(message);
+    }
+  },
+);
+
+/** The purposes that a command is about; the options that do not go together are refused before anything is asked. */
+function purposesOf(
+  command: (typeof commands)[number],
+  { purpose: name, kid, leaked }: OptionValues<typeof options>,
+): Result<readonly KeyPurpose[], string> {
+  const purpose = keyPurposes.find((candidate) => candidate === name);
+  if (name !== undefined && purpose === undefined) {
+    return err(`--purpose must be one of ${keyPurposes.join(', ')}`);
+  }
+  if (leaked && command !== 'rotate' && command !== 'retire')
+    return err('--leaked goes with rotate or retire');
+  if (leaked && purpose === undefined) return err('--leaked needs --purpose: whose key leaked?');
+  if ((leaked && command === 'retire') !== (kid !== undefined)) {
+    return err('--kid and --leaked go together with retire: which key leaked?');
+  }
+  if (purpose === undefined) return ok(command === 'rotate' ? scheduledPurposes : keyPurposes);
+  if (command === 'rotate' && !leaked && !scheduledPurposes.some((scheduled) => scheduled === purpose)) {
+    return err(
+      `${purpose} is not rotated by schedule: what was made with its key must be found again. After a leak: rotate --purpose ${purpose} --leaked`,
+    );
+  }
+  return ok([purpose]);
+}
+
+async function connect(values: OptionValues<typeof options>): Promise<Result<KeyAdministration, string>> {
+  const { stage } = values;
+  if (stage === localStage) {
+    const url = runningAwsUrl(process.cwd());
+    if (url === undefined) {
+      return err('no local stack is running here: run npm start first, or name a deployment with --stage');
+    }
+    Object.assign(process.env, awsEnvironment(url));
+  }
+  const table = await settingsTable(stage, values.table);
+  if (!table.ok) return table;
+  return ok({
+    settings: createWritableKeySettings(dynamo(), table.value),
+    kms: createDataKeyMaker(kms(), values['key-alias'] ?? `alias/mastery-reports/${stage}`),
+    stage,
+    clock: Date.now,
+  });
+}
+
+async function settingsTable(stage: string, given: string | undefined): Promise<Result<string, string>> {
+  if (given !== undefined) return ok(given);
+  if (stage === localStage) return ok(localTableName('settings'));
+  const [found, another] = await findDeployedTables(dynamo(), stage, 'settings');
+  if (found !== undefined && another === undefined) return ok(found);
+  return err(
+    found === undefined
+      ? `this account and region have no settings table of stage ${stage}; is it deployed, and are these its credentials?`
+      : `there are several settings tables of stage ${stage}; choose one with --table`,
+  );
+}
+
+async function list(
+  { settings }: KeyAdministration,
+  purposes: readonly KeyPurpose[],
+): Promise<Result<undefined, string>> {
+  const records = await Promise.all(purposes.map((purpose) => settings.list(purpose)));
+  console.log(describeRing(records));
+  return ok(undefined);
+}
+
+/** Goes through all purposes, also when one of them cannot be done. */
+async function change(
+  command: KeysCommand,
+  administration: KeyAdministration,
+  purposes: readonly KeyPurpose[],
+  values: OptionValues<typeof options>,
+): Promise<Result<undefined, string>> {
+  const failures: string[] = [];
+  for (const purpose of purposes) {
+    const report = await work(command, administration, purpose, values);
+    if (report.ok) console.log(describeReport(command, report.value, Date.now()));
+    else failures.push(describeError(purpose, report.error));
+  }
+  return failures.length === 0 ? ok(undefined) : err(failures.join('\n'));
+}
+
+async function work(
+  command: KeysCommand,
+  administration: KeyAdministration,
+  purpose: KeyPurpose,
+  { leaked, kid }: OptionValues<typeof options>,
+): Promise<Result<KeyReport, KeyAdministrationError>> {
+  switch (command) {
+    case 'init': {
+      const [report] = await initKeyRing(administration, [purpose]);
+      return ok(report ?? { purpose, done: [], waiting: [] });
+    }
+    case 'rotate':
+      return leaked ? replaceKey(administration, purpose) : rotateKey(administration, purpose);
+    case 'retire':
+      return kid === undefined
+        ? retireKeys(administration, purpose)
+        : retireKeyNow(administration, purpose, kid);
+  }
+}
+
+/** What AWS, or the way to it, has against the call; undefined for a defect of ours. */
+function awsFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'CredentialsProviderError') {
+    return 'no AWS credentials: sign in (aws sso login) or set AWS_PROFILE';
+  }
+  if (error.message === 'Region is missing') return 'no AWS region: set AWS_REGION or AWS_PROFILE';
+  if ('code' in error && typeof error.code === 'string') return `AWS cannot be reached: ${error.code}`;
+  return '$metadata' in error ? `AWS refused: ${error.name}: ${error.message}` : undefined;
+}
