@@ -15,8 +15,8 @@ export const PROMOTE_AFTER_MS = 2 * REFRESH_MS;
 export const RETIRE_AFTER_MS = 24 * 3_600_000 + 2 * REFRESH_MS;
 
 /**
- * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, a candidate's
- * pseudonym): a new key there breaks the link to what is stored, which only a leak is worth.
+ * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, the
+ * pseudonym of a run): a new key there breaks the link to what is stored, which only a leak is worth.
  */
 export const scheduledPurposes = ['continuation'] as const satisfies readonly KeyPurpose[];
 
