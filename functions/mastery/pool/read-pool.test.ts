@@ -4,6 +4,7 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { ids, platformOf, validWorld } from './example.fixture.ts';
 import type { Override, Row, World } from './example.fixture.ts';
 import { createPoolCache, readPool, revalidatePool } from './read-pool.ts';
+import { reconcile } from './reconcile.ts';
 
 const read = (world: World, change?: (row: Row, nth: number) => Override | undefined) =>
   readPool(platformOf(world, change), createPoolCache(), ids);
@@ -77,25 +78,32 @@ describe('readPool', () => {
     expect(after.testSpecHash).not.toBe(before.testSpecHash);
   });
 
-  it('the pool’s hash moves with every part of it [MA-071]', async () => {
-    const before = await pinsOf(validWorld());
+  it('the pool’s hash moves with every part of it [MA-071]', () => {
     const changes: ((world: World) => void)[] = [
       ({ manifest }) => (manifest.members[0]!.kcGuids = ['kc-0']),
       ({ manifest }) => (manifest.members[0]!.caseGuids = ['standard-1']),
-      ({ manifest, root }) => (manifest.members[0]!.qtiIdentifier = root.itemRefs[0]!.identifier = 'renamed'),
+      ({ manifest, root }) => (manifest.members[0]!.qtiIdentifier = root.itemRefs[0]!.identifier = 'x'),
       ({ manifest, root }) =>
-        (manifest.members[0]!.artifactVersionId = root.itemRefs[0]!.artifactVersionId = 'x@2'),
+        (manifest.members[0]!.artifactVersionId = root.itemRefs[0]!.artifactVersionId = 'x'),
       ({ manifest, root }) => (manifest.root.packageHash = root.packageHash = 'b'.repeat(64)),
-      ({ manifest, root }) => (manifest.root.packageId = root.packageId = 'package-2'),
+      ({ manifest, root }) => (manifest.root.packageId = root.packageId = 'x'),
+      ({ manifest, root }) => (manifest.root.artifactId = root.artifactId = 'x'),
+      ({ manifest, root }) => (manifest.root.artifactVersionId = root.artifactVersionId = 'x'),
+      ({ manifest, root }) => (manifest.root.qtiIdentifier = root.qtiIdentifier = 'x'),
       ({ manifest, root }) => void (manifest.members.pop(), root.itemRefs.pop()),
       ({ manifest, root }) => void (manifest.members.reverse(), root.itemRefs.reverse()),
     ];
-    const hashes = await Promise.all(
-      changes.map(async (change) => (await pinsOf(changed(change))).resolvedPoolHash),
-    );
-    expect(new Set([before.resolvedPoolHash, ...hashes]).size).toBe(changes.length + 1);
-    const retagged = await read(validWorld(), only('readAdaptivePoolRoot', { etag: '"other"' }));
-    expect(retagged.ok && retagged.value.pins.resolvedPoolHash).not.toBe(before.resolvedPoolHash);
+    const hashOf = ({ manifest, root }: World, etag: string): string => {
+      const result = reconcile(manifest, root, etag);
+      if (!result.ok) throw new Error(result.error);
+      return result.value.pins.resolvedPoolHash;
+    };
+    const hashes = [
+      hashOf(validWorld(), '"1"'),
+      hashOf(validWorld(), '"2"'),
+      ...changes.map((change) => hashOf(changed(change), '"1"')),
+    ];
+    expect(new Set(hashes).size).toBe(changes.length + 2);
   });
 });
 
@@ -135,6 +143,12 @@ describe('readPool refuses', () => {
     ],
     ['a repeated QTI identifier [MA-026]', (w) => (w.manifest.members[1]!.qtiIdentifier = 'qti-0'), broken],
     ['the root as its own member', (w) => (w.manifest.members[1]!.artifactVersionId = 'root@1'), broken],
+    [
+      'the root as its own member and reference',
+      ({ manifest, root }) =>
+        (manifest.members[1]!.artifactVersionId = root.itemRefs[1]!.artifactVersionId = 'root@1'),
+      broken,
+    ],
     ['no CASE GUIDs [MA-026, MA-221]', (w) => (w.manifest.members[3]!.caseGuids = []), broken],
     ['no KC GUIDs [MA-026, MA-221]', (w) => (w.manifest.members[3]!.kcGuids = []), broken],
     ['unsorted CASE GUIDs [MA-221]', (w) => w.manifest.members[3]!.caseGuids.reverse(), broken],
@@ -226,6 +240,7 @@ describe('readPool refuses', () => {
       broken,
     ],
     ['a root without ETag [MA-070]', 'readAdaptivePoolRoot', { etag: undefined }, [1, 2], broken],
+    ['a root without ETag on the first reading', 'readAdaptivePoolRoot', { etag: undefined }, [1], broken],
     ['a root with a weak ETag [MA-024, MA-070]', 'readAdaptivePoolRoot', { etag: 'W/"1"' }, [1, 2], broken],
     [
       'a manifest that changed between two readings [MA-027]',
@@ -330,6 +345,8 @@ describe('revalidatePool', () => {
       (w) => (w.manifest.root.packageHash = 'b'.repeat(64)),
       poolDrift,
     ],
+    ['another package in Bank [MA-217]', (w) => (w.manifest.root.packageId = 'package-2'), poolDrift],
+    ['another artifact in Bank [MA-217]', (w) => (w.manifest.root.artifactId = 'other'), poolDrift],
     ['another root in Bank [MA-217]', (w) => (w.manifest.root.artifactVersionId = 'root@2'), poolDrift],
     ['another root version in QTI [MA-217]', (w) => (w.root.artifactVersionId = 'root@2'), poolDrift],
     ['a changed root in QTI [MA-070, MA-217]', (w) => w.root.itemRefs.pop(), poolDrift],
@@ -373,11 +390,30 @@ describe('the pool cache', () => {
     expect(platform.calls).toHaveLength(4);
   });
 
+  it('pins the ETag of this reading, not of the one before', async () => {
+    const cache = createPoolCache();
+    const pinned: (string | false)[] = [];
+    for (const etag of ['"1"', '"2"']) {
+      const result = await readPool(
+        platformOf(validWorld(), only('readAdaptivePoolRoot', { etag })),
+        cache,
+        ids,
+      );
+      pinned.push(result.ok && result.value.pins.qtiPoolEtag);
+    }
+    expect(pinned).toEqual(['"1"', '"2"']);
+  });
+
   it('never hides a defect of new content [MA-222]', async () => {
     const cache = createPoolCache();
     await readPool(platformOf(validWorld()), cache, ids);
     const world = changed(({ manifest }) => (manifest.members[0]!.kcGuids = []));
     expect(await readPool(platformOf(world), cache, ids)).toMatchObject({ ok: false, error: broken });
+    const { root } = changed((other) => other.root.itemRefs.pop());
+    const etag = '"1"';
+    await readPool(platformOf(validWorld(), only('readAdaptivePoolRoot', { etag })), cache, ids);
+    const sameTag = platformOf(validWorld(), only('readAdaptivePoolRoot', { etag, value: root }));
+    expect(await readPool(sameTag, cache, ids)).toMatchObject({ ok: false, error: broken });
     const weak = platformOf(validWorld(), only('readAdaptivePoolRoot', { etag: 'W/"1"' }));
     expect(await readPool(weak, cache, ids)).toMatchObject({ ok: false, error: broken });
   });

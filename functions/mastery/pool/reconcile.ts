@@ -78,16 +78,17 @@ export function reconcile(
   });
 }
 
-/** Both sides are free of repetition here, so equal length and equal pairs at every place are a bijection. */
+/** Every reference takes its member away: what resolves twice finds nothing, and what is left over lies outside the graph [MA-221]. */
 function bijectionDefect({ members }: TerminalManifest, { itemRefs }: DeliveryJson): string | undefined {
-  const byVersion = new Map(members.map((member) => [member.artifactVersionId, member]));
+  const unreferenced = new Map(members.map((member) => [member.artifactVersionId, member]));
   for (const ref of itemRefs) {
-    const member = byVersion.get(ref.artifactVersionId);
-    if (member === undefined) return 'A reference of the root resolves to no member of the manifest.';
+    const member = unreferenced.get(ref.artifactVersionId);
+    if (member === undefined) return 'A reference of the root does not resolve to exactly one member.';
     if (member.qtiIdentifier !== ref.identifier)
       return 'A reference and its member have different QTI identifiers.';
+    unreferenced.delete(ref.artifactVersionId);
   }
-  if (itemRefs.length !== members.length) return 'A member of the manifest lies outside the root’s graph.';
+  if (unreferenced.size > 0) return 'A member of the manifest lies outside the root’s graph.';
   const ordered = itemRefs.every((ref, index) => members[index]?.artifactVersionId === ref.artifactVersionId);
   return ordered ? undefined : 'The manifest’s members are not in the order of the root’s references.';
 }

@@ -14,13 +14,5 @@ export function rootDefect(root: DeliveryJson, named: ManifestRoot): string | un
   }
   if (root.qtiIdentifier !== named.qtiIdentifier)
     return 'The root’s QTI identifier disagrees between Bank and QTI.';
-  const versions = new Set<string>();
-  const identifiers = new Set<string>();
-  for (const ref of root.itemRefs) {
-    if (versions.has(ref.artifactVersionId) || identifiers.has(ref.identifier))
-      return 'An item is referenced twice.';
-    versions.add(ref.artifactVersionId);
-    identifiers.add(ref.identifier);
-  }
   return undefined;
 }
