@@ -1,0 +1,54 @@
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+import { gatewayResponses } from './gateway-responses.ts';
+
+/** A route with the invocation address of its function. */
+export interface RoutedFunction {
+  readonly route: Route;
+  readonly functionArn: string;
+}
+
+export interface ApiBodyOptions {
+  readonly service: ServiceName;
+  readonly title: string;
+  readonly problemsUrl: string;
+  readonly partition: string;
+  readonly region: string;
+}
+
+/**
+ * The one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per route and the gateway's own answers. One body, not a
+ * resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route.
+ */
+export function apiBody(
+  options: ApiBodyOptions,
+  functions: readonly RoutedFunction[],
+): Readonly<Record<string, unknown>> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const { route, functionArn } of functions) {
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = {
+      operationId: route.operationId,
+      ...parameters(route),
+      responses: { [String(route.success.status)]: { description: route.summary } },
+      'x-amazon-apigateway-integration': {
+        type: 'aws_proxy',
+        httpMethod: 'POST',
+        uri: `arn:${options.partition}:apigateway:${options.region}:lambda:path/2015-03-31/functions/${functionArn}/invocations`,
+        passthroughBehavior: 'when_no_match',
+        timeoutInMillis: 29_000,
+      },
+    };
+  }
+  return {
+    openapi: '3.0.1',
+    info: { title: options.title, version: 'v1' },
+    paths,
+    'x-amazon-apigateway-gateway-responses': gatewayResponses(options.service, options.problemsUrl),
+  };
+}
+
+function parameters({ path }: Route): { readonly parameters?: readonly unknown[] } {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  return names.length === 0
+    ? {}
+    : { parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })) };
+}

@@ -1,0 +1,106 @@
+import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import type { Construct } from 'constructs';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { prefix } from '../stacks/stack-props.ts';
+import type { Stage } from '../stage-config/stages.ts';
+import { rateLimitedDocument } from './gateway-responses.ts';
+
+/**
+ * The firewall before a service. Sampled requests stay off: a sample holds the Authorization header and the whole URL.
+ * @param stageArn the API's stage, which it protects
+ */
+export function webAcl(scope: Construct, stage: Stage, service: ServiceName, stageArn: string): CfnWebACL {
+  const unsampled = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
+    cloudWatchMetricsEnabled: true,
+    sampledRequestsEnabled: false,
+    metricName,
+  });
+  const acl = new CfnWebACL(scope, 'WebAcl', {
+    name: webAclName(stage, service),
+    description: `Protects the ${service} API of ${stage.name}`,
+    scope: 'REGIONAL',
+    defaultAction: { allow: {} },
+    visibilityConfig: unsampled('all'),
+    customResponseBodies: {
+      rateLimited: {
+        contentType: 'APPLICATION_JSON',
+        content: rateLimitedDocument(service, stage.config.problemsUrl),
+      },
+    },
+    rules: [
+      {
+        // A REST API lets this header change the method of a request: a route would be reached under another one's checks.
+        name: 'method-override',
+        priority: 0,
+        statement: {
+          sizeConstraintStatement: {
+            fieldToMatch: { singleHeader: { Name: 'x-http-method-override' } },
+            comparisonOperator: 'GE',
+            size: 0,
+            textTransformations: [{ priority: 0, type: 'NONE' }],
+          },
+        },
+        action: { block: {} },
+        visibilityConfig: unsampled('method-override'),
+      },
+      {
+        name: 'rate-per-address',
+        priority: 1,
+        statement: {
+          rateBasedStatement: {
+            limit: stage.config.requestsPerAddress,
+            aggregateKeyType: 'IP',
+            evaluationWindowSec: 300,
+          },
+        },
+        action: {
+          block: {
+            customResponse: {
+              responseCode: 429,
+              customResponseBodyKey: 'rateLimited',
+              responseHeaders: [
+                { name: 'Retry-After', value: '60' },
+                { name: 'Cache-Control', value: 'no-store' },
+              ],
+            },
+          },
+        },
+        visibilityConfig: unsampled('rate-per-address'),
+      },
+      managed(2, 'AWSManagedRulesAmazonIpReputationList'),
+      managed(3, 'AWSManagedRulesKnownBadInputsRuleSet'),
+      managed(4, 'AWSManagedRulesCommonRuleSet', [
+        // Bodies up to 256 KiB and cursors up to 2,048 characters are part of the contract; the functions hold the limits.
+        'SizeRestrictions_BODY',
+        'SizeRestrictions_QUERYSTRING',
+        // Service clients need not send one.
+        'NoUserAgent_HEADER',
+      ]),
+    ],
+  });
+  new CfnWebACLAssociation(scope, 'WebAclAssociation', { resourceArn: stageArn, webAclArn: acl.attrArn });
+  return acl;
+
+  function managed(priority: number, name: string, counted: readonly string[] = []): CfnWebACL.RuleProperty {
+    return {
+      name,
+      priority,
+      statement: {
+        managedRuleGroupStatement: {
+          vendorName: 'AWS',
+          name,
+          ...(counted.length === 0
+            ? {}
+            : { ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })) }),
+        },
+      },
+      overrideAction: { none: {} },
+      visibilityConfig: unsampled(name),
+    };
+  }
+}
+
+/** The firewall's name: the alarms find it by this. */
+export function webAclName(stage: Stage, service: ServiceName): string {
+  return `${prefix(stage)}-${service}`;
+}

@@ -1,0 +1,38 @@
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+
+export type HttpsUrl = `https://${string}`;
+export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+
+/**
+ * Everything in which one deployment may differ from another. Each member is typed as narrowly as the thing that reads it, so that what
+ * the services could not run with does not compile; `stages.ts` holds the values.
+ */
+export interface StageConfig {
+  /** The account and region that the stage is bound to; `agnostic` deploys to wherever the caller's credentials point. */
+  readonly environment: { readonly account: `${number}`; readonly region: string } | 'agnostic';
+  /** Whose tokens the services accept. */
+  readonly token: {
+    /** Compared with `iss` character for character: a trailing slash counts. */
+    readonly issuer: HttpsUrl;
+    readonly audience: string;
+    readonly jwksUrl: HttpsUrl;
+    readonly algorithms: readonly [SignatureAlgorithm, ...SignatureAlgorithm[]];
+  };
+  /** Base of every problem's `type`, without a trailing slash. */
+  readonly problemsUrl: HttpsUrl;
+  /** The page whose anchors the alarms name: docs/runbook.md as your operators read it. */
+  readonly runbookUrl: HttpsUrl;
+  /** Requests per second over all callers, and how many may come at once. Beyond them: 429 `rate-limited`. */
+  readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
+  /** Requests in five minutes from one address, from 10 on; a school behind one address needs a generous figure. */
+  readonly requestsPerAddress: number;
+  readonly logLevel: LogLevel;
+  readonly logRetention: RetentionDays;
+  /** Where alarms are mailed; the address confirms its subscription once. Absent: alarms are only seen in CloudWatch. */
+  readonly alarmsEmail?: `${string}@${string}.${string}`;
+  /** Tenants that may read system-owned policies and calibrations; absent: every tenant with a service profile [MA-105]. */
+  readonly systemRecordTenants?: readonly [string, ...string[]];
+  /** Caps of concurrency by operation id, where an upstream owner must be protected. Absent: the account's pool. */
+  readonly reservedConcurrency?: Readonly<Record<string, number>>;
+}
