@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { Route } from '#shared/contract/route.ts';
+import { routes } from '#shared/contract/routes.ts';
+import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { problemRow } from '#shared/problems/registry.ts';
+import { gatewayResponseTypes, rateLimitedDocument } from '#lib/constructs/gateway-responses.ts';
+import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import { deployed, ofType, serviceOf, type Deployed } from './deployed.ts';
+
+const template = z.record(z.string(), z.string());
+const body = z.object({
+  openapi: z.literal('3.0.1'),
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ operationId: z.string() }))),
+  'x-amazon-apigateway-gateway-responses': z.record(
+    z.string(),
+    z.object({ statusCode: z.number(), responseParameters: template, responseTemplates: template }),
+  ),
+});
+
+function bodyOf(of: Deployed, service: 'mastery' | 'reports'): z.infer<typeof body> {
+  const [api] = ofType(serviceOf(of, service), 'AWS::ApiGateway::RestApi');
+  return body.parse(api?.[1].Properties['Body']);
+}
+
+/** A route of the reports service that stands behind gates, as the real ones will. */
+function probe(operationId: string, gates: Route['gates']): Route {
+  const [row] = routes;
+  if (row === undefined) throw new Error('the registry is empty');
+  return { ...row, service: 'reports', operationId, path: `/v1/${operationId}`, gates };
+}
+
+const withProbes = deployed({
+  routes: [...routes, probe('probeA', ['A']), probe('probeB', ['A', 'B'])],
+  gates: ['A', 'B'],
+});
+
+describe('the body', () => {
+  const { paths } = bodyOf(withProbes, 'mastery');
+
+  it('has every route of the service under its own method and path, and nothing else', () => {
+    const served = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`,
+      ),
+    );
+    expect(served.toSorted()).toStrictEqual(
+      routes
+        .filter(({ service }) => service === 'mastery')
+        .map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
+        .toSorted(),
+    );
+  });
+
+  it('has the paths with a colon', () => {
+    expect(Object.keys(paths)).toEqual(
+      expect.arrayContaining(['/v1/adaptive-runs:inspect', '/v1/adaptive-runs:advance']),
+    );
+  });
+
+  it('replaces the API as a whole at each change, so that a closed route goes', () => {
+    serviceOf(withProbes, 'mastery').template.hasResourceProperties('AWS::ApiGateway::RestApi', {
+      Mode: 'overwrite',
+    });
+  });
+
+  it('sends each route to its own function within the 29 s of the gateway', () => {
+    for (const { operationId, path, method } of routes) {
+      const integration = paths[path]?.[method.toLowerCase()]?.['x-amazon-apigateway-integration'];
+      expect(integration).toMatchObject({ type: 'aws_proxy', httpMethod: 'POST', timeoutInMillis: 29_000 });
+      expect(JSON.stringify(integration)).toContain(`"${operationId}Function`);
+    }
+  });
+});
+
+describe('the deployment', () => {
+  const idOf = (of: Deployed): string | undefined =>
+    ofType(serviceOf(of, 'mastery'), 'AWS::ApiGateway::Deployment')[0]?.[0];
+
+  it('is a new one when the body changes, and the same when it does not', () => {
+    const all = idOf(deployed());
+    expect(idOf(deployed())).toBe(all);
+    expect(idOf(deployed({ routes: routes.slice(1) }))).not.toBe(all);
+  });
+
+  it('is the one that the stage serves', () => {
+    serviceOf(withProbes, 'mastery').template.hasResourceProperties('AWS::ApiGateway::Stage', {
+      DeploymentId: { Ref: idOf(withProbes) },
+    });
+  });
+});
+
+describe.each(['mastery', 'reports'] as const)('the gateway’s own answers of the %s service', (service) => {
+  const responses = bodyOf(withProbes, service)['x-amazon-apigateway-gateway-responses'];
+  const schema = service === 'mastery' ? masteryProblem : reportsProblem;
+
+  it('cover every type that API Gateway knows', () => {
+    const known = Object.values(ResponseType)
+      .filter((type) => type instanceof ResponseType)
+      .map(({ responseType }) => responseType);
+    expect(Object.keys(responses).toSorted()).toStrictEqual(known.toSorted());
+    expect(known).toHaveLength(gatewayResponseTypes.length);
+  });
+
+  it.each(gatewayResponseTypes)('%s is a registered problem of the service [MA-224]', (type) => {
+    const response = responses[type];
+    const filled = response?.responseTemplates['application/json']?.replaceAll(
+      '$context.requestId',
+      '6b7c9d0e-3f0a-4b6e-9d2f-1a2b3c4d5e6f',
+    );
+    const document = schema.parse(JSON.parse(filled ?? ''));
+    expect(document.status).toBe(response?.statusCode);
+    expect(document.requestId).toBe('6b7c9d0e-3f0a-4b6e-9d2f-1a2b3c4d5e6f');
+    const code = document.type.slice(document.type.lastIndexOf('/') + 1);
+    expect(problemRow(service, code, document.status)?.title).toBe(document.title);
+    expect(filled).not.toContain('$');
+    expect(response?.responseParameters).toMatchObject({
+      'gatewayresponse.header.Content-Type': "'application/problem+json'",
+      'gatewayresponse.header.Cache-Control': "'no-store'",
+      'gatewayresponse.header.X-Request-Id': 'context.requestId',
+    });
+    expect('gatewayresponse.header.Retry-After' in (response?.responseParameters ?? {})).toBe(
+      document.retryable,
+    );
+  });
+
+  it('say the same for an unknown path as for an unknown method, with or without a token', () => {
+    const unknown = [
+      'MISSING_AUTHENTICATION_TOKEN',
+      'RESOURCE_NOT_FOUND',
+      'INVALID_SIGNATURE',
+      'ACCESS_DENIED',
+      'DEFAULT_4XX',
+    ];
+    expect(new Set(unknown.map((type) => JSON.stringify(responses[type]))).size).toBe(1);
+    expect(responses['RESOURCE_NOT_FOUND']?.statusCode).toBe(404);
+  });
+
+  it('include a rate limit of the firewall that is a problem as well', () => {
+    expect(
+      schema.parse(JSON.parse(rateLimitedDocument(service, 'https://docs.example/problems'))).status,
+    ).toBe(429);
+  });
+});
+
+describe('the stage', () => {
+  it('limits the rate and logs the template of a path, never the path', () => {
+    const mastery = serviceOf(withProbes, 'mastery');
+    const [stage] = ofType(mastery, 'AWS::ApiGateway::Stage');
+    expect(stage?.[1].Properties).toMatchObject({
+      TracingEnabled: true,
+      MethodSettings: [
+        {
+          DataTraceEnabled: false,
+          LoggingLevel: 'OFF',
+          ThrottlingRateLimit: 500,
+          ThrottlingBurstLimit: 1000,
+        },
+      ],
+    });
+    const { Format } = z.object({ Format: z.string() }).parse(stage?.[1].Properties['AccessLogSetting']);
+    const fields = Object.values(template.parse(JSON.parse(Format)));
+    expect(fields).toContain('$context.resourcePath');
+    expect(
+      fields.filter((field) =>
+        /\$context\.(path|identity|requestOverride|authorizer|domainName)/.test(field),
+      ),
+    ).toStrictEqual([]);
+  });
+
+  it('stands behind a firewall that refuses X-HTTP-Method-Override and keeps no samples', () => {
+    const mastery = serviceOf(withProbes, 'mastery');
+    mastery.template.resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
+    const [acl] = ofType(mastery, 'AWS::WAFv2::WebACL');
+    const { Rules } = z
+      .object({ Rules: z.array(z.looseObject({ Name: z.string(), Priority: z.number() })) })
+      .parse(acl?.[1].Properties);
+    expect(Rules[0]).toMatchObject({
+      Priority: 0,
+      Action: { Block: {} },
+      Statement: {
+        SizeConstraintStatement: {
+          FieldToMatch: { SingleHeader: { Name: 'x-http-method-override' } },
+          ComparisonOperator: 'GE',
+          Size: 0,
+        },
+      },
+    });
+    expect(Rules.map(({ Name }) => Name)).toContain('rate-per-address');
+    expect(JSON.stringify(acl)).not.toContain('"SampledRequestsEnabled":true');
+  });
+});
+
+describe('gates', () => {
+  it('a service without an open route has no stack and no alarm', () => {
+    const closed = deployed({ routes: [...routes, probe('probeA', ['A'])], gates: [] });
+    expect([...closed.services.keys()]).toStrictEqual(['mastery']);
+    expect(JSON.stringify(closed.operations.template.toJSON())).not.toContain('probeA');
+  });
+
+  it('a route needs all of its gates', () => {
+    const half = deployed({ routes: [probe('probeA', ['A']), probe('probeB', ['A', 'B'])], gates: ['A'] });
+    expect(Object.keys(bodyOf(half, 'reports').paths)).toStrictEqual(['/v1/probeA']);
+    expect(Object.keys(bodyOf(withProbes, 'reports').paths)).toStrictEqual(['/v1/probeA', '/v1/probeB']);
+  });
+
+  it('without any route there are still the stores and the operations', () => {
+    const empty = deployed({ routes: [] });
+    expect(empty.services.size).toBe(0);
+    expect(ofType(empty.stores, 'AWS::DynamoDB::Table').length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,109 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import * as z from 'zod';
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+import { routes } from '#shared/contract/routes.ts';
+import { deployment } from '#lib/deployment.ts';
+import type { GateName } from '#lib/gates.ts';
+import { stageNamed, type Stage } from '#lib/stage-config/stages.ts';
+
+const cdkJson = z.object({ context: z.record(z.string(), z.unknown()) });
+
+/** The feature flags that the CDK command line passes on from cdk.json. */
+export const context = cdkJson.parse(
+  JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')),
+).context;
+
+const resource = z.object({
+  Type: z.string(),
+  Properties: z.record(z.string(), z.unknown()).default({}),
+  DeletionPolicy: z.string().optional(),
+});
+export type Resource = z.infer<typeof resource>;
+
+/** One stack's template: resources by logical id, and the outputs' names. */
+export interface Synthesized {
+  readonly template: Template;
+  readonly resources: Readonly<Record<string, Resource>>;
+  readonly outputs: readonly string[];
+}
+
+export interface Deployed {
+  readonly stores: Synthesized;
+  readonly services: ReadonlyMap<ServiceName, Synthesized>;
+  readonly operations: Synthesized;
+}
+
+export interface DeployedOptions {
+  readonly routes?: readonly Route[];
+  readonly gates?: readonly GateName[];
+  readonly stage?: Stage;
+}
+
+/** The stage of that name, for tests. */
+export function stage(name: string): Stage {
+  const named = stageNamed(name);
+  if (!named.ok) throw new Error(named.error);
+  return named.value;
+}
+
+/** Bundles that are none: a template does not look into them. */
+export function stubbedAssets(of: readonly Route[]): string {
+  const assets = mkdtempSync(join(tmpdir(), 'assets-'));
+  for (const { operationId } of of) {
+    mkdirSync(join(assets, operationId));
+    writeFileSync(join(assets, operationId, 'index.mjs'), 'export const handler = undefined;');
+  }
+  return assets;
+}
+
+/** An app with every stack of a stage; not synthesized yet. */
+export function appOf(options: DeployedOptions = {}): {
+  readonly app: App;
+  readonly stacks: ReturnType<typeof deployment>;
+} {
+  const of = options.routes ?? routes;
+  const app = new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk-')), analyticsReporting: false });
+  const stacks = deployment(app, {
+    stage: options.stage ?? stage('prod'),
+    gates: new Set(options.gates),
+    routes: of,
+    assets: stubbedAssets(of),
+  });
+  return { app, stacks };
+}
+
+/** What a stage deploys. */
+export function deployed(options: DeployedOptions = {}): Deployed {
+  const { stacks } = appOf(options);
+  const synthesized = (of: (typeof stacks)['stores']): Synthesized => {
+    const template = Template.fromStack(of);
+    const json = z
+      .object({
+        Resources: z.record(z.string(), resource).default({}),
+        Outputs: z.record(z.string(), z.unknown()).default({}),
+      })
+      .parse(template.toJSON());
+    return { template, resources: json.Resources, outputs: Object.keys(json.Outputs) };
+  };
+  return {
+    stores: synthesized(stacks.stores),
+    services: new Map([...stacks.services].map(([name, of]) => [name, synthesized(of)])),
+    operations: synthesized(stacks.operations),
+  };
+}
+
+/** The resources of one type. */
+export function ofType({ resources }: Synthesized, type: string): readonly (readonly [string, Resource])[] {
+  return Object.entries(resources).filter(([, { Type }]) => Type === type);
+}
+
+/** The template of a service that must be there. */
+export function serviceOf({ services }: Deployed, name: ServiceName): Synthesized {
+  const found = services.get(name);
+  if (found === undefined) throw new Error(`no stack of the service ${name}`);
+  return found;
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { CfnBucket } from 'aws-cdk-lib/aws-s3';
+import { describe, expect, it } from 'vitest';
+import { checkWithNag } from '#lib/nag.ts';
+import type { StageConfig } from '#lib/stage-config/stage.ts';
+import { appOf, context, stage } from './deployed.ts';
+
+// Each judges every resource by every rule of two packs: seconds where everything else takes milliseconds.
+describe('cdk-nag', { timeout: 120_000 }, () => {
+  const { name, config } = stage('prod');
+  const bound: StageConfig = {
+    ...config,
+    environment: { account: '111122223333', region: 'eu-central-1' },
+    alarmsEmail: 'operators@school.org',
+  };
+
+  it.each([
+    ['as it is', config],
+    ['bound to an account, with an address for alarms', bound],
+  ] as const)('has no finding on a stage %s that is not acknowledged with a reason', (_, settings) => {
+    const { app } = appOf({ stage: { name, config: settings } });
+    checkWithNag(app);
+    expect(() => app.synth()).not.toThrow();
+  });
+
+  it('would stop the synth for a finding', () => {
+    const app = new App({ context });
+    new CfnBucket(new Stack(app, 'Probe'), 'Careless');
+    checkWithNag(app);
+    expect(() => app.synth()).toThrow('AwsSolutions-S10');
+  });
+});
+
+it('cdk.json has every recommended feature flag at its recommended value', () => {
+  const recommended: unknown = JSON.parse(
+    readFileSync(
+      join(import.meta.dirname, '../../node_modules/aws-cdk-lib/recommended-feature-flags.json'),
+      'utf8',
+    ),
+  );
+  expect(context).toStrictEqual(recommended);
+});
