@@ -51,6 +51,19 @@ describe('createRecordStore', () => {
     expect(await store.policy('tenant-2', ID)).toEqual({ ok: true, value: undefined });
   });
 
+  it('needs the authorization for system records only: own records stay readable while it cannot be had', async () => {
+    const table = createMemoryRecordsTable();
+    await release(table, ownedBy('tenant-1'));
+    await release(table, samplePolicyFile({ id: 'system-1' }));
+    const store = createRecordStore({
+      table,
+      mayReadSystem: () => Promise.reject(new Error('the parameter store does not answer')),
+    });
+    expect((await store.policy('tenant-1', ID)).ok).toBe(true);
+    expect(await store.policy('tenant-1', 'absent')).toEqual({ ok: true, value: undefined });
+    await expect(store.policy('tenant-1', 'system-1')).rejects.toThrow('the parameter store does not answer');
+  });
+
   it('prefers the tenant’s own record to a system record of the same id', async () => {
     const table = createMemoryRecordsTable();
     await release(table, samplePolicyFile());

@@ -66,13 +66,26 @@ export function createRecordStore(options: RecordStoreOptions): RecordStore {
   ): Promise<{ readonly key: RecordKey; readonly stored: StoredRecord } | undefined> {
     const own: RecordKey = { kind, id, tenantId };
     const system: RecordKey = { kind, id };
+    // All at once, so that what a tenant may not see takes as long as what is not there.
     const [ownRecord, systemRecord, authorized] = await Promise.all([
       table.read(own),
       table.read(system),
-      options.mayReadSystem(tenantId),
+      authorization(tenantId),
     ]);
     if (ownRecord !== undefined) return { key: own, stored: ownRecord };
-    return authorized && systemRecord !== undefined ? { key: system, stored: systemRecord } : undefined;
+    return systemRecord !== undefined && authorized() ? { key: system, stored: systemRecord } : undefined;
+  }
+
+  /** The answer, or its failure, is taken only where a system record depends on it: a tenant's own records stay readable without. */
+  async function authorization(tenantId: string): Promise<() => boolean> {
+    try {
+      const authorized = await options.mayReadSystem(tenantId);
+      return () => authorized;
+    } catch (error) {
+      return () => {
+        throw error;
+      };
+    }
   }
 
   async function readParameters(
