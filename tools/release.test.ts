@@ -1,7 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { eligibilityRules, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createMemoryRecordsTable } from '#shared/records/memory-table.ts';
 import type { MemoryRecordsTable } from '#shared/records/memory-table.ts';
+import { calibrationParameters } from '#shared/records/records.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#shared/records/sample-files.ts';
 import { deprecate, releaseCalibration, releaseFile, releasePolicy } from './release.ts';
 import type { ReleaseWorld } from './release.ts';
@@ -134,5 +138,31 @@ describe('releaseCalibration', () => {
       ok: true,
       value: { already: false },
     });
+  });
+});
+
+describe('docs/records.md', () => {
+  const page = (): Promise<string> => readFile(new URL('../docs/records.md', import.meta.url), 'utf8');
+
+  it('shows files that can be released as they stand', async () => {
+    const examples = [...(await page()).matchAll(/```json\n(.*?)```/gs)].map((match) => match[1]);
+    expect(examples).toHaveLength(2);
+    const world = worldWith({ policy: examples[0], calibration: examples[1] });
+    for (const kind of ['policy', 'calibration']) {
+      expect(await releaseFile(world, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
+    }
+  });
+
+  it('explains every field of both documents, every rule and every parameter [MA-113]', async () => {
+    const rows = (await page()).split('\n').filter((line) => line.startsWith('|'));
+    const explained = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Za-z]+/g) ?? []);
+    expect(explained).toEqual(
+      expect.arrayContaining([
+        ...Object.keys(selectionPolicy.shape),
+        ...Object.keys(eligibilityRules.shape),
+        ...Object.keys(scaleCalibration.shape),
+        ...Object.keys(calibrationParameters.shape),
+      ]),
+    );
   });
 });
