@@ -173,7 +173,13 @@ describe('an answer that is not what the owner promises is malformed and not ask
       'a number that overflows',
       () => new Response('{"tenantId":"tenant-a","value":1e999}', { headers: JSON_HEADERS }),
     ],
-    ['bad UTF-8', () => new Response(new Uint8Array([0x22, 0xff, 0x22]), { headers: JSON_HEADERS })],
+    [
+      'bad UTF-8',
+      () =>
+        new Response(Buffer.from('{"tenantId":"tenant-a","value":1,"x":"\xff"}', 'latin1'), {
+          headers: JSON_HEADERS,
+        }),
+    ],
     ['a member of the wrong type', () => answer({ tenantId: 'tenant-a', value: '1' })],
     ['a missing member', () => answer({ tenantId: 'tenant-a' })],
     ['an empty body', () => new Response('', { headers: JSON_HEADERS })],
