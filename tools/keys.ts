@@ -1,5 +1,5 @@
 import { awsEnvironment, localStage, localTableName } from '#local/aws/environment.ts';
-import { runningAwsUrl } from '#local/aws/running.ts';
+import { describeNoStack, findRunningStack, localFiles } from '#local/stack/description.ts';
 import { dynamo, kms } from '#shared/aws/clients.ts';
 import { findDeployedTables } from '#shared/aws/deployed-table.ts';
 import { createDataKeyMaker } from '#shared/aws/kms.ts';
@@ -93,11 +93,9 @@ function purposesOf(
 async function connect(values: OptionValues<typeof options>): Promise<Result<KeyAdministration, string>> {
   const { stage } = values;
   if (stage === localStage) {
-    const url = runningAwsUrl(process.cwd());
-    if (url === undefined) {
-      return err('no local stack is running here: run npm start first, or name a deployment with --stage');
-    }
-    Object.assign(process.env, awsEnvironment(url));
+    const stack = await findRunningStack(localFiles(process.cwd()).stack);
+    if (!stack.ok) return err(`${describeNoStack(stack.error)}, or name a deployment with --stage`);
+    Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
   }
   const table = await settingsTable(stage, values.table);
   if (!table.ok) return table;

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localFiles, writeStackDescription } from '#local/stack/description.ts';
 import { createKeySettings } from '#shared/aws/settings-table.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
@@ -14,13 +15,32 @@ let folder: string;
 beforeAll(async () => {
   test = await startTestAws();
   folder = await mkdtemp(join(tmpdir(), 'keys-'));
-  await mkdir(join(folder, '.local'));
-  await writeFile(join(folder, '.local/stack.json'), JSON.stringify({ awsUrl: test.aws.url }));
+  await describeStack(folder, test.aws.url);
 });
 afterAll(async () => {
   await test.close();
   await rm(folder, { recursive: true });
 });
+
+/** As `npm start` would: a stack whose process is alive, of which these tests need the AWS double only. */
+function describeStack(root: string, awsUrl: string): Promise<void> {
+  const url = 'http://127.0.0.1:1';
+  return writeStackDescription(localFiles(root).stack, {
+    reportsUrl: url,
+    masteryUrl: url,
+    sandboxUrl: url,
+    problemsUrl: url,
+    receiptsUrl: url,
+    docsUrl: url,
+    platformUrl: url,
+    awsUrl,
+    tenants: [{ tenantId: 'tenant', sub: 'sub', role: 'role', playerToken: 'token' }],
+    fixtures: {},
+    pid: process.pid,
+    seedDirectory: root,
+    logFile: join(root, 'log'),
+  });
+}
 
 function keys(
   argv: readonly string[],
@@ -108,11 +128,10 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     const elsewhere = await keys(['list'], { cwd: tmpdir() });
     expect(elsewhere).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('run npm start first') as string,
+      stderr: expect.stringContaining('no local stack is running') as string,
     });
     const ended = await mkdtemp(join(tmpdir(), 'keys-ended-'));
-    await mkdir(join(ended, '.local'));
-    await writeFile(join(ended, '.local/stack.json'), JSON.stringify({ awsUrl: 'http://127.0.0.1:1' }));
+    await describeStack(ended, 'http://127.0.0.1:1');
     const unreachable = await keys(['list'], { cwd: ended });
     await rm(ended, { recursive: true });
     expect(unreachable).toMatchObject({ code: 1, stderr: 'AWS cannot be reached: ECONNREFUSED\n' });
