@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
-import { gatewayResponses } from './gateway-response.ts';
+import { answerOfGateway } from './gateway-response.ts';
 
 const requestId = '3c6c1e6e-5ac0-4b8e-9d0a-0d3f8a9d1c11';
-const respond = gatewayResponses('https://problems.example/p');
+const respond = answerOfGateway('https://problems.example/p');
 
-describe('gatewayResponses', () => {
+describe('answerOfGateway', () => {
   it.each([
     ['no-route', 404, 'resource-not-found', 'not-found'],
     ['too-large', 413, 'payload-too-large', 'payload-too-large'],
+    ['filtered', 400, 'invalid-request', 'validation'],
     ['integration-failed', 500, 'internal-error', 'internal-error'],
     ['integration-timeout', 500, 'internal-error', 'internal-error'],
   ] as const)('answers %s with the %d problem of the service', (failure, status, mastery, reports) => {

@@ -1,45 +1,41 @@
+import { gatewayResponses } from '#lib/constructs/gateway-responses.ts';
+import type { GatewayResponseType } from '#lib/constructs/gateway-responses.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { problemDocument } from '#shared/problems/document.ts';
-import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
 import type { GatewayFailure } from './gateway.ts';
 import type { HttpAnswer } from './http-answer.ts';
 
+/** What API Gateway calls each way in which it answers without a function. */
+const types: Readonly<Record<GatewayFailure, GatewayResponseType>> = {
+  'no-route': 'MISSING_AUTHENTICATION_TOKEN',
+  'too-large': 'REQUEST_TOO_LARGE',
+  filtered: 'WAF_FILTERED',
+  'integration-failed': 'DEFAULT_5XX',
+  'integration-timeout': 'INTEGRATION_TIMEOUT',
+};
+
 /**
- * The answers that the API gives without a function: the same problem documents that the deployed gateway responses are set to.
+ * The answers that the API gives without a function: read from the very definition that deploys, with the two kinds of values that it
+ * uses, `'literal'` and `context.requestId`.
  * @param problemsUrl base of the `type` URIs, https, without a slash at the end
  */
-export function gatewayResponses(
+export function answerOfGateway(
   problemsUrl: string,
 ): (service: ServiceName, failure: GatewayFailure, requestId: string) => HttpAnswer {
+  const definitions = {
+    mastery: gatewayResponses('mastery', problemsUrl),
+    reports: gatewayResponses('reports', problemsUrl),
+  };
   return (service, failure, requestId) => {
-    const occurred = problemFor(service, failure);
+    const { statusCode, responseParameters, responseTemplates } = definitions[service][types[failure]];
     return {
-      status: occurred.status,
-      headers: {
-        'Content-Type': 'application/problem+json',
-        'Cache-Control': 'no-store',
-        'X-Request-Id': requestId,
-        ...(occurred.retryAfterSeconds === undefined
-          ? {}
-          : { 'Retry-After': String(occurred.retryAfterSeconds) }),
-      },
-      // Before any function has run, the gateway's request id is all there is to trace by.
-      body: JSON.stringify(problemDocument(occurred, { problemsUrl, requestId, traceId: requestId })),
+      status: statusCode,
+      headers: Object.fromEntries(
+        Object.entries(responseParameters).map(([name, value]) => [
+          name.replace(/^gatewayresponse\.header\./, ''),
+          value === 'context.requestId' ? requestId : value.replace(/^'(.*)'$/s, '$1'),
+        ]),
+      ),
+      body: (responseTemplates['application/json'] ?? '').replaceAll('$context.requestId', requestId),
     };
   };
-}
-
-function problemFor(service: ServiceName, failure: GatewayFailure): Problem {
-  switch (failure) {
-    case 'no-route':
-      return service === 'mastery'
-        ? problem('mastery', 'resource-not-found', 404)
-        : problem('reports', 'not-found', 404);
-    case 'too-large':
-      return problem(service, 'payload-too-large', 413);
-    case 'integration-failed':
-    case 'integration-timeout':
-      return problem(service, 'internal-error', 500);
-  }
 }

@@ -90,7 +90,8 @@ beforeAll(async () => {
     ],
     pool,
     gatewayResponse: (service, failure, requestId) => ({
-      status: failure === 'no-route' ? 404 : failure === 'too-large' ? 413 : 500,
+      status:
+        failure === 'no-route' ? 404 : failure === 'too-large' ? 413 : failure === 'filtered' ? 400 : 500,
       headers: { 'Content-Type': 'application/problem+json' },
       body: JSON.stringify({ service, failure, requestId }),
     }),
@@ -204,6 +205,14 @@ describe('the gateway', () => {
   it('refuses a body that no invocation can carry', async () => {
     const response = await act({ text: 'x'.repeat(6 * 1024 * 1024) });
     expect(response.status).toBe(413);
+  });
+
+  it('refuses a header that would change the method', async () => {
+    const response = await fetch(`${gateway.url}/mastery/v1/policies/p`, {
+      headers: { 'X-HTTP-Method-Override': '' },
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ failure: 'filtered' });
   });
 
   it('serves pages beside the services', async () => {

@@ -13,7 +13,8 @@ import { matchRoute, serviceOf } from './route-match.ts';
 import type { GatewayService } from './route-match.ts';
 
 /** What the gateway itself answers, without or instead of a function. */
-export type GatewayFailure = 'no-route' | 'too-large' | 'integration-failed' | 'integration-timeout';
+export type GatewayFailure =
+  'no-route' | 'too-large' | 'filtered' | 'integration-failed' | 'integration-timeout';
 
 /** One served request, with nothing in it that a log may not hold: the template, never the path. */
 export interface Access {
@@ -96,6 +97,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   let answer: HttpAnswer;
   if (page !== undefined) {
     answer = page;
+  } else if (request.headers['x-http-method-override'] !== undefined) {
+    // A REST API would change the method by it; the deployed firewall refuses such a request.
+    answer = served.gatewayResponse(service, 'filtered', requestId);
   } else if (body === undefined) {
     answer = served.gatewayResponse(service, 'too-large', requestId);
   } else if (match === undefined) {

@@ -29,7 +29,8 @@ const privateJwk = z.strictObject({
   y: z.string(),
   d: z.string(),
 });
-type PrivateJwk = z.infer<typeof privateJwk>;
+/** A private P-256 key as JWK. */
+export type IssuerKey = z.infer<typeof privateJwk>;
 
 /** An issuer of local tokens. Production has no minting: the platform's own issuer signs there. */
 export interface Issuer {
@@ -42,13 +43,13 @@ export interface Issuer {
 }
 
 /** A fresh P-256 key. */
-export async function createIssuerKey(): Promise<PrivateJwk> {
+export async function createIssuerKey(): Promise<IssuerKey> {
   const { privateKey } = await generateKeyPair(localAlgorithm, { extractable: true });
   return privateJwk.parse(await exportJWK(privateKey));
 }
 
 /** The key in the file, which is made when there is none yet; readable by its owner only. Rejects when the file holds something else. */
-export async function loadIssuerKey(file: string): Promise<PrivateJwk> {
+export async function loadIssuerKey(file: string): Promise<IssuerKey> {
   const kept = await readIssuerKey(file);
   if (kept !== undefined) return kept;
   await mkdir(dirname(file), { recursive: true });
@@ -58,7 +59,7 @@ export async function loadIssuerKey(file: string): Promise<PrivateJwk> {
 }
 
 /** The key in the file, or undefined when there is no file. */
-export async function readIssuerKey(file: string): Promise<PrivateJwk | undefined> {
+export async function readIssuerKey(file: string): Promise<IssuerKey | undefined> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -70,7 +71,7 @@ export async function readIssuerKey(file: string): Promise<PrivateJwk | undefine
   return privateJwk.parse(JSON.parse(text));
 }
 
-export async function createIssuer(key: PrivateJwk): Promise<Issuer> {
+export async function createIssuer(key: IssuerKey): Promise<Issuer> {
   const publicJwk = { kty: key.kty, crv: key.crv, x: key.x, y: key.y };
   const kid = await calculateJwkThumbprint(publicJwk);
   const signingKey = await importJWK(key, localAlgorithm);

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+
+const urls = {
+  reportsUrl: z.url(),
+  masteryUrl: z.url(),
+  sandboxUrl: z.url(),
+  problemsUrl: z.url(),
+  receiptsUrl: z.url(),
+  docsUrl: z.url(),
+  platformUrl: z.url(),
+  awsUrl: z.url(),
+};
+
+const bankFixture = z.looseObject({
+  name: z.string(),
+  testSpecId: z.string(),
+  testBankId: z.string(),
+  bankOperationId: z.string(),
+  selectionPolicyId: z.string(),
+  scaleCalibrationId: z.string(),
+  kcGuids: z.array(z.string()),
+});
+
+/** `.local/stack.json`: where the running stack is and what to call it with. Service URLs are base URLs, without `/v1`. */
+export const stackDescription = z.looseObject({
+  ...urls,
+  tenants: z
+    .array(
+      z.looseObject({ tenantId: z.string(), sub: z.string(), role: z.string(), playerToken: z.string() }),
+    )
+    .min(1),
+  /** Ids to call every route with, by tenant. */
+  fixtures: z.record(
+    z.string(),
+    z.looseObject({
+      mastery: z.looseObject({ resultsStudentId: z.string(), banks: z.array(bankFixture) }),
+    }),
+  ),
+  /** The process that serves it. */
+  pid: z.int().min(1),
+  seedDirectory: z.string(),
+  logFile: z.string(),
+});
+export type StackDescription = z.infer<typeof stackDescription>;
+export type StackUrls = Pick<StackDescription, keyof typeof urls>;
+
+/** Everything that the local runtime keeps, below the project's folder. */
+export function localFiles(folder: string): {
+  readonly stack: string;
+  readonly issuerKey: string;
+  readonly functionLog: string;
+  readonly accessLog: string;
+} {
+  const local = join(folder, '.local');
+  return {
+    stack: join(local, 'stack.json'),
+    issuerKey: join(local, 'issuer-key.json'),
+    functionLog: join(local, 'logs', 'functions.log'),
+    accessLog: join(local, 'logs', 'access.log'),
+  };
+}
+
+/** Puts the whole file in its place at once, readable by its owner only. */
+export async function writeStackDescription(file: string, description: StackDescription): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const partial = `${file}.${randomUUID()}`;
+  await writeFile(partial, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
+  await chmod(partial, 0o600);
+  await rename(partial, file);
+}
+
+/** Takes the file away if it is still the given process's: another stack may have written its own by now. */
+export async function removeStackDescription(file: string, pid: number): Promise<void> {
+  const found = await readStackDescription(file);
+  if (found.ok && found.value.pid === pid) await rm(file, { force: true });
+}
+
+/** Why there is no running stack. `dead`: its process is gone without having cleaned up. */
+export type NoStack = { readonly kind: 'absent' | 'unreadable' | 'dead' };
+
+/** The stack whose process is alive. */
+export async function findRunningStack(file: string): Promise<Result<StackDescription, NoStack>> {
+  const found = await readStackDescription(file);
+  if (!found.ok) return found;
+  return isAlive(found.value.pid) ? found : err({ kind: 'dead' });
+}
+
+/** One sentence for somebody whose command needs a running stack. */
+export function describeNoStack({ kind }: NoStack): string {
+  switch (kind) {
+    case 'absent':
+      return 'no local stack is running: start one with `npm start` in another terminal';
+    case 'dead':
+      return 'the local stack has ended without cleaning up: start it again with `npm start`';
+    case 'unreadable':
+      return '.local/stack.json is not of this version: end the local stack and start it again with `npm start`';
+  }
+}
+
+async function readStackDescription(file: string): Promise<Result<StackDescription, NoStack>> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return err({ kind: 'absent' });
+    throw error;
+  }
+  try {
+    return ok(stackDescription.parse(JSON.parse(text)));
+  } catch {
+    return err({ kind: 'unreadable' });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // The process of another user exists, too.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

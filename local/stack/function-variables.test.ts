@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { defineRoute } from '#shared/contract/route.ts';
+import type { Grant } from '#shared/contract/route.ts';
+import { gatewayRow } from '#test/support/gateway-row.ts';
+import { variablesOf } from './function-variables.ts';
+
+function variables(...grants: readonly Grant[]): Readonly<Record<string, string>> {
+  const row = gatewayRow('x', 'GET', '/v1/x');
+  return variablesOf(defineRoute({ ...row, lambda: { ...row.lambda, grants } }), {
+    awsUrl: 'http://127.0.0.1:1',
+    gatewayUrl: 'http://127.0.0.1:2',
+  });
+}
+
+describe('variablesOf', () => {
+  it('points every client and the key set at the loopback interface', () => {
+    expect(variables()).toMatchObject({
+      STAGE: 'local',
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      TOKEN_JWKS_URL: 'http://127.0.0.1:2/.well-known/jwks.json',
+    });
+  });
+
+  it.each([
+    ['records:read', 'RECORDS_TABLE'],
+    ['control:write', 'CONTROL_TABLE'],
+    ['keys:continuation', 'SETTINGS_TABLE'],
+    ['profiles:read', 'PROFILES_PATH'],
+  ] as const)('tells of a store only with the grant: %s', (grant, name) => {
+    expect(variables()).not.toHaveProperty(name);
+    expect(variables(grant)).toHaveProperty(name);
+  });
+});

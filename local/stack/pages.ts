@@ -1,0 +1,95 @@
+import type { HttpAnswer } from '#local/gateway/http-answer.ts';
+import type { Issuer } from '#local/issuer/issuer.ts';
+
+/** The published documents, as files of a site: what a deployment serves under its documentation address. */
+export interface Documents {
+  /** OpenAPI documents as JSON text, by service. */
+  readonly openApi: ReadonlyMap<string, string>;
+  /** Problem pages as Markdown, by the last segment of the problem's `type`. */
+  readonly problemPages: ReadonlyMap<string, string>;
+}
+
+export interface PageSources {
+  readonly gatewayUrl: string;
+  readonly platformUrl: string;
+  readonly jwks: Issuer['jwks'];
+  readonly documents: Documents;
+}
+
+/** What stands beside the services on the gateway's port: key set, problem pages, OpenAPI and an index of them. */
+export function createPages(
+  sources: PageSources,
+): (method: string, rawPath: string) => HttpAnswer | undefined {
+  const { openApi, problemPages } = sources.documents;
+  const pages = new Map<string, HttpAnswer>([
+    ['/.well-known/jwks.json', page('application/json', JSON.stringify(sources.jwks))],
+    ['/', { status: 302, headers: { Location: '/docs' }, body: '' }],
+    ['/docs', page('text/html', index(sources))],
+    ...[...openApi].map(([service, json]): [string, HttpAnswer] => [
+      `/docs/openapi/${service}.json`,
+      page('application/json', json),
+    ]),
+    ['/problems', page('text/html', problemIndex([...problemPages.keys()]))],
+    ...[...problemPages].map(([code, markdown]): [string, HttpAnswer] => [
+      `/problems/${code}`,
+      // Readable in a browser as it is.
+      page('text/plain', markdown),
+    ]),
+  ]);
+  return (method, rawPath) => (method === 'GET' || method === 'HEAD' ? pages.get(rawPath) : undefined);
+}
+
+function page(type: string, body: string): HttpAnswer {
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': `${type}; charset=utf-8`,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+    },
+    body,
+  };
+}
+
+function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
+  const openApi = [...documents.openApi.keys()].map((service) =>
+    link(`/docs/openapi/${service}.json`, `OpenAPI of the ${service} service`),
+  );
+  return html('mastery-reports on this machine', [
+    `<p>Services: <code>${gatewayUrl}/mastery/v1/…</code> and <code>${gatewayUrl}/reports/v1/…</code>.
+    Every call needs a token: <code>npm run token -- --tenant tenant-aurora</code>.</p>`,
+    list([
+      ...openApi,
+      link('/problems', 'Problem types'),
+      link('/.well-known/jwks.json', 'Key set of the local issuer'),
+      `${link(`${platformUrl}/_control/state`, 'What the platform double holds')}, and ${link(`${platformUrl}/_control/calls`, 'the calls it has served')}`,
+    ]),
+    '<p>What is real here and what is a double: <code>docs/local-runtime.md</code>.</p>',
+  ]);
+}
+
+function problemIndex(codes: readonly string[]): string {
+  return html('Problem types', [list(codes.map((code) => link(`/problems/${code}`, code)))]);
+}
+
+function html(title: string, parts: readonly string[]): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>${title}</title>
+<style>body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }</style>
+<h1>${title}</h1>
+${parts.join('\n')}
+</html>
+`;
+}
+
+function list(entries: readonly string[]): string {
+  return `<ul>\n${entries.map((entry) => `<li>${entry}</li>`).join('\n')}\n</ul>`;
+}
+
+/** Addresses and names are this project's own: nothing in them needs escaping. */
+function link(address: string, text: string): string {
+  return `<a href="${address}">${text}</a>`;
+}
