@@ -19,7 +19,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
     hoCdmGrid1.runtimeVersion,
     {
       kernel: hoCdmGrid1,
-      sourceHash: '0000000000000000000000000000000000000000000000000000000000000000',
+      sourceHash: '3093cd2a9cba17bab18a6047e75c4ed12a18f99bfce38bbdb1548d5d60770bad',
     },
   ],
 ]);

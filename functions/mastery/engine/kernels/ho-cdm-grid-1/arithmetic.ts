@@ -1,6 +1,6 @@
 /**
  * exp, log and square root from additions, multiplications and divisions, which IEEE 754 fixes to the last bit; ECMAScript leaves the
- * built-in ones to the implementation (ECMA-262, section 21.3.2). Errors stay below 1 ulp (exp, log) and 1/2 ulp (square root).
+ * built-in ones to the implementation (ECMA-262, section 21.3.2). Errors stay below 1 ulp.
  */
 
 const LN2 = 0.6931471805599453;
@@ -105,7 +105,7 @@ export function sqrt(x: number): number {
   m = word.getFloat64(0);
   let y = 0.5 + 0.5 * m;
   for (let step = 0; step < 6; step += 1) y = 0.5 * (y + m / y);
-  // One Newton step on the exact residual m - y^2 (Dekker's product) rounds to nearest.
+  // One Newton step on the exact residual m - y^2 (Dekker's product) leaves a rounding error only.
   const split = 134217729 * y;
   const top = split - (split - y);
   const bottom = y - top;

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { compileModel, estimate, knownScale } from './model.ts';
+import type { ModelParameters } from './types.ts';
+
+const sound: ModelParameters = {
+  theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
+  kcs: [
+    { guid: 'a', slope: 1, location: 0 },
+    { guid: 'b', slope: 2, location: 0.5 },
+  ],
+  items: [
+    { id: 'i', kcs: ['a', 'b'], probabilities: [0.1, 0.3, 0.2, 0.9] },
+    { id: 'j', kcs: ['b'], probabilities: [0.2, 0.8] },
+  ],
+  scale: [100, 200, 300],
+};
+
+function pointers(parameters: ModelParameters, runtimeVersion?: string): string[] {
+  const model = compileModel(parameters, runtimeVersion);
+  return model.ok ? [] : model.error.map(({ pointer }) => pointer);
+}
+
+describe('compileModel', () => {
+  it('accepts sound parameters and indexes them', () => {
+    const model = compileModel(sound);
+    if (!model.ok) throw new Error('refused');
+    expect(model.value.itemKcs).toStrictEqual([[0, 1], [1]]);
+    expect(model.value.kcIndex.get('b')).toBe(1);
+    expect(model.value.itemIndex.get('j')).toBe(1);
+    expect(model.value.runtimeVersion).toBe('ho-cdm-grid-1');
+  });
+
+  it('refuses a runtime version that the bundle does not hold', () => {
+    expect(pointers(sound, 'ho-cdm-grid-0')).toStrictEqual(['']);
+  });
+
+  it.each([
+    ['too few nodes', { theta: { ...sound.theta, nodes: 2 }, scale: [1, 2] }, ['/theta/nodes']],
+    ['a fraction of a node', { theta: { ...sound.theta, nodes: 3.5 } }, ['/theta/nodes', '/scale']],
+    ['an empty grid', { theta: { ...sound.theta, min: 1 } }, ['/theta/max']],
+    [
+      'a grid that is not finite',
+      { theta: { ...sound.theta, min: NaN, mean: Infinity } },
+      ['/theta/min', '/theta/mean'],
+    ],
+    ['no spread', { theta: { ...sound.theta, sd: 0 } }, ['/theta/sd']],
+    ['a spread that no weight survives', { theta: { ...sound.theta, mean: 5, sd: 1e-200 } }, ['/theta']],
+    [
+      'no KCs',
+      { kcs: [], items: [{ id: 'i', kcs: ['a'], probabilities: [0.1, 0.9] }] },
+      ['/kcs', '/items/0/kcs/0'],
+    ],
+    ['a repeated KC', { kcs: [...sound.kcs, { guid: 'a', slope: 1, location: 0 }] }, ['/kcs/2/guid']],
+    [
+      'a slope of 0 and a location that is none',
+      { kcs: [{ guid: 'a', slope: 0, location: NaN }, ...sound.kcs.slice(1)] },
+      ['/kcs/0/slope', '/kcs/0/location'],
+    ],
+    ['no items', { items: [] }, ['/items']],
+    [
+      'a repeated item',
+      { items: [...sound.items, { id: 'j', kcs: ['a'], probabilities: [0.1, 0.9] }] },
+      ['/items/2/id'],
+    ],
+    ['an item without KCs', { items: [{ id: 'i', kcs: [], probabilities: [0.5] }] }, ['/items/0/kcs']],
+    ['an unknown KC', { items: [{ id: 'i', kcs: ['c'], probabilities: [0.1, 0.9] }] }, ['/items/0/kcs/0']],
+    [
+      'a KC twice in an item',
+      { items: [{ id: 'i', kcs: ['a', 'a'], probabilities: [0.1, 0.1, 0.1, 0.9] }] },
+      ['/items/0/kcs/1'],
+    ],
+    [
+      'a table of the wrong length',
+      { items: [{ id: 'i', kcs: ['a', 'b'], probabilities: [0.1, 0.9] }] },
+      ['/items/0/probabilities'],
+    ],
+    [
+      'probabilities that are certain or no numbers',
+      { items: [{ id: 'i', kcs: ['a', 'b'], probabilities: [0, 0.5, NaN, 1] }] },
+      ['/items/0/probabilities/0', '/items/0/probabilities/2', '/items/0/probabilities/3'],
+    ],
+    [
+      'a mastered KC that lowers success',
+      { items: [{ id: 'i', kcs: ['a', 'b'], probabilities: [0.2, 0.1, 0.3, 0.9] }] },
+      ['/items/0/probabilities/1'],
+    ],
+    ['a scale of the wrong length', { scale: [1, 2] }, ['/scale']],
+    ['a scale that stands still', { scale: [1, 1, 2] }, ['/scale/1']],
+    ['a scale beyond measure', { scale: [1, 2, 1e200] }, ['/scale/2']],
+    ['a scale that is not finite', { scale: [-Infinity, 1, NaN] }, ['/scale/0', '/scale/2']],
+  ] as [string, Partial<ModelParameters>, string[]][])('refuses %s', (_, change, expected) => {
+    expect(pointers({ ...sound, ...change })).toStrictEqual(expected);
+  });
+
+  it('refuses an item with 13 KCs and admits one with 12', () => {
+    const withKcs = (count: number): ModelParameters => {
+      const kcs = Array.from({ length: count }, (_, k) => ({ guid: `k${k}`, slope: 1, location: 0 }));
+      const probabilities = Array.from({ length: 2 ** count }, () => 0.5);
+      return { ...sound, kcs, items: [{ id: 'i', kcs: kcs.map(({ guid }) => guid), probabilities }] };
+    };
+    expect(pointers(withKcs(12))).toStrictEqual([]);
+    expect(pointers(withKcs(13))).toStrictEqual(['/items/0/kcs']);
+  });
+
+  it('lists all defects at once', () => {
+    const broken = { ...sound, theta: { ...sound.theta, sd: -1 }, scale: [3, 2, 1] };
+    expect(pointers(broken)).toStrictEqual(['/theta/sd', '/scale/1', '/scale/2']);
+  });
+});
+
+describe('estimate', () => {
+  it('throws on an item that does not exist', () => {
+    const model = compileModel(sound);
+    if (!model.ok) throw new Error('refused');
+    for (const item of [2, -1, 0.5]) {
+      expect(() => estimate(model.value, [{ item, correct: true }])).toThrow(RangeError);
+    }
+  });
+
+  it('throws on answers that tie 13 KCs together', () => {
+    const kcs = Array.from({ length: 13 }, (_, k) => ({ guid: `k${k}`, slope: 1, location: 0 }));
+    const items = kcs.slice(1).map(({ guid }, j) => ({
+      id: `i${j}`,
+      kcs: [kcs[j]!.guid, guid],
+      probabilities: [0.1, 0.1, 0.1, 0.9],
+    }));
+    const model = compileModel({ ...sound, kcs, items });
+    if (!model.ok) throw new Error('refused');
+    const outcomes = items.map((_, item) => ({ item, correct: true }));
+    expect(estimate(model.value, outcomes.slice(1)).components).toHaveLength(1);
+    expect(() => estimate(model.value, outcomes)).toThrow(RangeError);
+  });
+});
+
+describe('knownScale', () => {
+  it('weighs each node by its prior and by the profile, to the power of the known probabilities [MA-130]', () => {
+    const model = compileModel(sound);
+    if (!model.ok) throw new Error('refused');
+    const mastery = [
+      { kc: 0, probability: 0.25 },
+      { kc: 1, probability: 1 },
+    ];
+    const weights = [-1, 0, 1].map((t, g) => {
+      const [a, b] = sound.kcs.map(({ slope, location }) => 1 / (1 + Math.exp(-slope * (t - location)))) as [
+        number,
+        number,
+      ];
+      return (g === 1 ? 1 : 0.5) * Math.exp((-t * t) / 2) * a ** 0.25 * (1 - a) ** 0.75 * b;
+    });
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const expected = weights.reduce((sum, weight, g) => sum + (weight / total) * sound.scale[g]!, 0);
+    expect(knownScale(model.value, mastery)).toBeCloseTo(expected, 10);
+  });
+});

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { roundSignificant } from '#shared/kernel/numbers.ts';
+import { compileModel, estimate } from './model.ts';
+import type { CompiledModel } from './model.ts';
+import { prepareSelection, selectItem } from './selection.ts';
+import type { Constraints, PoolItem } from './selection.ts';
+
+const TAGS = ['s-0', 's-1', 's-2', 's-3'];
+/** KC sets whose unions pass the limit of 12 KCs in some combinations. */
+const KC_SETS = [[0], [1, 2], [0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11], [5, 6], [11, 12, 13], [12]];
+
+interface Case {
+  readonly items: readonly {
+    readonly kcs: readonly number[];
+    readonly tags: readonly string[];
+    readonly high: number;
+  }[];
+  readonly minima: readonly { readonly guid: string; readonly items: number }[];
+  readonly maxima: readonly { readonly guid: string; readonly items: number }[];
+  readonly enemySets: readonly (readonly string[])[];
+  readonly maxItems: number;
+  readonly randomesqueSize: number;
+}
+
+const rule = (max: number): fc.Arbitrary<Case['minima'][number]> =>
+  fc.record({ guid: fc.constantFrom(...TAGS), items: fc.integer({ min: 0, max }) });
+
+const cases: fc.Arbitrary<Case> = fc.integer({ min: 1, max: 8 }).chain((count) =>
+  fc.record({
+    items: fc.array(
+      fc.record({
+        kcs: fc.constantFrom(...KC_SETS),
+        tags: fc.subarray(TAGS),
+        high: fc.constantFrom(0.6, 0.7, 0.8, 0.9),
+      }),
+      { minLength: count, maxLength: count },
+    ),
+    minima: fc.array(rule(3), { maxLength: 4 }),
+    maxima: fc.array(rule(3), { maxLength: 2 }),
+    enemySets: fc.array(
+      fc.uniqueArray(
+        fc.integer({ min: 0, max: count - 1 }).map((j) => `q-${j}`),
+        { minLength: 1, maxLength: 3 },
+      ),
+      { maxLength: 2 },
+    ),
+    maxItems: fc.integer({ min: 1, max: 5 }),
+    randomesqueSize: fc.constantFrom(1, 1, 2, 3),
+  }),
+);
+
+function compile({ items }: Case): CompiledModel {
+  const model = compileModel({
+    theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
+    kcs: Array.from({ length: 14 }, (_, k) => ({ guid: `kc-${k}`, slope: 1, location: (k - 7) / 10 })),
+    items: items.map(({ kcs, high }, j) => ({
+      id: `a-${j}`,
+      kcs: kcs.map((k) => `kc-${k}`),
+      probabilities: Array.from({ length: 2 ** kcs.length }, (_, s) =>
+        s === 2 ** kcs.length - 1 ? high : 0.2,
+      ),
+    })),
+    scale: [1, 2, 3],
+  });
+  if (!model.ok) throw new Error(JSON.stringify(model.error));
+  return model.value;
+}
+
+/** The sets of items that break no rule, from the definitions of the rules. */
+function feasible(value: Case, set: readonly number[]): boolean {
+  if (set.length > value.maxItems) return false;
+  if (value.enemySets.some((enemies) => set.filter((j) => enemies.includes(`q-${j}`)).length > 1))
+    return false;
+  const carrying = (tag: string): number => set.filter((j) => value.items[j]!.tags.includes(tag)).length;
+  if (value.maxima.some(({ guid, items }) => carrying(guid) > items)) return false;
+  // Components by repeated merging of overlapping KC sets.
+  let parts = set.map((j) => new Set(value.items[j]!.kcs));
+  for (;;) {
+    const overlap = parts.flatMap((a, i) =>
+      parts
+        .slice(i + 1)
+        .filter((b) => [...a].some((kc) => b.has(kc)))
+        .map((b) => [a, b]),
+    )[0];
+    if (overlap === undefined) break;
+    const [a, b] = overlap as [Set<number>, Set<number>];
+    parts = [...parts.filter((part) => part !== a && part !== b), new Set([...a, ...b])];
+  }
+  return parts.every((part) => part.size <= 12);
+}
+
+/** The most minima that any feasible set with these items in it meets. */
+function mostMet(value: Case, used: readonly number[]): number {
+  let most = -1;
+  for (let code = 0; code < 2 ** value.items.length; code += 1) {
+    const set = value.items.map((_, j) => j).filter((j) => Math.floor(code / 2 ** j) % 2 === 1);
+    if (!used.every((j) => set.includes(j)) || !feasible(value, set)) continue;
+    const met = value.minima.filter(({ guid, items }) => {
+      return set.filter((j) => value.items[j]!.tags.includes(guid)).length >= items;
+    }).length;
+    most = Math.max(most, met);
+  }
+  return most;
+}
+
+describe('selection against brute force over every set of a small pool', () => {
+  it('keeps every rule, never gives up a minimum that could be met, and takes the best gain that this leaves', () => {
+    let restricted = 0;
+    fc.assert(
+      fc.property(cases, fc.string({ minLength: 1 }), (value, runSeed) => {
+        const model = compile(value);
+        const pool: PoolItem[] = value.items.map(({ tags }, item) => ({
+          item,
+          artifactVersionId: `a-${item}`,
+          qtiIdentifier: `q-${item}`,
+          tags,
+          accessibility: [],
+        }));
+        const constraints: Constraints = {
+          scope: model.kcGuids.map((_, k) => k),
+          maxItems: value.maxItems,
+          requiredAccessibility: [],
+          enemySets: value.enemySets,
+          excludedItems: [],
+          minima: value.minima,
+          maxima: value.maxima,
+          randomesqueSize: value.randomesqueSize,
+        };
+        const context = prepareSelection(model, pool, constraints);
+        const used: number[] = [];
+        for (;;) {
+          const posterior = estimate(
+            model,
+            used.map((item) => ({ item, correct: item % 2 === 0 })),
+          );
+          const selection = selectItem(context, posterior, {
+            used,
+            alreadyMet: [],
+            runSeed,
+            sequence: used.length + 1,
+          });
+          const open = pool
+            .map(({ item }) => item)
+            .filter((item) => !used.includes(item) && feasible(value, [...used, item]));
+          if (selection.kind === 'exhausted') {
+            expect(open).toStrictEqual([]);
+            break;
+          }
+          expect(open).toContain(selection.item);
+          const before = mostMet(value, used);
+          expect(mostMet(value, [...used, selection.item])).toBe(before);
+
+          // With all minima within reach there is one answer to which items are admitted, and so to which gains may be chosen.
+          if (before === value.minima.length) {
+            const gains = new Float64Array(pool.length);
+            model.core.informationGains(posterior, new Uint8Array(pool.length).fill(1), gains, Infinity);
+            const admitted = open.filter((item) => mostMet(value, [...used, item]) === before);
+            if (admitted.length < open.length) restricted += 1;
+            const ranked = admitted.map((item) => roundSignificant(gains[item]!, 12)).sort((a, b) => b - a);
+            const worst = ranked[Math.min(value.randomesqueSize, ranked.length) - 1]!;
+            expect(selection.gain).toBeGreaterThanOrEqual(worst);
+          }
+          used.push(selection.item);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    // Otherwise nothing above has put reachability to the test.
+    expect(restricted).toBeGreaterThan(20);
+  });
+});

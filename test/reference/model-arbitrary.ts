@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import type { ModelParameters, Outcome } from '#functions/mastery/engine/index.ts';
+import type { ReferenceModel } from './higher-order-cdm.ts';
+
+/** One random model in the engine's form and in the oracle's, with answers to some of its items. */
+export interface ModelCase {
+  readonly parameters: ModelParameters;
+  readonly reference: ReferenceModel;
+  readonly outcomes: readonly Outcome[];
+}
+
+const unit = fc.double({ min: 0, max: 1, noNaN: true });
+
+/** A table that never falls when a KC is mastered: DINA, DINO, flat, or any (each pattern above the highest below it). */
+function table(kcCount: number): fc.Arbitrary<number[]> {
+  const size = 2 ** kcCount;
+  const bounds = fc.tuple(
+    fc.double({ min: 0.01, max: 0.45, noNaN: true }),
+    fc.double({ min: 0.5, max: 0.99, noNaN: true }),
+  );
+  return fc.oneof(
+    bounds.map(([low, high]) => Array.from({ length: size }, (_, s) => (s === size - 1 ? high : low))),
+    bounds.map(([low, high]) => Array.from({ length: size }, (_, s) => (s === 0 ? low : high))),
+    bounds.map(([low]) => Array.from({ length: size }, () => low)),
+    fc.array(unit, { minLength: size, maxLength: size }).map((steps) => {
+      const values: number[] = [];
+      steps.forEach((step, s) => {
+        let floor = 0.01;
+        for (let bit = 1; bit < size; bit *= 2)
+          if ((s & bit) !== 0) floor = Math.max(floor, values[s - bit]!);
+        values.push(floor + (0.99 - floor) * step * 0.7);
+      });
+      return values;
+    }),
+  );
+}
+
+/** Models of up to 7 KCs and 8 items, an item having up to 4 KCs, with up to 12 answers (an item may be answered again). */
+export const modelCase: fc.Arbitrary<ModelCase> = fc
+  .record({ kcCount: fc.integer({ min: 1, max: 7 }), itemCount: fc.integer({ min: 1, max: 8 }) })
+  .chain(({ kcCount, itemCount }) =>
+    fc.record({
+      kcs: fc.array(
+        fc.record({
+          slope: fc.double({ min: 0.2, max: 12, noNaN: true }),
+          location: fc.double({ min: -3, max: 3, noNaN: true }),
+        }),
+        { minLength: kcCount, maxLength: kcCount },
+      ),
+      items: fc.array(
+        fc
+          .shuffledSubarray(
+            Array.from({ length: kcCount }, (_, k) => k),
+            { minLength: 1, maxLength: Math.min(4, kcCount) },
+          )
+          .chain((kcs) => table(kcs.length).map((success) => ({ kcs, success }))),
+        { minLength: itemCount, maxLength: itemCount },
+      ),
+      theta: fc.record({
+        nodes: fc.integer({ min: 3, max: 17 }),
+        mean: fc.double({ min: -1, max: 1, noNaN: true }),
+        sd: fc.double({ min: 0.3, max: 2, noNaN: true }),
+      }),
+      steps: fc.array(fc.double({ min: 0.01, max: 20, noNaN: true }), { minLength: 17, maxLength: 17 }),
+      outcomes: fc.array(
+        fc.record({ item: fc.integer({ min: 0, max: itemCount - 1 }), correct: fc.boolean() }),
+        { maxLength: 12 },
+      ),
+    }),
+  )
+  .map(({ kcs, items, theta, steps, outcomes }) => {
+    const scale: number[] = [];
+    steps.slice(0, theta.nodes).forEach((step, g) => scale.push((scale[g - 1] ?? 100) + step));
+    const grid = { ...theta, min: -4, max: 4 };
+    return {
+      parameters: {
+        theta: grid,
+        kcs: kcs.map((kc, k) => ({ guid: `kc-${k}`, ...kc })),
+        items: items.map(({ kcs: own, success }, j) => ({
+          id: `item-${j}`,
+          kcs: own.map((k) => `kc-${k}`),
+          probabilities: success,
+        })),
+        scale,
+      },
+      reference: { ...grid, kcs, items, scale },
+      outcomes,
+    };
+  });
