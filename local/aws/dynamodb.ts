@@ -16,7 +16,7 @@ export interface LocalTable {
   readonly ttl?: string;
 }
 
-export interface DynamoDbDouble extends AwsService {
+interface DynamoDbDouble extends AwsService {
   /** Creates a table and waits until it is active. Throws when it exists. */
   createTable(table: LocalTable): Promise<void>;
   /** Deletes the items that have expired by `now` (milliseconds), as DynamoDB does some time after the fact. Returns how many. */

@@ -1,5 +1,5 @@
 /** Runs pieces of work one after the other, in the order in which they were given. */
-export type Mutex = <T>(work: () => Promise<T>) => Promise<T>;
+type Mutex = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve();

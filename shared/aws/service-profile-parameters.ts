@@ -6,7 +6,7 @@ const parameterNames = ['PLATFORM_TENANT', 'PLATFORM_URL', 'PLATFORM_JWT'] as co
 type ParameterName = (typeof parameterNames)[number];
 
 /** `read`: undefined when the tenant has no profile, or not all of it yet; throws when the parameter store does not answer. */
-export interface ServiceProfileStore extends ProfileParameterReader {
+interface ServiceProfileStore extends ProfileParameterReader {
   /** Writes a tenant's profile over an earlier one; the credential goes last, so that a new profile is complete when it appears. */
   write(tenantId: string, profile: ProfileParameters): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { activeKey, REFRESH_MS } from './key-states.ts';
 const UNKNOWN_KID_REFRESH_MS = 30_000;
 const DATA_KEY_BYTES = 32;
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   readonly settings: KeySettings;
   readonly kms: DataKeyOpener;
   /** Part of what every data key is bound to. */
