@@ -37,7 +37,7 @@ export function upstreamProblem(fault: UpstreamFault, origin: IdOrigin = 'derive
     (fault.service === 'bank' || fault.service === 'qti')
   ) {
     return problem('mastery', 'qti-adaptive-pool-invalid', 502, {
-      detail: 'The owner’s answer does not have the form that its contract promises.',
+      detail: DETAILS[fault.kind],
       upstream: referenceOf(fault),
     });
   }
