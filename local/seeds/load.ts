@@ -6,6 +6,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { distinctDefects, schemaDefects } from '#shared/records/defect.ts';
 import type { Defect } from '#shared/records/defect.ts';
+import { checkRelease } from './check-release.ts';
 import { generateBank } from './generator.ts';
 import {
   bankFile,
@@ -56,7 +57,9 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
     banks.push({ name: entry.name, directory: folder, ...content, policy: policy.value });
   }
   if (defects.length > 0) return err(defects);
-  return ok({ name: root.value.name, title: root.value.title, banks });
+  const seed = { name: root.value.name, title: root.value.title, banks };
+  const refused = checkRelease(seed);
+  return refused.length > 0 ? err(refused) : ok(seed);
 }
 
 /** A folder holds either a generator's settings, or a bank with its calibration and perhaps learners. */

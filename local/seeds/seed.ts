@@ -52,6 +52,10 @@ export type BankFile = z.output<typeof bankFile>;
 
 const success = z.number().gt(0).lt(1);
 
+/** What an item's entry holds, in words: a union's own message says nothing. */
+export const oneModel =
+  'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
+
 /** `calibration.json` */
 export const calibrationFile = z.strictObject({
   theta: z.strictObject({
@@ -64,16 +68,22 @@ export const calibrationFile = z.strictObject({
   kcs: z.array(z.strictObject({ kc: name, slope: z.number().positive(), location: z.number() })).min(1),
   items: z
     .array(
-      z.union([
-        z.strictObject({ item: name, guess: success, slip: success }),
-        z.strictObject({ item: name, probabilities: z.array(success).min(2) }),
-      ]),
+      z.union(
+        [
+          z.strictObject({ item: name, guess: success, slip: success }),
+          z.strictObject({ item: name, probabilities: z.array(success).min(2) }),
+        ],
+        oneModel,
+      ),
     )
     .min(1),
-  scale: z.union([
-    z.strictObject({ name, base: z.number(), perTheta: z.number().positive() }),
-    z.strictObject({ name, values: z.array(z.number()).min(3) }),
-  ]),
+  scale: z.union(
+    [
+      z.strictObject({ name, base: z.number(), perTheta: z.number().positive() }),
+      z.strictObject({ name, values: z.array(z.number()).min(3) }),
+    ],
+    'needs "name" and either "base" and a positive "perTheta", or "values"',
+  ),
   anchor: z.strictObject({ source: name, version: name, licenseScope: z.string().min(1) }),
   mappingVersion: name,
   numericPrecision: z.int().min(1).max(15),
@@ -271,17 +281,8 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
           ? []
           : [finding('guess must be below 1 - slip', 'items', at, 'guess')];
       }
-      const expected = 2 ** (sizes.get(item.item) ?? 0);
-      return sizes.has(item.item) && item.probabilities.length !== expected
-        ? [
-            finding(
-              `holds ${item.probabilities.length} numbers; the item's ${sizes.get(item.item) ?? 0} knowledge components need ${expected}`,
-              'items',
-              at,
-              'probabilities',
-            ),
-          ]
-        : [];
+      const size = sizes.get(item.item);
+      return size === undefined ? [] : checkTable(item.probabilities, size, ['items', at, 'probabilities']);
     }),
   ];
   if (theta.min >= theta.max) findings.push(finding('must be below max', 'theta', 'min'));
@@ -298,6 +299,26 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
     findings.push(finding('must be later than validFrom', 'validUntil'));
   }
   return findings;
+}
+
+/** A table over the patterns of an item's components: bit i of the index says that the item's i-th one is mastered. */
+export function checkTable(
+  probabilities: readonly number[],
+  size: number,
+  path: readonly PropertyKey[],
+): readonly Finding[] {
+  if (probabilities.length !== 2 ** size) {
+    const message = `holds ${probabilities.length} numbers; the item's ${size} knowledge components need ${2 ** size}`;
+    return [finding(message, ...path)];
+  }
+  const falling = probabilities.findIndex((value, pattern) =>
+    Array.from({ length: size }, (_, bit) => 1 << bit).some(
+      (bit) => (pattern & bit) !== 0 && value < (probabilities[pattern ^ bit] ?? value),
+    ),
+  );
+  return falling < 0
+    ? []
+    : [finding('must not be lower than with one knowledge component fewer', ...path, falling)];
 }
 
 function missingItems(bank: BankFile, calibrated: ReadonlySet<string>): readonly Finding[] {

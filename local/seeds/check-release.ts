@@ -1,0 +1,42 @@
+import { compileModel } from '#functions/mastery/engine/index.ts';
+import { checkCalibration } from '#shared/records/check-calibration.ts';
+import { checkPolicy } from '#shared/records/check-policy.ts';
+import type { Defect } from '#shared/records/defect.ts';
+import type { CalibrationParameters } from '#shared/records/records.ts';
+import { instantiateSeed } from './instantiate.ts';
+import type { Seed, SeedDefect } from './seed.ts';
+
+/**
+ * Whether the release process would take the seed's policies and calibrations: what only the whole record or the engine can judge, such
+ * as a coverage floor that the item limit cannot reach. Pointers are those of the record, so they stand in the message.
+ */
+export function checkRelease(seed: Seed): readonly SeedDefect[] {
+  const world = instantiateSeed(seed, 'tenant-of-the-check');
+  const directories = [...new Set(seed.banks.map((bank) => bank.directory))];
+  return [
+    ...seed.banks.flatMap((bank, at) => {
+      const checked = checkPolicy(world.policies[at]);
+      return checked.ok ? [] : refusals(`${bank.directory}: the policy of "${bank.name}"`, checked.error);
+    }),
+    ...directories.flatMap((directory, at) => {
+      const checked = checkCalibration(world.calibrations[at], modelDefects);
+      return checked.ok ? [] : refusals(`${directory}/calibration.json`, checked.error);
+    }),
+  ];
+}
+
+function modelDefects(parameters: CalibrationParameters): readonly Defect[] {
+  const compiled = compileModel({
+    ...parameters,
+    items: parameters.items.map((item) => ({ ...item, id: item.artifactVersionId })),
+  });
+  return compiled.ok ? [] : compiled.error;
+}
+
+function refusals(file: string, defects: readonly Defect[]): readonly SeedDefect[] {
+  return defects.map((defect) => ({
+    file,
+    pointer: '',
+    message: `would not be released: ${defect.pointer} ${defect.message}`,
+  }));
+}

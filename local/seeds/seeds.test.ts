@@ -1,0 +1,442 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { operations } from '#shared/platform/operations.ts';
+import { calibrationRecord, policyRecord } from '#shared/records/records.ts';
+import { generateBank } from './generator.ts';
+import { instantiateSeed } from './instantiate.ts';
+import type { TenantWorld } from './instantiate.ts';
+import { DEFAULT_SEED_DIRECTORY, loadSeed } from './load.ts';
+import { renderDefects } from './seed.ts';
+import type { GeneratorFile, Seed, SeedDefect } from './seed.ts';
+import { localTenant, localTenantIds } from './tenants.ts';
+
+let seed: Seed;
+let aurora: TenantWorld;
+let borealis: TenantWorld;
+
+beforeAll(async () => {
+  const loaded = await loadSeed(DEFAULT_SEED_DIRECTORY);
+  if (!loaded.ok) throw new Error(renderDefects(loaded.error));
+  seed = loaded.value;
+  aurora = instantiateSeed(seed, localTenantIds[0]);
+  borealis = instantiateSeed(seed, localTenantIds[1]);
+});
+
+/** Every text in a value that could be an id: whatever holds a digit and no blank. */
+function texts(value: unknown, found = new Set<string>()): Set<string> {
+  if (typeof value === 'string') found.add(value);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, member] of Object.entries(value)) {
+      found.add(key);
+      texts(member, found);
+    }
+  }
+  return found;
+}
+
+describe('the default seed', () => {
+  it('has a small and a large bank, and a policy for every way to stop', () => {
+    expect(aurora.fixtures.mastery.banks.map(({ name, items, kcs }) => ({ name, items, kcs }))).toEqual([
+      { name: 'fraction-subtraction', items: 20, kcs: 8 },
+      { name: 'fraction-subtraction-short', items: 20, kcs: 8 },
+      { name: 'fraction-subtraction-timed', items: 20, kcs: 8 },
+      { name: 'generated', items: 400, kcs: 24 },
+    ]);
+    const policies = new Map(seed.banks.map((bank) => [bank.name, bank.policy]));
+    expect(policies.get('fraction-subtraction')).toMatchObject({ kcCutScore: 0.5, confidenceThreshold: 0.8 });
+    expect(policies.get('fraction-subtraction-short')).toMatchObject({ maxItems: 5 });
+    expect(policies.get('fraction-subtraction-timed')).toMatchObject({ timeBudgetSeconds: 2 });
+  });
+
+  it('gives the platform entities that the owners’ schemas take', () => {
+    const { platform } = aurora;
+    for (const entity of platform.blueprints) operations.readTestSpec.answer.parse(entity);
+    for (const entity of platform.bankMembers) operations.validateAdaptiveBankIdentity.answer.parse(entity);
+    for (const entity of platform.manifests) operations.readAdaptivePoolManifest.answer.parse(entity);
+    for (const entity of platform.artifacts) operations.readAdaptivePoolRoot.answer.parse(entity);
+    for (const entity of platform.caseItems) operations.resolveMapping.answer.parse(entity);
+    operations.verifyAnchor.answer.parse(platform.anchorTable);
+    operations.readCapabilities.answer.parse(platform.capabilities);
+  });
+
+  it('names members, items and components so that manifest, calibration and CASE agree', () => {
+    const items = new Map(aurora.platform.caseItems.map((item) => [item.identifier, item]));
+    for (const [at, manifest] of aurora.platform.manifests.entries()) {
+      const { parameters, document } = aurora.calibrations[at]!;
+      const calibrated = new Map(parameters.items.map((item) => [item.artifactVersionId, item]));
+      expect(manifest.members).toHaveLength(calibrated.size);
+      for (const member of manifest.members!) {
+        const item = calibrated.get(member.artifactVersionId)!;
+        expect(item.qtiIdentifier).toBe(member.qtiIdentifier);
+        expect([...item.kcs].sort()).toEqual(member.kcGuids);
+        expect(member.caseGuids.length).toBeGreaterThan(0);
+        for (const guid of [...member.caseGuids, ...member.kcGuids]) expect(items.has(guid)).toBe(true);
+      }
+      for (const kc of parameters.kcs) expect(items.get(kc.guid)!.uri).toBe(kc.uri);
+      const point = aurora.platform.anchorTable.sourcePoints[at]!;
+      expect(document.anchor).toMatchObject({ source: point.source, version: point.version });
+      expect(point.sourceRef).not.toBeNull();
+    }
+  });
+
+  it('gives records whose digests are those of their content', () => {
+    for (const record of aurora.policies) {
+      policyRecord.parse(record);
+      const { checksum, ...document } = record.document;
+      expect(checksum).toBe(hashCanonical(document));
+    }
+    for (const record of aurora.calibrations) {
+      calibrationRecord.parse(record);
+      const { checksum, ...document } = record.document;
+      expect(checksum).toBe(hashCanonical(document));
+      expect(record.parametersHash).toBe(hashCanonical(record.parameters));
+    }
+  });
+
+  it('turns guess and slip into a table over the patterns, and the scale into a rising one', () => {
+    const { parameters } = aurora.calibrations[0]!;
+    // Item06: one component, guess 0.016075, slip 0.043161. Item02: two components.
+    expect(parameters.items[5]!.probabilities).toEqual([0.016075, 0.956839]);
+    expect(parameters.items[1]!.probabilities).toEqual([0.026713, 0.026713, 0.026713, 0.963935]);
+    expect(parameters.scale).toHaveLength(61);
+    expect([parameters.scale[0], parameters.scale[30], parameters.scale[60]]).toEqual([-100, 500, 1100]);
+  });
+
+  it('exercises every rule of eligibility somewhere', () => {
+    const rules = new Set(aurora.policies.flatMap(({ document }) => Object.keys(document.eligibilityRules)));
+    expect([...rules].sort()).toEqual([
+      'contentConstraints',
+      'enemySets',
+      'excludedItems',
+      'exposure',
+      'poolMembership',
+      'priorUse',
+      'requiredAccessibility',
+    ]);
+    expect(aurora.policies.some(({ document }) => document.coverageFloors.length > 0)).toBe(true);
+  });
+
+  it('holds learners who answer every item of their bank', () => {
+    for (const bank of seed.banks) {
+      expect(bank.learners.length).toBeGreaterThan(0);
+      for (const learner of bank.learners) {
+        expect(Object.keys(learner.answers)).toHaveLength(bank.bank.items.length);
+      }
+    }
+    const names = new Set(seed.banks.flatMap((bank) => bank.bank.items.map((item) => item.name)));
+    for (const member of aurora.platform.manifests.flatMap((manifest) => manifest.members!)) {
+      expect(names.has(aurora.itemNames[member.artifactVersionId]!)).toBe(true);
+    }
+  });
+});
+
+describe('two tenants', () => {
+  it('share no id', () => {
+    // Words of the seed itself, constants of the standards and plain values are the same everywhere; ids are not.
+    const neutral = texts(seed);
+    for (const word of ['ho-cdm-grid/1', 'ho-cdm-grid-1', '2026-01-01T00:00:00.000Z']) neutral.add(word);
+    const own = [...texts(aurora)].filter(
+      (text) => /\d/.test(text) && !/^\d+$/.test(text) && !neutral.has(text),
+    );
+    const other = texts(borealis);
+    expect(own.length).toBeGreaterThan(1000);
+    expect(own.filter((text) => other.has(text))).toEqual([]);
+    expect(localTenant('tenant-aurora').sub).not.toBe(localTenant('tenant-borealis').sub);
+  });
+
+  it('have the same ids at the next start', () => {
+    expect(instantiateSeed(seed, 'tenant-aurora')).toEqual(aurora);
+  });
+
+  it('get a new version id when the content changes', () => {
+    const [first, ...rest] = seed.banks;
+    const changed = { ...seed, banks: [{ ...first!, policy: { ...first!.policy, maxItems: 3 } }, ...rest] };
+    const world = instantiateSeed(changed, 'tenant-aurora');
+    expect(world.policies[0]!.document.id).not.toBe(aurora.policies[0]!.document.id);
+    expect(world.policies[1]!.document.id).toBe(aurora.policies[1]!.document.id);
+  });
+});
+
+describe('the generator', () => {
+  const settings: GeneratorFile = {
+    generator: 'standards-by-components/1',
+    seed: 's',
+    title: 'T',
+    subject: 'mathematics',
+    grades: ['06'],
+    standards: 5,
+    kcsPerStandard: 3,
+    items: 45,
+    learners: 2,
+  };
+
+  it('gives the same bank for the same settings and another for another seed', () => {
+    expect(generateBank(settings)).toEqual(generateBank(settings));
+    expect(generateBank({ ...settings, seed: 't' })).not.toEqual(generateBank(settings));
+  });
+
+  it('keeps every item inside one standard’s components and leaves no component without items', () => {
+    const { bank } = generateBank(settings);
+    const used = new Set(bank.items.flatMap((item) => item.kcs));
+    expect(used.size).toBe(15);
+    for (const item of bank.items) {
+      expect(new Set(item.kcs.map((kc) => kc.split('.')[0])).size).toBe(1);
+      expect(new Set(item.kcs).size).toBe(item.kcs.length);
+      expect(item.kcs.length).toBeLessThanOrEqual(3);
+    }
+    expect(new Set(bank.items.map((item) => item.kcs.length))).toEqual(new Set([1, 2, 3]));
+  });
+});
+
+describe('a seed directory with a defect', () => {
+  let directory: string | undefined;
+  afterEach(async () => {
+    if (directory !== undefined) await rm(directory, { recursive: true });
+    directory = undefined;
+  });
+
+  const good: Readonly<Record<string, unknown>> = {
+    'seed.json': { name: 's', title: 'S', banks: [{ name: 'b' }] },
+    'b/bank.json': {
+      title: 'B',
+      subject: 'mathematics',
+      grades: ['05'],
+      framework: 'F',
+      standards: [{ name: 'S1', statement: 'one' }],
+      kcs: [
+        { name: 'A', label: 'a' },
+        { name: 'B', label: 'b' },
+      ],
+      items: [
+        { name: 'I1', stem: '1', kcs: ['A'], standards: ['S1'] },
+        { name: 'I2', stem: '2', kcs: ['A', 'B'], standards: ['S1'] },
+      ],
+    },
+    'b/calibration.json': {
+      theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
+      kcs: [
+        { kc: 'A', slope: 1, location: 0 },
+        { kc: 'B', slope: 1, location: 0 },
+      ],
+      items: [
+        { item: 'I1', guess: 0.1, slip: 0.1 },
+        { item: 'I2', probabilities: [0.1, 0.2, 0.3, 0.9] },
+      ],
+      scale: { name: 's', values: [1, 2, 3] },
+      anchor: { source: 'a', version: '1', licenseScope: 'local' },
+      mappingVersion: 'm',
+      numericPrecision: 12,
+      validFrom: '2026-01-01T00:00:00.000Z',
+      validUntil: '2027-01-01T00:00:00.000Z',
+      recoveryTolerance: 1,
+      limitations: ['local'],
+    },
+    'b/policy.json': {
+      kcCutScore: 0.5,
+      confidenceThreshold: 0.8,
+      precisionTarget: 0.1,
+      maxItems: 2,
+      timeBudgetSeconds: null,
+    },
+    'b/learners.json': { learners: [{ name: 'l', answers: { I1: 1 } }] },
+  };
+
+  /** The good seed with members replaced; `file#/pointer` names the place. */
+  async function load(changes: Readonly<Record<string, unknown>>): Promise<readonly SeedDefect[]> {
+    directory = await mkdtemp(join(tmpdir(), 'seed-'));
+    const files = structuredClone(good) as Record<string, unknown>;
+    for (const [place, value] of Object.entries(changes)) {
+      const [file = '', pointer = ''] = place.split('#/');
+      if (pointer === '') {
+        files[file] = value;
+        continue;
+      }
+      const steps = pointer.split('/');
+      const last = steps.pop()!;
+      let at = files[file] as Record<string, unknown>;
+      for (const step of steps) at = at[step] as Record<string, unknown>;
+      at[last] = value;
+    }
+    for (const [file, value] of Object.entries(files)) {
+      if (value === undefined) continue;
+      await mkdir(dirname(join(directory, file)), { recursive: true });
+      await writeFile(join(directory, file), typeof value === 'string' ? value : JSON.stringify(value));
+    }
+    const loaded = await loadSeed(directory);
+    return loaded.ok ? [] : loaded.error;
+  }
+
+  it('loads without one, with or without learners', async () => {
+    expect(await load({})).toEqual([]);
+    expect(await load({ 'b/learners.json': undefined })).toEqual([]);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>, string, string, RegExp]>([
+    ['no seed.json', { 'seed.json': undefined }, 'seed.json', '', /missing/],
+    ['a missing file', { 'b/bank.json': undefined }, 'b/bank.json', '', /missing/],
+    ['broken JSON', { 'b/policy.json': '{' }, 'b/policy.json', '', /JSON/],
+    ['a repeated member', { 'b/policy.json': '{"a":1,"a":2}' }, 'b/policy.json', '', /duplicate-key/],
+    [
+      'a folder outside',
+      { 'seed.json#/banks/0/directory': '../b' },
+      'seed.json',
+      '/banks/0/directory',
+      /a-z/,
+    ],
+    ['a bank named twice', { 'seed.json#/banks/1': { name: 'b' } }, 'seed.json', '/banks/1/name', /twice/],
+    ['an unknown member', { 'b/bank.json#/colour': 1 }, 'b/bank.json', '/colour', /not a member/],
+    ['an item twice', { 'b/bank.json#/items/1/name': 'I1' }, 'b/bank.json', '/items/1/name', /twice/],
+    ['an unknown component', { 'b/bank.json#/items/1/kcs/1': 'Z' }, 'b/bank.json', '/items/1/kcs/1', /"Z"/],
+    [
+      'an unknown standard',
+      { 'b/bank.json#/items/0/standards/0': 'Z' },
+      'b/bank.json',
+      '/items/0/standards/0',
+      /"Z"/,
+    ],
+    [
+      'an uncalibrated component',
+      { 'b/calibration.json#/kcs': [{ kc: 'A', slope: 1, location: 0 }] },
+      'b/calibration.json',
+      '/kcs',
+      /"B"/,
+    ],
+    [
+      'an uncalibrated item',
+      { 'b/calibration.json#/items': [{ item: 'I1', guess: 0.1, slip: 0.1 }] },
+      'b/calibration.json',
+      '/items',
+      /"I2"/,
+    ],
+    [
+      'a half item',
+      { 'b/calibration.json#/items/0': { item: 'I1', guess: 0.1 } },
+      'b/calibration.json',
+      '/items/0',
+      /"slip"/,
+    ],
+    [
+      'a short table',
+      { 'b/calibration.json#/items/1/probabilities': [0.1, 0.9] },
+      'b/calibration.json',
+      '/items/1/probabilities',
+      /need 4/,
+    ],
+    [
+      'a falling table',
+      { 'b/calibration.json#/items/1/probabilities/3': 0.25 },
+      'b/calibration.json',
+      '/items/1/probabilities/3',
+      /lower/,
+    ],
+    [
+      'a useless item',
+      { 'b/calibration.json#/items/0/guess': 0.95 },
+      'b/calibration.json',
+      '/items/0/guess',
+      /1 - slip/,
+    ],
+    [
+      'a flat scale',
+      { 'b/calibration.json#/scale/values/2': 2 },
+      'b/calibration.json',
+      '/scale/values/2',
+      /above/,
+    ],
+    [
+      'a short scale',
+      { 'b/calibration.json#/scale/values': [1, 2, 3, 4] },
+      'b/calibration.json',
+      '/scale/values',
+      /3 theta/,
+    ],
+    [
+      'a grid upside down',
+      { 'b/calibration.json#/theta/min': 2 },
+      'b/calibration.json',
+      '/theta/min',
+      /below/,
+    ],
+    [
+      'an empty validity',
+      { 'b/calibration.json#/validUntil': '2026-01-01T00:00:00.000Z' },
+      'b/calibration.json',
+      '/validUntil',
+      /later/,
+    ],
+    [
+      'an unknown floor',
+      { 'b/policy.json#/coverageFloors': [{ kc: 'Z', minimumEvidenceItems: 1 }] },
+      'b/policy.json',
+      '/coverageFloors',
+      /"Z"/,
+    ],
+    [
+      'a floor of two kinds',
+      { 'b/policy.json#/coverageFloors': [{ kc: 'A', standard: 'S1', minimumEvidenceItems: 1 }] },
+      'b/policy.json',
+      '/coverageFloors/0',
+      /exactly one/,
+    ],
+    [
+      'an unknown enemy',
+      { 'b/policy.json#/eligibilityRules': { enemySets: [['I1', 'I9']] } },
+      'b/policy.json',
+      '/eligibilityRules/enemySets/0/1',
+      /"I9"/,
+    ],
+    [
+      'minimum above maximum',
+      { 'b/policy.json#/eligibilityRules': { contentConstraints: [{ kc: 'A', minItems: 2, maxItems: 1 }] } },
+      'b/policy.json',
+      '/eligibilityRules/contentConstraints/0',
+      /above/,
+    ],
+    [
+      'a floor out of reach',
+      { 'b/policy.json#/coverageFloors': [{ kc: 'A', minimumEvidenceItems: 9 }] },
+      'b: the policy of "b"',
+      '',
+      /cannot be reached/,
+    ],
+    [
+      'an answer to no item',
+      { 'b/learners.json#/learners/0/answers': { I9: 1 } },
+      'b/learners.json',
+      '/learners/0/answers',
+      /"I9"/,
+    ],
+    [
+      'an answer that is none',
+      { 'b/learners.json#/learners/0/answers': { I1: 2 } },
+      'b/learners.json',
+      '/learners/0/answers/I1',
+      /./,
+    ],
+    [
+      'a generator that is unknown',
+      { 'b/generator.json': { generator: 'x' } },
+      'b/generator.json',
+      '/generator',
+      /./,
+    ],
+  ])('is refused where it stands: %s', async (_, changes, file, pointer, message) => {
+    const defects = await load(changes);
+    const defect = defects.find((candidate) => candidate.file === file && candidate.pointer === pointer);
+    expect(defect, renderDefects(defects)).toBeDefined();
+    expect(defect!.message).toMatch(message);
+  });
+
+  it('is described with file, pointer and message, the first twenty of them', () => {
+    const defect = { file: 'b/bank.json', pointer: '/items/3', message: 'is wrong' };
+    expect(renderDefects([defect])).toBe('b/bank.json#/items/3: is wrong');
+    expect(
+      renderDefects(Array.from({ length: 25 }, () => defect))
+        .split('\n')
+        .at(-1),
+    ).toBe('… and 5 more');
+  });
+});
