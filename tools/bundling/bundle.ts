@@ -95,7 +95,7 @@ export function recipe(toolSources: readonly string[], keptErrors: readonly stri
 
 /** The files that `recipe` must see: this folder's. */
 export const recipeFiles = ['bundle.ts', 'slimming.ts', 'lambda-credentials.ts', 'member-path.ts'].map(
-  (file) => join('tools/build', file),
+  (file) => join('tools/bundling', file),
 );
 
 function isBuildFailure(error: unknown): error is esbuild.BuildFailure {
