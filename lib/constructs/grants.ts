@@ -49,7 +49,15 @@ export function accessOf(
   if (purposes.length > 0) {
     environment['SETTINGS_TABLE'] = stores.settings.name;
     statements.push(
-      new PolicyStatement({ actions: ['dynamodb:Query'], resources: [stores.settings.arn] }),
+      new PolicyStatement({
+        actions: ['dynamodb:Query'],
+        resources: [stores.settings.arn],
+        conditions: {
+          'ForAllValues:StringEquals': {
+            'dynamodb:LeadingKeys': purposes.map((purpose) => `key#${purpose}`),
+          },
+        },
+      }),
       decrypts({
         StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
       }),

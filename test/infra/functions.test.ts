@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Grant, Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
+import { variablesOf as variablesOfRoute } from '#shared/http/environment.ts';
 import { accessOf } from '#lib/constructs/grants.ts';
 import { App, Stack } from 'aws-cdk-lib';
 import { deployed, ofType, serviceOf, stage, type Resource } from './deployed.ts';
@@ -48,9 +49,14 @@ const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
   ],
 };
 
+/** Key ring items lie under `key#<purpose>` (shared/aws/settings-table.ts). */
 function keys(purpose: string): readonly Rule[] {
   return [
-    { actions: ['dynamodb:Query'], on: /^\{"Fn::GetStackOutput":.*"SettingsTableArn"\}\}$/ },
+    {
+      actions: ['dynamodb:Query'],
+      on: /^\{"Fn::GetStackOutput":.*"SettingsTableArn"\}\}$/,
+      if: new RegExp(`^\\{"ForAllValues:StringEquals":\\{"dynamodb:LeadingKeys":.*"key#${purpose}"`),
+    },
     {
       actions: ['kms:Decrypt'],
       on: /^\{"Fn::GetStackOutput":.*"KeyArn"\}\}$/,
@@ -187,6 +193,7 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
       .parse(functionOf(route).Properties['Environment']);
     const expected = new Set([...commonVariables, ...route.lambda.grants.map((grant) => variablesOf[grant])]);
     expect(Object.keys(Variables).toSorted()).toStrictEqual([...expected].toSorted());
+    expect(Object.keys(Variables)).toEqual(expect.arrayContaining([...variablesOfRoute(route)]));
   });
 
   it('is invoked by its own method and path only', () => {

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { cdkArguments } from './arguments.ts';
+
+describe('npm run synth', () => {
+  it('passes everything on', () => {
+    expect(cdkArguments('synth', ['-c', 'gates=A,D', '--quiet', '--strict'])).toStrictEqual({
+      ok: true,
+      value: { argv: ['synth', '-c', 'gates=A,D', '--quiet', '--strict'], quiet: true, offline: true },
+    });
+    expect(cdkArguments('synth', [])).toMatchObject({
+      ok: true,
+      value: { argv: ['synth'], quiet: false, offline: false },
+    });
+  });
+
+  it.each([
+    [['-c', 'gates=']],
+    [['--context', 'gates=']],
+    [['--context=gates=']],
+    [['-cgates=']],
+    [['-c=gates=']],
+  ])('knows an offline synth by %j', (given) => {
+    expect(cdkArguments('synth', given)).toMatchObject({ ok: true, value: { offline: true } });
+  });
+
+  it.each([
+    [['-c', 'gates=a'], /"a" is no gate/],
+    [['-c', 'gates'], /-c gates: must be name=value/],
+    [['-c'], /-c needs name=value/],
+    [['-c', 'gates=A', '-c', 'gates=B'], /-c gates is given twice/],
+    [['-c', 'stage=production'], /unknown stage "production"; known are sandbox-dev, staging, prod/],
+  ])('refuses %j before anything is bundled', (given, message) => {
+    expect(cdkArguments('synth', given)).toStrictEqual({
+      ok: false,
+      error: expect.stringMatching(message) as string,
+    });
+  });
+});
+
+describe('npm run deploy', () => {
+  it.each([
+    [['-c', 'stage=prod', '-c', 'gates=A'], /-c gates is for npm run synth/],
+    [['-c', 'stage=prod', '--context=gates='], /-c gates is for npm run synth/],
+    [[], /deploy needs the stage/],
+    [['-c', 'stage=prod'], /prod is not filled in yet: token.issuer/],
+  ])('refuses %j', (given, message) => {
+    expect(cdkArguments('deploy', given)).toStrictEqual({
+      ok: false,
+      error: expect.stringMatching(message) as string,
+    });
+  });
+});
