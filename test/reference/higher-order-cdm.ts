@@ -86,7 +86,10 @@ export function referencePosterior(
     scaleScore,
     standardError: Math.sqrt(sum(theta.map((p, g) => p * (model.scale[g]! - scaleScore) ** 2))),
     logLikelihood: highest + Math.log(total),
-    information: model.items.map((_, item) => information(model, item, states)),
+    // Worked out on demand: it costs more than all the rest.
+    get information() {
+      return model.items.map((_, item) => information(model, item, states));
+    },
   };
 }
 
