@@ -16,29 +16,29 @@ const urls = {
   awsUrl: z.url(),
 };
 
-const bankFixture = z.looseObject({
+const bankFixture = z.object({
   name: z.string(),
   testSpecId: z.string(),
   testBankId: z.string(),
   bankOperationId: z.string(),
   selectionPolicyId: z.string(),
   scaleCalibrationId: z.string(),
-  kcGuids: z.array(z.string()),
+  kcGuids: z.array(z.string()).readonly(),
 });
 
 /** `.local/stack.json`: where the running stack is and what to call it with. Service URLs are base URLs, without `/v1`. */
-export const stackDescription = z.looseObject({
+export const stackDescription = z.object({
   ...urls,
   tenants: z
     .array(
-      z.looseObject({ tenantId: z.string(), sub: z.string(), role: z.string(), playerToken: z.string() }),
+      z.object({ tenantId: z.string(), sub: z.string(), role: z.string(), playerToken: z.string() }),
     )
     .min(1),
   /** Ids to call every route with, by tenant. */
   fixtures: z.record(
     z.string(),
-    z.looseObject({
-      mastery: z.looseObject({ resultsStudentId: z.string(), banks: z.array(bankFixture) }),
+    z.object({
+      mastery: z.object({ resultsStudentId: z.string(), banks: z.array(bankFixture).readonly() }),
     }),
   ),
   /** The process that serves it. */

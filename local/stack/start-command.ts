@@ -1,0 +1,224 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { finished } from 'node:stream/promises';
+import type { Access } from '#local/gateway/gateway.ts';
+import { loadIssuerKey } from '#local/issuer/issuer.ts';
+import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
+import { renderDefects } from '#local/seeds/seed.ts';
+import { localTenant } from '#local/seeds/tenants.ts';
+import { gates, isOpen } from '#lib/gates.ts';
+import type { GateName, OpenGates } from '#lib/gates.ts';
+import { routes } from '#shared/contract/routes.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { buildFunctions } from '#tools/build.ts';
+import { integer, runCommand, text } from '#tools/terminal/command.ts';
+import type { Option } from '#tools/terminal/command.ts';
+import { paintFor } from '#tools/terminal/paint.ts';
+import type { Paint } from '#tools/terminal/paint.ts';
+import {
+  findRunningStack,
+  localFiles,
+  removeStackDescription,
+  writeStackDescription,
+} from './description.ts';
+import type { StackDescription } from './description.ts';
+import { loadDocuments } from './documents.ts';
+import { SeedRefusedError, startStack } from './stack.ts';
+import type { Stack } from './stack.ts';
+
+const openGates: Option<OpenGates> = {
+  description: 'which gates are open, as in A,D; empty for none (default all)',
+  placeholder: 'LIST',
+  fallback: new Set(gates),
+  read: (value) => {
+    const open = new Set<GateName>();
+    for (const part of value === '' ? [] : value.split(',')) {
+      const gate = gates.find((name) => name === part);
+      if (gate === undefined)
+        return err(`names ${JSON.stringify(part)}, which is no gate; known are ${gates.join(', ')}`);
+      if (open.has(gate)) return err(`names gate ${gate} twice`);
+      open.add(gate);
+    }
+    return ok(open);
+  },
+};
+
+/** `npm start`: the whole product on this machine, until it is interrupted. */
+export async function start(): Promise<void> {
+  await runCommand(
+    {
+      usage: 'npm start --',
+      summary:
+        'Runs gateway, functions, AWS double and platform double on this machine. docs/local-runtime.md says what is what.',
+      options: {
+        port: integer('port of the gateway; 0 takes any free one', 'N', { min: 0, max: 65_535 }, 4010),
+        seed: text('directory with the banks to load (docs/seeds.md); default: the built-in ones', 'DIR'),
+        gates: openGates,
+      },
+      examples: ['npm start', 'npm start -- --port 0 --seed ./my-bank'],
+    },
+    (values) => serve(values),
+  );
+}
+
+interface Settings {
+  readonly port: number;
+  readonly seed: string | undefined;
+  readonly gates: OpenGates;
+}
+
+async function serve(settings: Settings): Promise<Result<undefined, string>> {
+  const files = localFiles(process.cwd());
+  const other = await findRunningStack(files.stack);
+  if (other.ok && (await answers(other.value))) {
+    return err(
+      `a local stack is running already, process ${other.value.pid} at ${other.value.docsUrl}: end that one first`,
+    );
+  }
+  await rm(files.stack, { force: true });
+
+  const seedDirectory = resolve(settings.seed ?? DEFAULT_SEED_DIRECTORY);
+  const seed = await loadSeed(seedDirectory);
+  if (!seed.ok) return err(`the seed in ${seedDirectory} cannot be used:\n${renderDefects(seed.error)}`);
+  const served = routes.filter((route) => isOpen(route, settings.gates));
+  const built = await buildFunctions({ only: served.map(({ operationId }) => operationId) });
+  if (!built.ok) return err(`the functions cannot be built:\n${built.error.join('\n')}`);
+
+  await mkdir(dirname(files.functionLog), { recursive: true });
+  const functionLog = createWriteStream(files.functionLog, { mode: 0o600 });
+  const accessLog = createWriteStream(files.accessLog, { mode: 0o600 });
+  const paint = paintFor(process.stdout, process.env);
+  let stack: Stack;
+  try {
+    stack = await startStack({
+      port: settings.port,
+      seed: seed.value,
+      routes: served,
+      bundles: built.value,
+      issuerKey: await loadIssuerKey(files.issuerKey),
+      documents: await loadDocuments(),
+      onFunctionLog: (line) => functionLog.write(`${JSON.stringify(line)}\n`),
+      onAccess: (access) => {
+        accessLog.write(`${JSON.stringify(access)}\n`);
+        process.stdout.write(`${accessLine(access, paint)}\n`);
+      },
+    });
+  } catch (error) {
+    const mistake = explain(error, settings.port, seedDirectory);
+    if (mistake === undefined) throw error;
+    return err(mistake);
+  }
+
+  const description: StackDescription = {
+    ...stack.urls,
+    tenants: [...stack.worlds.keys()].map((tenantId) => {
+      const { sub, role, credentials } = localTenant(tenantId);
+      return { tenantId, sub, role, playerToken: credentials.playerToken };
+    }),
+    fixtures: Object.fromEntries([...stack.worlds].map(([tenantId, { fixtures }]) => [tenantId, fixtures])),
+    pid: process.pid,
+    seedDirectory,
+    logFile: files.functionLog,
+  };
+  await writeStackDescription(files.stack, description);
+  process.stdout.write(`${welcome(description, seed.value.title, paint).join('\n')}\n\n`);
+
+  await interrupted();
+  await removeStackDescription(files.stack, process.pid);
+  await stack.close();
+  functionLog.end();
+  accessLog.end();
+  await Promise.all([finished(functionLog), finished(accessLog)]);
+  return ok(undefined);
+}
+
+/** Whether something still answers there: a process id alone may have been given to another program since. */
+async function answers({ docsUrl }: StackDescription): Promise<boolean> {
+  try {
+    const response = await fetch(docsUrl, { signal: AbortSignal.timeout(2000) });
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** A sentence for what the user can put right; undefined for a defect. */
+function explain(error: unknown, port: number, seedDirectory: string): string | undefined {
+  if (error instanceof SeedRefusedError)
+    return `the seed in ${seedDirectory} cannot be used:\n${error.message}`;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return `port ${port} is taken by another program: end it, or choose another port with npm start -- --port 0`;
+  }
+  return code === 'EACCES' ? `port ${port} may not be used here: choose one from 1024 on` : undefined;
+}
+
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP; npm passes a signal on that the terminal has sent already, so further ones count for nothing. */
+function interrupted(): Promise<void> {
+  return new Promise((resolvePromise) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        resolvePromise();
+      });
+    }
+  });
+}
+
+function accessLine({ method, resource, status, milliseconds }: Access, paint: Paint): string {
+  const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
+  return `${paint(colour, String(status))} ${method} ${resource ?? 'no such route'} ${paint('dim', `${milliseconds} ms`)}`;
+}
+
+/** What somebody who has just started the stack wants to know. The commands work as they stand. */
+function welcome(stack: StackDescription, seedTitle: string, paint: Paint): readonly string[] {
+  const tenant = stack.tenants[0]?.tenantId ?? '';
+  const mastery = stack.fixtures[tenant]?.mastery;
+  const bank = mastery?.banks[0];
+  const heading = (words: string): string => paint('bold', words);
+  const startBody = JSON.stringify({
+    selectionPolicyId: bank?.selectionPolicyId,
+    scaleCalibrationId: bank?.scaleCalibrationId,
+    testSpecId: bank?.testSpecId,
+    testBankId: bank?.testBankId,
+    bankOperationId: bank?.bankOperationId,
+    runMode: 'production_learner',
+    resultsStudentId: mastery?.resultsStudentId,
+  });
+  return [
+    '',
+    `${heading('mastery-reports runs on this machine')}, ready in ${(performance.now() / 1000).toFixed(1)} s.`,
+    '',
+    `  mastery engine   ${stack.masteryUrl}`,
+    `  reports service  ${stack.reportsUrl}`,
+    `  documents        ${stack.docsUrl}`,
+    `  problem pages    ${stack.problemsUrl}`,
+    `  platform double  ${stack.platformUrl}`,
+    `  AWS double       ${stack.awsUrl}`,
+    '',
+    `  tenants          ${stack.tenants.map(({ tenantId }) => tenantId).join(', ')}`,
+    `  seed             ${seedTitle} (${stack.fixtures[tenant]?.mastery.banks.map(({ name }) => name).join(', ') ?? ''})`,
+    '',
+    heading('A learner takes an adaptive test, in another terminal'),
+    '',
+    '  npm run journey',
+    '',
+    heading('The same by hand'),
+    '',
+    `  TOKEN=$(npm run --silent token -- --tenant ${tenant})`,
+    `  curl -sS ${stack.masteryUrl}/v1/selection-policies/${encodeURIComponent(bank?.selectionPolicyId ?? '')} -H "Authorization: Bearer $TOKEN"`,
+    `  curl -sS -i ${stack.masteryUrl}/v1/adaptive-runs -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-run" -d '${startBody}'`,
+    `  curl -sS -X POST ${stack.platformUrl}/_control/faults -d '{"operation":"bank.read_adaptive_pool_manifest","kind":"down"}'`,
+    '',
+    heading('Where to look next'),
+    '',
+    '  docs/local-runtime.md    what is real here and what is a double; faults on demand',
+    '  docs/adaptive-run.md     the states of a run, step by step',
+    '  .local/stack.json        these addresses, and ids to call every route with',
+    '  .local/logs/             what the functions log',
+    '',
+    'Ctrl-C ends it. Requests show up below.',
+  ];
+}

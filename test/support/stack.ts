@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { inject } from 'vitest';
+import * as z from 'zod';
+import { createIssuerKey } from '#local/issuer/issuer.ts';
+import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
+import { renderDefects } from '#local/seeds/seed.ts';
+import type { FunctionLogLine } from '#local/stack/function-log.ts';
+import { startStack } from '#local/stack/stack.ts';
+import type { Stack } from '#local/stack/stack.ts';
+import { routes } from '#shared/contract/routes.ts';
+import { createRunClient } from '#tools/journey/run-client.ts';
+import type { RunClient } from '#tools/journey/run-client.ts';
+
+const faults = z.object({ faults: z.array(z.object({ id: z.number() })) });
+
+/** The whole product of a test file's own, on free ports, with the bundles that deploy. */
+export interface TestStack extends Stack {
+  /** Everything that the functions have written so far. */
+  readonly logs: () => readonly FunctionLogLine[];
+  /** Sends a request to the platform's control API; throws when it is refused, so that a test never goes on without its fault. */
+  readonly control: (method: string, path: string, body?: unknown) => Promise<unknown>;
+  /** Arms a fault of the platform. */
+  readonly fault: (body: Readonly<Record<string, unknown>>) => Promise<void>;
+  /** Resolves once every armed fault has struck as often as it should: with `latency`, its call is then in flight. */
+  readonly faultsStruck: () => Promise<void>;
+  /** A client of the mastery engine for a tenant, without any wait between its tries. */
+  readonly runClient: (tenantId: string) => RunClient;
+}
+
+/** Starts a stack. */
+export async function startTestStack(options: { readonly seedDirectory?: string } = {}): Promise<TestStack> {
+  const bundles = inject('bundles');
+  if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
+  const seed = await loadSeed(options.seedDirectory ?? DEFAULT_SEED_DIRECTORY);
+  if (!seed.ok) throw new Error(renderDefects(seed.error));
+  const lines: FunctionLogLine[] = [];
+  const stack = await startStack({
+    port: 0,
+    seed: seed.value,
+    routes,
+    bundles: bundles.functions,
+    issuerKey: await createIssuerKey(),
+    documents: { openApi: new Map(), problemPages: new Map() },
+    onFunctionLog: (line) => lines.push(line),
+  });
+
+  async function control(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(`${stack.urls.platformUrl}/_control/${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as unknown;
+  }
+
+  return {
+    ...stack,
+    logs: () => lines,
+    control,
+    fault: async (body) => {
+      await control('POST', 'faults', body);
+    },
+    async faultsStruck() {
+      while (faults.parse(await control('GET', 'faults')).faults.length > 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    runClient: (tenantId) =>
+      createRunClient({
+        masteryUrl: stack.urls.masteryUrl,
+        token: () => stack.tokenFor(tenantId, ['mastery:run', 'mastery:read']),
+        fetch,
+        newKey: randomUUID,
+        sleep: () => Promise.resolve(),
+        random: () => 0,
+      }),
+  };
+}

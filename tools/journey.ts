@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createIssuer, readIssuerKey } from '#local/issuer/issuer.ts';
+import { loadSeed } from '#local/seeds/load.ts';
+import { renderDefects } from '#local/seeds/seed.ts';
+import { describeNoStack, findRunningStack, localFiles } from '#local/stack/description.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { chooseLearner, findBank, startRequest } from './journey/bank.ts';
+import { createPlayer } from './journey/player.ts';
+import { createRunClient, describeFailure } from './journey/run-client.ts';
+import { openScreen } from './journey/screen.ts';
+import { takeRun } from './journey/take-run.ts';
+import { openView, renderStep, renderSummary, withState } from './journey/view.ts';
+import { choice, integer, runCommand, text } from './terminal/command.ts';
+import { paintFor } from './terminal/paint.ts';
+
+const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
+
+await runCommand(
+  {
+    usage: 'npm run journey --',
+    summary:
+      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. Exit code 0 only when the run is completed.',
+    options: {
+      tenant: text('whose learner; default: the first tenant', 'T'),
+      bank: text('which bank of the seed; default: the first one', 'NAME'),
+      mode: choice('what kind of run', ['production_learner', 'owner_conformance'], 'production_learner'),
+      learner: integer('replays learner N of the seed, from 1, instead of a simulated one', 'N', {
+        min: 1,
+        max: MAX_INTEGER,
+      }),
+      'random-seed': integer('which simulated learner', 'N', { min: 0, max: MAX_INTEGER }, 1),
+      delay: integer('milliseconds between items, for watching; default 400 in a terminal', 'MS', {
+        min: 0,
+        max: 60_000,
+      }),
+    },
+    examples: [
+      'npm run journey',
+      'npm run journey -- --bank generated --random-seed 7',
+      'npm run journey -- --learner 3 --delay 1500',
+    ],
+  },
+  async (values) => {
+    const files = localFiles(process.cwd());
+    const stack = await findRunningStack(files.stack);
+    if (!stack.ok) return err(describeNoStack(stack.error));
+    const { masteryUrl, platformUrl, tenants, seedDirectory } = stack.value;
+    const tenant =
+      values.tenant === undefined ? tenants[0] : tenants.find(({ tenantId }) => tenantId === values.tenant);
+    if (tenant === undefined) {
+      return err(
+        `unknown tenant ${values.tenant ?? ''}; known are ${tenants.map(({ tenantId }) => tenantId).join(', ')}`,
+      );
+    }
+    const seed = await loadSeed(seedDirectory);
+    if (!seed.ok)
+      return err(`the seed in ${seedDirectory} cannot be used any more:\n${renderDefects(seed.error)}`);
+    const bank = findBank(seed.value, tenant.tenantId, values.bank);
+    if (!bank.ok) return bank;
+    const learner = chooseLearner(bank.value, values.learner, values['random-seed']);
+    if (!learner.ok) return learner;
+    const key = await readIssuerKey(files.issuerKey);
+    if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
+    const issuer = await createIssuer(key);
+
+    const paint = paintFor(process.stdout, process.env);
+    const screen = openScreen(process.stdout, paint);
+    const delay = values.delay ?? (process.stdout.isTTY ? 400 : 0);
+    const client = createRunClient({
+      masteryUrl,
+      token: () =>
+        issuer.issueToken(
+          {
+            tenantId: tenant.tenantId,
+            sub: tenant.sub,
+            role: tenant.role,
+            scopes: ['mastery:run', 'mastery:read'],
+          },
+          Date.now(),
+        ),
+      fetch,
+      newKey: randomUUID,
+      sleep: (milliseconds) => sleep(milliseconds),
+      random: Math.random,
+      onRetry: ({ call, why, waitMilliseconds }) =>
+        screen.note(`${call} again in ${(waitMilliseconds / 1000).toFixed(1)} s: ${describeFailure(why)}`),
+    });
+    const play = createPlayer({
+      platformUrl,
+      tenantId: tenant.tenantId,
+      playerToken: tenant.playerToken,
+      learner: learner.value,
+      fetch,
+    });
+
+    let view = openView(
+      [tenant.tenantId, bank.value.fixture.name, values.mode, learner.value.description].join(' · '),
+      bank.value.labels,
+      learner.value.truth,
+    );
+    if (!process.stdout.isTTY) screen.note(renderStep(view));
+    const taken = await takeRun(startRequest(bank.value, values.mode), {
+      client,
+      play: async (item) => {
+        await sleep(delay);
+        return play(item);
+      },
+      sleep: (milliseconds) => sleep(milliseconds),
+      onState: ({ run }, answered) => {
+        view = withState(view, run, answered, bank.value.textOf);
+        screen.show(view);
+      },
+    });
+    if (!taken.ok) return err(`the run ends early: ${describeFailure(taken.error)}`);
+    const summary = renderSummary(view, {
+      width: process.stdout.isTTY ? process.stdout.columns : 120,
+      paint,
+    });
+    process.stdout.write(`\n${summary.join('\n')}\n`);
+    return ok(undefined);
+  },
+);

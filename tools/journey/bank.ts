@@ -1,0 +1,90 @@
+import { instantiateSeed } from '#local/seeds/instantiate.ts';
+import type { BankFixture } from '#local/seeds/instantiate.ts';
+import type { Learner as SeedLearner, Seed } from '#local/seeds/seed.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { CalibrationParameters } from '#shared/records/records.ts';
+import { replayedLearner, simulatedLearner } from './learner.ts';
+import type { Learner } from './learner.ts';
+import type { ItemText } from './view.ts';
+
+/** One bank of the running stack's seed, as one tenant sees it. */
+export interface JourneyBank {
+  readonly fixture: BankFixture;
+  readonly resultsStudentId: string;
+  readonly parameters: CalibrationParameters;
+  readonly learners: readonly SeedLearner[];
+  /** What the knowledge components are called, by CASE GUID, in the order of the bank. */
+  readonly labels: ReadonlyMap<string, string>;
+  readonly itemNames: Readonly<Record<string, string>>;
+  /** What the seed calls an item, by artifact version id. */
+  readonly textOf: (artifactVersionId: string) => ItemText;
+}
+
+/** Finds a bank by name, or the seed's first one. */
+export function findBank(
+  seed: Seed,
+  tenantId: string,
+  name: string | undefined,
+): Result<JourneyBank, string> {
+  const bank = name === undefined ? seed.banks[0] : seed.banks.find((candidate) => candidate.name === name);
+  if (bank === undefined) {
+    return err(`unknown bank ${name ?? ''}; known are ${seed.banks.map((known) => known.name).join(', ')}`);
+  }
+  const world = instantiateSeed(seed, tenantId);
+  const fixture = world.fixtures.mastery.banks.find((candidate) => candidate.name === bank.name);
+  const calibration = world.calibrations.find(({ document }) => document.id === fixture?.scaleCalibrationId);
+  if (fixture === undefined || calibration === undefined)
+    throw new Error('a seed’s bank has fixture and calibration');
+  const stems = new Map(bank.bank.items.map((item) => [item.name, item.stem]));
+  return ok({
+    fixture,
+    resultsStudentId: world.fixtures.mastery.resultsStudentId,
+    parameters: calibration.parameters,
+    learners: bank.learners,
+    labels: new Map(fixture.kcGuids.map((guid, at) => [guid, bank.bank.kcs[at]?.label ?? guid])),
+    itemNames: world.itemNames,
+    textOf: (artifactVersionId) => {
+      const item = world.itemNames[artifactVersionId];
+      return {
+        name: item ?? artifactVersionId,
+        stem: (item === undefined ? undefined : stems.get(item)) ?? '',
+      };
+    },
+  });
+}
+
+/** The learner who takes the test: number `replay` (from 1) of the seed, or one drawn from the calibration. */
+export function chooseLearner(
+  bank: JourneyBank,
+  replay: number | undefined,
+  randomSeed: number,
+): Result<Learner, string> {
+  if (replay === undefined) return ok(simulatedLearner(bank.parameters, randomSeed));
+  if (bank.learners.length === 0) {
+    return err(
+      `the bank ${bank.fixture.name} has no learners to replay: put a learners.json into its seed folder (docs/seeds.md), or leave --learner out for a simulated one`,
+    );
+  }
+  const learner = bank.learners[replay - 1];
+  return learner === undefined
+    ? err(`--learner ${replay}: the bank ${bank.fixture.name} has learners 1 to ${bank.learners.length}`)
+    : ok(replayedLearner(learner.name, learner.answers, bank.itemNames));
+}
+
+/** The body of the start. */
+export function startRequest(
+  bank: JourneyBank,
+  runMode: 'owner_conformance' | 'production_learner',
+): Readonly<Record<string, string>> {
+  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank.fixture;
+  return {
+    selectionPolicyId,
+    scaleCalibrationId,
+    testSpecId,
+    testBankId,
+    bankOperationId,
+    runMode,
+    ...(runMode === 'production_learner' ? { resultsStudentId: bank.resultsStudentId } : {}),
+  };
+}
