@@ -1,4 +1,5 @@
 import { compileModel } from '#functions/mastery/engine/index.ts';
+import { modelParameters, parametersPointer } from '#functions/mastery/records/model-parameters.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import { checkPolicy } from '#shared/records/check-policy.ts';
 import type { Defect } from '#shared/records/defect.ts';
@@ -26,11 +27,9 @@ export function checkRelease(seed: Seed): readonly SeedDefect[] {
 }
 
 function modelDefects(parameters: CalibrationParameters): readonly Defect[] {
-  const compiled = compileModel({
-    ...parameters,
-    items: parameters.items.map((item) => ({ ...item, id: item.artifactVersionId })),
-  });
-  return compiled.ok ? [] : compiled.error;
+  const compiled = compileModel(modelParameters(parameters));
+  if (compiled.ok) return [];
+  return compiled.error.map((defect) => ({ ...defect, pointer: parametersPointer(defect.pointer) }));
 }
 
 function refusals(file: string, defects: readonly Defect[]): readonly SeedDefect[] {

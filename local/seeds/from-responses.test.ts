@@ -81,7 +81,7 @@ describe('a seed from responses', () => {
   });
 
   it('is named by --name, the file, or the folder, and a name that cannot be one is refused', () => {
-    const nameless = withParameters(({ name: _name, ...rest }) => rest);
+    const nameless = withParameters((p) => ({ ...p, name: undefined }));
     const named = (name: string | undefined) =>
       seedFromResponses({ ...files, ...nameless }, { name, fallbackName: 'My Study!' });
     const of = (name: string | undefined): unknown => {

@@ -13,7 +13,7 @@ import type { BankContent, BankFile, CalibrationFile, PolicyFile, Seed, SeedBank
 import { localTenant } from './tenants.ts';
 
 /** One bank of a tenant, with the ids that a client needs to start a run. */
-export interface BankFixture {
+export type BankFixture = {
   readonly name: string;
   readonly testSpecId: string;
   readonly testBankId: string;
@@ -23,13 +23,13 @@ export interface BankFixture {
   /** How many items and knowledge components the bank has. */
   readonly items: number;
   readonly kcs: number;
-  readonly kcGuids: readonly string[];
-}
+  readonly kcGuids: string[];
+};
 
 /** What `.local/stack.json` names for one tenant. */
-export interface TenantFixtures {
-  readonly mastery: { readonly banks: readonly BankFixture[]; readonly resultsStudentId: string };
-}
+export type TenantFixtures = {
+  readonly mastery: { readonly banks: BankFixture[]; readonly resultsStudentId: string };
+};
 
 /** One tenant's share of a seed. */
 export interface TenantWorld {

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSeed } from '#local/seeds/load.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'seed-command-'));
+  await mkdir(join(directory, 'study'));
+  await write('study/responses.csv', ',I1,I2\n1,1,0\n2,0,0\n');
+  await write('study/q-matrix.csv', ',A\nI1,1\nI2,1\n');
+  await write('study/parameters.json', JSON.stringify(parameters));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const parameters = {
+  theta: { nodes: 11, min: -3, max: 3, mean: 0, sd: 1 },
+  kcs: [{ kc: 'A', slope: 1, location: 0 }],
+  items: [
+    { item: 'I1', kcs: ['A'], guess: 0.1, slip: 0.1 },
+    { item: 'I2', kcs: ['A'], guess: 0.2, slip: 0.1 },
+  ],
+};
+
+function write(path: string, text: string): Promise<void> {
+  return writeFile(join(directory, path), text);
+}
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+function seed(...args: readonly string[]): Promise<Ended> {
+  const command = join(import.meta.dirname, 'seed.ts');
+  return new Promise((resolve) => {
+    execFile(process.execPath, [command, ...args], { cwd: directory }, (failure, out, error) => {
+      resolve({ code: failure === null ? 0 : Number(failure.code), out, error });
+    });
+  });
+}
+
+describe('npm run seed', () => {
+  it('writes a seed that loads, and writes it again', async () => {
+    for (const written of ['first', 'again']) {
+      const ended = await seed('from-responses', 'study', '--out', 'mine');
+      expect(ended, written).toMatchObject({ code: 0, error: '' });
+      expect(ended.out).toContain('npm start -- --seed mine');
+    }
+    const loaded = await loadSeed(join(directory, 'mine'));
+    expect(loaded.ok && loaded.value.banks.map((bank) => [bank.name, bank.learners.length])).toEqual([
+      ['study', 2],
+    ]);
+  });
+
+  it('spares a directory that is no seed, unless it is forced', async () => {
+    await mkdir(join(directory, 'other'));
+    await write('other/notes.txt', 'mine');
+    const refused = await seed('from-responses', 'study', '--out', 'other');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.error).toMatch(/^other is not empty and no seed; --force/);
+    expect((await seed('from-responses', 'study', '--out', 'other', '--force')).code).toBe(0);
+    expect(await readFile(join(directory, 'other/notes.txt'), 'utf8')).toBe('mine');
+    expect((await seed('from-responses', 'study', '--out', 'other/notes.txt')).code).toBe(1);
+  });
+
+  it('names a mistake in one line, without a stack trace, and writes nothing', async () => {
+    await write('study/responses.csv', ',I1,I2\n1,1,x\n');
+    expect(await seed('from-responses', 'study', '--out', 'mine')).toEqual({
+      code: 1,
+      out: '',
+      error: 'responses.csv: row 2 (learner "1"), column "I2": must be 0 or 1, is "x"\n',
+    });
+    expect((await loadSeed(join(directory, 'mine'))).ok).toBe(false);
+    expect(await seed('from-responses', 'nowhere', '--out', 'mine')).toMatchObject({
+      code: 1,
+      error: 'nowhere/responses.csv cannot be read: there is no such file\n',
+    });
+  });
+
+  it('needs its action and where to write, and explains itself', async () => {
+    expect((await seed('from-responses', 'study')).error).toMatch(/^--out SEED is required/);
+    expect(await seed('from-answers', 'study', '--out', 'mine')).toMatchObject({ code: 1 });
+    expect((await seed('from-responses')).code).toBe(2);
+    const help = await seed('--help');
+    expect(help).toMatchObject({ code: 0, error: '' });
+    expect(help.out).toContain('--out SEED');
+  });
+});
