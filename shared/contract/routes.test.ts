@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
 import { problemRowByKey } from '#shared/problems/registry.ts';
-import { problemKeysOf, routeByOperationId, routes, routesOf } from './routes.ts';
+import { problemKeysOf } from './route-problems.ts';
+import { routeByOperationId, routes, routesOf } from './routes.ts';
 
 /** Every object schema inside a schema, so that none can let an undeclared field through. */
 function objectsIn(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): z.core.$ZodType[] {

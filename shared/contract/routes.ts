@@ -1,6 +1,8 @@
 import { masteryRoutes } from './mastery/routes.ts';
 import type { Route, ServiceName } from './route.ts';
 
+export { problemKeysOf } from './route-problems.ts';
+
 /** Every route of every service: stacks, gateway, OpenAPI, sandbox, bundles and the test matrix read this list. */
 export const routes: readonly Route[] = [...masteryRoutes];
 
@@ -12,45 +14,4 @@ export function routesOf(service: ServiceName): readonly Route[] {
 /** The route of an operation id, or undefined. */
 export function routeByOperationId(operationId: string): Route | undefined {
   return routes.find((route) => route.operationId === operationId);
-}
-
-/** Failures that bind every route of a service, also where its row does not list them. */
-const everywhere: Readonly<Record<ServiceName, readonly string[]>> = {
-  mastery: [
-    '400 invalid-request',
-    '401 authentication-required',
-    '403 insufficient-scope',
-    '404 resource-not-found',
-    // The issuer's key set, like the service profile, is the upstream `platform_auth`.
-    '424 upstream-unavailable',
-    '429 rate-limited',
-    '500 internal-error',
-  ],
-  reports: [
-    '400 validation',
-    '400 unsupported-parameter',
-    '401 authentication-required',
-    '403 authorization-denied',
-    '404 not-found',
-    '429 rate-limited',
-    '500 internal-error',
-    '503 dependency-unavailable',
-  ],
-};
-
-const onReusedKey: Readonly<Record<ServiceName, string>> = {
-  mastery: '409 idempotency-key-reused',
-  reports: '409 idempotency-conflict',
-};
-
-/** Every problem that a route may answer, as keys of the problem registry, sorted by status. */
-export function problemKeysOf(route: Route): readonly string[] {
-  return [
-    ...new Set([
-      ...everywhere[route.service],
-      ...(route.request.idempotencyKey ? [onReusedKey[route.service]] : []),
-      ...(route.request.body === undefined ? [] : ['413 payload-too-large']),
-      ...route.problems,
-    ]),
-  ].sort();
 }

@@ -37,13 +37,18 @@ export interface OperationRequest<R extends Route = Route> {
   /** Epoch milliseconds by which the answer must be composed: the Lambda's remaining time less 1.5 s. */
   readonly deadline: number;
   /** One structured line; `code` is a row of the log-code registry, fields are named one by one. */
-  readonly log: (code: string, fields?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>) => void;
+  readonly log: (
+    code: string,
+    fields?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>,
+  ) => void;
   /**
    * Begins the work: writes (or finds) the control record, then runs `work`. A repeated request with the same hash waits for the one in
    * flight within its own deadline and then recomposes; upstream writes carry deterministic ids, so both converge. Exactly one call per
    * request, on routes with an idempotency key only.
    */
-  readonly idempotent: <T>(work: (control: Control) => Promise<Result<T, Problem>>) => Promise<Result<T, Problem>>;
+  readonly idempotent: <T>(
+    work: (control: Control) => Promise<Result<T, Problem>>,
+  ) => Promise<Result<T, Problem>>;
 }
 
 export interface OperationAnswer<R extends Route = Route> {

@@ -115,6 +115,7 @@ export const logCodes = {
       receiptId: 'word',
       profile: 'word',
       hosts: 'words',
+      tenantIsolation: 'word',
       runMode: 'word',
       runtimeVersion: 'word',
       kernelHash: 'word',

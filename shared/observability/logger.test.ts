@@ -116,7 +116,7 @@ describe('log lines', () => {
   });
 
   it('have a level even where LOG_LEVEL is nonsense', () => {
-    expect(['debug', 'warn', 'loud', undefined, 'toString'].map(parseLogLevel)).toEqual([
+    expect(['debug', 'WARN', 'loud', undefined, 'toString'].map(parseLogLevel)).toEqual([
       'debug',
       'warn',
       'info',

@@ -20,9 +20,10 @@ export interface LoggerOptions {
 const ranks: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 const registry: Readonly<Partial<Record<string, LogCode>>> = logCodes;
 
-/** LOG_LEVEL's value, `info` for anything that is no level. */
+/** LOG_LEVEL's value in any case, `info` for anything that is no level. */
 export function parseLogLevel(text: string | undefined): LogLevel {
-  return text !== undefined && Object.hasOwn(ranks, text) ? (text as LogLevel) : 'info';
+  const level = text?.toLowerCase() ?? '';
+  return Object.hasOwn(ranks, level) ? (level as LogLevel) : 'info';
 }
 
 /**

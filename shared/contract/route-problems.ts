@@ -1,0 +1,42 @@
+import type { Route, ServiceName } from './route.ts';
+
+/** Failures that bind every route of a service, also where its row does not list them. */
+const everywhere: Readonly<Record<ServiceName, readonly string[]>> = {
+  mastery: [
+    '400 invalid-request',
+    '401 authentication-required',
+    '403 insufficient-scope',
+    '404 resource-not-found',
+    // The issuer's key set, like the service profile, is the upstream `platform_auth`.
+    '424 upstream-unavailable',
+    '429 rate-limited',
+    '500 internal-error',
+  ],
+  reports: [
+    '400 validation',
+    '400 unsupported-parameter',
+    '401 authentication-required',
+    '403 authorization-denied',
+    '404 not-found',
+    '429 rate-limited',
+    '500 internal-error',
+    '503 dependency-unavailable',
+  ],
+};
+
+const onReusedKey: Readonly<Record<ServiceName, string>> = {
+  mastery: '409 idempotency-key-reused',
+  reports: '409 idempotency-conflict',
+};
+
+/** Every problem that a route may answer, as keys of the problem registry, sorted by status. */
+export function problemKeysOf(route: Route): readonly string[] {
+  return [
+    ...new Set([
+      ...everywhere[route.service],
+      ...(route.request.idempotencyKey ? [onReusedKey[route.service]] : []),
+      ...(route.request.body === undefined ? [] : ['413 payload-too-large']),
+      ...route.problems,
+    ]),
+  ].sort();
+}

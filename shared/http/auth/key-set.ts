@@ -1,0 +1,95 @@
+import { createLocalJWKSet, errors } from 'jose';
+import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { nameOf } from '#shared/observability/describe-error.ts';
+import type { Log } from '#shared/observability/logger.ts';
+
+/** The key set cannot be read and no known key may serve: the platform's outage, not the caller's fault, so never a 401. */
+export class KeySetUnreachable extends Error {
+  override readonly name = 'KeySetUnreachable';
+}
+
+/** Finds the key that a verified-to-be header names. Throws jose's errors, or KeySetUnreachable. */
+export type KeySet = (header: JWSHeaderParameters, token: FlattenedJWSInput, log: Log) => Promise<CryptoKey>;
+
+export interface KeySetOptions {
+  /** The pinned address: nothing in a token can name another. */
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** Keys are asked for again after this time. */
+const FRESH_MS = 10 * 60_000;
+/** How long the last known keys serve while the issuer cannot be reached. */
+const LAST_KNOWN_GOOD_MS = 24 * 60 * 60_000;
+/** The least time between two questions that known keys do not need at once: tokens with invented key ids, and outages. */
+const COOLDOWN_MS = 30_000;
+const TIMEOUT_MS = 3_000;
+const MAX_BYTES = 256 * 1024;
+
+/**
+ * The issuer's key set, once a container. Keys are read when first needed, again after ten minutes, and once when a token names an unknown
+ * key (the issuer may have rotated). While the issuer cannot be reached, known keys serve for 24 hours.
+ */
+export function createKeySet({ url, fetch: fetchKeys, now }: KeySetOptions): KeySet {
+  let known: { readonly keyOf: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
+  let lastQuestion: { readonly at: number; readonly answered: boolean } | undefined;
+  let pending: Promise<boolean> | undefined;
+
+  async function ask(log: Log): Promise<boolean> {
+    const at = now();
+    try {
+      known = { keyOf: createLocalJWKSet(await readKeySet(fetchKeys, url)), at };
+      lastQuestion = { at, answered: true };
+    } catch (error) {
+      lastQuestion = { at, answered: false };
+      log('KEY_SET_UNREACHABLE', {
+        error: nameOf(error),
+        knownKeysAgeSeconds: known === undefined ? null : Math.floor((at - known.at) / 1000),
+      });
+    }
+    return lastQuestion.answered;
+  }
+
+  /** Requests at the same time share one question. */
+  function refresh(log: Log): Promise<boolean> {
+    pending ??= ask(log).finally(() => (pending = undefined));
+    return pending;
+  }
+
+  const coolingDown = (): boolean => lastQuestion !== undefined && now() - lastQuestion.at < COOLDOWN_MS;
+
+  return async (header, token, log) => {
+    const stale = known !== undefined && now() - known.at >= FRESH_MS && !coolingDown();
+    if (known === undefined || stale) await refresh(log);
+    if (known === undefined || now() - known.at >= LAST_KNOWN_GOOD_MS) throw new KeySetUnreachable();
+    try {
+      return await known.keyOf(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // An unknown key is the caller's fault only when the issuer has just said so.
+      const answered = coolingDown() ? lastQuestion?.answered === true : await refresh(log);
+      if (!answered) throw new KeySetUnreachable();
+      return known.keyOf(header, token);
+    }
+  };
+}
+
+/** Throws unless the issuer answers a usable, non-empty key set: an emptied one must not replace the known keys. */
+async function readKeySet(fetchKeys: typeof fetch, url: string): Promise<JSONWebKeySet> {
+  const response = await fetchKeys(url, {
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    headers: { accept: 'application/jwk-set+json, application/json' },
+  });
+  if (response.status !== 200) throw new TypeError('the key set answers another status than 200');
+  const text = await response.text();
+  if (text.length > MAX_BYTES) throw new TypeError('the key set is too large');
+  const parsed = parseStrictJson(text);
+  if (!parsed.ok) throw new TypeError('the key set is not JSON');
+  const set = parsed.value as JSONWebKeySet | null;
+  if (!Array.isArray(set?.keys) || set.keys.length === 0) throw new TypeError('the key set has no keys');
+  return set;
+}

@@ -1,0 +1,127 @@
+import { errors, jwtVerify } from 'jose';
+import * as z from 'zod';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { Log } from '#shared/observability/logger.ts';
+import type { Principal } from '../operation.ts';
+import { KeySetUnreachable } from './key-set.ts';
+import type { KeySet } from './key-set.ts';
+
+export interface TokenRules {
+  readonly issuer: string;
+  readonly audience: string;
+  /** From configuration; a token's own `alg` is only compared with them. */
+  readonly algorithms: readonly string[];
+  /** The reports service demands `iat` [RP-312]. */
+  readonly issuedAtRequired: boolean;
+}
+
+export interface TokenDependencies {
+  readonly keySet: KeySet;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Why nobody could be identified. The reason is for the log alone: callers get one and the same answer. */
+export type TokenRefusal =
+  { readonly kind: 'refused'; readonly reason: string } | { readonly kind: 'key-set-unreachable' };
+
+const CLOCK_SKEW_SECONDS = 60;
+const BEARER = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i;
+const REQUIRED = ['iss', 'aud', 'sub', 'tenantId', 'exp', 'role'];
+/** Members that would let a token choose its own key or change how it is read. */
+const FORBIDDEN_HEADER = ['jku', 'x5u', 'jwk', 'x5c', 'crit', 'b64'];
+const TYPES = [undefined, 'jwt', 'at+jwt'];
+
+const ids = z.array(z.string()).default([]);
+const claims = z.object({
+  sub: z.string().min(1),
+  tenantId: z.string().min(1),
+  role: z.string().min(1),
+  scope: z.string().default(''),
+  iat: z.number().optional(),
+  studentIds: ids,
+  classSourcedIds: ids,
+  schoolSourcedIds: ids,
+  administrationIds: ids,
+});
+
+/**
+ * Verifies the one bearer token of a request: signature under a pinned key set and configured algorithms, issuer, audience, times with at
+ * most 60 s of skew, required claims, no repeated member names [MA-044, MA-148, RP-311, RP-312]. A `role` decides nothing.
+ * @param authorization every Authorization header of the request
+ */
+export async function verifyToken(
+  authorization: readonly string[],
+  rules: TokenRules,
+  { keySet, now, log }: TokenDependencies,
+): Promise<Result<Principal, TokenRefusal>> {
+  const refuse = (reason: string): Result<never, TokenRefusal> => err({ kind: 'refused', reason });
+  const [value, second] = authorization;
+  if (value === undefined) return refuse('no-header');
+  if (second !== undefined) return refuse('repeated-header');
+  const parts = BEARER.exec(value);
+  if (parts === null) return refuse('no-bearer-token');
+  const [, header = '', payload = ''] = parts;
+  const headerReason = refusalOfHeader(header);
+  if (headerReason !== undefined) return refuse(headerReason);
+
+  try {
+    await jwtVerify(
+      value.slice('Bearer '.length),
+      (protectedHeader, token) => keySet(protectedHeader, token, log),
+      {
+        algorithms: [...rules.algorithms],
+        issuer: rules.issuer,
+        audience: rules.audience,
+        clockTolerance: CLOCK_SKEW_SECONDS,
+        currentDate: new Date(now()),
+        requiredClaims: rules.issuedAtRequired ? [...REQUIRED, 'iat'] : REQUIRED,
+      },
+    );
+  } catch (error) {
+    if (error instanceof KeySetUnreachable) return err({ kind: 'key-set-unreachable' });
+    if (error instanceof errors.JOSEError) return refuse(error.code.toLowerCase());
+    // Web Crypto refuses a key that does not fit its algorithm with errors of its own.
+    return refuse('unusable-key');
+  }
+
+  const decoded = claims.safeParse(decode(payload));
+  if (!decoded.success) return refuse('claims');
+  const { scope, iat, ...identity } = decoded.data;
+  if (iat !== undefined && iat > now() / 1000 + CLOCK_SKEW_SECONDS) return refuse('issued-in-the-future');
+  return ok({
+    tenantId: identity.tenantId,
+    sub: identity.sub,
+    role: identity.role,
+    scopes: scope.split(' ').filter((name) => name !== ''),
+    studentIds: identity.studentIds,
+    classSourcedIds: identity.classSourcedIds,
+    schoolSourcedIds: identity.schoolSourcedIds,
+    administrationIds: identity.administrationIds,
+  });
+}
+
+/** Looked at before any key is: nothing that a header names is ever fetched. */
+function refusalOfHeader(segment: string): string | undefined {
+  const header = decode(segment);
+  if (typeof header !== 'object' || header === null) return 'header';
+  const members = header as Readonly<Record<string, unknown>>;
+  if (FORBIDDEN_HEADER.some((member) => Object.hasOwn(members, member))) return 'forbidden-header-member';
+  const { typ } = members;
+  if (typ !== undefined && typeof typ !== 'string') return 'typ';
+  return TYPES.includes(typ?.toLowerCase()) ? undefined : 'typ';
+}
+
+/** The JSON value of a segment; undefined when it is not UTF-8 or not I-JSON, repeated member names included. */
+function decode(segment: string): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(segment, 'base64url'));
+    const parsed = parseStrictJson(text);
+    return parsed.ok ? parsed.value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import type { Route } from '#shared/contract/route.ts';
+
+/** Only on this machine may an address be without TLS. */
+function isSecure(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null) return false;
+  return (
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(url.hostname))
+  );
+}
+
+const name = z.string().min(1);
+const address = z.string().refine(isSecure, 'must be an https address');
+
+/** An https address without query, fragment or a slash at its end. */
+const PROBLEMS_URL = /^https:\/\/[^\s?#]+[^\s?#/]$/;
+
+/** Stands in problems of a function that cannot even read its own environment. */
+export const defaultProblemsUrl = 'https://docs.mastery-reports.example/problems';
+
+/** Whether a text can be the base of problem types. */
+export function isProblemsUrl(text: string | undefined): text is string {
+  return text !== undefined && PROBLEMS_URL.test(text);
+}
+
+/** Every environment variable that a function may name, with the form of its value. */
+const variables = {
+  STAGE: name,
+  RECORDS_TABLE: name,
+  CONTROL_TABLE: name,
+  SETTINGS_TABLE: name,
+  PROFILES_PATH: z.string().regex(/^(\/[\w.-]+)+$/),
+  TOKEN_ISSUER: name,
+  TOKEN_AUDIENCE: name,
+  TOKEN_JWKS_URL: address,
+  /** The algorithms come from here, never from a token; symmetric ones and `none` cannot be configured. */
+  TOKEN_ALGORITHMS: z.string().regex(/^(RS256|ES256|EdDSA)(,(RS256|ES256|EdDSA))*$/),
+  PROBLEMS_URL: z.string().regex(PROBLEMS_URL),
+} as const satisfies Readonly<Record<string, z.ZodType<string>>>;
+
+export type VariableName = keyof typeof variables;
+export type EnvironmentSource = Readonly<Record<string, string | undefined>>;
+
+/** The variables that a function needs and has not, or has in a wrong form. Names only: a value may be a secret. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+  readonly variables: readonly string[];
+
+  constructor(missing: readonly string[]) {
+    super(`environment variables are missing or malformed: ${missing.join(', ')}`);
+    this.variables = missing;
+  }
+}
+
+/**
+ * The values of exactly the named variables. Throws one EnvironmentError that names every variable that is missing or malformed.
+ * @example const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE']);
+ */
+export function readEnvironment<const Names extends readonly VariableName[]>(
+  names: Names,
+  source: EnvironmentSource = process.env,
+): Readonly<Record<Names[number], string>> {
+  const wrong = names.filter((variable) => !variables[variable].safeParse(source[variable]).success);
+  if (wrong.length > 0) throw new EnvironmentError(wrong);
+  return Object.fromEntries(names.map((variable) => [variable, source[variable]])) as Record<
+    Names[number],
+    string
+  >;
+}
+
+/** What the pipeline of every function reads. */
+const always = [
+  'STAGE',
+  'TOKEN_ISSUER',
+  'TOKEN_AUDIENCE',
+  'TOKEN_JWKS_URL',
+  'TOKEN_ALGORITHMS',
+  'PROBLEMS_URL',
+] as const satisfies readonly VariableName[];
+
+/** The variables that the function of a route cannot do without: those of the pipeline and of its grants. */
+export function variablesOf(route: Pick<Route, 'lambda'>): readonly VariableName[] {
+  const { grants } = route.lambda;
+  return [
+    ...always,
+    ...(grants.includes('records:read') ? (['RECORDS_TABLE'] as const) : []),
+    ...(grants.includes('control:write') ? (['CONTROL_TABLE'] as const) : []),
+    ...(grants.some((grant) => grant.startsWith('keys:')) ? (['SETTINGS_TABLE'] as const) : []),
+  ];
+}

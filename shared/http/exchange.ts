@@ -1,0 +1,108 @@
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { Route } from '#shared/contract/route.ts';
+import type { KeyedRequest } from '#shared/idempotency/idempotency.ts';
+import { createLogger, parseLogLevel } from '#shared/observability/logger.ts';
+import type { Log } from '#shared/observability/logger.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { defaultProblemsUrl, isProblemsUrl } from './environment.ts';
+import type { Control, Principal } from './operation.ts';
+import type { Surroundings } from './surroundings.ts';
+import { readHeaders } from './syntax/headers.ts';
+import type { Headers } from './syntax/headers.ts';
+import type { CheckedRequest } from './syntax/read-request.ts';
+
+/** One request on its way through the ladder: each stage adds what it has established. */
+export interface Exchange {
+  /** Made by the server, never by the caller: in every answer and every log line. */
+  readonly requestId: string;
+  /** The caller's W3C trace id when it sent one, else a new one. In answers only, never in a log line. */
+  readonly traceId: string;
+  readonly receivedAt: number;
+  /** By when the answer must be composed. */
+  readonly deadline: number;
+  /** When the function is stopped. */
+  readonly endsAt: number;
+  readonly headers: Headers;
+  readonly problemsUrl: string;
+  /** Whether this is the container's first request. */
+  readonly coldStart: boolean;
+  readonly log: Log;
+  principal?: Principal;
+  request?: CheckedRequest;
+  keyed?: KeyedRequest;
+  /** Set once the work has begun. */
+  control?: Control;
+  /** What the request was refused with. */
+  problem?: Problem;
+}
+
+/** What is left after composing, to send the answer before the gateway gives up. */
+const ANSWER_MS = 1_500;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** W3C Trace Context: version 00, or a later one that begins alike and may go on after a dash. */
+const TRACEPARENT =
+  /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+
+/** Opens the exchange of one event. Never throws: whatever is wrong with an event is found by a later stage. */
+export function openExchange(
+  route: Route,
+  event: APIGatewayProxyEvent,
+  context: Context,
+  { environment, now, random, write }: Surroundings,
+  coldStart: boolean,
+): Exchange {
+  const receivedAt = now();
+  const headers = readHeaders(event);
+  const requestId = requestIdOf(event, context, headers, random);
+  const endsAt = receivedAt + context.getRemainingTimeInMillis();
+  const problemsUrl = environment['PROBLEMS_URL'];
+  return {
+    requestId,
+    traceId: traceIdOf(headers) ?? hex(random(16)),
+    receivedAt,
+    deadline: endsAt - ANSWER_MS,
+    endsAt,
+    headers,
+    coldStart,
+    problemsUrl: isProblemsUrl(problemsUrl) ? problemsUrl : defaultProblemsUrl,
+    log: createLogger({
+      write,
+      now,
+      level: parseLogLevel(environment['LOG_LEVEL']),
+      context: { service: route.service, operation: route.operationId, requestId },
+    }),
+  };
+}
+
+/**
+ * The gateway's request id, except where a caller has set it (API Gateway takes over `x-amzn-requestid`) or it is no UUID: then the
+ * function's own.
+ */
+function requestIdOf(
+  event: APIGatewayProxyEvent,
+  context: Context,
+  headers: Headers,
+  random: (bytes: number) => Uint8Array,
+): string {
+  const { requestContext } = event as { requestContext?: { requestId?: string } };
+  const claimed = headers['x-amzn-requestid'] ?? [];
+  const candidates = [requestContext?.requestId, context.awsRequestId];
+  const chosen = candidates.find((id) => id !== undefined && UUID.test(id) && !claimed.includes(id));
+  return chosen ?? uuid(random(16));
+}
+
+function traceIdOf(headers: Headers): string | undefined {
+  const [value, second] = headers['traceparent'] ?? [];
+  return value !== undefined && second === undefined ? TRACEPARENT.exec(value)?.[1] : undefined;
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
+
+/** RFC 9562 version 4 of 16 random bytes. */
+function uuid(bytes: Uint8Array): string {
+  const text = hex(bytes);
+  const variant = ((parseInt(text.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${text.slice(0, 8)}-${text.slice(8, 12)}-4${text.slice(13, 16)}-${variant}${text.slice(17, 20)}-${text.slice(20)}`;
+}

@@ -1,0 +1,51 @@
+import { dynamo, kms } from '#shared/aws/clients.ts';
+import { createControlTable } from '#shared/aws/control-table.ts';
+import { createDataKeyOpener } from '#shared/aws/kms.ts';
+import { createKeySettings } from '#shared/aws/settings-table.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { createIdempotency } from '#shared/idempotency/idempotency.ts';
+import type { Idempotency } from '#shared/idempotency/idempotency.ts';
+import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import { readEnvironment } from './environment.ts';
+import type { Operation } from './operation.ts';
+import { createPipeline } from './pipeline.ts';
+import type { LambdaHandler } from './pipeline.ts';
+import { processSurroundings } from './surroundings.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/**
+ * The Lambda of a route with an Idempotency-Key: the pipeline around its operation, with the control table and the key ring of the
+ * environment. `bind` runs once a container, when the first request has passed every check.
+ * @example export const handler = createLambda(startAdaptiveRun, () => startOperation(runDependencies()));
+ */
+export function createLambda<R extends Route>(
+  route: R,
+  bind: () => Operation<R> | Promise<Operation<R>>,
+): LambdaHandler {
+  const surroundings = processSurroundings();
+  return createPipeline(route, {
+    operation: bind,
+    surroundings,
+    idempotency: () => controlRecords(surroundings),
+  });
+}
+
+function controlRecords({ environment, now, sleep, random }: Surroundings): Idempotency {
+  const { STAGE, CONTROL_TABLE, SETTINGS_TABLE } = readEnvironment(
+    ['STAGE', 'CONTROL_TABLE', 'SETTINGS_TABLE'],
+    environment,
+  );
+  return createIdempotency({
+    table: createControlTable(dynamo(), CONTROL_TABLE),
+    keys: createKeyRing({
+      settings: createKeySettings(dynamo(), SETTINGS_TABLE),
+      kms: createDataKeyOpener(kms()),
+      stage: STAGE,
+      purposes: ['idempotency'],
+      clock: now,
+    }),
+    now,
+    sleep,
+    random,
+  });
+}

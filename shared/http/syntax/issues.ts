@@ -1,0 +1,101 @@
+import type * as z from 'zod';
+import type { InvalidParam } from '#shared/problems/problem.ts';
+
+/** Which part of a request a value stands in: the first segment of every pointer. */
+export type RequestPart = 'path' | 'query' | 'headers' | 'body';
+type Segment = string | number;
+
+/** A name that may go back to the caller as part of a pointer. A longer or stranger one could be data that was sent as a name. */
+const SAFE_NAME = /^[\w.:-]{1,64}$/;
+
+/**
+ * JSON Pointer (RFC 6901) into `{path, query, headers, body}`. It ends at the last place whose name is safe to repeat, so that a submitted
+ * value never comes back as a name [MA-210].
+ */
+export function pointerTo(part: RequestPart, segments: readonly Segment[]): string {
+  const unsafe = segments.findIndex((segment) => !SAFE_NAME.test(String(segment)));
+  return [part, ...(unsafe === -1 ? segments : segments.slice(0, unsafe))]
+    .map((segment) => `/${String(segment)}`)
+    .join('');
+}
+
+/** One finding at a place of the request. */
+export function invalid(
+  part: RequestPart,
+  segments: readonly Segment[],
+  reason: string,
+  message: string,
+): InvalidParam {
+  return { name: pointerTo(part, segments), reason, message };
+}
+
+/**
+ * What a schema refused, in words made of the schema alone: Zod's own messages may quote names and values that were submitted.
+ * @param value what was checked; only its shape is looked at
+ */
+export function invalidParamsOf(
+  part: RequestPart,
+  issues: readonly z.core.$ZodIssue[],
+  value: unknown,
+): readonly InvalidParam[] {
+  return issues.flatMap((issue) => paramsOf(part, issue, value));
+}
+
+function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): readonly InvalidParam[] {
+  const path = issue.path.map((segment) => (typeof segment === 'symbol' ? segment.toString() : segment));
+  const at = (reason: string, message: string): readonly InvalidParam[] => [
+    invalid(part, path, reason, message),
+  ];
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) =>
+      invalid(part, [...path, key], 'unknown-field', 'is not a field of this request'),
+    );
+  if (valueAt(value, path) === undefined) return at('required', 'is required');
+  switch (issue.code) {
+    case 'invalid_type':
+      return at('wrong-type', `must be of type ${issue.expected}`);
+    case 'invalid_value':
+      return at('not-allowed', `must be one of: ${issue.values.map(String).join(', ')}`);
+    case 'too_small':
+      return at(
+        'out-of-range',
+        `must be ${unitOf(issue.origin)}at least ${String(issue.minimum)}${exclusive(issue.inclusive)}`,
+      );
+    case 'too_big':
+      return at(
+        'out-of-range',
+        `must be ${unitOf(issue.origin)}at most ${String(issue.maximum)}${exclusive(issue.inclusive)}`,
+      );
+    case 'not_multiple_of':
+      return at('out-of-range', `must be a multiple of ${issue.divisor}`);
+    case 'invalid_union':
+      return at('not-allowed', 'must have one of the documented forms');
+    case 'invalid_key':
+      return at('invalid-name', 'has a member with a name that is not allowed');
+    case 'invalid_format':
+    case 'invalid_element':
+    case 'custom':
+      return at('invalid-format', 'does not have the documented form');
+    default:
+      return at('invalid', 'is not valid');
+  }
+}
+
+/** What a bound counts. */
+function unitOf(origin: string): string {
+  if (origin === 'string') return 'of length ';
+  return origin === 'array' || origin === 'set' || origin === 'map' || origin === 'object' ? 'of size ' : '';
+}
+
+function exclusive(inclusive: boolean | undefined): string {
+  return inclusive === false ? ' (exclusive)' : '';
+}
+
+function valueAt(value: unknown, path: readonly Segment[]): unknown {
+  let current = value;
+  for (const segment of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined;
+    current = (current as Readonly<Record<Segment, unknown>>)[segment];
+  }
+  return current;
+}
