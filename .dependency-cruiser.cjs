@@ -1,0 +1,287 @@
+/**
+ * Who may import whom. Each rule says why in a sentence; `npm run check:boundaries` holds the code to them and prints that sentence.
+ * Tests (`*.test.ts`, `test/`) may import across folders, except where a rule says otherwise.
+ */
+const test = '\\.test\\.ts$|^test/';
+const aws = '^node_modules/@aws-sdk/';
+
+/** Forbids imports of our own folders other than the allowed ones. */
+function only(name, comment, from, allowed, except = []) {
+  return {
+    name,
+    severity: 'error',
+    comment,
+    from: { path: from, pathNot: [test, ...except] },
+    to: { path: '^(bin|lib|functions|shared|local|tools|bench|test)/', pathNot: [from, ...allowed] },
+  };
+}
+
+/** Forbids a package everywhere but in the named places. */
+function confined(name, comment, packages, places) {
+  return {
+    name,
+    severity: 'error',
+    comment,
+    from: { pathNot: places },
+    to: { path: `^node_modules/${packages}` },
+  };
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    // Layers of shared
+    only(
+      'kernel-stands-alone',
+      'The kernel is plain values and algorithms that everything stands on: it imports nothing of ours.',
+      '^shared/kernel/',
+      [],
+    ),
+    only(
+      'contract-on-kernel',
+      'The contract is data about the wire; stacks, docs and sandbox read it without pulling in a service.',
+      '^shared/contract/',
+      ['^shared/kernel/'],
+    ),
+    only(
+      'problems-on-contract',
+      'A problem is a row: it names services and routes and knows nothing of how a request is served.',
+      '^shared/problems/',
+      ['^shared/(kernel|contract)/'],
+    ),
+    only(
+      'observability-on-kernel',
+      'Everything may log, so the log may depend on nothing that logs.',
+      '^shared/observability/',
+      ['^shared/kernel/'],
+    ),
+    only(
+      'platform-returns-faults',
+      'Upstream clients return typed faults; which problem a fault becomes is the decision of a service, so they see neither problems nor http.',
+      '^shared/platform/',
+      ['^shared/(kernel|observability)/', '^shared/contract/[^/]+/primitives\\.ts$'],
+    ),
+    only(
+      'keys-on-kernel',
+      'The key ring decides over states and times; where keys are stored and unwrapped is handed in.',
+      '^shared/keys/',
+      ['^shared/(kernel|observability)/'],
+    ),
+    only(
+      'records-are-documents',
+      'Records are checked documents of the contract; the table they lie in is handed in.',
+      '^shared/records/',
+      ['^shared/(kernel|contract|problems|observability)/'],
+    ),
+    only(
+      'http-takes-interfaces',
+      'The pipeline works on interfaces of storage, so that a unit test passes values; lambda.ts alone binds it to AWS, for every handler.',
+      '^shared/(http|idempotency)/',
+      ['^shared/(kernel|contract|problems|observability|keys|http|idempotency|records|platform)/'],
+      ['^shared/http/lambda\\.ts$'],
+    ),
+    only(
+      'aws-implements',
+      'The AWS folder implements the interfaces of the others and is used by nobody but the files that bind.',
+      '^shared/aws/',
+      ['^shared/(kernel|observability|idempotency|keys|records|platform)/'],
+    ),
+    only(
+      'shared-serves-everybody',
+      'What is shared by services, stacks and tools must not know any of them.',
+      '^shared/',
+      ['^shared/'],
+    ),
+
+    // Services
+    only(
+      'engine-is-pure',
+      'The engine is a function of values that must give the same bits for ever: it sees the kernel and itself, not even types of a service.',
+      '^functions/mastery/engine/',
+      ['^shared/kernel/'],
+    ),
+    {
+      name: 'engine-without-packages',
+      severity: 'error',
+      comment: 'A package or a Node module could change the engine’s results with its version.',
+      from: { path: '^functions/mastery/engine/', pathNot: test },
+      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'core'] },
+    },
+    {
+      name: 'frozen-kernel-is-alone',
+      severity: 'error',
+      comment:
+        'Released calibrations pin a kernel for ever: it may not share code that the next one will want to change.',
+      from: { path: '^functions/mastery/engine/kernels/([^/]+)/', pathNot: test },
+      to: {
+        path: '^functions/mastery/engine/kernels/([^/]+)/',
+        pathNot: '^functions/mastery/engine/kernels/$1/',
+      },
+    },
+    {
+      name: 'domain-below-endpoints',
+      severity: 'error',
+      comment:
+        'Endpoints bind and call the domain; a domain folder that imports one has its direction reversed.',
+      from: { path: '^functions/[^/]+/(?!endpoints/)' },
+      to: { path: '^functions/[^/]+/endpoints/' },
+    },
+    {
+      name: 'endpoints-do-not-share',
+      severity: 'error',
+      comment:
+        'What two endpoints need belongs to the domain, and what they bind alike lies beside their folders: each one can be read, deployed and removed alone.',
+      from: { path: '^functions/([^/]+)/endpoints/([^/]+)/', pathNot: test },
+      to: { path: '^functions/[^/]+/endpoints/[^/]+/', pathNot: '^functions/$1/endpoints/$2/' },
+    },
+    {
+      name: 'services-do-not-meet',
+      severity: 'error',
+      comment: 'Reports and mastery deploy, fail and are released apart; what both need is shared.',
+      from: { path: '^functions/([^/]+)/', pathNot: test },
+      to: { path: '^functions/', pathNot: '^functions/$1/' },
+    },
+    {
+      name: 'functions-only-on-shared',
+      severity: 'error',
+      comment: 'A bundle must hold nothing of the stacks, the local runtime, the tools or the tests.',
+      from: { path: '^functions/', pathNot: test },
+      to: { path: '^(bin|lib|local|tools|bench|test)/' },
+    },
+    {
+      name: 'only-handlers-bind-aws',
+      severity: 'error',
+      comment: 'A file that binds real dependencies ends there: everything below it is tested with values.',
+      from: { path: '^functions/', pathNot: ['^functions/[^/]+/endpoints/', test] },
+      to: { path: '^shared/aws/' },
+    },
+    {
+      name: 'sandbox-reaches-no-data',
+      severity: 'error',
+      comment:
+        'The sandbox answers strangers from fixtures: nothing it imports, however far, may reach the platform, AWS or token checks.',
+      from: { path: '^functions/sandbox/', pathNot: test },
+      to: { path: `^shared/(platform|aws|keys|http/auth)/|${aws}`, reachable: true },
+    },
+
+    // Stacks
+    only(
+      'stacks-read-data',
+      'Stacks read the contract as data and name handlers by path: importing one would run a service’s code at synth.',
+      '^lib/',
+      ['^shared/(kernel|contract|problems)/', '^shared/aws/tables\\.ts$', '^shared/keys/key-ring\\.ts$'],
+    ),
+    only(
+      'app-builds-stacks',
+      'The app chooses stage and gates and builds the stacks, nothing else.',
+      '^bin/',
+      ['^lib/', '^shared/'],
+    ),
+
+    // Development
+    {
+      name: 'local-without-cdk',
+      severity: 'error',
+      comment:
+        'The local runtime is ready within a second; what it shares with the stacks must not load the CDK.',
+      from: { path: '^local/', pathNot: test },
+      to: { path: '^node_modules/aws-cdk-lib/', reachable: true },
+    },
+    {
+      name: 'no-import-of-tests',
+      severity: 'error',
+      comment: 'Nothing that runs depends on a test or its helpers.',
+      from: { path: '^(bin|lib|functions|shared|local|tools)/', pathNot: test },
+      to: { path: test },
+    },
+
+    // Packages
+    {
+      name: 'sdk-in-one-folder',
+      severity: 'error',
+      comment:
+        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; tests of the double may too.',
+      from: { pathNot: ['^shared/aws/', '^node_modules/', '^local/aws/.*\\.test\\.ts$', '^test/'] },
+      to: { path: aws },
+    },
+    confined(
+      'jose-where-tokens-are',
+      'Cryptography of tokens stands where tokens are made or opened and nowhere else.',
+      'jose/',
+      [
+        '^shared/http/(auth|cursor)/',
+        '^functions/mastery/continuation/',
+        '^local/',
+        '^node_modules/',
+        '^test/',
+      ],
+    ),
+    confined(
+      'cdk-in-stacks',
+      'Only stacks and their tests know the CDK.',
+      '(aws-cdk-lib|constructs|cdk-nag)/',
+      ['^(lib|bin)/', '^test/infra/', '^node_modules/'],
+    ),
+    confined(
+      'middy-in-pipeline',
+      'Handlers are made by the pipeline; no other file knows Middy.',
+      '@middy/',
+      ['^shared/http/', '^node_modules/'],
+    ),
+    confined(
+      'powertools-behind-ours',
+      'Powertools writes whole events and responses where nobody asks it to: our layers decide what is stored and logged.',
+      '@aws-lambda-powertools/',
+      ['^shared/(idempotency|observability|http)/', '^node_modules/'],
+    ),
+    confined(
+      'dynalite-in-double',
+      'It stands in for DynamoDB on a developer’s machine and is never deployed.',
+      'dynalite/',
+      ['^local/aws/', '^node_modules/'],
+    ),
+    confined('esbuild-in-bundling', 'One recipe makes every bundle.', 'esbuild/', [
+      '^tools/bundling/',
+      '^node_modules/',
+    ]),
+    {
+      name: 'no-development-packages-in-functions',
+      severity: 'error',
+      comment: 'What a bundle holds is a dependency, listed and updated as one.',
+      from: { path: '^(functions|shared)/', pathNot: test },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-unknown-packages',
+      severity: 'error',
+      comment:
+        'A package that package.json does not name is there by accident and goes with the next install.',
+      from: { path: '^(bin|lib|functions|shared|local|tools|bench|test)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'not-to-unresolvable',
+      severity: 'error',
+      comment: 'An import that leads nowhere fails at run time, in the one case that loads it.',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      comment: 'Two files that need each other are one file, or lack a third; also when only their types do.',
+      from: {},
+      to: { circular: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: '^node_modules/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+    },
+  },
+};

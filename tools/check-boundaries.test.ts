@@ -1,0 +1,129 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readBoundaries, type Boundaries } from './check-boundaries.ts';
+
+/** For each rule a file that breaks it, and what it imports. */
+const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
+  'kernel-stands-alone': ['shared/kernel/a.ts', '#shared/contract/target.ts'],
+  'contract-on-kernel': ['shared/contract/b.ts', '#shared/problems/target.ts'],
+  'problems-on-contract': ['shared/problems/c.ts', '#shared/platform/target.ts'],
+  'observability-on-kernel': ['shared/observability/d.ts', '#shared/keys/target.ts'],
+  'platform-returns-faults': ['shared/platform/e.ts', '#shared/problems/target.ts'],
+  'keys-on-kernel': ['shared/keys/f.ts', '#shared/aws/target.ts'],
+  'records-are-documents': ['shared/records/g.ts', '#shared/aws/target.ts'],
+  'http-takes-interfaces': ['shared/http/h.ts', '#shared/aws/target.ts'],
+  'aws-implements': ['shared/aws/i.ts', '#shared/http/target.ts'],
+  'shared-serves-everybody': ['shared/elsewhere/j.ts', '#lib/target.ts'],
+  'engine-is-pure': ['functions/mastery/engine/k.ts', '#shared/contract/target.ts'],
+  'engine-without-packages': ['functions/mastery/engine/l.ts', 'node:crypto'],
+  'frozen-kernel-is-alone': [
+    'functions/mastery/engine/kernels/one/m.ts',
+    '#functions/mastery/engine/kernels/two/target.ts',
+  ],
+  'domain-below-endpoints': ['functions/mastery/run/n.ts', '#functions/mastery/endpoints/start/target.ts'],
+  'endpoints-do-not-share': [
+    'functions/mastery/endpoints/read/o.ts',
+    '#functions/mastery/endpoints/start/target.ts',
+  ],
+  'services-do-not-meet': ['functions/reports/p.ts', '#functions/mastery/run/target.ts'],
+  'functions-only-on-shared': ['functions/mastery/run/q.ts', '#tools/target.ts'],
+  'only-handlers-bind-aws': ['functions/mastery/run/r.ts', '#shared/aws/target.ts'],
+  'sandbox-reaches-no-data': ['functions/sandbox/s.ts', '#shared/http/reaches-platform.ts'],
+  'stacks-read-data': ['lib/t.ts', '#functions/mastery/run/target.ts'],
+  'app-builds-stacks': ['bin/u.ts', '#functions/mastery/run/target.ts'],
+  'local-without-cdk': ['local/v.ts', '#lib/with-cdk.ts'],
+  'no-import-of-tests': ['local/w.ts', '#test/target.ts'],
+  'sdk-in-one-folder': ['tools/x.ts', '@aws-sdk/client-kms'],
+  'jose-where-tokens-are': ['tools/y.ts', 'jose'],
+  'cdk-in-stacks': ['tools/z.ts', 'aws-cdk-lib'],
+  'middy-in-pipeline': ['functions/mastery/run/aa.ts', '@middy/core'],
+  'powertools-behind-ours': ['functions/mastery/run/ab.ts', '@aws-lambda-powertools/logger'],
+  'dynalite-in-double': ['test/ac.ts', 'dynalite'],
+  'esbuild-in-bundling': ['tools/ad.ts', 'esbuild'],
+  'no-development-packages-in-functions': ['shared/kernel/ae.ts', 'fast-check'],
+  'no-unknown-packages': ['shared/kernel/af.ts', 'picomatch'],
+  'not-to-unresolvable': ['shared/kernel/ag.ts', './absent.ts'],
+  'no-cycles': ['shared/kernel/ah.ts', './ai.ts'],
+};
+
+const project = resolve(import.meta.dirname, '..');
+
+/** Stand-ins: nothing looks inside a package. */
+const packages = [
+  '@aws-lambda-powertools/logger',
+  '@aws-sdk/client-kms',
+  '@middy/core',
+  'aws-cdk-lib',
+  'dynalite',
+  'esbuild',
+  'fast-check',
+  'jose',
+  'picomatch',
+];
+
+/** Types are enough to break a rule, except the one about what ends up in bundles. */
+function importOf(to: string): string {
+  return to === 'fast-check' ? `import '${to}';` : `import type {} from '${to}';`;
+}
+
+/** A project of files with one import each; the others are empty. */
+function projectOf(imports: Readonly<Record<string, string>>): Boundaries {
+  const root = mkdtempSync(join(tmpdir(), 'boundaries-'));
+  for (const file of ['package.json', 'tsconfig.json']) symlinkSync(join(project, file), join(root, file));
+  for (const name of packages) {
+    mkdirSync(join(root, 'node_modules', name), { recursive: true });
+    writeFileSync(
+      join(root, 'node_modules', name, 'package.json'),
+      JSON.stringify({ name, main: 'index.js' }),
+    );
+    writeFileSync(join(root, 'node_modules', name, 'index.js'), '');
+  }
+  const targets = Object.values(imports).flatMap((to) => (to.startsWith('#') ? [to.slice(1)] : []));
+  const files = { ...Object.fromEntries(targets.map((target) => [target, ''])), ...imports };
+  for (const [file, to] of Object.entries(files)) {
+    mkdirSync(join(root, dirname(file)), { recursive: true });
+    writeFileSync(
+      join(root, file),
+      to === '' ? 'export type T = 1;\n' : `${importOf(to)}\nexport type T = 1;\n`,
+    );
+  }
+  const read = readBoundaries(root);
+  if (!read.ok) throw new Error(read.error);
+  return read.value;
+}
+
+describe('.dependency-cruiser.cjs', () => {
+  const found = projectOf({
+    ...Object.fromEntries(Object.values(wrong)),
+    'shared/http/reaches-platform.ts': '#shared/platform/target.ts',
+    'lib/with-cdk.ts': 'aws-cdk-lib',
+    'shared/kernel/ai.ts': './ah.ts',
+  });
+
+  it.each(Object.entries(wrong))('%s catches %j', (rule, [from]) => {
+    const caught = found.violations
+      .filter((violation) => violation.rule === rule)
+      .map((violation) => violation.from);
+    expect(caught).toContain(from);
+  });
+
+  it('has no rule that this test does not try, and none without its reason', () => {
+    expect([...found.rules].toSorted()).toStrictEqual(Object.keys(wrong).toSorted());
+    expect(found.violations.filter(({ reason }) => !/^[A-Z].{20,}\.$/.test(reason))).toStrictEqual([]);
+  });
+
+  it('lets the right directions pass', () => {
+    const { violations, modules } = projectOf({
+      'functions/mastery/endpoints/start/handler.ts': '#shared/http/lambda.ts',
+      'shared/http/lambda.ts': '#shared/aws/clients.ts',
+      'shared/aws/clients.ts': '@aws-sdk/client-kms',
+      'lib/stack.ts': 'aws-cdk-lib',
+      'local/start.ts': '#shared/contract/routes.ts',
+      'functions/mastery/engine/kernels/one/select.ts': '#shared/kernel/numbers.ts',
+    });
+    expect(violations).toStrictEqual([]);
+    expect(modules).toBeGreaterThan(6);
+  });
+});
