@@ -1,0 +1,34 @@
+import { resolve } from 'node:path';
+import { err, ok } from '#shared/kernel/result.ts';
+import { generatedFiles, refreshFiles, staleFiles } from './docs/files.ts';
+import { flag, runCommand } from './terminal/command.ts';
+
+if (import.meta.main) {
+  await runCommand(
+    {
+      usage: 'npm run docs --',
+      summary:
+        'Writes the OpenAPI documents and the problem pages from the registries of routes and problems.',
+      options: { check: flag('writes nothing; fails and lists what is stale') },
+    },
+    async ({ check }) => {
+      const docs = resolve(import.meta.dirname, '../docs');
+      const files = generatedFiles();
+      if (!check) {
+        const changed = await refreshFiles(docs, files);
+        console.log(
+          changed.length === 0
+            ? `${files.size} files are up to date`
+            : changed
+                .map(({ path, kind }) => `${kind === 'orphan' ? 'removed' : 'written'}: docs/${path}`)
+                .join('\n'),
+        );
+        return ok(undefined);
+      }
+      const stale = await staleFiles(docs, files);
+      if (stale.length === 0) return ok(undefined);
+      const lines = stale.map(({ path, kind }) => `  docs/${path} (${kind})`);
+      return err(`these files are not as the registries say; run npm run docs:\n${lines.join('\n')}`);
+    },
+  );
+}

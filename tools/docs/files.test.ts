@@ -1,0 +1,45 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { generatedFiles, refreshFiles, staleFiles } from './files.ts';
+
+describe('generatedFiles', () => {
+  it('are what docs holds: run npm run docs after a change of a registry', async () => {
+    expect(await staleFiles(resolve(import.meta.dirname, '../../docs'), generatedFiles())).toEqual([]);
+  });
+
+  it('are the same at every run', () => {
+    expect(generatedFiles()).toEqual(generatedFiles());
+  });
+});
+
+describe('refreshFiles', () => {
+  let docs: string;
+  const files = new Map([
+    ['openapi/a.json', '{}\n'],
+    ['problems/b.html', '<p>b</p>\n'],
+  ]);
+
+  beforeEach(async () => {
+    docs = await mkdtemp(join(tmpdir(), 'docs-'));
+  });
+  afterEach(() => rm(docs, { recursive: true }));
+
+  it('writes what is missing or changed, removes what nothing makes any more, and then finds nothing to do', async () => {
+    await mkdir(join(docs, 'openapi'));
+    await writeFile(join(docs, 'openapi/a.json'), 'old');
+    await writeFile(join(docs, 'openapi/gone.json'), '{}');
+    await writeFile(join(docs, 'hand-written.md'), 'text');
+    const stale = [
+      { path: 'openapi/a.json', kind: 'changed' },
+      { path: 'problems/b.html', kind: 'missing' },
+      { path: 'openapi/gone.json', kind: 'orphan' },
+    ];
+    expect(await staleFiles(docs, files)).toEqual(stale);
+    expect(await refreshFiles(docs, files)).toEqual(stale);
+    expect(await staleFiles(docs, files)).toEqual([]);
+    expect(await readFile(join(docs, 'problems/b.html'), 'utf8')).toBe('<p>b</p>\n');
+    expect(await readFile(join(docs, 'hand-written.md'), 'utf8')).toBe('text');
+  });
+});

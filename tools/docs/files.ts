@@ -1,0 +1,74 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Gate, ServiceName } from '#shared/contract/route.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { renderOpenApi } from './openapi.ts';
+import { renderProblemPages } from './problem-pages.ts';
+
+const everyGate: ReadonlySet<Gate> = new Set<Gate>(['A', 'B', 'C', 'D', 'F']);
+const services: readonly ServiceName[] = ['mastery', 'reports'];
+
+/** Folders below `docs` that hold generated files and nothing else. */
+export const generatedFolders = ['openapi', 'problems'] as const;
+
+/**
+ * The generated files by their path below `docs`. OpenAPI documents describe the services with every gate open; what a deployment publishes
+ * is rendered for its own gates. A service without any route has no document.
+ */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  const documents = services
+    .filter((service) => routesOf(service).length > 0)
+    .map((service): [string, string] => [
+      join('openapi', `${service}.json`),
+      `${JSON.stringify(renderOpenApi(service, everyGate), null, 2)}\n`,
+    ]);
+  const pages = [...renderProblemPages()].map(([name, html]): [string, string] => [
+    join('problems', `${name}.html`),
+    html,
+  ]);
+  return new Map([...documents, ...pages]);
+}
+
+/** One file that is not as the registries say. `orphan`: nothing makes it any more. */
+export interface StaleFile {
+  readonly path: string;
+  readonly kind: 'missing' | 'changed' | 'orphan';
+}
+
+/** Compares the folder with what would be generated. */
+export async function staleFiles(
+  docs: string,
+  files: ReadonlyMap<string, string>,
+): Promise<readonly StaleFile[]> {
+  const stale: StaleFile[] = [];
+  for (const [path, content] of files) {
+    const present = await readFile(join(docs, path), 'utf8').catch(() => undefined);
+    if (present === undefined) stale.push({ path, kind: 'missing' });
+    else if (present !== content) stale.push({ path, kind: 'changed' });
+  }
+  for (const folder of generatedFolders) {
+    for (const name of await readdir(join(docs, folder)).catch(() => [])) {
+      const path = join(folder, name);
+      if (!files.has(path)) stale.push({ path, kind: 'orphan' });
+    }
+  }
+  return stale;
+}
+
+/** Brings the folder to what is generated: writes what is missing or changed, removes orphans. Returns what it did. */
+export async function refreshFiles(
+  docs: string,
+  files: ReadonlyMap<string, string>,
+): Promise<readonly StaleFile[]> {
+  const stale = await staleFiles(docs, files);
+  for (const { path } of stale) {
+    const content = files.get(path);
+    if (content === undefined) {
+      await rm(join(docs, path), { recursive: true });
+    } else {
+      await mkdir(dirname(join(docs, path)), { recursive: true });
+      await writeFile(join(docs, path), content);
+    }
+  }
+  return stale;
+}

@@ -1,0 +1,383 @@
+import * as schema from 'zod';
+import { createDocument } from 'zod-openapi';
+import type {
+  CreateDocumentOptions,
+  ZodOpenApiHeaderObject,
+  ZodOpenApiHeadersObject,
+  ZodOpenApiObject,
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import type { Gate, Route, ServiceName } from '#shared/contract/route.ts';
+import { problemKeysOf } from '#shared/contract/route-problems.ts';
+import { routes as allRoutes } from '#shared/contract/routes.ts';
+import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { problemRowByKey } from '#shared/problems/registry.ts';
+import type { ProblemRow } from '#shared/problems/registry.ts';
+import { documentedProblemsUrl, problemExample } from './problem-examples.ts';
+
+/** An OpenAPI 3.1 document. */
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+const titles: Readonly<Record<ServiceName, string>> = {
+  mastery: 'Adaptive mastery engine',
+  reports: 'Reports service',
+};
+
+const introductions: Readonly<Record<ServiceName, string>> = {
+  mastery: [
+    'Stateless adaptive tests: knowledge-component diagnosis and one vertical scale score from the same posterior. A run is resumed with its encrypted continuation token.',
+    'Failures are problem documents (RFC 9457): branch on `code`.',
+  ].join('\n\n'),
+  reports: [
+    'Evidence-first reports on scored attempts, composed live from the owners of the facts.',
+    'Failures are problem documents (RFC 9457): branch on `type`.',
+  ].join('\n\n'),
+};
+
+const tolerance =
+  'Within `/v1` answers only grow: tolerate unknown members and unknown values of enumerations in every response. Requests are closed: an unknown member or query parameter is refused.';
+
+/** What the operations of a resource are about, by the first segment below `/v1`. */
+const tagDescriptions: Readonly<Record<string, string>> = {
+  'adaptive-runs':
+    'Start, inspect and advance an adaptive run. A run has no id: its continuation token is the only handle.',
+  'selection-policies': 'Immutable versions of how items are selected and when a run stops.',
+  'scale-calibrations':
+    'Immutable versions of what answers say about knowledge components and the scale; descriptors only.',
+};
+
+const problemSchemas = { mastery: masteryProblem, reports: reportsProblem } as const;
+
+/**
+ * The OpenAPI 3.1 document of one service with the routes whose gates are all open, from the route and problem registries. Deterministic:
+ * the same registries give the same bytes. A service without an open route has no paths, which is a valid document.
+ * @param routes the registry; tests give their own
+ */
+export function renderOpenApi(
+  service: ServiceName,
+  gates: ReadonlySet<Gate>,
+  routes: readonly Route[] = allRoutes,
+): OpenApiDocument {
+  const open = routes.filter(
+    (route) => route.service === service && route.gates.every((gate) => gates.has(gate)),
+  );
+  const document: ZodOpenApiObject = {
+    openapi: '3.1.1',
+    info: {
+      title: titles[service],
+      version: '1.0.0',
+      description: `${introductions[service]}\n\n${tolerance}`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [
+      {
+        url: '{baseUrl}',
+        description: 'The base address of the service in your deployment, without `/v1`.',
+        variables: { baseUrl: { default: `https://${service}.api.mastery-reports.example` } },
+      },
+    ],
+    tags: [...new Set(open.map(tagOf))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
+    paths: pathsOf(open),
+    ...(open.length === 0 ? {} : { components: componentsOf(open) }),
+  };
+  return createDocument(document, options);
+}
+
+function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  const shared: SharedResponses = new Map();
+  for (const route of routes) {
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, shared);
+  }
+  return paths;
+}
+
+function componentsOf(routes: readonly Route[]): NonNullable<ZodOpenApiObject['components']> {
+  return {
+    securitySchemes: {
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description:
+          'A JWT of the platform’s issuer with `iss`, `aud`, `sub`, `exp`, `role` and `tenantId`. `scope` is a space-separated string and must hold the scope that the operation names. The tenant comes from the token alone.',
+      },
+    },
+    headers: usedHeaders(routes),
+  };
+}
+
+/** `/v1/adaptive-runs:inspect` belongs with `/v1/adaptive-runs`. */
+function tagOf(route: Route): string {
+  return route.path.split('/')[2]?.split(':')[0] ?? route.service;
+}
+
+function operationOf(route: Route, shared: SharedResponses): ZodOpenApiOperationObject {
+  const { request, success } = route;
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: `${route.description}\n\nScope: \`${route.scope}\`.`,
+    tags: [tagOf(route)],
+    security: [{ bearer: [route.scope] }],
+    requestParams: { path: request.path, query: request.query, header: requestHeaders(route) },
+    ...(request.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            description: `JSON in UTF-8, at most ${request.maxBodyBytes} bytes.`,
+            content: {
+              'application/json': {
+                schema: request.body,
+                ...(route.requestExample === undefined ? {} : { example: route.requestExample as unknown }),
+              },
+            },
+          },
+        }),
+    responses: {
+      [`${success.status}`]: {
+        description: success.status === 201 ? 'Created. A repeated request answers 201 again.' : 'OK.',
+        headers: headerReferences(success.headers),
+        content: { 'application/json': { schema: success.schema, example: success.example } },
+      },
+      ...problemResponses(route, shared),
+    },
+    ...(route.gates.length === 0 ? {} : { 'x-gates': [...route.gates] }),
+  };
+}
+
+/** Responses that read the same in every operation, by their component's name: one object each, which makes them one component. */
+type SharedResponses = Map<string, ZodOpenApiResponseObject>;
+
+/** Every 4xx and 5xx with the problem types that it can be. */
+function problemResponses(
+  route: Route,
+  shared: SharedResponses,
+): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
+  const byStatus = new Map<number, ProblemRow[]>();
+  for (const key of problemKeysOf(route)) {
+    const row = problemRowByKey(route.service, key);
+    if (row === undefined) throw new TypeError(`${route.operationId} names an unregistered problem: ${key}`);
+    byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, rows]) => {
+      const deprecation = status === 422 ? route.success.headers.filter(tellsDeprecation) : [];
+      const id = `${[...rows.map((row) => pascal(row.code)), ...deprecation].join('')}${status}`;
+      const response = shared.get(id) ?? { id, ...problemResponse(status, rows, deprecation) };
+      shared.set(id, response);
+      return [String(status), response];
+    }),
+  );
+}
+
+function problemResponse(
+  status: number,
+  rows: readonly ProblemRow[],
+  deprecation: readonly AnswerHeader[],
+): ZodOpenApiResponseObject {
+  return {
+    description: rows
+      .map((row) => `[\`${row.code}\`](${documentedProblemsUrl}/${row.code}): ${row.title}. ${row.meaning}`)
+      .join('\n\n'),
+    headers: headerReferences(problemHeaders(status, rows, deprecation)),
+    content: {
+      'application/problem+json': {
+        schema: problemSchemaOf(rows),
+        examples: Object.fromEntries(
+          rows.map((row) => [row.code, { summary: row.title, value: problemExample(row) }]),
+        ),
+      },
+    },
+  };
+}
+
+function problemHeaders(
+  status: number,
+  rows: readonly ProblemRow[],
+  deprecation: readonly AnswerHeader[],
+): readonly AnswerHeader[] {
+  return [
+    ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+    ...(rows.some((row) => row.retryable !== false) ? (['Retry-After'] as const) : []),
+    ...deprecation,
+  ];
+}
+
+function pascal(code: string): string {
+  return code.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The service's envelope, narrowed to what this status can say: by `code` on mastery, by the end of `type` on reports. */
+function problemSchemaOf(rows: readonly ProblemRow[]): schema.ZodType {
+  const [first] = rows;
+  if (first === undefined) throw new TypeError('a problem response without a problem');
+  const envelope = problemSchemas[first.service];
+  const codes = rows.map((row) => row.code);
+  return schema.intersection(
+    envelope,
+    first.service === 'mastery'
+      ? schema.looseObject({ status: schema.literal(first.status), code: schema.enum(codes).meta(known) })
+      : schema.looseObject({
+          status: schema.literal(first.status),
+          type: schema.string().regex(new RegExp(`/(?:${codes.join('|')})$`)),
+        }),
+  );
+}
+
+const visibleAscii = schema
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21-\x7e]+$/);
+
+function requestHeaders(route: Route): schema.ZodObject {
+  return schema.object({
+    ...(route.request.idempotencyKey
+      ? {
+          'Idempotency-Key': visibleAscii.meta({
+            description:
+              'Made by the client, 1-255 visible ASCII characters, kept for 24 hours. Repeat an unchanged request with the same key to resume it; another request needs another key.',
+            examples: ['0c1f6a4e-6f0b-4f0e-a8a1-1d3a52a0c9b7'],
+          }),
+        }
+      : {}),
+    ...(route.request.ifMatch
+      ? {
+          'If-Match': schema.string().meta({
+            description:
+              'The strong entity tag of the last answer, exactly. Absent: 428; anything else: 412.',
+            examples: ['"5f3a1c0b9d2e4f60"'],
+          }),
+        }
+      : {}),
+    traceparent: schema
+      .string()
+      .optional()
+      .meta({
+        description: 'W3C trace context; an accepted one is followed.',
+        examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+      }),
+  });
+}
+
+type AnswerHeader =
+  'X-Request-Id' | 'Cache-Control' | 'WWW-Authenticate' | 'Retry-After' | Route['success']['headers'][number];
+
+function tellsDeprecation(name: AnswerHeader): boolean {
+  return name === 'Deprecation' || name === 'Sunset' || name === 'Link';
+}
+
+/** Headers of answers, each described once under `components`. */
+const sharedHeaders = {
+  'X-Request-Id': {
+    description: 'The server’s id of this request; problems repeat it as `requestId`.',
+    required: true,
+    schema: { type: 'string' },
+    example: '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa',
+  },
+  'Cache-Control': {
+    description: 'Always `no-store`.',
+    required: true,
+    schema: { type: 'string', const: 'no-store' },
+    example: 'no-store',
+  },
+  'WWW-Authenticate': {
+    description:
+      '`Bearer`. A REST API of API Gateway renames it to `x-amzn-Remapped-WWW-Authenticate` on its way out.',
+    schema: { type: 'string' },
+    example: 'Bearer',
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the identical request; present when the problem is retryable.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 5,
+  },
+  ETag: {
+    description: 'Strong entity tag. Opaque: compare it, never parse it.',
+    required: true,
+    schema: { type: 'string' },
+    example: '"5f3a1c0b9d2e4f60"',
+  },
+  Deprecation: {
+    description:
+      'Present while the resource is deprecated: RFC 9745 date, past or future. The answer means the same.',
+    schema: { type: 'string', pattern: '^@-?\\d+$' },
+    example: '@1788220800',
+  },
+  Sunset: {
+    description:
+      'When the deprecated resource will be withdrawn: RFC 8594 HTTP-date, not before `Deprecation`.',
+    schema: { type: 'string' },
+    example: 'Tue, 01 Dec 2026 00:00:00 GMT',
+  },
+  Link: {
+    description: 'Present with `Deprecation`: the page that explains it (`rel="deprecation"`).',
+    schema: { type: 'string' },
+    example: `<${documentedProblemsUrl}/deprecation>; rel="deprecation"; type="text/html"`,
+  },
+  'Idempotent-Replayed': {
+    description: '`true` when the request was a repetition of an earlier one.',
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
+  },
+} as const satisfies Readonly<Record<AnswerHeader, object>>;
+
+const everyAnswer = ['X-Request-Id', 'Cache-Control'] as const;
+
+function headerReferences(names: readonly AnswerHeader[]): ZodOpenApiHeadersObject {
+  return Object.fromEntries(
+    [...everyAnswer, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+/** The headers that some answer of these routes carries, in the order of their list. */
+function usedHeaders(routes: readonly Route[]): Record<string, ZodOpenApiHeaderObject> {
+  const used = new Set<string>([
+    ...everyAnswer,
+    'WWW-Authenticate',
+    'Retry-After',
+    ...routes.flatMap((route) => route.success.headers),
+  ]);
+  return Object.fromEntries(Object.entries(sharedHeaders).filter(([name]) => used.has(name)));
+}
+
+/** Marks an enumeration of a response that stays closed: it narrows this one answer and promises nothing about later versions. */
+const known = { 'x-closed': true } as const;
+
+/** What the schema's refinement says [MA-082]: a scale exists exactly while it is reportable. */
+const scaleExactlyWhenReportable = {
+  if: { properties: { scaleReportability: { const: 'reportable' } } },
+  then: { properties: { scale: { type: 'object' } } },
+  else: { properties: { scale: { type: 'null' } } },
+} as const;
+
+/**
+ * Responses are open where our own check of them is strict: an answer may gain members, and a closed list of values becomes "one of
+ * these, or one that a later version adds". Requests stay as strict as they are.
+ */
+const options: CreateDocumentOptions = {
+  override: ({ jsonSchema, zodSchema, io }) => {
+    if (io !== 'output') return;
+    if (zodSchema === adaptiveRun) jsonSchema.allOf = [scaleExactlyWhenReportable];
+    if (jsonSchema.additionalProperties !== undefined && zodSchema._zod.def.type === 'object') {
+      delete jsonSchema.additionalProperties;
+    }
+    const closed = 'x-closed' in jsonSchema;
+    if (closed) delete (jsonSchema as Record<string, unknown>)['x-closed'];
+    const { type } = zodSchema._zod.def;
+    const values = type === 'enum' ? jsonSchema.enum : type === 'literal' ? [jsonSchema.const] : undefined;
+    if (closed || values === undefined || !values.every((value) => typeof value === 'string')) return;
+    delete jsonSchema.type;
+    delete jsonSchema.enum;
+    delete jsonSchema.const;
+    jsonSchema.anyOf = [
+      { type: 'string', enum: values },
+      { type: 'string', description: 'A value that a later version adds: tolerate it.' },
+    ];
+  },
+};

@@ -1,0 +1,37 @@
+import { problemDocument } from '#shared/problems/document.ts';
+import type { MasteryProblem, ReportsProblem } from '#shared/problems/document.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { ProblemRow } from '#shared/problems/registry.ts';
+
+/** The documented base of problem types: a deployment sets its own (`PROBLEMS_URL`). */
+export const documentedProblemsUrl = 'https://docs.mastery-reports.example/problems';
+
+/** What an occurrence carries in an example: a plausible value of each kind. */
+const samples: Readonly<Record<ProblemRow['carries'][number], Partial<Problem>>> = {
+  invalidParams: {
+    invalidParams: [{ name: '/headers/idempotency-key', reason: 'required', message: 'is required' }],
+  },
+  currentEtag: { currentEtag: '"5f3a1c0b9d2e4f60"' },
+  upstream: {
+    upstream: { service: 'qti', operation: 'qti.read_candidate_runtime', requestId: 'qti-7f31c2' },
+  },
+  dependency: { dependency: 'results' },
+};
+
+/** One occurrence of a registered problem, serialized by the service's own serializer. */
+export function problemExample(row: ProblemRow): MasteryProblem | ReportsProblem {
+  const retryable = row.retryable === 'occurrence' ? true : row.retryable;
+  const occurrence: Problem = {
+    service: row.service,
+    code: row.code,
+    status: row.status,
+    detail: row.detail,
+    retryable,
+    ...row.carries.reduce<Partial<Problem>>((carried, name) => ({ ...carried, ...samples[name] }), {}),
+  };
+  return problemDocument(occurrence, {
+    problemsUrl: documentedProblemsUrl,
+    requestId: '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa',
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  });
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { problemRows } from '#shared/problems/registry.ts';
+import type { ProblemRow } from '#shared/problems/registry.ts';
+import { problemExample } from './problem-examples.ts';
+import { renderProblemPages } from './problem-pages.ts';
+
+const pages = renderProblemPages();
+const rows: readonly ProblemRow[] = problemRows;
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+describe('renderProblemPages', () => {
+  it('has a page for every registered code, and no page of a code that is not registered', () => {
+    const codes = [...new Set(rows.map(({ code }) => code))];
+    expect([...pages.keys()].toSorted()).toEqual([...codes, 'deprecation', 'index'].toSorted());
+  });
+
+  it.each(rows.map((row): [string, ProblemRow] => [`${row.service} ${row.status} ${row.code}`, row]))(
+    'says of %s its status, title, meaning, cause and remedy',
+    (_name, row) => {
+      const page = (pages.get(row.code) ?? '').replaceAll(/<\/?code>/g, '');
+      for (const text of [row.title, row.meaning, row.cause, row.remedy]) {
+        expect(page).toContain(escaped(text.replaceAll('`', '')));
+      }
+      expect(page).toContain(`<dd>${row.status}</dd>`);
+      expect(page).toContain(`HTTP/1.1 ${row.status}\n`);
+    },
+  );
+
+  it('shows one example an envelope where both services share a page', () => {
+    expect(pages.get('internal-error')?.match(/HTTP\/1\.1 500/g)).toHaveLength(2);
+    expect(pages.get('internal-error')?.match(/What happened/g)).toHaveLength(1);
+    expect(pages.get('stream-conflict')?.match(/What happened/g)).toHaveLength(2);
+  });
+
+  it('links from the index to every page', () => {
+    const linked = [...(pages.get('index') ?? '').matchAll(/href="([^"]+)\.html"/g)].map((match) => match[1]);
+    expect(linked.toSorted()).toEqual([...pages.keys()].filter((name) => name !== 'index').toSorted());
+  });
+
+  it('runs no script and loads nothing', () => {
+    for (const page of pages.values()) expect(page).not.toMatch(/<script|<link|src=|@import|url\(/);
+  });
+});
+
+describe('problemExample', () => {
+  it.each(rows.map((row): [string, ProblemRow] => [`${row.service} ${row.status} ${row.code}`, row]))(
+    'fits the envelope of %s',
+    (_name, row) => {
+      const schema = row.service === 'mastery' ? masteryProblem : reportsProblem;
+      expect(schema.safeParse(problemExample(row)).error).toBeUndefined();
+    },
+  );
+});
