@@ -203,7 +203,9 @@ export function sizeTable(built: readonly BuiltFunction[]): string {
         kilobytes(bytes).padStart(7),
         bytes > bundleAim ? ` above the aim of ${kilobytes(bundleAim)}` : '',
         reused ? ' (unchanged)' : '',
-      ].join(' '),
+      ]
+        .join(' ')
+        .trimEnd(),
     )
     .join('\n');
 }

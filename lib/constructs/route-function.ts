@@ -10,6 +10,7 @@ import type { StoreReferences } from '../stacks/records-and-keys.ts';
 import type { Stage } from '../stage-config/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { accessOf, profilesPath } from './grants.ts';
+import { retention } from './retention.ts';
 
 /** The deployed name of a route's function: alarms and dashboards find it by this. */
 export function functionName(stage: Stage, route: Route): string {
@@ -31,7 +32,7 @@ export function routeFunction(
   const { config } = stage;
   const within = new Construct(scope, route.operationId);
   const logGroup = new LogGroup(within, 'Logs', {
-    retention: config.logRetention,
+    retention: retention[config.logRetentionDays],
     removalPolicy: RemovalPolicy.RETAIN,
   });
   const access = accessOf(within, route.lambda.grants, stage.name, stores);

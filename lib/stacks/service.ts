@@ -14,6 +14,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import { apiBody, type RoutedFunction } from '../constructs/api-body.ts';
+import { retention } from '../constructs/retention.ts';
 import { routeFunction } from '../constructs/route-function.ts';
 import { webAcl } from '../constructs/web-acl.ts';
 import type { Stage } from '../stage-config/stages.ts';
@@ -58,7 +59,7 @@ export function service(
   }));
 
   const accessLogs = new LogGroup(stack, 'AccessLogs', {
-    retention: config.logRetention,
+    retention: retention[config.logRetentionDays],
     removalPolicy: RemovalPolicy.RETAIN,
   });
   const routed: readonly RoutedFunction[] = functions.map(({ route, function: { functionArn } }) => ({

@@ -1,5 +1,3 @@
-import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
-
 export type HttpsUrl = `https://${string}`;
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -28,7 +26,8 @@ export interface StageConfig {
   /** Requests in five minutes from one address, from 10 on; a school behind one address needs a generous figure. */
   readonly requestsPerAddress: number;
   readonly logLevel: LogLevel;
-  readonly logRetention: RetentionDays;
+  /** The periods that CloudWatch Logs knows from two weeks to two years. */
+  readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;
   /** Where alarms are mailed; the address confirms its subscription once. Absent: alarms are only seen in CloudWatch. */
   readonly alarmsEmail?: `${string}@${string}.${string}`;
   /** Tenants that may read system-owned policies and calibrations; absent: every tenant with a service profile [MA-105]. */

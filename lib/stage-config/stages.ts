@@ -1,4 +1,3 @@
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { StageConfig } from './stage.ts';
 
@@ -20,7 +19,7 @@ export const stages = {
     throttle: { ratePerSecond: 20, burst: 40 },
     requestsPerAddress: 3000,
     logLevel: 'DEBUG',
-    logRetention: RetentionDays.TWO_WEEKS,
+    logRetentionDays: 14,
   },
   staging: {
     environment: 'agnostic',
@@ -35,7 +34,7 @@ export const stages = {
     throttle: { ratePerSecond: 100, burst: 200 },
     requestsPerAddress: 10_000,
     logLevel: 'INFO',
-    logRetention: RetentionDays.ONE_MONTH,
+    logRetentionDays: 30,
   },
   prod: {
     environment: 'agnostic',
@@ -50,7 +49,7 @@ export const stages = {
     throttle: { ratePerSecond: 500, burst: 1000 },
     requestsPerAddress: 20_000,
     logLevel: 'INFO',
-    logRetention: RetentionDays.ONE_YEAR,
+    logRetentionDays: 365,
   },
 } as const satisfies Readonly<Record<string, StageConfig>>;
 

@@ -150,7 +150,7 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
       .parse(functionOf(route).Properties['LoggingConfig']);
     expect(mastery.resources[LogGroup.Ref]).toMatchObject({
       Type: 'AWS::Logs::LogGroup',
-      Properties: { RetentionInDays: stage('prod').config.logRetention },
+      Properties: { RetentionInDays: stage('prod').config.logRetentionDays },
     });
   });
 
