@@ -30,9 +30,7 @@ const bankFixture = z.object({
 export const stackDescription = z.object({
   ...urls,
   tenants: z
-    .array(
-      z.object({ tenantId: z.string(), sub: z.string(), role: z.string(), playerToken: z.string() }),
-    )
+    .array(z.object({ tenantId: z.string(), sub: z.string(), role: z.string(), playerToken: z.string() }))
     .min(1),
   /** Ids to call every route with, by tenant. */
   fixtures: z.record(

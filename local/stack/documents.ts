@@ -8,7 +8,7 @@ const docs = join(import.meta.dirname, '..', '..', 'docs');
 export async function loadDocuments(): Promise<Documents> {
   const [openApi, problemPages] = await Promise.all([
     readFolder(join(docs, 'openapi'), '.json'),
-    readFolder(join(docs, 'problems'), '.md'),
+    readFolder(join(docs, 'problems'), '.html'),
   ]);
   return { openApi, problemPages };
 }

@@ -7,31 +7,37 @@ const page = createPages({
   jwks: { keys: [{ kid: 'k' }] },
   documents: {
     openApi: new Map([['mastery', '{"openapi":"3.1.1"}']]),
-    problemPages: new Map([['stream-conflict', '# Stream conflict']]),
+    problemPages: new Map([
+      ['index', '<a href="stream-conflict.html">'],
+      ['stream-conflict', '<h1>Stream conflict</h1>'],
+    ]),
   },
 });
 
 describe('createPages', () => {
   it('serves the key set, problem pages and OpenAPI', () => {
     expect(page('GET', '/.well-known/jwks.json')?.body).toBe('{"keys":[{"kid":"k"}]}');
-    expect(page('GET', '/problems/stream-conflict')?.body).toBe('# Stream conflict');
+    for (const path of ['/problems/stream-conflict', '/problems/stream-conflict.html']) {
+      expect(page('GET', path)?.body).toBe('<h1>Stream conflict</h1>');
+    }
     expect(page('HEAD', '/docs/openapi/mastery.json')?.headers).toHaveProperty(
       'Content-Type',
       'application/json; charset=utf-8',
     );
   });
 
-  it('links only to what it serves, and to the platform', () => {
-    for (const path of ['/docs', '/problems']) {
-      const addresses = [...(page('GET', path)?.body.matchAll(/href="([^"]+)"/g) ?? [])].map(
-        ([, to]) => to ?? '',
-      );
-      expect(addresses.length).toBeGreaterThan(0);
-      for (const address of addresses) {
-        if (!address.startsWith('http://127.0.0.1:2/')) expect(page('GET', address)?.status).toBe(200);
-      }
+  it.each(['/docs', '/problems/index.html'])('links on %s only to what is there', (path) => {
+    const found = page('GET', path)?.body.matchAll(/href="([^"]+)"/g) ?? [];
+    const addresses = [...found].map(([, to]) => new URL(to ?? '', `http://127.0.0.1:1${path}`));
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const { port, pathname } of addresses) {
+      if (port === '1') expect([200, 302]).toContain(page('GET', pathname)?.status);
     }
+  });
+
+  it('leads from the short addresses to the pages', () => {
     expect(page('GET', '/')?.headers).toHaveProperty('Location', '/docs');
+    expect(page('GET', '/problems')?.headers).toHaveProperty('Location', '/problems/index.html');
   });
 
   it.each([

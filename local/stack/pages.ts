@@ -5,7 +5,7 @@ import type { Issuer } from '#local/issuer/issuer.ts';
 export interface Documents {
   /** OpenAPI documents as JSON text, by service. */
   readonly openApi: ReadonlyMap<string, string>;
-  /** Problem pages as Markdown, by the last segment of the problem's `type`. */
+  /** Problem pages as HTML, by the last segment of the problem's `type`; `index` lists them. */
   readonly problemPages: ReadonlyMap<string, string>;
 }
 
@@ -23,20 +23,24 @@ export function createPages(
   const { openApi, problemPages } = sources.documents;
   const pages = new Map<string, HttpAnswer>([
     ['/.well-known/jwks.json', page('application/json', JSON.stringify(sources.jwks))],
-    ['/', { status: 302, headers: { Location: '/docs' }, body: '' }],
+    ['/', redirect('/docs')],
     ['/docs', page('text/html', index(sources))],
     ...[...openApi].map(([service, json]): [string, HttpAnswer] => [
       `/docs/openapi/${service}.json`,
       page('application/json', json),
     ]),
-    ['/problems', page('text/html', problemIndex([...problemPages.keys()]))],
-    ...[...problemPages].map(([code, markdown]): [string, HttpAnswer] => [
-      `/problems/${code}`,
-      // Readable in a browser as it is.
-      page('text/plain', markdown),
+    // The index links to its neighbours by file name, so it must not be shown one level above them.
+    ['/problems', redirect('/problems/index.html')],
+    ...[...problemPages].flatMap(([name, html]): [string, HttpAnswer][] => [
+      [`/problems/${name}`, page('text/html', html)],
+      [`/problems/${name}.html`, page('text/html', html)],
     ]),
   ]);
   return (method, rawPath) => (method === 'GET' || method === 'HEAD' ? pages.get(rawPath) : undefined);
+}
+
+function redirect(location: string): HttpAnswer {
+  return { status: 302, headers: { Location: location }, body: '' };
 }
 
 function page(type: string, body: string): HttpAnswer {
@@ -67,10 +71,6 @@ function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
     ]),
     '<p>What is real here and what is a double: <code>docs/local-runtime.md</code>.</p>',
   ]);
-}
-
-function problemIndex(codes: readonly string[]): string {
-  return html('Problem types', [list(codes.map((code) => link(`/problems/${code}`, code)))]);
 }
 
 function html(title: string, parts: readonly string[]): string {

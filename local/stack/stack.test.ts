@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack.close();
+});
+
+async function get(url: string, tenantId: string): Promise<Response> {
+  const token = await stack.tokenFor(tenantId, ['mastery:read']);
+  return fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+}
+
+function policyUrl(tenantId: string): string {
+  const id = stack.worlds.get(tenantId)?.policies[0]?.document.id ?? '';
+  return `${stack.urls.masteryUrl}/v1/selection-policies/${encodeURIComponent(id)}`;
+}
+
+describe('the local stack', () => {
+  it('serves a released record to its tenant through the bundled function', async () => {
+    const response = await get(policyUrl('tenant-aurora'), 'tenant-aurora');
+    expect(response.status).toBe(200);
+    expect(selectionPolicy.parse(await response.json())).toStrictEqual(
+      stack.worlds.get('tenant-aurora')?.policies[0]?.document,
+    );
+  });
+
+  it('answers the other tenant, and a caller without a token, with problems', async () => {
+    const hidden = await get(policyUrl('tenant-aurora'), 'tenant-borealis');
+    expect(masteryProblem.parse(await hidden.json())).toMatchObject({
+      status: 404,
+      code: 'resource-not-found',
+    });
+    const anonymous = await fetch(policyUrl('tenant-aurora'));
+    expect(masteryProblem.parse(await anonymous.json())).toMatchObject({ status: 401 });
+    expect(anonymous.headers.get('x-amzn-remapped-www-authenticate')).toMatch(/^Bearer/);
+  });
+
+  it.each(['reportsUrl', 'sandboxUrl', 'receiptsUrl'] as const)(
+    'answers the reports service’s 404 under %s',
+    async (name) => {
+      const response = await get(`${stack.urls[name]}/v1/attempt-reports/x`, 'tenant-aurora');
+      expect(response.status).toBe(404);
+      expect(reportsProblem.parse(await response.json()).type).toMatch(/\/not-found$/);
+    },
+  );
+
+  it('lets the player’s call through with a client’s token of the same tenant only [MA-030]', async () => {
+    const url = `${stack.urls.platformUrl}/tenants/tenant-aurora/qti/delivery-sessions/none/attempts`;
+    const attempt = async (tenantId: string): Promise<number> => {
+      const token = await stack.tokenFor(tenantId, []);
+      const { status } = await fetch(url, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ outcomes: { SCORE: 1 } }),
+      });
+      return status;
+    };
+    expect(await attempt('tenant-aurora')).toBe(404);
+    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
+  });
+
+  it('goes on after its environments were ended', async () => {
+    await get(policyUrl('tenant-aurora'), 'tenant-aurora');
+    await stack.killWorkers();
+    expect((await get(policyUrl('tenant-aurora'), 'tenant-aurora')).status).toBe(200);
+  });
+
+  it('collects what functions write, without any token in it', async () => {
+    const token = await stack.tokenFor('tenant-aurora', ['mastery:read']);
+    const before = stack.logs().length;
+    await fetch(policyUrl('tenant-aurora'), { headers: { Authorization: `Bearer ${token}` } });
+    const lines = stack.logs().slice(before);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.every((line) => line.function === 'readSelectionPolicy')).toBe(true);
+    expect(JSON.stringify(lines)).not.toContain(token.split('.')[2]);
+  });
+});

@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { localFiles, stackDescription } from './stack/description.ts';
+import type { StackDescription } from './stack/description.ts';
+
+/** Everything is run as npm runs it, but in a folder of its own, so that `.local` is nobody else's. */
+let folder: string;
+let stack: ChildProcess;
+let description: StackDescription;
+let shown = '';
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function launch(program: string, ...argv: string[]): ChildProcess {
+  return spawn(process.execPath, [resolve(import.meta.dirname, '..', program), ...argv], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] },
+  });
+}
+
+async function run(program: string, ...argv: string[]): Promise<Ended> {
+  const child = launch(program, ...argv);
+  const [stdout, stderr] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code: child.exitCode, stdout, stderr };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'start-'));
+  stack = launch('local/start.ts', '--port', '0');
+  stack.stdout?.on('data', (piece: Buffer) => {
+    shown += piece.toString();
+  });
+  stack.stderr?.on('data', (piece: Buffer) => {
+    shown += piece.toString();
+  });
+  await vi.waitFor(
+    () => {
+      expect(shown).toContain('Ctrl-C ends it');
+    },
+    { timeout: 30_000 },
+  );
+  description = stackDescription.parse(JSON.parse(await readFile(localFiles(folder).stack, 'utf8')));
+});
+
+afterAll(async () => {
+  if (stack.exitCode === null) {
+    stack.kill('SIGKILL');
+    await once(stack, 'close');
+  }
+  await rm(folder, { recursive: true });
+});
+
+describe('npm start', () => {
+  it('describes itself in a file of its owner’s once everything answers', async () => {
+    expect((await stat(localFiles(folder).stack)).mode & 0o777).toBe(0o600);
+    expect(description.pid).toBe(stack.pid);
+    expect(description.tenants.map(({ tenantId }) => tenantId)).toStrictEqual([
+      'tenant-aurora',
+      'tenant-borealis',
+    ]);
+    expect(description.fixtures['tenant-aurora']?.mastery.banks[0]?.selectionPolicyId).toBeTruthy();
+    for (const url of [description.docsUrl, description.problemsUrl]) {
+      expect((await fetch(url)).status).toBe(200);
+    }
+  });
+
+  it('prints calls that work when pasted', async () => {
+    const { stdout } = await run('tools/token.ts', '--tenant', 'tenant-aurora');
+    const commands = [...shown.matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command ?? '');
+    expect(commands.length).toBeGreaterThanOrEqual(3);
+    const answers: string[] = [];
+    for (const command of commands) {
+      const shell = spawn('sh', ['-c', command.replace('curl ', "curl -o /dev/null -w '%{http_code}' ")], {
+        env: { PATH: process.env['PATH'], TOKEN: stdout.trim() },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      answers.push(await text(shell.stdout));
+    }
+    expect(answers).toStrictEqual(['200', expect.stringContaining('201') as string, '201']);
+    await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
+  });
+
+  it('refuses to run twice and names the one that runs', async () => {
+    const second = await run('local/start.ts', '--port', '0');
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(String(stack.pid)) as string });
+    expect(existsSync(localFiles(folder).stack)).toBe(true);
+  });
+
+  it.each([
+    [['--gates', 'A,G'], /--gates names "G", which is no gate/],
+    [['--gates', 'a'], /is no gate/],
+    [['--port', 'x'], /--port must be a whole number/],
+    [['--sed', '.'], /unknown option --sed/],
+  ])('refuses %j without a stack trace', async (argv, message) => {
+    const ended = await run('local/start.ts', ...argv);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe('npm run token', () => {
+  it('prints a token alone on its last line, with the claims that were asked for', async () => {
+    const { code, stdout } = await run(
+      'tools/token.ts',
+      ...[
+        '--tenant',
+        'tenant-borealis',
+        '--scope',
+        'mastery:read',
+        '--studentIds',
+        'a,b',
+        '--expires-in',
+        '60',
+      ],
+    );
+    expect(code).toBe(0);
+    const claims = decodeJwt(stdout.trimEnd().split('\n').at(-1) ?? '');
+    expect(claims).toMatchObject({
+      tenantId: 'tenant-borealis',
+      scope: 'mastery:read',
+      studentIds: ['a', 'b'],
+    });
+    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(60);
+  });
+
+  it.each([
+    [['--tenant', 'nobody'], /unknown tenant nobody; known are tenant-aurora, tenant-borealis/],
+    [[], /--tenant is required; known are tenant-aurora/],
+  ])('names the known tenants: %j', async (argv, message) => {
+    const ended = await run('tools/token.ts', ...argv);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(message);
+  });
+});
+
+describe('npm run journey', () => {
+  it('takes a learner to the stop, one line an item, without any escape code', async () => {
+    const { code, stdout, stderr } = await run('tools/journey.ts', '--random-seed', '3');
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toMatch(/^item 1 \S+ (in)?correct {2}settled \d+\/8 {2}scale [\d.]+ ± [\d.]+/m);
+    expect(stdout).toMatch(/^stop reason +(classifications_complete|precision_target_met|max_items)$/m);
+    expect(stdout).toMatch(/^results record +(?!none)\S+$/m);
+    expect(stdout).toMatch(/^event +urn:uuid:/m);
+  });
+
+  it('asks the same learner with the same random seed, who answers an item the same way again', async () => {
+    const answersOf = ({ stdout }: Ended): ReadonlyMap<string, string> =>
+      new Map(
+        [...stdout.matchAll(/^item \d+ (\S+) (\w+)/gm)].map(([, item, answer]) => [item ?? '', answer ?? '']),
+      );
+    const first = answersOf(await run('tools/journey.ts', '--random-seed', '4'));
+    const second = answersOf(await run('tools/journey.ts', '--random-seed', '4'));
+    // Which of equally good items comes first is the run's own secret.
+    const common = [...first].filter(([item]) => second.has(item));
+    expect(common.length).toBeGreaterThan(0);
+    for (const [item, answer] of common) expect(second.get(item)).toBe(answer);
+  });
+
+  it('replays a learner of the seed, in the conformance mode without a results record', async () => {
+    const { code, stdout } = await run('tools/journey.ts', '--learner', '1', '--mode', 'owner_conformance');
+    expect(code).toBe(0);
+    expect(stdout).toContain('replayed, everything-mastered');
+    expect(stdout).toMatch(/^results record +none/m);
+    expect(stdout).not.toMatch(/ incorrect /);
+  });
+
+  it.each([
+    [['--bank', 'nope'], /unknown bank nope; known are fraction-subtraction/],
+    [['--tenant', 'nobody'], /unknown tenant nobody/],
+    [['--learner', '9999'], /has learners 1 to \d+/],
+  ])('says what is wrong with %j', async (argv, message) => {
+    const ended = await run('tools/journey.ts', ...argv);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(message);
+  });
+
+  it('ends with exit code 1 and the problem when the run cannot be taken', async () => {
+    await fetch(`${description.platformUrl}/_control/faults`, {
+      method: 'POST',
+      body: JSON.stringify({ operation: 'bank.read_adaptive_pool_manifest', kind: 'version_drift' }),
+    });
+    const ended = await run('tools/journey.ts');
+    await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(/^the run ends early: (409|502) /);
+  });
+});
+
+describe('the end', () => {
+  it('removes the description, and the commands then say how to start', async () => {
+    stack.kill('SIGTERM');
+    await once(stack, 'close');
+    expect(stack.exitCode).toBe(0);
+    expect(existsSync(localFiles(folder).stack)).toBe(false);
+    for (const program of ['tools/token.ts', 'tools/journey.ts']) {
+      const ended = await run(program, '--tenant', 'tenant-aurora');
+      expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') as string });
+    }
+  });
+
+  it('names what is wrong with a seed', async () => {
+    await writeFile(join(folder, 'seed.json'), '{"name":"x"}');
+    const ended = await run('local/start.ts', '--port', '0', '--seed', folder);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(/seed\.json/);
+    expect(ended.stderr).not.toMatch(/^\s+at /m);
+  });
+});
