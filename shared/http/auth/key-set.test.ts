@@ -1,0 +1,141 @@
+import { errors } from 'jose';
+import type { FlattenedJWSInput } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createTestIssuer } from '#test/support/lambda.ts';
+import type { TestIssuer } from '#test/support/lambda.ts';
+import { createKeySet, KeySetUnreachable } from './key-set.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const unused: FlattenedJWSInput = { payload: '', signature: '' };
+
+let first: TestIssuer;
+let second: TestIssuer;
+beforeAll(async () => {
+  first = await createTestIssuer('key-1');
+  second = await createTestIssuer('key-2');
+});
+
+/** A key set over an issuer that a test switches. */
+function setUp(): {
+  readonly clock: { now: number };
+  readonly issuer: { answer: () => Response | Promise<Response>; asked: number };
+  readonly lines: unknown[];
+  readonly find: (kid: string) => Promise<unknown>;
+} {
+  const clock = { now: Date.UTC(2026, 0, 31) };
+  const issuer = { answer: (): Response | Promise<Response> => keys(first), asked: 0 };
+  const lines: unknown[] = [];
+  const keySet = createKeySet({
+    url: 'https://issuer.example/keys',
+    fetch: async () => {
+      issuer.asked += 1;
+      return issuer.answer();
+    },
+    now: () => clock.now,
+  });
+  return {
+    clock,
+    issuer,
+    lines,
+    find: (kid) => keySet({ alg: 'ES256', kid }, unused, (code, fields) => lines.push([code, fields])),
+  };
+}
+
+const keys = (...issuers: readonly TestIssuer[]): Response =>
+  new Response(JSON.stringify({ keys: issuers.flatMap(({ jwks }) => jwks.keys) }));
+const down = (): Promise<Response> => Promise.reject(new TypeError('https://issuer.example is down'));
+
+describe('the key set', () => {
+  it('is read once for many requests, also when they come at the same time', async () => {
+    const { issuer, find, clock } = setUp();
+    await Promise.all([find('key-1'), find('key-1'), find('key-1')]);
+    clock.now += 9 * MINUTE;
+    await find('key-1');
+    expect(issuer.asked).toBe(1);
+    clock.now += MINUTE;
+    await find('key-1');
+    expect(issuer.asked).toBe(2);
+  });
+
+  it('is read again when a token names an unknown key, at most every 30 s', async () => {
+    const { issuer, find, clock } = setUp();
+    await find('key-1');
+    issuer.answer = () => keys(first, second);
+    await expect(find('key-2')).rejects.toBeInstanceOf(errors.JWKSNoMatchingKey);
+    expect(issuer.asked).toBe(1);
+    clock.now += 30_000;
+    await expect(find('key-2')).resolves.toBeDefined();
+    for (let n = 0; n < 5; n += 1)
+      await expect(find(`made-up-${n}`)).rejects.toBeInstanceOf(errors.JWKSNoMatchingKey);
+    expect(issuer.asked).toBe(2);
+  });
+
+  it('serves its last known keys for 24 hours of an outage and no longer', async () => {
+    const { issuer, find, clock, lines } = setUp();
+    await find('key-1');
+    issuer.answer = down;
+    clock.now += 24 * HOUR - 1;
+    await expect(find('key-1')).resolves.toBeDefined();
+    expect(lines).toEqual([
+      ['KEY_SET_UNREACHABLE', { error: 'TypeError', knownKeysAgeSeconds: 24 * 3600 - 1 }],
+    ]);
+    clock.now += 1;
+    await expect(find('key-1')).rejects.toBeInstanceOf(KeySetUnreachable);
+    issuer.answer = () => keys(first);
+    clock.now += 30_000;
+    await expect(find('key-1')).resolves.toBeDefined();
+  });
+
+  it('does not ask at every request while an outage lasts and keys are known', async () => {
+    const { issuer, find, clock } = setUp();
+    await find('key-1');
+    issuer.answer = down;
+    clock.now += HOUR;
+    for (let n = 0; n < 5; n += 1) await find('key-1');
+    expect(issuer.asked).toBe(2);
+  });
+
+  it('does not call a key unknown while it cannot ask: the issuer may have rotated', async () => {
+    const { issuer, find, clock } = setUp();
+    await find('key-1');
+    issuer.answer = down;
+    clock.now += 30_000;
+    await expect(find('key-2')).rejects.toBeInstanceOf(KeySetUnreachable);
+    await expect(find('key-2')).rejects.toBeInstanceOf(KeySetUnreachable);
+    expect(issuer.asked).toBe(2);
+  });
+
+  it.each<readonly [string, () => Response]>([
+    ['another status', () => new Response('{"keys":[]}', { status: 500 })],
+    ['no JSON', () => new Response('<html>')],
+    ['no set', () => new Response('null')],
+    ['an emptied set', () => new Response('{"keys":[]}')],
+    ['a set that is no list', () => new Response('{"keys":{}}')],
+    ['repeated members', () => new Response('{"keys":[{"kty":"EC"}],"keys":[{"kty":"EC"}]}')],
+    ['too much', () => new Response(`{"keys":[{"kty":"EC"}],"x":"${'x'.repeat(300_000)}"}`)],
+  ])('keeps its known keys when the issuer answers %s', async (_, answer) => {
+    const { issuer, find, clock } = setUp();
+    issuer.answer = answer;
+    await expect(find('key-1')).rejects.toBeInstanceOf(KeySetUnreachable);
+    issuer.answer = () => keys(first);
+    await find('key-1');
+    issuer.answer = answer;
+    clock.now += HOUR;
+    await expect(find('key-1')).resolves.toBeDefined();
+  });
+
+  it('asks its pinned address without following redirects', async () => {
+    const asked: (readonly [unknown, RequestInit | undefined])[] = [];
+    const keySet = createKeySet({
+      url: 'https://issuer.example/keys',
+      fetch: (input, init) => {
+        asked.push([input, init]);
+        return Promise.resolve(keys(first));
+      },
+      now: () => 0,
+    });
+    await keySet({ alg: 'ES256', kid: 'key-1' }, unused, () => undefined);
+    expect(asked).toMatchObject([['https://issuer.example/keys', { redirect: 'error' }]]);
+  });
+});

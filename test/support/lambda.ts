@@ -1,0 +1,247 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { CryptoKey } from 'jose';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import { createPipeline } from '#shared/http/pipeline.ts';
+import type { ReleaseState } from '#shared/http/pipeline.ts';
+import { createIdempotency } from '#shared/idempotency/idempotency.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { createMemoryControlTable } from './control-table.ts';
+import type { MemoryControlTable } from './control-table.ts';
+import { createMemoryKeyRing } from './key-ring.ts';
+
+export const testIssuerUrl = 'https://issuer.example';
+export const testAudience: Readonly<Record<ServiceName, string>> = {
+  mastery: 'https://mastery.example',
+  reports: 'https://reports.example',
+};
+const keySetUrl = 'https://issuer.example/.well-known/jwks.json';
+
+/** An issuer in memory: its own key, its published key set, tokens with any header and claims. */
+export interface TestIssuer {
+  readonly publicKey: CryptoKey;
+  readonly jwks: { readonly keys: readonly unknown[] };
+  /** A compact JWT. Claims and header members replace the defaults; `undefined` removes one. */
+  sign(
+    claims?: Readonly<Record<string, unknown>>,
+    header?: Readonly<Record<string, unknown>>,
+    key?: CryptoKey,
+  ): Promise<string>;
+}
+
+/** The instant at which tests take place unless they say otherwise. */
+export const testNow = Date.UTC(2026, 0, 31, 9, 30);
+
+export async function createTestIssuer(kid = 'key-1'): Promise<TestIssuer> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const jwk = { ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'ES256' };
+  return {
+    publicKey,
+    jwks: { keys: [jwk] },
+    sign(claims = {}, header = {}, key = privateKey) {
+      const payload = {
+        iss: testIssuerUrl,
+        aud: [testAudience.mastery, testAudience.reports],
+        sub: 'client-1',
+        tenantId: 'tenant-aurora',
+        role: 'proctor',
+        scope: 'mastery:run mastery:read mastery:simulate reports:read reports:write',
+        iat: testNow / 1000,
+        exp: testNow / 1000 + 3600,
+        ...claims,
+      };
+      return new SignJWT(payload)
+        .setProtectedHeader({ alg: 'ES256', kid, typ: 'at+jwt', ...header })
+        .sign(key);
+    },
+  };
+}
+
+/** What a test says of a request; everything else is as a correct client would send it. */
+export interface TestRequest {
+  /** Decoded ids: encoded as the gateway hands them over. */
+  readonly path?: Readonly<Record<string, string>>;
+  /** Path parameters exactly as they arrive, percent-encoding included. */
+  readonly rawPath?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  /** `undefined` leaves a default header out. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** A JSON value. */
+  readonly body?: unknown;
+  /** The body as text or bytes, instead of `body`. */
+  readonly rawBody?: string | Uint8Array;
+  readonly requestId?: string;
+}
+
+/** A REST API proxy event (payload version 1.0) for a route: as API Gateway and the local gateway make them. */
+export function proxyEvent(
+  route: Route,
+  request: TestRequest,
+  defaults: Readonly<Record<string, string>> = {},
+): APIGatewayProxyEvent {
+  const { rawBody, body } = request;
+  const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+  const given = {
+    ...defaults,
+    ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...request.headers,
+  };
+  const headers = lists(given);
+  const query = request.query === undefined ? null : lists(request.query);
+  const encoded = Object.entries(request.path ?? {}).map(([name, value]) => [
+    name,
+    encodeURIComponent(value),
+  ]);
+  const pathParameters = { ...(Object.fromEntries(encoded) as Record<string, string>), ...request.rawPath };
+  const requestId = request.requestId ?? crypto.randomUUID();
+  return {
+    resource: route.path,
+    path: route.path,
+    httpMethod: route.method,
+    headers: lastOfEach(headers),
+    multiValueHeaders: headers,
+    queryStringParameters: query === null ? null : lastOfEach(query),
+    multiValueQueryStringParameters: query,
+    pathParameters: Object.keys(pathParameters).length === 0 ? null : pathParameters,
+    stageVariables: null,
+    body: text === undefined ? null : typeof text === 'string' ? text : Buffer.from(text).toString('base64'),
+    isBase64Encoded: text instanceof Uint8Array,
+    requestContext: {
+      requestId,
+      stage: 'test',
+      httpMethod: route.method,
+    } as APIGatewayProxyEvent['requestContext'],
+  };
+}
+
+function lists(
+  record: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === 'string' ? [value] : [...value]]],
+    ),
+  );
+}
+
+function lastOfEach(record: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(record).map(([name, values]) => [name, values.at(-1) ?? '']));
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed JSON body. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+export interface TestLambdaOptions {
+  readonly issuer: TestIssuer;
+  readonly table?: MemoryControlTable;
+  readonly keys?: KeyRing;
+  /** Replaces single environment variables; `undefined` removes one. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Answers the key set's address; default: the issuer's key set. */
+  readonly fetch?: typeof fetch;
+  /** Milliseconds that the function has for a request. */
+  readonly remainingMs?: number;
+  readonly releaseState?: ReleaseState;
+}
+
+/** A route's Lambda over doubles: its clock, its log lines, its control table, and every address that it asked. */
+export interface TestLambda {
+  readonly clock: { now: number };
+  readonly lines: string[];
+  readonly table: MemoryControlTable;
+  readonly fetched: string[];
+  /** Sends a request with a valid token and, where the route takes one, an Idempotency-Key. */
+  invoke(request?: TestRequest): Promise<TestAnswer>;
+}
+
+/**
+ * Binds an operation to the real pipeline in memory.
+ * @example const lambda = await testLambda(readSelectionPolicy, operation, { issuer }); const answer = await lambda.invoke({ path: { policyId } });
+ */
+export async function testLambda<R extends Route>(
+  route: R,
+  operation: Operation<R>,
+  options: TestLambdaOptions,
+): Promise<TestLambda> {
+  const {
+    issuer,
+    table = createMemoryControlTable(),
+    keys = createMemoryKeyRing(),
+    remainingMs = 29_000,
+  } = options;
+  const clock = { now: testNow };
+  const lines: string[] = [];
+  const fetched: string[] = [];
+  const now = (): number => clock.now;
+  const sleep = (milliseconds: number): Promise<void> => {
+    clock.now += milliseconds;
+    return new Promise((resolve) => setImmediate(resolve));
+  };
+  const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
+  const answerKeys: typeof fetch =
+    options.fetch ?? (() => Promise.resolve(new Response(JSON.stringify(issuer.jwks), { status: 200 })));
+  const { releaseState } = options;
+
+  const handler = createPipeline(route, {
+    operation: () => operation,
+    surroundings: {
+      environment: {
+        STAGE: 'test',
+        TOKEN_ISSUER: testIssuerUrl,
+        TOKEN_AUDIENCE: testAudience[route.service],
+        TOKEN_JWKS_URL: keySetUrl,
+        TOKEN_ALGORITHMS: 'ES256',
+        PROBLEMS_URL: 'https://docs.example/problems',
+        RECORDS_TABLE: 'records',
+        CONTROL_TABLE: 'control',
+        SETTINGS_TABLE: 'settings',
+        PROFILES_PATH: '/test/profiles',
+        LOG_LEVEL: 'debug',
+        ...options.environment,
+      },
+      fetch: (input, init) => {
+        fetched.push(input instanceof Request ? input.url : String(input));
+        return answerKeys(input, init);
+      },
+      now,
+      sleep,
+      random,
+      write: (line) => lines.push(line),
+    },
+    idempotency: () => createIdempotency({ table, keys, now, sleep, random }),
+    ...(releaseState === undefined ? {} : { releaseState: () => releaseState }),
+  });
+
+  const token = await issuer.sign();
+  const defaults = {
+    Authorization: `Bearer ${token}`,
+    ...(route.request.idempotencyKey ? { 'Idempotency-Key': 'key-1' } : {}),
+  };
+  return {
+    clock,
+    lines,
+    table,
+    fetched,
+    async invoke(request = {}) {
+      const context = {
+        awsRequestId: crypto.randomUUID(),
+        getRemainingTimeInMillis: () => remainingMs,
+      } as Context;
+      const answer = await handler(proxyEvent(route, request, defaults), context);
+      return {
+        status: answer.statusCode,
+        headers: Object.fromEntries(
+          Object.entries(answer.headers ?? {}).map(([name, value]) => [name, String(value)]),
+        ),
+        body: JSON.parse(answer.body) as Readonly<Record<string, unknown>>,
+        text: answer.body,
+      };
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import { defineRoute } from '#shared/contract/route.ts';
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+
+/**
+ * Rows for tests of the pipeline: one of each kind a service has. Their schemas are small, but have every feature that a stage decides on.
+ */
+
+/** RP: 1-255 UTF-8 bytes without white space or control characters, as a reports path id. */
+export const reference = z
+  .string()
+  .min(1)
+  .refine((text) => Buffer.byteLength(text) <= 255 && !/[\s\p{Cc}]/u.test(text) && text.isWellFormed());
+
+type ProbePath = z.ZodObject<{ probeId: z.ZodType<string> }, z.core.$strict>;
+const probePath = (service: ServiceName): ProbePath =>
+  z.strictObject({ probeId: service === 'mastery' ? z.string().min(1) : reference });
+const probeBody = z.strictObject({
+  attemptId: z.string().min(1),
+  view: z.enum(['summary', 'standards', 'evidence']).optional(),
+  counts: z
+    .array(z.strictObject({ n: z.int().min(0).max(9) }))
+    .max(3)
+    .optional(),
+  weights: z.record(z.string(), z.number()).optional(),
+});
+
+const lambda = { memoryMb: 128, timeoutSeconds: 29, grants: [], impact: 'Nobody.' } as const;
+const probeAnswer = z.strictObject({
+  seen: z.record(z.string(), z.unknown()),
+  operation: z.string().optional(),
+});
+const example = { seen: {} };
+
+/** GET /v1/probes/{probeId}: an id, two query parameters, no body. */
+export function readProbe(service: ServiceName): Route<ProbePath, undefined, typeof probeAnswer> {
+  return defineRoute({
+    service,
+    operationId: 'readProbe',
+    method: 'GET',
+    path: '/v1/probes/{probeId}',
+    summary: 'A probe.',
+    description: 'A probe.',
+    scope: service === 'mastery' ? 'mastery:read' : 'reports:read',
+    gates: [],
+    handler: 'functions/probes/read/handler.ts',
+    request: {
+      path: probePath(service),
+      query: z.strictObject({
+        view: z.enum(['summary', 'standards', 'evidence']).default('summary'),
+        sort: z.enum(['-modifiedAt']).optional(),
+      }),
+      body: undefined,
+      maxBodyBytes: 0,
+      idempotencyKey: false,
+      ifMatch: false,
+    },
+    success: {
+      status: 200,
+      schema: probeAnswer,
+      headers: ['ETag', 'Deprecation', 'Sunset', 'Link'],
+      example,
+    },
+    problems: [],
+    budget: { calls: 0, depth: 0 },
+    lambda,
+  });
+}
+
+function actRow<Body extends typeof probeBody | undefined>(
+  service: ServiceName,
+  operationId: string,
+  path: `/v1/${string}`,
+  body: Body,
+): Route<ProbePath, Body, typeof probeAnswer> {
+  return defineRoute({
+    service,
+    operationId,
+    method: 'POST',
+    path,
+    summary: 'A probe.',
+    description: 'A probe.',
+    scope: service === 'mastery' ? 'mastery:run' : 'reports:write',
+    gates: [],
+    handler: 'functions/probes/act/handler.ts',
+    request: {
+      path: probePath(service),
+      query: z.strictObject({}),
+      body,
+      maxBodyBytes: 512,
+      idempotencyKey: true,
+      ifMatch: body !== undefined,
+    },
+    success: {
+      status: 201,
+      schema: probeAnswer,
+      headers: service === 'mastery' ? ['ETag'] : ['Idempotent-Replayed'],
+      example,
+    },
+    problems:
+      service === 'mastery'
+        ? ['409 stream-conflict', '412 stream-conflict', '422 calibration-invalid']
+        : ['409 source-version-conflict', '503 dependency-incomplete'],
+    budget: { calls: 2, depth: 2 },
+    lambda,
+  });
+}
+
+/** POST /v1/probes/{probeId}:act: a key, an If-Match, a strict body with nested and counted parts, at most 512 bytes. */
+export function actOnProbe(
+  service: ServiceName,
+  operationId = 'actOnProbe',
+  path: `/v1/${string}` = '/v1/probes/{probeId}:act',
+): Route<ProbePath, typeof probeBody, typeof probeAnswer> {
+  return actRow(service, operationId, path, probeBody);
+}
+
+/** POST /v1/probes/{probeId}:analyze: a key and no body. */
+export function analyzeProbe(service: ServiceName): Route<ProbePath, undefined, typeof probeAnswer> {
+  return actRow(service, 'analyzeProbe', '/v1/probes/{probeId}:analyze', undefined);
+}
