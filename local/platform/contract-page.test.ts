@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { operations } from '#shared/platform/operations.ts';
+import { renderContracts, withContracts } from './contract-page.ts';
+import { entityNames } from './entities.ts';
+import { faultKinds } from './faults.ts';
+import { ownerRoutes } from './routes.ts';
+
+const FILE = join(import.meta.dirname, '../../docs/platform-contracts.md');
+
+describe('docs/platform-contracts.md', () => {
+  it('says of every operation what its row says, and of nothing else', async () => {
+    const current = withContracts(await readFile(FILE, 'utf8'));
+    expect(current).toBeDefined();
+    // `npx vitest run local/platform/contract-page.test.ts -u` rewrites the page.
+    await expect(current).toMatchFileSnapshot(FILE);
+  });
+
+  it('names every kind of fault and of entity, and no other', async () => {
+    const page = await readFile(FILE, 'utf8');
+    const rowsUnder = (heading: string): string[] => {
+      const section = page.slice(page.indexOf(heading)).split(/\n#+ /)[0]!;
+      return [...section.matchAll(/^\| `([\w.]+)`/gm)].map((match) => match[1]!);
+    };
+    expect(rowsUnder('### Faults')).toEqual([...faultKinds]);
+    expect(rowsUnder('### Entities\n').filter((name) => name !== 'entity')).toEqual([...entityNames]);
+  });
+});
+
+describe('the rendered contracts', () => {
+  it('show optional members, limits and what is not tolerated', () => {
+    const text = renderContracts();
+    expect(text).toContain('  root?: {\n    packageId: string;');
+    expect(text).toContain('state: "queued" | "running" | "succeeded" | "failed";');
+    expect(text).toContain('posteriorProbability: number /* at least 0, at most 1 */;');
+    expect(text).toContain(
+      '| results.write_kc_components | GET `/core/results/v1/capabilities` | gap: assumed',
+    );
+    expect(text).toContain('GET `/caliper/v1p2/events?eventIri={eventIri}`');
+  });
+});
+
+describe('the double', () => {
+  it('serves every upstream operation, and beside them only the player’s', () => {
+    const served = ownerRoutes.map((route) => `${route.method} ${route.path}`);
+    const rows: string[] = Object.values(operations).map((row) => `${row.method} ${row.path}`);
+    expect(served.filter((route) => !rows.includes(route))).toEqual([
+      'POST /tenants/{tenantId}/qti/delivery-sessions/{deliverySessionId}/attempts',
+    ]);
+    expect(rows.filter((row) => !served.includes(row))).toEqual([]);
+    expect(new Set(served).size).toBe(served.length);
+  });
+});

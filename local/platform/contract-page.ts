@@ -1,0 +1,105 @@
+import * as z from 'zod';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { operations } from '#shared/platform/operations.ts';
+
+/** The lines between which docs/platform-contracts.md holds what this file renders. */
+export const CONTRACTS_BEGIN = '<!-- operations: rendered from shared/platform/operations.ts -->';
+export const CONTRACTS_END = '<!-- end of operations -->';
+
+/** The page with its rendered part replaced; undefined when the two marks are not there. */
+export function withContracts(page: string): string | undefined {
+  const begin = page.indexOf(CONTRACTS_BEGIN);
+  const end = page.indexOf(CONTRACTS_END);
+  if (begin < 0 || end < begin) return undefined;
+  return `${page.slice(0, begin + CONTRACTS_BEGIN.length)}\n\n${renderContracts()}\n${page.slice(end)}`;
+}
+
+/** Every operation: an overview, then rule and shapes one by one. */
+export function renderContracts(): string {
+  const rows: readonly UpstreamOperation[] = Object.values(operations);
+  return [
+    '<!-- prettier-ignore-start -->',
+    '| Operation | Method and path | Status | Repetition | Success |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows.map(
+      (row) =>
+        `| ${row.id} | ${row.method} \`${pathOf(row)}\` | ${statusOf(row)} | ${row.retry} | ${row.success.join(', ')} |`,
+    ),
+    '',
+    ...rows.flatMap(section),
+    '<!-- prettier-ignore-end -->',
+    '',
+  ].join('\n');
+}
+
+function pathOf(row: UpstreamOperation): string {
+  return row.query.length === 0
+    ? row.path
+    : `${row.path}?${row.query.map((name) => `${name}={${name}}`).join('&')}`;
+}
+
+function statusOf(row: UpstreamOperation): string {
+  return row.status === 'gap' ? 'gap: assumed until the owner publishes it' : 'bound';
+}
+
+function section(row: UpstreamOperation): readonly string[] {
+  const shape = (title: string, schema: z.ZodType): readonly string[] => [
+    `${title}:`,
+    '',
+    '```ts',
+    typeOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), ''),
+    '```',
+    '',
+  ];
+  const isEmpty = row.answer.safeParse(undefined).success;
+  return [
+    `### ${row.method} ${pathOf(row)}`,
+    '',
+    `${row.id}. ${row.rule} The answer is at most ${row.maxAnswerBytes / 1024} KiB${row.tenantInAnswer ? ' and names its tenant' : ''}.`,
+    '',
+    ...(row.body === undefined ? [] : shape('Body', row.body)),
+    ...(isEmpty ? ['The answer’s body is not read.', ''] : shape('Answer', row.answer)),
+  ];
+}
+
+type Schema = z.core.JSONSchema._JSONSchema;
+
+/** A JSON Schema in the notation of a TypeScript type, with what the type cannot say as a comment. */
+function typeOf(schema: Schema, indent: string): string {
+  if (typeof schema === 'boolean') return 'unknown';
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.anyOf !== undefined) return schema.anyOf.map((option) => typeOf(option, indent)).join(' | ');
+  if (schema.type === 'array') {
+    const { items, minItems } = schema;
+    const element = items === undefined || Array.isArray(items) ? 'unknown' : typeOf(items, indent);
+    return `${element.includes(' | ') ? `(${element})` : element}[]${minItems === undefined ? '' : ` /* at least ${minItems} */`}`;
+  }
+  if (schema.type !== 'object') return scalar(schema);
+  if (schema.properties === undefined) {
+    return `{ [name: string]: ${typeOf(schema.additionalProperties ?? true, indent)} }`;
+  }
+  const inner = `${indent}  `;
+  const members = Object.entries(schema.properties).map(([name, member]) => {
+    const mark = schema.required?.includes(name) === true ? '' : '?';
+    const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
+    return `${inner}${key}${mark}: ${typeOf(member, inner)};`;
+  });
+  const rest = schema.additionalProperties === false ? [] : [`${inner}// further members are tolerated`];
+  return ['{', ...members, ...rest, `${indent}}`].join('\n');
+}
+
+function scalar(schema: Exclude<Schema, boolean>): string {
+  const limits = [
+    schema.pattern === undefined ? '' : `matches ${schema.pattern}`,
+    schema.format === undefined || schema.pattern !== undefined ? '' : schema.format,
+    schema.minimum === undefined ? '' : `at least ${schema.minimum}`,
+    schema.maximum === undefined || schema.maximum === Number.MAX_SAFE_INTEGER
+      ? ''
+      : `at most ${schema.maximum}`,
+  ].filter((limit) => limit !== '');
+  const type =
+    schema.type === 'integer' ? 'number' : typeof schema.type === 'string' ? schema.type : 'unknown';
+  const whole = schema.type === 'integer' ? ['whole', ...limits] : limits;
+  return whole.length === 0 ? type : `${type} /* ${whole.join(', ')} */`;
+}
