@@ -1,6 +1,6 @@
 export type HttpsUrl = `https://${string}`;
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
-export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
  * Everything in which one deployment may differ from another. Each member is typed as narrowly as the thing that reads it, so that what

@@ -18,7 +18,7 @@ export const stages = {
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 20, burst: 40 },
     requestsPerAddress: 3000,
-    logLevel: 'DEBUG',
+    logLevel: 'debug',
     logRetentionDays: 14,
   },
   staging: {
@@ -33,7 +33,7 @@ export const stages = {
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 100, burst: 200 },
     requestsPerAddress: 10_000,
-    logLevel: 'INFO',
+    logLevel: 'info',
     logRetentionDays: 30,
   },
   prod: {
@@ -48,7 +48,7 @@ export const stages = {
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 500, burst: 1000 },
     requestsPerAddress: 20_000,
-    logLevel: 'INFO',
+    logLevel: 'info',
     logRetentionDays: 365,
   },
 } as const satisfies Readonly<Record<string, StageConfig>>;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { buildFunctions, projectRoot, sizeTable } from '../build.ts';
 import { cdkArguments, type CdkCommand } from './arguments.ts';
 
@@ -37,6 +37,8 @@ function run(argv: readonly string[], offline: boolean): Promise<number> {
     stdio: 'inherit',
     env: {
       ...process.env,
+      // cdk.json starts the app with plain `node`: the one that runs this, also without npm.
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
       CDK_DISABLE_VERSION_CHECK: 'true',
       // Without an account to ask, the search for credentials would wait for an instance's metadata service.
