@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { generateBank } from './generator.ts';
 import { instantiateSeed } from './instantiate.ts';
 import type { TenantWorld } from './instantiate.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from './load.ts';
-import { renderDefects } from './seed.ts';
+import { generatorFile, renderDefects } from './seed.ts';
 import type { GeneratorFile, Seed, SeedDefect } from './seed.ts';
 import { localTenant, localTenantIds } from './tenants.ts';
 
@@ -428,6 +428,24 @@ describe('a seed directory with a defect', () => {
     const defect = defects.find((candidate) => candidate.file === file && candidate.pointer === pointer);
     expect(defect, renderDefects(defects)).toBeDefined();
     expect(defect!.message).toMatch(message);
+  });
+
+  it('is not the example of docs/seeds.md', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/seeds.md'), 'utf8');
+    const example = (file: string): unknown => {
+      const section = page.slice(page.indexOf(`\n### ${file}\n`));
+      return JSON.parse(/```json\n(.*?)```/s.exec(section)![1]!);
+    };
+    const folder = (file: string): [string, unknown] => [`my-bank/${file}`, example(file)];
+    expect(
+      await load({
+        'seed.json': example('seed.json'),
+        ...Object.fromEntries(['bank.json', 'calibration.json', 'policy.json', 'learners.json'].map(folder)),
+      }),
+    ).toEqual([]);
+    expect(generatorFile.parse(example('generator.json'))).toEqual(
+      JSON.parse(await readFile(join(DEFAULT_SEED_DIRECTORY, 'generated/generator.json'), 'utf8')),
+    );
   });
 
   it('is described with file, pointer and message, the first twenty of them', () => {
