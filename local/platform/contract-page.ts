@@ -3,8 +3,8 @@ import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import { operations } from '#shared/platform/operations.ts';
 
 /** The lines between which docs/platform-contracts.md holds what this file renders. */
-export const CONTRACTS_BEGIN = '<!-- operations: rendered from shared/platform/operations.ts -->';
-export const CONTRACTS_END = '<!-- end of operations -->';
+const CONTRACTS_BEGIN = '<!-- operations: rendered from shared/platform/operations.ts -->';
+const CONTRACTS_END = '<!-- end of operations -->';
 
 /** The page with its rendered part replaced; undefined when the two marks are not there. */
 export function withContracts(page: string): string | undefined {

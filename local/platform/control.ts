@@ -24,7 +24,7 @@ export interface CallRecord {
 }
 
 /** What the control API acts on. */
-export interface Controlled {
+interface Controlled {
   readonly tenants: ReadonlyMap<string, TenantState>;
   readonly faults: Faults;
   readonly calls: readonly CallRecord[];
@@ -34,7 +34,7 @@ export interface Controlled {
   readonly reset: () => void;
 }
 
-export interface ControlAnswer {
+interface ControlAnswer {
   readonly status: number;
   readonly body: object;
 }

@@ -60,10 +60,10 @@ export const entityChange = z.strictObject({
     )
     .min(1),
 });
-export type EntityChange = z.infer<typeof entityChange>;
+type EntityChange = z.infer<typeof entityChange>;
 
 /** One defect of a change, with a JSON Pointer into the request. */
-export interface ChangeDefect {
+interface ChangeDefect {
   readonly pointer: string;
   readonly message: string;
 }

@@ -16,12 +16,12 @@ export const faultKinds = [
   'lost_acknowledgement',
   'down',
 ] as const;
-export type FaultKind = (typeof faultKinds)[number];
+type FaultKind = (typeof faultKinds)[number];
 
 const operationIds = [...new Set(ownerRoutes.map((route) => route.operation))];
 
 /** The body of `POST /_control/faults`. */
-export const faultRequest = z
+const faultRequest = z
   .strictObject({
     operation: z.enum(operationIds),
     kind: z.enum(faultKinds),
@@ -68,7 +68,7 @@ export const faultRequest = z
       });
     }
   });
-export type FaultRequest = z.output<typeof faultRequest>;
+type FaultRequest = z.output<typeof faultRequest>;
 
 const whyNot: Partial<Record<FaultKind, string>> = {
   wrong_tenant: 'its answer names no tenant',

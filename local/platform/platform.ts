@@ -33,7 +33,7 @@ export interface PlatformOptions {
   readonly verifyClientToken?: (token: string) => Promise<string | undefined>;
 }
 
-export interface RunningPlatform {
+interface RunningPlatform {
   /** Base URL without a trailing slash. */
   readonly url: string;
   /** Ends the server and its open connections. */

@@ -19,7 +19,7 @@ export const ownerRoutes: readonly OwnerRoute[] = [
 ];
 
 /** How a raw request path meets the routes. */
-export type RouteMatch =
+type RouteMatch =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'malformed' }
   | { readonly kind: 'method'; readonly allow: readonly string[] }

@@ -3,7 +3,7 @@ import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 
 /** One tenant of the local platform. */
-export interface LocalTenant {
+interface LocalTenant {
   readonly tenantId: string;
   /** `sub` and `role` of a client token when none are named. */
   readonly sub: string;

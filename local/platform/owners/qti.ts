@@ -13,13 +13,13 @@ import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../rou
 import type { HeldSession, TenantState } from '../world.ts';
 
 /** The player's call [MA-030]: not an operation of the services, so no row of theirs. */
-export const SCORE_ITEM_ATTEMPT = 'qti.score_item_attempt';
+const SCORE_ITEM_ATTEMPT = 'qti.score_item_attempt';
 
 /** A dichotomous outcome, exactly. */
-export const attemptRequest = z.strictObject({
+const attemptRequest = z.strictObject({
   outcomes: z.strictObject({ SCORE: z.union([z.literal(0), z.literal(1)]) }),
 });
-export type AttemptRequest = z.infer<typeof attemptRequest>;
+type AttemptRequest = z.infer<typeof attemptRequest>;
 
 /** QTI: immutable artifact versions, delivery sessions and attempts. */
 export const qtiRoutes: readonly OwnerRoute[] = [
