@@ -7,8 +7,8 @@
 export interface CoverageProblem {
   /** How many further items each requirement needs, at least 1. */
   readonly needs: readonly number[];
-  /** Items that may still be chosen and serve at least one requirement. */
-  readonly items: readonly CoverageItem[];
+  /** For each requirement, the items that may still be chosen and serve it, in ascending order. */
+  readonly servers: readonly (readonly CoverageItem[])[];
   /** For some chosen items, the test whether one more may be used together with them. */
   readonly compatibleWith: (chosen: readonly number[]) => (item: number) => boolean;
 }
@@ -28,10 +28,13 @@ export interface CoveragePlan {
   readonly items: readonly number[];
 }
 
-/** Item visits that a search may still make: a bound on work, not on time, so that every machine gives up at the same point. */
+/** Item visits that may still be made: a bound on work, not on time, so that every machine gives up at the same point. */
 export interface SearchBudget {
   left: number;
 }
+
+/** What choosing an item costs, in item visits: what goes with the chosen ones is worked out anew. */
+const STEP_COST = 100;
 
 /**
  * A plan that meets as many requirements as can be met together; where that leaves a choice, it favours the earlier ones. If the budget
@@ -39,16 +42,16 @@ export interface SearchBudget {
  */
 export function planCoverage(problem: CoverageProblem, slots: number, budget: SearchBudget): CoveragePlan {
   const all = problem.needs.map((_, r) => r);
-  const greedy = planGreedily(problem, all, slots);
+  const greedy = planGreedily(problem, all, slots, { left: Infinity });
   if (greedy.met.length === all.length) return greedy;
   const possible = all.filter(
     (r) => greedy.met.includes(r) || search(problem, [r], slots, budget) !== undefined,
   );
   for (let size = mostThatFit(problem, possible, slots); size > greedy.met.length; size -= 1) {
     for (const wanted of subsets(possible, size)) {
+      if (budget.left <= 0) return greedy;
       const items = search(problem, wanted, slots, budget);
       if (items !== undefined) return { met: wanted, items };
-      if (budget.left <= 0) return greedy;
     }
   }
   return greedy;
@@ -61,47 +64,65 @@ export function canCover(
   slots: number,
   budget: SearchBudget,
 ): boolean {
-  const greedy = planGreedily(problem, wanted, slots);
+  if (budget.left <= 0 || mostThatFit(problem, wanted, slots) < wanted.length) return false;
+  const greedy = planGreedily(problem, wanted, slots, budget);
   return greedy.met.length === wanted.length || search(problem, wanted, slots, budget) !== undefined;
 }
 
 /** Serves the scarcest requirement first, each time by the item that serves most of what is open; one that cannot be met is left out. */
-function planGreedily(problem: CoverageProblem, wanted: readonly number[], slots: number): CoveragePlan {
-  const servers = new Map<number, CoverageItem[]>(wanted.map((r) => [r, []]));
-  for (const item of problem.items) for (const r of item.serves) servers.get(r)?.push(item);
-  const slack = (r: number): number => (servers.get(r)?.length ?? 0) - needOf(problem, r);
+function planGreedily(
+  problem: CoverageProblem,
+  wanted: readonly number[],
+  slots: number,
+  budget: SearchBudget,
+): CoveragePlan {
+  const slack = (r: number): number => serversOf(problem, r).length - needOf(problem, r);
   const open = new Map(wanted.map((r) => [r, needOf(problem, r)]));
+  const openServed = ({ serves }: CoverageItem): number => {
+    let count = 0;
+    for (const r of serves) if ((open.get(r) ?? 0) > 0) count += 1;
+    return count;
+  };
   const chosen: number[] = [];
   const met: number[] = [];
-  const openServed = ({ serves }: CoverageItem): number =>
-    serves.reduce((count, r) => count + Number((open.get(r) ?? 0) > 0), 0);
+  let compatible = problem.compatibleWith(chosen);
   for (const requirement of [...wanted].sort((a, b) => slack(a) - slack(b) || a - b)) {
-    const before = new Map(open);
-    const length = chosen.length;
-    while ((open.get(requirement) ?? 0) > 0 && chosen.length < slots) {
+    const undo: CoverageItem[] = [];
+    while ((open.get(requirement) ?? 0) > 0 && chosen.length + (open.get(requirement) ?? 0) <= slots) {
+      const servers = serversOf(problem, requirement);
+      budget.left -= servers.length + STEP_COST;
       let best: CoverageItem | undefined;
-      const compatible = problem.compatibleWith(chosen);
-      for (const item of servers.get(requirement) ?? []) {
-        if (chosen.includes(item.item)) continue;
-        if (best !== undefined && openServed(item) <= openServed(best)) continue;
-        if (compatible(item.item)) best = item;
+      let most = 0;
+      for (const item of servers) {
+        const served = openServed(item);
+        if (served <= most || chosen.includes(item.item) || !compatible(item.item)) continue;
+        best = item;
+        most = served;
       }
       if (best === undefined) break;
+      undo.push(best);
+      take(open, best, 1);
       chosen.push(best.item);
-      for (const r of best.serves) {
-        const need = open.get(r);
-        if (need !== undefined) open.set(r, need - 1);
-      }
+      compatible = problem.compatibleWith(chosen);
     }
     if ((open.get(requirement) ?? 0) <= 0) {
       met.push(requirement);
-    } else {
-      chosen.length = length;
-      for (const [r, need] of before) open.set(r, need);
-      open.delete(requirement);
+      continue;
     }
+    open.delete(requirement);
+    for (const item of undo) take(open, item, -1);
+    chosen.length -= undo.length;
+    if (undo.length > 0) compatible = problem.compatibleWith(chosen);
   }
   return { met: met.sort((a, b) => a - b), items: chosen };
+}
+
+/** Counts an item against the needs that it serves, or takes it back. */
+function take(open: Map<number, number>, { serves }: CoverageItem, count: number): void {
+  for (const r of serves) {
+    const need = open.get(r);
+    if (need !== undefined) open.set(r, need - count);
+  }
 }
 
 /**
@@ -122,7 +143,7 @@ function search(
   const descend = (candidates: readonly CoverageItem[], slotsLeft: number): boolean => {
     const needs = [...open].filter(([, need]) => need > 0);
     if (needs.length === 0) return true;
-    budget.left -= candidates.length + 1;
+    budget.left -= candidates.length + STEP_COST;
     if (budget.left < 0 || slotsLeft === 0) return false;
     const compatible = problem.compatibleWith(chosen);
     const usable = candidates.filter((item) => item.serves.some(isOpen) && compatible(item.item));
@@ -155,20 +176,32 @@ function search(
       left = left.filter(({ item }) => item !== branch.item);
       if (failed.has(branch.key)) continue;
       chosen.push(branch.item);
-      for (const r of branch.serves) if (open.has(r)) open.set(r, (open.get(r) ?? 0) - 1);
+      take(open, branch, 1);
       if (descend(left, slotsLeft - 1)) return true;
-      for (const r of branch.serves) if (open.has(r)) open.set(r, (open.get(r) ?? 0) + 1);
+      take(open, branch, -1);
       chosen.pop();
       failed.add(branch.key);
     }
     return false;
   };
-  return descend(problem.items, slots) ? chosen : undefined;
+  if (budget.left <= 0) return undefined;
+  const candidates = new Map(wanted.flatMap((r) => serversOf(problem, r)).map((item) => [item.item, item]));
+  return descend([...candidates.values()], slots) ? chosen : undefined;
 }
 
 /** No more requirements than this can be met together: the smallest needs, with every item serving as many as the widest does. */
 function mostThatFit(problem: CoverageProblem, possible: readonly number[], slots: number): number {
-  const widest = problem.items.reduce((most, { serves }) => Math.max(most, serves.length), 0);
+  const wanted = new Set(possible);
+  let widest = 0;
+  for (const r of possible) {
+    for (const { serves } of serversOf(problem, r)) {
+      if (serves.length <= widest) continue;
+      widest = Math.max(
+        widest,
+        serves.reduce((count, other) => count + Number(wanted.has(other)), 0),
+      );
+    }
+  }
   let room = slots * widest;
   let count = 0;
   for (const need of possible.map((r) => needOf(problem, r)).sort((a, b) => a - b)) {
@@ -177,6 +210,10 @@ function mostThatFit(problem: CoverageProblem, possible: readonly number[], slot
     count += 1;
   }
   return count;
+}
+
+function serversOf({ servers }: CoverageProblem, requirement: number): readonly CoverageItem[] {
+  return servers[requirement] ?? [];
 }
 
 function needOf({ needs }: CoverageProblem, requirement: number): number {

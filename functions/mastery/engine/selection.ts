@@ -68,8 +68,8 @@ export interface SelectionContext {
 const GAIN_DIGITS = 12;
 
 /** Item visits a selection may spend on coverage. */
-const PLAN_BUDGET = 400_000;
-const CHECK_BUDGET = 400_000;
+const PLAN_BUDGET = 30_000;
+const CHECK_BUDGET = 30_000;
 
 /** Prepares a pool. Enemy sets and exclusions that name items outside it are ignored: they cannot be offered anyway. */
 export function prepareSelection(
@@ -264,34 +264,46 @@ function coverageTest(
       else list.push(r);
     }
   });
-  const items: CoverageItem[] = [...servesOf]
-    .sort(([a], [b]) => a - b)
-    .map(([item, serves]) => ({ item, serves, key: interchangeKey(context, item, serves) }));
+  const servers: CoverageItem[][] = open.map(() => []);
+  for (const [item, serves] of [...servesOf].sort(([a], [b]) => a - b)) {
+    const entry = { item, serves, key: interchangeKey(context, item, serves) };
+    for (const r of serves) servers[r]?.push(entry);
+  }
   const compatibleWith = compatibility(context, counts, guard);
-  const problem: CoverageProblem = { needs: open.map(({ need }) => need), items, compatibleWith };
+  const problem: CoverageProblem = { needs: open.map(({ need }) => need), servers, compatibleWith };
   const plan = planCoverage(problem, slots, { left: PLAN_BUDGET });
+  const planned = new Set(plan.items);
+  const fitsPlan = compatibleWith(plan.items);
   const budget: SearchBudget = { left: CHECK_BUDGET };
   const verdicts = new Map<string, boolean>();
+  let spare: boolean | undefined;
 
-  const afterwards = (item: number): boolean => {
-    const served = new Set(servesOf.get(item));
+  const afterwards = (item: number, serves: readonly number[]): boolean => {
     const rest: CoverageProblem = {
-      needs: problem.needs.map((need, r) => (served.has(r) ? need - 1 : need)),
-      items: items.filter((other) => other.item !== item),
+      needs: problem.needs.map((need, r) => (serves.includes(r) ? need - 1 : need)),
+      servers: problem.servers.map((list, r) =>
+        serves.includes(r) ? list.filter((other) => other.item !== item) : list,
+      ),
       compatibleWith: (chosen) => compatibleWith([item, ...chosen]),
     };
     const wanted = plan.met.filter((r) => (rest.needs[r] ?? 0) > 0);
     return canCover(rest, wanted, slots - 1, budget);
   };
-  const fitsPlan = compatibleWith(plan.items);
   const admits = (item: number): boolean => {
-    if (plan.items.includes(item)) return true;
+    if (planned.has(item)) return true;
     // The plan stays as it is when there is room for one item more and that one disturbs none of it.
     if (plan.items.length < slots && fitsPlan(item)) return true;
-    const key = interchangeKey(context, item, servesOf.get(item) ?? []);
+    const serves = servesOf.get(item) ?? [];
+    if (!serves.some((r) => plan.met.includes(r))) {
+      // It takes a slot and gives nothing: there must be a plan for one slot less, whatever the item.
+      spare ??= plan.items.length < slots || canCover(problem, plan.met, slots - 1, budget);
+      if (!spare) return false;
+    }
+    if (budget.left <= 0) return false;
+    const key = interchangeKey(context, item, serves);
     let verdict = verdicts.get(key);
     if (verdict === undefined) {
-      verdict = afterwards(item);
+      verdict = afterwards(item, serves);
       verdicts.set(key, verdict);
     }
     return verdict;
