@@ -35,7 +35,7 @@ describe('the rendered contracts', () => {
     expect(text).toContain('state: "queued" | "running" | "succeeded" | "failed";');
     expect(text).toContain('posteriorProbability: number /* at least 0, at most 1 */;');
     expect(text).toContain(
-      '| results.write_kc_components | GET `/core/results/v1/capabilities` | gap: assumed',
+      'POST `/core/results/v1/result-records/{resultRecordId}/components` | gap: assumed',
     );
     expect(text).toContain('GET `/caliper/v1p2/events?eventIri={eventIri}`');
   });

@@ -73,7 +73,7 @@ function typeOf(schema: Schema, indent: string): string {
   if (schema.type === 'array') {
     const { items, minItems } = schema;
     const element = items === undefined || Array.isArray(items) ? 'unknown' : typeOf(items, indent);
-    return `${element.includes(' | ') ? `(${element})` : element}[]${minItems === undefined ? '' : ` /* at least ${minItems} */`}`;
+    return `${/^[^{]*\|/.test(element) ? `(${element})` : element}[]${minItems === undefined ? '' : ` /* at least ${minItems} */`}`;
   }
   if (schema.type !== 'object') return scalar(schema);
   if (schema.properties === undefined) {

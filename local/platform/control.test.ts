@@ -186,7 +186,7 @@ describe('faults', () => {
     expect((await offer('key')).status).toBe(201);
   });
 
-  it('a method tells the read from the write of one operation id', async () => {
+  it('a method narrows an operation down, to the same calls where it has but one', async () => {
     await platform.fault({
       operation: 'results.write_kc_components',
       method: 'POST',
