@@ -210,6 +210,7 @@ module.exports = {
       'jose/',
       [
         '^shared/http/(auth|cursor)/',
+        '^shared/http/.*\\.test\\.ts$',
         '^functions/mastery/continuation/',
         '^local/',
         '^node_modules/',

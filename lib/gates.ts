@@ -6,7 +6,7 @@ export type GateName = (typeof gates)[number];
 export type OpenGates = ReadonlySet<GateName>;
 
 /** Said wherever the gates of a stage cannot be read. */
-export const offlineHint =
+const offlineHint =
   'for a synth without the stage’s account say which gates are open: -c gates=A,D (-c gates= for none)';
 
 /**
@@ -47,7 +47,7 @@ export async function readGates(
     flags = await readFlags(path);
   } catch (error) {
     return err(
-      `the gates of ${stage} cannot be read from SSM (${error instanceof Error ? error.name : 'unknown failure'}); ${offlineHint}`,
+      `the gates of ${stage} cannot be read from SSM (${error instanceof Error ? error.message : 'unknown failure'}); ${offlineHint}`,
     );
   }
   const open = new Set<GateName>();

@@ -79,7 +79,7 @@ export function accessOf(
 }
 
 /** The key purposes among a route's grants. */
-export function keyPurposesOf(grants: readonly Grant[]): readonly KeyPurpose[] {
+function keyPurposesOf(grants: readonly Grant[]): readonly KeyPurpose[] {
   const purposes = {
     'keys:continuation': 'continuation',
     'keys:idempotency': 'idempotency',

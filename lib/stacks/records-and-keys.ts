@@ -17,7 +17,7 @@ export type StoreReferences = Readonly<Record<TableDefinition['name'], TableRefe
 };
 
 /** The alias by which operators name the key: `npm run keys`, `aws ssm put-parameter --key-id`. */
-export function keyAlias(stage: Stage): string {
+function keyAlias(stage: Stage): string {
   return `alias/mastery-reports/${stage.name}`;
 }
 

@@ -51,7 +51,7 @@ export function stage(name: string): Stage {
 }
 
 /** Bundles that are none: a template does not look into them. */
-export function stubbedAssets(of: readonly Route[]): string {
+function stubbedAssets(of: readonly Route[]): string {
   const assets = mkdtempSync(join(tmpdir(), 'assets-'));
   for (const { operationId } of of) {
     mkdirSync(join(assets, operationId));

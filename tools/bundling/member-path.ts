@@ -11,7 +11,7 @@ export function search(expression: string, data: unknown): unknown {
   return (data as Readonly<Record<string, unknown>>)[expression] ?? null;
 }
 
-/** What the idempotency layer makes one of per configuration: the additional JMESPath functions, none of which a member's name can call. */
+/** What the idempotency layer makes one of per configuration: the additional JMESPath functions, none of which a member's name can call. @public */
 export const PowertoolsFunctions = function PowertoolsFunctions(): void {
   // Constructed by its importer, without state.
 };
