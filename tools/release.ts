@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { modelParameters, parametersPointer } from '#functions/mastery/records/model-parameters.ts';
+import { awsEnvironment, localStage, localTableName } from '#local/aws/environment.ts';
+import { describeNoStack, findRunningStack, localFiles } from '#local/stack/description.ts';
 import { dynamo } from '#shared/aws/clients.ts';
 import { findDeployedTables } from '#shared/aws/deployed-table.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/aws/records-table.ts';
@@ -176,6 +178,7 @@ function jsonDefect(error: StrictJsonError): string {
 /** The table that is named, or the one that the stage's stack made in the account of the environment. */
 async function openTable({ stage, table }: Destination): Promise<Result<RecordsTable, string>> {
   if (table !== undefined) return ok(createRecordsTable(dynamo(), table));
+  if (stage === localStage) return openLocalTable();
   if (stage !== undefined) {
     const [only, ...others] = await findDeployedTables(dynamo(), stage, 'records');
     if (only === undefined) {
@@ -189,6 +192,14 @@ async function openTable({ stage, table }: Destination): Promise<Result<RecordsT
   return name === undefined
     ? err('say where to write: --stage STAGE or --table NAME')
     : ok(createRecordsTable(dynamo(), name));
+}
+
+/** The table of the local stack that runs in this folder. No AWS client exists yet, so that none can have read a real profile. */
+async function openLocalTable(): Promise<Result<RecordsTable, string>> {
+  const stack = await findRunningStack(localFiles(process.cwd()).stack);
+  if (!stack.ok) return err(describeNoStack(stack.error));
+  Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
+  return ok(createRecordsTable(dynamo(), localTableName('records')));
 }
 
 /** A sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
@@ -216,7 +227,7 @@ const world: ReleaseWorld = {
 };
 
 const where = {
-  stage: text('the deployed stage whose records table is written', 'STAGE'),
+  stage: text('the stage whose records table is written; local: the stack that npm start runs', 'STAGE'),
   table: text('the records table by name (default: RECORDS_TABLE of the environment)', 'NAME'),
 };
 
