@@ -40,7 +40,7 @@ const MUTABLE = new Set([
 ]);
 
 /** Whether an id ends in a name that moves (`latest`, `algebra@current`): such a name pins nothing [MA-051, MA-052]. */
-export function isMutableAlias(id: string): boolean {
+function isMutableAlias(id: string): boolean {
   const last = id.split(/[^\p{L}\p{N}]+/u).findLast((word) => word !== '');
   return last !== undefined && MUTABLE.has(last.toLowerCase());
 }

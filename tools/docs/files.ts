@@ -9,7 +9,7 @@ const everyGate: ReadonlySet<Gate> = new Set<Gate>(['A', 'B', 'C', 'D', 'F']);
 const services: readonly ServiceName[] = ['mastery', 'reports'];
 
 /** Folders below `docs` that hold generated files and nothing else. */
-export const generatedFolders = ['openapi', 'problems'] as const;
+const generatedFolders = ['openapi', 'problems'] as const;
 
 /**
  * The generated files by their path below `docs`. OpenAPI documents describe the services with every gate open; what a deployment publishes

@@ -4,7 +4,7 @@ import type { ProblemRow } from '#shared/problems/registry.ts';
 import { problemExample } from './problem-examples.ts';
 
 /** The page that `Link: …; rel="deprecation"` names. */
-export const deprecationPage = 'deprecation';
+const deprecationPage = 'deprecation';
 
 const serviceNames: Readonly<Record<ServiceName, string>> = {
   mastery: 'Adaptive mastery engine',
