@@ -27,7 +27,7 @@ export interface Access {
 }
 
 /** What stands behind the port. */
-export interface Served {
+interface Served {
   readonly stage: string;
   readonly services: readonly GatewayService[];
   readonly pool: FunctionPool;

@@ -19,7 +19,7 @@ export interface MatchedTemplate {
 }
 
 /** What the gateway knows besides the request. */
-export interface EventContext {
+interface EventContext {
   readonly requestId: string;
   readonly stage: string;
   /** Epoch milliseconds at which the request arrived. */

@@ -8,7 +8,7 @@ export interface GatewayService {
   readonly routes: readonly Route[];
 }
 
-export interface RouteMatch {
+interface RouteMatch {
   readonly route: Route;
   /** As they stand in the URL: a REST API passes path parameters on percent-encoded. */
   readonly pathParameters: Readonly<Record<string, string>>;

@@ -79,7 +79,7 @@ export async function removeStackDescription(file: string, pid: number): Promise
 }
 
 /** Why there is no running stack. `dead`: its process is gone without having cleaned up. */
-export type NoStack = { readonly kind: 'absent' | 'unreadable' | 'dead' };
+type NoStack = { readonly kind: 'absent' | 'unreadable' | 'dead' };
 
 /** The stack whose process is alive. */
 export async function findRunningStack(file: string): Promise<Result<StackDescription, NoStack>> {

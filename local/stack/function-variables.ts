@@ -8,7 +8,7 @@ export const localProfilesPath = `/${localStage}/profiles`;
 /** Base of every problem's `type`; the gateway serves the same pages under its own `/problems`. */
 export const localProblemsUrl = 'https://docs.mastery-reports.example/problems';
 
-export interface Addresses {
+interface Addresses {
   readonly awsUrl: string;
   readonly gatewayUrl: string;
 }

@@ -9,7 +9,7 @@ export interface Documents {
   readonly problemPages: ReadonlyMap<string, string>;
 }
 
-export interface PageSources {
+interface PageSources {
   readonly gatewayUrl: string;
   readonly platformUrl: string;
   readonly jwks: Issuer['jwks'];

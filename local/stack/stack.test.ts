@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
@@ -80,5 +81,40 @@ describe('the local stack', () => {
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.every((line) => line.function === 'readSelectionPolicy')).toBe(true);
     expect(JSON.stringify(lines)).not.toContain(token.split('.')[2]);
+  });
+});
+
+describe('a function that dies in the middle of its work', () => {
+  it('is answered for with the gateway’s problem, and replaced', async () => {
+    const [bank] = stack.worlds.get('tenant-aurora')?.fixtures.mastery.banks ?? [];
+    const token = await stack.tokenFor('tenant-aurora', ['mastery:run']);
+    const start = (): Promise<Response> =>
+      fetch(`${stack.urls.masteryUrl}/v1/adaptive-runs`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': randomUUID(),
+        },
+        body: JSON.stringify({
+          selectionPolicyId: bank?.selectionPolicyId,
+          scaleCalibrationId: bank?.scaleCalibrationId,
+          testSpecId: bank?.testSpecId,
+          testBankId: bank?.testBankId,
+          bankOperationId: bank?.bankOperationId,
+          runMode: 'owner_conformance',
+        }),
+      });
+    await stack.fault({ operation: 'qti.offer_selected_item', kind: 'latency', milliseconds: 60_000 });
+    const dying = start();
+    await stack.faultsStruck();
+    expect(await stack.killWorkers('startAdaptiveRun')).toBe(1);
+    const dead = await dying;
+    expect(dead.status).toBe(500);
+    expect(masteryProblem.parse(await dead.json())).toMatchObject({
+      code: 'internal-error',
+      retryable: true,
+    });
+    expect((await start()).status).toBe(201);
   });
 });

@@ -37,12 +37,12 @@ import { createPages } from './pages.ts';
 import type { Documents } from './pages.ts';
 
 /** A bundled function: the file that deploys. */
-export interface BundledFunction {
+interface BundledFunction {
   readonly operationId: string;
   readonly file: string;
 }
 
-export interface StackOptions {
+interface StackOptions {
   /** Of the gateway; 0 takes any free one. The doubles always do. */
   readonly port: number;
   readonly seed: Seed;

@@ -3,7 +3,7 @@ import type { Learner } from './learner.ts';
 import type { RunFailure } from './run-client.ts';
 import type { Player } from './take-run.ts';
 
-export interface PlayerOptions {
+interface PlayerOptions {
   readonly platformUrl: string;
   readonly tenantId: string;
   readonly playerToken: string;

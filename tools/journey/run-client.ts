@@ -22,7 +22,7 @@ export interface Retry {
   readonly waitMilliseconds: number;
 }
 
-export interface RunClientOptions {
+interface RunClientOptions {
   /** Base URL of the mastery engine, without `/v1`. */
   readonly masteryUrl: string;
   /** The Bearer token of each request, so that a long run can renew it. */

@@ -3,14 +3,14 @@ import type { JourneyView } from './view.ts';
 import type { Paint } from '../terminal/paint.ts';
 
 /** Where a journey is shown: it draws over itself in a terminal, and adds a line per state to anything else. */
-export interface JourneyScreen {
+interface JourneyScreen {
   readonly show: (view: JourneyView) => void;
   /** A line that stays. */
   readonly note: (line: string) => void;
 }
 
 /** The part of an output stream that is needed here. */
-export interface Output {
+interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;

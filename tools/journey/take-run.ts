@@ -8,7 +8,7 @@ export type OfferedItem = NonNullable<RunAnswer['offeredItem']>;
 /** The player: delivers the offered item and lets QTI score the attempt. Resolves to whether the answer was correct. */
 export type Player = (item: OfferedItem) => Promise<Result<boolean, RunFailure>>;
 
-export interface TakeRunOptions {
+interface TakeRunOptions {
   readonly client: RunClient;
   readonly play: Player;
   readonly sleep: (milliseconds: number) => Promise<void>;

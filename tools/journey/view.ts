@@ -77,7 +77,7 @@ export function withState(
   };
 }
 
-export interface Screen {
+interface Screen {
   /** Columns; no line is longer. */
   readonly width: number;
   /** Rows; at least the last knowledge components give way to a line that counts them. */

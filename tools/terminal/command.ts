@@ -12,7 +12,7 @@ export interface Option<T> {
 }
 
 /** What a command is called and takes; `positionals` names its plain arguments, all of them required. */
-export interface CommandLine<Options extends Readonly<Record<string, Option<unknown>>>> {
+interface CommandLine<Options extends Readonly<Record<string, Option<unknown>>>> {
   /** As the user types it, for example `npm run token --`. */
   readonly usage: string;
   readonly summary: string;
@@ -109,7 +109,7 @@ export function flag(description: string): Option<boolean> {
   return { description, fallback: false, read: () => ok(true) };
 }
 
-export type ParsedCommandLine<Options extends Readonly<Record<string, Option<unknown>>>> =
+type ParsedCommandLine<Options extends Readonly<Record<string, Option<unknown>>>> =
   | { readonly help: true }
   | {
       readonly help: false;
