@@ -129,7 +129,7 @@ function securityHeaders(): Stage {
     reportTo: false,
     reportingEndpoints: false,
     xssProtection: false,
-    strictTransportSecurity: { maxAge: 63_072_000, includeSubDomains: true },
+    strictTransportSecurity: { maxAge: 63_072_000, includeSubDomains: true, preload: false },
   });
 }
 

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { routes } from '#shared/contract/routes.ts';
+import { EnvironmentError, readEnvironment, variablesOf } from './environment.ts';
+
+const whole = {
+  STAGE: 'prod',
+  RECORDS_TABLE: 'records',
+  TOKEN_JWKS_URL: 'https://issuer.example/keys',
+  TOKEN_ALGORITHMS: 'RS256,ES256,EdDSA',
+  PROBLEMS_URL: 'https://docs.example/problems',
+  PROFILES_PATH: '/prod/profiles',
+  OTHER: 'x',
+};
+
+describe('readEnvironment', () => {
+  it('gives exactly the named variables', () => {
+    expect(readEnvironment(['STAGE', 'RECORDS_TABLE'], whole)).toEqual({
+      STAGE: 'prod',
+      RECORDS_TABLE: 'records',
+    });
+  });
+
+  it('names every variable that is missing or malformed at once, and no value', () => {
+    const source = { ...whole, STAGE: '', TOKEN_JWKS_URL: 'http://canary.example/keys' };
+    const attempt = (): unknown =>
+      readEnvironment(['STAGE', 'CONTROL_TABLE', 'TOKEN_JWKS_URL', 'RECORDS_TABLE'], source);
+    expect(attempt).toThrow(new EnvironmentError(['STAGE', 'CONTROL_TABLE', 'TOKEN_JWKS_URL']));
+    expect(attempt).not.toThrow(/canary/);
+  });
+
+  it.each([
+    [
+      'TOKEN_JWKS_URL',
+      ['https://a.example/k', 'http://127.0.0.1:4010/k', 'http://localhost/k', 'http://[::1]:1/k'],
+      ['http://a.example', 'http://127.0.0.1.a.example', 'keys', 'file:///k', ''],
+    ],
+    [
+      'TOKEN_ALGORITHMS',
+      ['ES256', 'RS256,EdDSA'],
+      ['none', 'HS256', 'ES256,HS256', 'ES256, RS256', 'es256', ''],
+    ],
+    [
+      'PROBLEMS_URL',
+      ['https://a.example/p'],
+      ['https://a.example/', 'http://a.example/p', 'https://a.example/p?x', 'https://'],
+    ],
+    ['PROFILES_PATH', ['/a', '/a/b-c'], ['a', '/', '/a/']],
+  ] as const)('takes %s in its form only', (name, good, bad) => {
+    for (const value of good) expect(readEnvironment([name], { [name]: value })).toEqual({ [name]: value });
+    for (const value of bad)
+      expect(() => readEnvironment([name], { [name]: value }), value).toThrow(EnvironmentError);
+  });
+});
+
+describe('variablesOf', () => {
+  it('names the variables of the pipeline and of the grants of a route, and no others', () => {
+    const own = new Map(
+      routes.map((route) => [route.operationId, variablesOf(route).filter((name) => /TABLE/.test(name))]),
+    );
+    expect(own.get('startAdaptiveRun')).toEqual(['RECORDS_TABLE', 'CONTROL_TABLE', 'SETTINGS_TABLE']);
+    expect(own.get('readSelectionPolicy')).toEqual(['RECORDS_TABLE']);
+  });
+});
