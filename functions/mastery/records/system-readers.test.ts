@@ -4,12 +4,12 @@ import type { ProfileFault, ServiceProfiles } from '#shared/platform/service-pro
 import { secret } from '#shared/platform/transport/secret.ts';
 import { systemReaders } from './system-readers.ts';
 
-const provisioned: ServiceProfiles = {
+const provisioned: Pick<ServiceProfiles, 'resolve'> = {
   resolve: (tenantId) =>
     Promise.resolve(ok({ tenantId, baseUrl: 'https://platform.example', credential: secret('x') })),
 };
 
-function faulty(kind: ProfileFault['kind']): ServiceProfiles {
+function faulty(kind: ProfileFault['kind']): Pick<ServiceProfiles, 'resolve'> {
   return { resolve: () => Promise.resolve(err({ kind, transient: kind === 'unreachable' })) };
 }
 

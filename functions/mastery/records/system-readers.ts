@@ -7,7 +7,7 @@ import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
  */
 export function systemReaders(
   list: string | undefined,
-  profiles: ServiceProfiles,
+  profiles: Pick<ServiceProfiles, 'resolve'>,
 ): (tenantId: string) => Promise<boolean> {
   const listed = list === undefined || list === '' ? undefined : new Set(list.split(','));
   return async (tenantId) => {
