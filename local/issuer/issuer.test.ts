@@ -90,9 +90,14 @@ describe('loadIssuerKey', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('refuses a file that holds something else', async () => {
+  it('replaces what is no key', async () => {
     const file = join(directory, 'other.json');
-    await writeFile(file, '{"kty":"oct"}');
-    await expect(loadIssuerKey(file)).rejects.toThrow();
+    for (const text of ['{"kty":"oct"}', '{"kty"']) {
+      await writeFile(file, text, { mode: 0o644 });
+      expect(await readIssuerKey(file)).toBeUndefined();
+      const key = await loadIssuerKey(file);
+      expect(await readIssuerKey(file)).toStrictEqual(key);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+    }
   });
 });

@@ -48,17 +48,19 @@ export async function createIssuerKey(): Promise<IssuerKey> {
   return privateJwk.parse(await exportJWK(privateKey));
 }
 
-/** The key in the file, which is made when there is none yet; readable by its owner only. Rejects when the file holds something else. */
+/** The key in the file, readable by its owner only. Where there is none, or something else, a new one is made. */
 export async function loadIssuerKey(file: string): Promise<IssuerKey> {
   const kept = await readIssuerKey(file);
   if (kept !== undefined) return kept;
   await mkdir(dirname(file), { recursive: true });
   const key = await createIssuerKey();
   await writeFile(file, `${JSON.stringify(key)}\n`, { mode: 0o600 });
+  // An existing file keeps its mode.
+  await chmod(file, 0o600);
   return key;
 }
 
-/** The key in the file, or undefined when there is no file. */
+/** The key in the file, or undefined when there is no file or no key in it. */
 export async function readIssuerKey(file: string): Promise<IssuerKey | undefined> {
   let text: string;
   try {
@@ -68,7 +70,11 @@ export async function readIssuerKey(file: string): Promise<IssuerKey | undefined
     throw error;
   }
   await chmod(file, 0o600);
-  return privateJwk.parse(JSON.parse(text));
+  try {
+    return privateJwk.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 export async function createIssuer(key: IssuerKey): Promise<Issuer> {
