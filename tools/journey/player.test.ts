@@ -42,7 +42,10 @@ describe('createPlayer', () => {
 
   it('fails when QTI refuses, when it does not answer, and when the learner has no answer', async () => {
     const refused = await player(true, () => new Response('{}', { status: 422 }))(item);
-    expect(refused).toMatchObject({ ok: false, error: { kind: 'unexpected', message: 'QTI refuses the attempt with status 422' } });
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { kind: 'unexpected', message: 'QTI refuses the attempt with status 422' },
+    });
     const gone = await player(true, () => {
       throw new TypeError('fetch failed');
     })(item);
