@@ -1,8 +1,6 @@
 import { masteryRoutes } from './mastery/routes.ts';
 import type { Route, ServiceName } from './route.ts';
 
-export { problemKeysOf } from './route-problems.ts';
-
 /** Every route of every service: stacks, gateway, OpenAPI, sandbox, bundles and the test matrix read this list. */
 export const routes: readonly Route[] = [...masteryRoutes];
 

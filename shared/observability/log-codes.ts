@@ -115,7 +115,6 @@ export const logCodes = {
       receiptId: 'word',
       profile: 'word',
       hosts: 'words',
-      tenantIsolation: 'word',
       runMode: 'word',
       runtimeVersion: 'word',
       kernelHash: 'word',
@@ -132,6 +131,8 @@ export const logCodes = {
         'startedAt',
         'endedAt',
         'attempts',
+        'tenant',
+        'calls',
       ],
     },
     always: true,
@@ -152,5 +153,3 @@ export const logCodes = {
     fields: {},
   },
 } as const satisfies Readonly<Record<string, LogCode>>;
-
-export type LogCodeName = keyof typeof logCodes;

@@ -465,11 +465,6 @@ export function problemRow(service: ServiceName, code: string, status: number): 
   return byKey.get(`${service} ${status} ${code}`);
 }
 
-type KeyOf<R extends ProblemRow> = R extends ProblemRow ? `${R['status']} ${R['code']}` : never;
-
-/** How a route names a problem that it may answer: `409 stream-conflict`. The service is the route's. */
-export type ProblemKey = KeyOf<Row>;
-
 /** The row that a service's route means by `409 stream-conflict`, or undefined. */
 export function problemRowByKey(service: ServiceName, key: string): ProblemRow | undefined {
   return byKey.get(`${service} ${key}`);

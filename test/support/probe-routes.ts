@@ -7,7 +7,7 @@ import type { Route, ServiceName } from '#shared/contract/route.ts';
  */
 
 /** RP: 1-255 UTF-8 bytes without white space or control characters, as a reports path id. */
-export const reference = z
+const reference = z
   .string()
   .min(1)
   .refine((text) => Buffer.byteLength(text) <= 255 && !/[\s\p{Cc}]/u.test(text) && text.isWellFormed());
