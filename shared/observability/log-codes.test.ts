@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { logCodes } from './log-codes.ts';
 import type { FieldKind, LogCode } from './log-codes.ts';
@@ -28,5 +28,20 @@ describe('docs/log-codes.md', () => {
       Object.entries(row.fields).map(fieldText).join(', ') || '–',
     ]);
     expect(listed).toEqual(registered);
+  });
+});
+
+describe('the log codes', () => {
+  it('are those that functions write: none is unused, none unregistered', () => {
+    const root = new URL('../../', import.meta.url);
+    const written = globSync('{shared,functions}/**/*.ts', { cwd: root })
+      .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('observability/log-codes.ts'))
+      .flatMap((file) => [
+        ...readFileSync(new URL(file, root), 'utf8').matchAll(
+          /\blog\(\s*'([^']+)'|code: known === undefined \? '(\w+)'/g,
+        ),
+      ])
+      .map(([, code, fallback]) => code ?? fallback);
+    expect([...new Set(written)].sort()).toEqual(Object.keys(logCodes).sort());
   });
 });

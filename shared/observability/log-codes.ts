@@ -86,27 +86,8 @@ export const logCodes = {
   },
   UPSTREAM_FAILED: {
     level: 'warn',
-    meaning: 'An upstream call gave no usable answer.',
-    fields: {
-      service: 'word',
-      operation: 'word',
-      kind: 'word',
-      status: 'number',
-      upstreamRequestId: 'word',
-      transient: 'boolean',
-    },
-  },
-  UPSTREAM_CALL: {
-    level: 'debug',
-    meaning: 'An upstream call was answered.',
-    fields: {
-      service: 'word',
-      operation: 'word',
-      status: 'number',
-      durationMs: 'number',
-      attempts: 'number',
-      upstreamRequestId: 'word',
-    },
+    meaning: 'A request ended because of an owner: what its problem says of it.',
+    fields: { service: 'word', operation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   },
   RUN_RECEIPT: {
     level: 'info',
@@ -136,16 +117,6 @@ export const logCodes = {
       ],
     },
     always: true,
-  },
-  KEY_RING_REFRESHED: {
-    level: 'info',
-    meaning: 'The key ring was read from settings.',
-    fields: { purpose: 'word', keys: 'number' },
-  },
-  KEY_RING_UNREACHABLE: {
-    level: 'error',
-    meaning: 'The key ring could not be read or a key not be unwrapped.',
-    fields: { purpose: 'word', error: 'word' },
   },
   LOG_CODE_UNKNOWN: {
     level: 'error',

@@ -112,7 +112,7 @@ describe('log lines', () => {
     expect(logOnce('REQUEST_STARTED', { method: 'GET' }, 'error')).toHaveLength(1);
     expect(logOnce('REQUEST_COMPLETED', {}, 'error')).toHaveLength(1);
     expect(logOnce('TOKEN_REFUSED', { reason: 'expired' }, 'warn')).toHaveLength(0);
-    expect(logOnce('UPSTREAM_CALL', {}, 'info')).toHaveLength(0);
+    expect(logOnce('TOKEN_REFUSED', { reason: 'expired' }, 'info')).toHaveLength(1);
   });
 
   it('have a level even where LOG_LEVEL is nonsense', () => {

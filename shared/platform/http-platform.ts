@@ -35,6 +35,8 @@ export interface PlatformOptions {
   readonly attemptTimeout?: number;
   /** Keeps validated projections between requests of one container. */
   readonly memo?: AnswerMemo;
+  /** Takes one log line for each call: `UPSTREAM_CALL` when it was answered, `UPSTREAM_FAILED` when not. */
+  readonly log?: (code: string, fields: Readonly<Record<string, string | number | boolean | null>>) => void;
 }
 
 /** How one attempt, and in the end one call, came out. */
@@ -111,6 +113,10 @@ export function createPlatform(options: PlatformOptions): Platform {
         retryAfter: parseRetryAfter(response.headers.get('retry-after'), now()),
       };
     }
+    if (operation.bodyIgnored === true) {
+      await response.body?.cancel();
+      return { kind: 'answered', ...head, bodyHash: sha256Hex(''), value: undefined };
+    }
     const bytes = await readCapped(response.body, operation.maxAnswerBytes);
     if (bytes === undefined) return { kind: 'malformed', ...head };
     const bodyHash = sha256Hex(bytes);
@@ -154,6 +160,18 @@ export function createPlatform(options: PlatformOptions): Platform {
     }
   }
 
+  function logCall(operation: UpstreamOperation, outcome: Outcome, made: number, durationMs: number): void {
+    const { status = null, upstreamRequestId = null } = outcome;
+    const about = { service: operation.service, operation: operation.id, status, upstreamRequestId };
+    if (outcome.kind === 'answered') options.log?.('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
+    else
+      options.log?.('UPSTREAM_FAILED', {
+        ...about,
+        kind: outcome.kind,
+        transient: outcome.kind === 'unavailable',
+      });
+  }
+
   return {
     tenantId: profile.tenantId,
     async call<O extends UpstreamOperation>(
@@ -178,7 +196,9 @@ export function createPlatform(options: PlatformOptions): Platform {
         startedAt: issuedAt,
         endedAt: now() - origin,
         attempts: made,
+        tenant: tenantOf(operation, outcome.kind),
       });
+      logCall(operation, outcome, made, now() - origin - issuedAt);
       if (outcome.kind !== 'answered') return err(faultOf(operation, outcome));
       const { value, etag, status, upstreamRequestId, bodyHash } = outcome;
       // SAFETY: `value` passed this row's schema, here or when its bytes were remembered under this row.
@@ -221,6 +241,11 @@ function understand(
   if (!checked.success) return undefined;
   memo?.set(operation, bodyHash, checked.data, bytes.byteLength);
   return { value: checked.data };
+}
+
+function tenantOf(operation: UpstreamOperation, kind: Outcome['kind']): TraceEntry['tenant'] {
+  if (kind === 'wrong-tenant') return 'other';
+  return kind === 'answered' && operation.tenantInAnswer ? 'same' : 'not-named';
 }
 
 function namesTenant(value: unknown, tenantId: string): boolean {

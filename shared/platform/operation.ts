@@ -28,6 +28,8 @@ export interface UpstreamOperation<
   readonly success: readonly number[];
   readonly body: Body;
   readonly answer: Answer;
+  /** The status alone acknowledges: whatever body comes with it is not read. */
+  readonly bodyIgnored?: true;
   /** Whether the answer names its tenant, which must then equal the profile's. */
   readonly tenantInAnswer: boolean;
   readonly maxAnswerBytes: number;

@@ -147,7 +147,7 @@ export const operations = {
     rule: 'The calibration’s source and version stand in the table with a non-null source ref; no rank is read.',
   }),
   readCapabilities: operation({
-    id: 'results.write_kc_components',
+    id: 'results.read_capabilities',
     service: 'results',
     method: 'GET',
     path: '/core/results/v1/capabilities',
@@ -201,7 +201,8 @@ export const operations = {
     retry: 'idempotent-write',
     success: [200, 201, 202, 204],
     body: caliperEnvelope,
-    answer: z.unknown(),
+    answer: z.undefined(),
+    bodyIgnored: true,
     tenantInAnswer: false,
     maxAnswerBytes: SMALL,
     rule: 'The same event id is the same event. Learner completion only after Results.',

@@ -36,6 +36,8 @@ export interface TraceEntry {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly attempts: number;
+  /** Whether the answer was about the profile's tenant; `not-named` when the owner's contract does not name one, or nothing was answered. */
+  readonly tenant: 'same' | 'other' | 'not-named';
 }
 
 /** The platform as one tenant's service profile sees it, for the length of one request. */

@@ -36,6 +36,12 @@ export interface ProfileParameterReader {
 export interface ServiceProfiles {
   /** The profile of the verified tenant; it never makes a call to the platform. */
   resolve(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>>;
+  /**
+   * The platform has refused the profile's credential: it is read anew for the next request.
+   * @param usedSince epoch milliseconds at which the request that was refused arrived
+   * @returns whether the credential had been kept from before that request, so that the same request may succeed with a new one
+   */
+  forget(tenantId: string, usedSince: number): boolean;
 }
 
 export interface ServiceProfilesOptions {
@@ -97,6 +103,11 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
         }
       }
       return loaded;
+    },
+    forget(tenantId, usedSince) {
+      const hit = cached.get(tenantId);
+      cached.delete(tenantId);
+      return hit !== undefined && hit.until - LIFETIME < usedSince;
     },
   };
 }

@@ -48,7 +48,7 @@ export function runDependencies(): RunDependencies {
       clock: now,
     }),
     pools: createPoolCache(),
-    openPlatform: (profile, { receivedAt, deadline }) =>
+    openPlatform: (profile, { receivedAt, deadline, log }) =>
       createPlatform({
         profile,
         fetch: globalThis.fetch,
@@ -58,6 +58,7 @@ export function runDependencies(): RunDependencies {
         startedAt: receivedAt,
         deadline,
         memo,
+        log,
       }),
   };
 }

@@ -1,25 +1,28 @@
+import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
+import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
+import type { RunBasis } from './basis.ts';
 import { composeRun } from './compose.ts';
 import type { RunDependencies } from './dependencies.ts';
 import { assess, diagnose } from './diagnosis.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { runEntityTag } from './entity-tag.ts';
 import { offerItem } from './offer-item.ts';
-import { readOutcomes } from './outcomes.ts';
+import { openPlatform } from './open-platform.ts';
+import type { OpenedPlatform } from './open-platform.ts';
 import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
-import { runtimeProblem } from './owners.ts';
-import type { RunBasis } from './owners.ts';
+import { findingsOf } from './publication/findings.ts';
 import { publish } from './publication/publish.ts';
 import { recordReceipt } from './receipt.ts';
-import { openForCaller, reopenRun } from './reopen.ts';
-import type { ReopenedRun } from './reopen.ts';
+import { openForCaller, reopenBasis } from './reopen.ts';
+import { readRunRuntime } from './runtime.ts';
+import type { RunRuntime } from './runtime.ts';
 import { statusOf } from './state.ts';
 import type { RunState } from './state.ts';
 import { addOffer } from './transitions/add-offer.ts';
@@ -39,20 +42,24 @@ interface Step {
 
 /**
  * Consumes the scored attempt of the outstanding item and offers the next one, or stops and publishes [MA-136 … MA-139]. Everything that
- * it does is derived from the token and from what QTI holds, so that a predecessor token leads to the same successor.
+ * it does is derived from the token and from what QTI holds, so that a predecessor token leads to the same successor. The precondition is
+ * judged by QTI's runtime alone, before anything else is read: a stale tag is the usual case and costs one call.
  */
 export function advanceRun(dependencies: RunDependencies): Operation<Advance> {
   return async (request) => {
-    const opened = await openForCaller(dependencies, request, request.body.continuationToken);
-    if (!opened.ok) return opened;
+    const continuation = await openForCaller(dependencies, request, request.body.continuationToken);
+    if (!continuation.ok) return continuation;
     if (request.ifMatch === undefined) return err(problem('mastery', 'precondition-required', 428));
-    const reopened = await reopenRun(dependencies, request, opened.value);
-    if (!reopened.ok) return reopened;
-    const currentEtag = runEntityTag(opened.value.state, reopened.value.runtime);
+    const opened = await openPlatform(dependencies, request);
+    if (!opened.ok) return opened;
+    const { state } = continuation.value;
+    const runtime = await readRunRuntime(opened.value.platform, state);
+    if (!runtime.ok) return runtime;
+    const currentEtag = runEntityTag(state, runtime.value.named);
     if (request.ifMatch !== currentEtag)
       return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
     return request.idempotent((control) =>
-      advance(dependencies, request, opened.value, reopened.value, control),
+      advance(dependencies, request, continuation.value, opened.value, runtime.value, control),
     );
   };
 }
@@ -61,35 +68,36 @@ async function advance(
   dependencies: RunDependencies,
   request: OperationRequest<Advance>,
   continuation: Continuation,
-  { basis, platform, profile, runtime }: ReopenedRun,
+  opened: OpenedPlatform,
+  readBefore: RunRuntime,
   control: Control,
 ): Promise<Result<OperationAnswer<Advance>, Problem>> {
+  const { platform } = opened;
+  const [basis, runtime] = await Promise.all([
+    reopenBasis(dependencies, request, platform, continuation.state),
+    // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
+    control.replayed ? readRunRuntime(platform, continuation.state) : ok(readBefore),
+  ]);
+  if (!runtime.ok) return runtime;
   if (!basis.ok) return basis;
-  const outcomes = readOutcomes(continuation.state, runtime);
-  if (!outcomes.ok) return err(runtimeProblem(outcomes.error));
-  const step = await takeStep(platform, basis.value, continuation.state, runtime, outcomes.value);
+  const step = await takeStep(platform, basis.value, continuation.state, runtime.value);
   if (!step.ok) return step;
   const { state, diagnosis } = step.value;
   const successor = step.value.renews
     ? await sealContinuation(dependencies.keys, state, control.createdAt)
     : continuation;
-  const receiptId = recordReceipt(request.log, profile, platform, basis.value, state);
   return ok({
-    body: composeRun(successor, diagnosis, receiptId),
+    body: composeRun(successor, diagnosis, recordReceipt(request.log, opened, basis.value, state)),
     headers: { ETag: runEntityTag(state, step.value.runtime) },
   });
 }
 
 /** One step of the run, by the status that its token says. */
 async function takeStep(
-  platform: ReopenedRun['platform'],
+  platform: Platform,
   basis: RunBasis,
   state: RunState,
-  runtime: NamedRuntime,
-  {
-    consumed,
-    news,
-  }: { readonly consumed: readonly ScoredOutcome[]; readonly news: ScoredOutcome | undefined },
+  { consumed, news, named: runtime }: RunRuntime,
 ): Promise<Result<Step, Problem>> {
   switch (statusOf(state)) {
     case 'completed':
@@ -117,16 +125,15 @@ async function takeStep(
   }
 }
 
-/** Publishes a stopped run. From an anchor that is not verified nothing is published: the run waits in `finalizing` [MA-081]. */
+/** Publishes a stopped run as far as its owners let it. Without findings (the anchor is not verified) it waits in `finalizing`. */
 async function finish(
-  platform: ReopenedRun['platform'],
+  platform: Platform,
   state: RunState,
   runtime: NamedRuntime,
   diagnosis: Diagnosis,
   outcomes: readonly ScoredOutcome[],
 ): Promise<Result<Step, Problem>> {
-  const { scale, classifications } = diagnosis;
-  if (scale === null) return ok({ state, runtime, diagnosis, renews: true });
-  const published = await publish(platform, state, { scale, classifications, outcomes });
+  const findings = findingsOf(state, diagnosis, outcomes);
+  const published = findings === undefined ? ok(state) : await publish(platform, state, findings);
   return published.ok ? ok({ state: published.value, runtime, diagnosis, renews: true }) : published;
 }

@@ -1,6 +1,7 @@
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { PoolCache } from '#functions/mastery/pool/read-pool.ts';
 import type { RunRecords } from '#functions/mastery/records/load.ts';
+import type { OperationRequest } from '#shared/http/operation.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { ServiceProfile, ServiceProfiles } from '#shared/platform/service-profiles.ts';
@@ -14,6 +15,6 @@ export interface RunDependencies {
   /** Opens the platform for the length of one request. */
   readonly openPlatform: (
     profile: ServiceProfile,
-    request: { readonly receivedAt: number; readonly deadline: number },
+    request: Pick<OperationRequest, 'receivedAt' | 'deadline' | 'log'>,
   ) => Platform;
 }

@@ -9,10 +9,15 @@ import {
   selectItem,
   stopReason,
 } from '#functions/mastery/engine/index.ts';
-import type { Constraints, Estimate, SelectionContext } from '#functions/mastery/engine/index.ts';
+import type {
+  Classification,
+  Constraints,
+  Estimate,
+  SelectionContext,
+} from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { ScoredOutcome } from './outcomes.ts';
-import type { RunBasis } from './owners.ts';
+import type { RunBasis } from './basis.ts';
 import type { RunState } from './state.ts';
 
 /** What the consumed outcomes say, as it is shown: every number at the calibration's pinned precision [MA-117]. */
@@ -36,68 +41,66 @@ export interface Assessment {
 
 /** The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out. */
 export function assess(basis: RunBasis, state: RunState, outcomes: readonly ScoredOutcome[]): Assessment {
-  const posterior = posteriorOf(basis, outcomes);
-  return {
-    diagnosis: describe(basis, posterior, outcomes),
-    next: decide(basis, state, posterior, outcomes),
-  };
+  const evidence = weigh(basis, outcomes);
+  return { diagnosis: describe(basis, evidence), next: decide(basis, state, evidence) };
 }
 
 /** The diagnosis alone, for a state in which nothing is decided any more. */
 export function diagnose(basis: RunBasis, outcomes: readonly ScoredOutcome[]): Diagnosis {
-  return describe(basis, posteriorOf(basis, outcomes), outcomes);
+  return describe(basis, weigh(basis, outcomes));
 }
 
-interface Posterior {
-  readonly estimate: Estimate;
+/** What the outcomes say, at full precision. */
+interface Evidence {
+  readonly outcomes: readonly ScoredOutcome[];
+  /** The pool's item of each outcome. */
   readonly items: readonly BoundItem[];
+  readonly estimate: Estimate;
+  /** One for each in-scope KC. */
+  readonly classifications: readonly Classification[];
+  readonly remainingUncertainty: number;
 }
 
-function posteriorOf(basis: RunBasis, outcomes: readonly ScoredOutcome[]): Posterior {
-  const byVersion = itemsByVersion(basis);
-  const items = outcomes.map(({ artifactVersionId }) => {
-    const item = byVersion.get(artifactVersionId);
-    if (item === undefined) throw new Error('assess: an offered item is not a member of the pinned pool');
-    return item;
-  });
+function weigh({ calibration, policy, bound }: RunBasis, outcomes: readonly ScoredOutcome[]): Evidence {
+  const { model, document } = calibration;
+  const items = outcomes.map(({ artifactVersionId }) => itemOf(bound, artifactVersionId));
+  const modelItems = items.map(({ modelItem }) => modelItem);
+  const posterior = estimate(
+    model,
+    outcomes.map(({ correct }, index) => ({ item: modelItems[index] ?? -1, correct })),
+  );
+  const scored = scoredItemsPerKc(model.itemKcs, model.kcGuids.length, modelItems);
+  const rule = { ...policy, numericPrecision: document.numericPrecision };
+  const scope = bound.scope.map(({ modelKc }) => modelKc);
   return {
+    outcomes,
     items,
-    estimate: estimate(
-      basis.calibration.model,
-      outcomes.map(({ correct }, index) => ({ item: items[index]?.modelItem ?? -1, correct })),
-    ),
+    estimate: posterior,
+    classifications: scope.map((kc) => classify(rule, posterior.kcPosteriors[kc] ?? NaN, scored[kc] ?? 0)),
+    remainingUncertainty: remainingUncertainty(model, posterior, scope),
   };
 }
 
-function describe(
-  { calibration, policy, bound, anchor }: RunBasis,
-  posterior: Posterior,
-  outcomes: readonly ScoredOutcome[],
-): Diagnosis {
-  const { document, model } = calibration;
-  const { numericPrecision } = document;
-  const scored = scoredItemsOf(model.itemKcs, model.kcGuids.length, posterior);
-  const classifications = bound.scope.map(({ guid, modelKc }): KcClassification => {
-    const probability = posterior.estimate.kcPosteriors[modelKc] ?? NaN;
-    return {
+function describe({ calibration, bound, anchor }: RunBasis, evidence: Evidence): Diagnosis {
+  const { document } = calibration;
+  const shown = (value: number): number => roundSignificant(value, document.numericPrecision);
+  const scaleReportability =
+    evidence.outcomes.length === 0 ? 'pending' : anchor === 'verified' ? 'reportable' : 'anchor_unavailable';
+  return {
+    classifications: bound.scope.map(({ guid, modelKc }, index) => ({
       caseCompetencyGuid: guid,
       caseFrameworkGuid: document.caseFrameworkGuid,
       caseMappingVersion: document.caseMappingVersion,
-      classification: classify({ ...policy, numericPrecision }, probability, scored[modelKc] ?? 0),
-      posteriorProbability: roundSignificant(probability, numericPrecision),
-      evidenceItemRefs: evidenceFor(guid, posterior.items),
-    };
-  });
-  const scaleReportability =
-    outcomes.length === 0 ? 'pending' : anchor === 'verified' ? 'reportable' : 'anchor_unavailable';
-  return {
-    classifications,
+      classification: evidence.classifications[index] ?? 'not_yet',
+      posteriorProbability: shown(evidence.estimate.kcPosteriors[modelKc] ?? NaN),
+      evidenceItemRefs: evidenceFor(guid, evidence.items),
+    })),
     scaleReportability,
     scale:
       scaleReportability === 'reportable'
         ? {
-            scaleScore: roundSignificant(posterior.estimate.scaleScore, numericPrecision),
-            standardError: roundSignificant(posterior.estimate.standardError, numericPrecision),
+            scaleScore: shown(evidence.estimate.scaleScore),
+            standardError: shown(evidence.estimate.standardError),
             scaleId: document.scaleId,
             scaleCalibrationId: document.id,
             anchor: document.anchor,
@@ -106,62 +109,46 @@ function describe(
             limitations: document.limitations,
           }
         : null,
-    remainingUncertainty: roundSignificant(uncertaintyOf(calibration, bound, posterior), numericPrecision),
+    remainingUncertainty: shown(evidence.remainingUncertainty),
   };
 }
 
 /** A stopping rule that holds already, else the next item, else a pool that has no further item: `max_items`. */
-function decide(
-  basis: RunBasis,
-  state: RunState,
-  posterior: Posterior,
-  outcomes: readonly ScoredOutcome[],
-): Assessment['next'] {
-  const { calibration, policy, bound } = basis;
-  const { numericPrecision } = calibration.document;
-  const { model } = calibration;
-  const scored = scoredItemsOf(model.itemKcs, model.kcGuids.length, posterior);
-  const lastOutcome = outcomes.at(-1);
-  const reason = (poolExhausted: boolean): StopReason | undefined =>
-    stopReason({
-      classifications: bound.scope.map(({ modelKc }) =>
-        classify(
-          { ...policy, numericPrecision },
-          posterior.estimate.kcPosteriors[modelKc] ?? NaN,
-          scored[modelKc] ?? 0,
-        ),
-      ),
-      remainingUncertainty: uncertaintyOf(calibration, bound, posterior),
-      precisionTarget: policy.precisionTarget,
-      numericPrecision,
-      coverage: policy.coverageFloors.map(({ caseCompetencyGuid, minimumEvidenceItems }) => ({
-        scoredItems: posterior.items.filter(({ tags }) => tags.includes(caseCompetencyGuid)).length,
-        minimum: minimumEvidenceItems,
-      })),
-      itemsOffered: state.offers.length,
-      maxItems: policy.maxItems,
-      poolExhausted,
-      elapsedMilliseconds: lastOutcome === undefined ? 0 : lastOutcome.scoredAtMs - state.startedAt,
-      timeBudgetSeconds: policy.timeBudgetSeconds,
-    });
+function decide(basis: RunBasis, state: RunState, evidence: Evidence): Assessment['next'] {
+  const { calibration, policy } = basis;
+  const lastOutcome = evidence.outcomes.at(-1);
+  const reason = stopReason({
+    classifications: evidence.classifications,
+    remainingUncertainty: evidence.remainingUncertainty,
+    precisionTarget: policy.precisionTarget,
+    numericPrecision: calibration.document.numericPrecision,
+    coverage: policy.coverageFloors.map(({ caseCompetencyGuid, minimumEvidenceItems }) => ({
+      scoredItems: evidence.items.filter(({ tags }) => tags.includes(caseCompetencyGuid)).length,
+      minimum: minimumEvidenceItems,
+    })),
+    itemsOffered: state.offers.length,
+    maxItems: policy.maxItems,
+    poolExhausted: false,
+    elapsedMilliseconds: lastOutcome === undefined ? 0 : lastOutcome.scoredAtMs - state.startedAt,
+    timeBudgetSeconds: policy.timeBudgetSeconds,
+  });
   // A run always offers its first item: before any answer there is nothing that could end it.
-  const stop = outcomes.length === 0 ? undefined : reason(false);
-  if (stop !== undefined) return { kind: 'stop', reason: stop };
-  const item = selectNext(basis, state, posterior.estimate);
-  return item === undefined ? { kind: 'stop', reason: reason(true) ?? 'max_items' } : { kind: 'offer', item };
+  if (reason !== undefined && lastOutcome !== undefined) return { kind: 'stop', reason };
+  const item = selectNext(basis, state, evidence.estimate);
+  return item === undefined ? { kind: 'stop', reason: 'max_items' } : { kind: 'offer', item };
 }
 
 function selectNext(basis: RunBasis, state: RunState, posterior: Estimate): BoundItem | undefined {
-  const byVersion = itemsByVersion(basis);
+  const { bound } = basis;
   const selection = selectItem(selectionContextOf(basis), posterior, {
-    used: state.offers.map((offer) => byVersion.get(offer.artifactVersionId)?.modelItem ?? -1),
+    used: state.offers.map((offer) => itemOf(bound, offer.artifactVersionId).modelItem),
     // A run has a pseudonym of its own: what its candidate has met are the run's own items, which are never offered twice.
     alreadyMet: [],
     runSeed: state.runSeed,
     sequence: state.offers.length + 1,
   });
   if (selection.kind === 'exhausted') return undefined;
-  return basis.bound.items.find((item) => item.modelItem === selection.item);
+  return bound.items.find((item) => item.modelItem === selection.item);
 }
 
 function selectionContextOf({ calibration, policy, bound }: RunBasis): SelectionContext {
@@ -201,30 +188,6 @@ function constraintsOf(policy: RunBasis['policy'], scope: readonly number[]): Co
   };
 }
 
-function uncertaintyOf(
-  calibration: RunBasis['calibration'],
-  bound: RunBasis['bound'],
-  posterior: Posterior,
-): number {
-  return remainingUncertainty(
-    calibration.model,
-    posterior.estimate,
-    bound.scope.map(({ modelKc }) => modelKc),
-  );
-}
-
-function scoredItemsOf(
-  itemKcs: readonly (readonly number[])[],
-  kcCount: number,
-  posterior: Posterior,
-): Int32Array {
-  return scoredItemsPerKc(
-    itemKcs,
-    kcCount,
-    posterior.items.map(({ modelItem }) => modelItem),
-  );
-}
-
 /** QTI identifiers of the scored items on a KC, each once, in the order of the run [MA-096]. */
 function evidenceFor(guid: string, items: readonly BoundItem[]): string[] {
   return [
@@ -232,6 +195,9 @@ function evidenceFor(guid: string, items: readonly BoundItem[]): string[] {
   ];
 }
 
-function itemsByVersion({ bound }: RunBasis): ReadonlyMap<string, BoundItem> {
-  return new Map(bound.items.map((item) => [item.artifactVersionId, item]));
+/** The pool's item that was offered; a pinned pool that lacks it has been told apart before as drift. */
+function itemOf({ items }: RunBasis['bound'], artifactVersionId: string): BoundItem {
+  const item = items.find((member) => member.artifactVersionId === artifactVersionId);
+  if (item === undefined) throw new Error('an offered item is not a member of the pinned pool');
+  return item;
 }

@@ -20,7 +20,8 @@ export function runEntityTag(state: RunState, runtime: NamedRuntime): string {
       stopReason: state.stopReason,
       acknowledgements: state.acknowledgements,
       sessions: runtime.sessions.map(({ offer, attempts }) => ({
-        ...offer,
+        deliverySessionId: offer.deliverySessionId,
+        artifactVersionId: offer.artifactVersionId,
         attempts: attempts.map(({ attemptId, attemptNumber, status, outcomes, scoredAt }) => ({
           attemptId,
           attemptNumber,

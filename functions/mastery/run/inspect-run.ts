@@ -1,20 +1,20 @@
+import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Platform } from '#shared/platform/platform.ts';
 import { composeRun } from './compose.ts';
 import type { RunDependencies } from './dependencies.ts';
 import { diagnose } from './diagnosis.ts';
-import type { Diagnosis } from './diagnosis.ts';
 import { runEntityTag } from './entity-tag.ts';
-import { readOutcomes } from './outcomes.ts';
-import type { ScoredOutcome } from './outcomes.ts';
-import { runtimeProblem } from './owners.ts';
-import { completionEventIri } from './publication/names.ts';
+import { completionEventIri } from './names.ts';
+import { openPlatform } from './open-platform.ts';
+import { findingsOf } from './publication/findings.ts';
+import type { Findings } from './publication/findings.ts';
 import { completionIsProven } from './publication/publish.ts';
 import { recordReceipt } from './receipt.ts';
-import { openForCaller, reopenRun } from './reopen.ts';
-import type { ReopenedRun } from './reopen.ts';
+import { openForCaller, reopenBasis } from './reopen.ts';
+import { readRunRuntime } from './runtime.ts';
 import { resultsAcknowledged, statusOf } from './state.ts';
 import { acknowledge } from './transitions/acknowledge.ts';
 
@@ -24,22 +24,26 @@ import { acknowledge } from './transitions/acknowledge.ts';
  */
 export function inspectRun(dependencies: RunDependencies): Operation<typeof inspectAdaptiveRun> {
   return async (request) => {
-    const opened = await openForCaller(dependencies, request, request.body.continuationToken);
-    if (!opened.ok) return opened;
-    const continuation = opened.value;
+    const continuation = await openForCaller(dependencies, request, request.body.continuationToken);
+    if (!continuation.ok) return continuation;
     return request.idempotent(async () => {
-      const reopened = await reopenRun(dependencies, request, continuation);
-      if (!reopened.ok) return reopened;
-      const { basis, platform, profile, runtime } = reopened.value;
+      const { state } = continuation.value;
+      const opened = await openPlatform(dependencies, request);
+      if (!opened.ok) return opened;
+      const { platform } = opened.value;
+      const [runtime, basis] = await Promise.all([
+        readRunRuntime(platform, state),
+        reopenBasis(dependencies, request, platform, state),
+      ]);
+      if (!runtime.ok) return runtime;
       if (!basis.ok) return basis;
-      const outcomes = readOutcomes(continuation.state, runtime);
-      if (!outcomes.ok) return err(runtimeProblem(outcomes.error));
-      const diagnosis = diagnose(basis.value, outcomes.value.consumed);
-      const shown = await withProof(continuation, reopened.value, diagnosis, outcomes.value.consumed);
-      const receiptId = recordReceipt(request.log, profile, platform, basis.value, shown.state);
+      const diagnosis = diagnose(basis.value, runtime.value.consumed);
+      const findings = findingsOf(state, diagnosis, runtime.value.consumed);
+      const shown = await withProof(platform, continuation.value, findings);
+      const receiptId = recordReceipt(request.log, opened.value, basis.value, state);
       return ok({
         body: composeRun(shown, diagnosis, receiptId),
-        headers: { ETag: runEntityTag(continuation.state, runtime) },
+        headers: { ETag: runEntityTag(state, runtime.value.named) },
       });
     });
   };
@@ -47,15 +51,14 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
 
 /** A finalizing run shows as completed once Results is done with and Caliper proves the event: an acknowledgement that was lost on its way. */
 async function withProof(
+  platform: Platform,
   continuation: Continuation,
-  { platform }: ReopenedRun,
-  diagnosis: Diagnosis,
-  outcomes: readonly ScoredOutcome[],
+  findings: Findings | undefined,
 ): Promise<Continuation> {
   const { state } = continuation;
-  const { scale, classifications } = diagnosis;
-  if (statusOf(state) !== 'finalizing' || !resultsAcknowledged(state) || scale === null) return continuation;
-  const proven = await completionIsProven(platform, state, { scale, classifications, outcomes });
+  if (findings === undefined || statusOf(state) !== 'finalizing' || !resultsAcknowledged(state))
+    return continuation;
+  const proven = await completionIsProven(platform, state, findings);
   if (!proven) return continuation;
   return { ...continuation, state: acknowledge(state, { caliperEventIri: completionEventIri(state) }) };
 }

@@ -1,3 +1,4 @@
+import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/operations.ts';
@@ -5,9 +6,9 @@ import type { Attempt, DeliverySession } from '#shared/platform/owners/qti.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import { offerKey } from './names.ts';
 import { canonicalAttempts } from './outcomes.ts';
-import { offerKey } from './publication/names.ts';
+import { readUnnamedSessions } from './runtime.ts';
 import type { Offer, RunState } from './state.ts';
 
 /** An offer with the attempts that QTI already holds for it: none, unless the session was found. */
@@ -23,9 +24,11 @@ export interface SelectedItem {
 }
 
 /**
- * Has QTI deliver one item to the run's pseudonymous candidate [MA-029]. A session that an earlier, interrupted request left behind is taken
- * up; an open one with another item is a conflict that no write may deepen [MA-215].
- * `unnamed`: the candidate's sessions that the continuation does not name.
+ * Has QTI deliver one item to the run's pseudonymous candidate [MA-029]. A session that an earlier request of this run left behind is taken
+ * up, however far the run has come since: a replay finds what it found before. Where there is none, an open session with another item is a
+ * conflict that no write may deepen [MA-215]. When QTI itself reports a conflict, a twin request may just have been quicker: it is asked
+ * once more before that is believed.
+ * @param unnamed the candidate's sessions that the continuation does not name
  */
 export async function offerItem(
   platform: Platform,
@@ -33,24 +36,23 @@ export async function offerItem(
   unnamed: readonly DeliverySession[],
   item: SelectedItem,
 ): Promise<Result<PlacedOffer, Problem>> {
-  const left = unnamed
-    .filter((session) => session.rootArtifactVersionId === item.artifactVersionId)
-    .toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1))[0];
-  if (unnamed.some((session) => session !== left && isOpen(session)))
-    return err(problem('mastery', 'stream-conflict', 409));
-  if (left !== undefined)
-    return ok({
-      offer: { deliverySessionId: left.deliverySessionId, artifactVersionId: item.artifactVersionId },
-      attempts: canonicalAttempts(left),
-    });
-  return createSession(platform, state, item);
+  const found = findSession(unnamed, item);
+  if (found !== undefined) return ok(found);
+  if (unnamed.some(isOpen)) return err(problem('mastery', 'stream-conflict', 409));
+  const created = await createSession(platform, state, item);
+  if (created !== 'conflict') return created;
+  const named = new Set(state.offers.map(({ deliverySessionId }) => deliverySessionId));
+  const again = await readUnnamedSessions(platform, state.candidateRef, named);
+  if (!again.ok) return again;
+  const twin = findSession(again.value, item);
+  return twin === undefined ? err(problem('mastery', 'stream-conflict', 409)) : ok(twin);
 }
 
 async function createSession(
   platform: Platform,
   state: RunState,
   item: SelectedItem,
-): Promise<Result<PlacedOffer, Problem>> {
+): Promise<Result<PlacedOffer, Problem> | 'conflict'> {
   const sequence = state.offers.length + 1;
   const answer = await platform.call(operations.offerSelectedItem, {
     path: { tenantId: state.tenantId },
@@ -67,17 +69,30 @@ async function createSession(
       },
     },
   });
-  if (!answer.ok) return err(upstreamProblem(answer.error));
+  if (!answer.ok) return answer.error.kind === 'conflict' ? 'conflict' : err(upstreamProblem(answer.error));
   const session = answer.value.value;
   if (session.candidateRef !== state.candidateRef || session.rootArtifactVersionId !== item.artifactVersionId)
-    return err(invalidPool(operations.offerSelectedItem, answer.value.upstreamRequestId));
-  return ok({
-    offer: {
-      deliverySessionId: session.deliverySessionId,
-      artifactVersionId: session.rootArtifactVersionId,
-    },
-    attempts: [],
-  });
+    return err(
+      invalidPool(
+        operations.offerSelectedItem,
+        answer.value.upstreamRequestId,
+        'The delivery session is not the one that was asked for.',
+      ),
+    );
+  const { deliverySessionId, rootArtifactVersionId: artifactVersionId } = session;
+  return ok({ offer: { deliverySessionId, artifactVersionId }, attempts: [] });
+}
+
+function findSession(
+  sessions: readonly DeliverySession[],
+  { artifactVersionId }: SelectedItem,
+): PlacedOffer | undefined {
+  const [session] = sessions
+    .filter(({ rootArtifactVersionId }) => rootArtifactVersionId === artifactVersionId)
+    .toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1));
+  if (session === undefined) return undefined;
+  const { deliverySessionId } = session;
+  return { offer: { deliverySessionId, artifactVersionId }, attempts: canonicalAttempts(session) };
 }
 
 /** A session waits for its learner until one of its attempts is scored; QTI's closing of sessions plays no part [MA-144]. */

@@ -42,7 +42,13 @@ function named(list: readonly Offer[], data: RuntimeData): NamedRuntime {
 
 /** Only the members that reading outcomes depends on. */
 function stateWith(count: number, digest: string): RunState {
-  return { offers: offers(count + 1), consumed: { count, digest } } as unknown as RunState;
+  return { consumed: { count, digest } } as unknown as RunState;
+}
+
+/** The offers of a run that has consumed attempt `a` of the first one. */
+function consumedOffers(): Offer[] {
+  const [first, second] = offers(2);
+  return [{ ...first!, consumedAttemptId: 'a' }, second!];
 }
 
 const EMPTY = digestOutcomes([]);
@@ -127,10 +133,8 @@ describe('readOutcomes', () => {
     const first = readOutcomes(stateWith(0, EMPTY), before);
     if (!first.ok || first.value.news === undefined) throw new Error('no outcome');
     const state = stateWith(1, digestOutcomes([first.value.news]));
-    expect(readOutcomes(state, before)).toMatchObject({
-      ok: true,
-      value: { consumed: [{ attemptId: 'a' }] },
-    });
+    const after = named(consumedOffers(), runtime([[attempt('a', 1, 1)], []]));
+    expect(readOutcomes(state, after)).toMatchObject({ ok: true, value: { consumed: [{ attemptId: 'a' }] } });
     for (const changed of [
       [attempt('a', 1, 0)],
       [attempt('z', 1, 1)],
@@ -138,10 +142,49 @@ describe('readOutcomes', () => {
       [attempt('a', 1, null)],
       [],
     ])
-      expect(readOutcomes(state, named(offers(2), runtime([changed, []])))).toEqual({
+      expect(readOutcomes(state, named(consumedOffers(), runtime([changed, []])))).toEqual({
         ok: false,
         error: 'stream-conflict',
       });
+  });
+
+  it('keeps the consumed attempt when an earlier one is scored after it', () => {
+    const state = stateWith(
+      1,
+      digestOutcomes([
+        {
+          sequence: 1,
+          artifactVersionId: 'version-1',
+          attemptId: 'a',
+          attemptNumber: 2,
+          correct: true,
+          scoredAt: AT,
+          scoredAtMs: Date.parse(AT),
+        },
+      ]),
+    );
+    const late = [attempt('late', 1, 0), attempt('a', 2, 1)];
+    expect(readOutcomes(state, named(consumedOffers(), runtime([late, []])))).toMatchObject({
+      ok: true,
+      value: { consumed: [{ attemptId: 'a', correct: true }] },
+    });
+  });
+
+  it('waits while an earlier attempt is handed in and not scored yet', () => {
+    const submitted: Attempt = { attemptId: 'a', attemptNumber: 1, status: 'submitted' };
+    const result = readOutcomes(
+      stateWith(0, EMPTY),
+      named(offers(1), runtime([[submitted, attempt('b', 2, 1)]])),
+    );
+    expect(result).toEqual({ ok: true, value: { consumed: [], news: undefined } });
+  });
+
+  it('does not judge attempts that do not count, nor outcome variables and statuses that it does not read', () => {
+    const odd: Attempt = { attemptId: 'b', attemptNumber: 2, status: 'scored', outcomes: { SCORE: 0.5 } };
+    const suspended: Attempt = { attemptId: 'c', attemptNumber: 3, status: 'suspended' };
+    const first: Attempt = { ...attempt('a', 1, 1), outcomes: { SCORE: 1, completionStatus: 'completed' } };
+    const result = readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([[suspended, odd, first]])));
+    expect(result).toMatchObject({ ok: true, value: { news: { attemptId: 'a' } } });
   });
 
   it.each([

@@ -17,6 +17,10 @@ export interface ScoredOutcome {
   readonly scoredAtMs: number;
 }
 
+/** The two of QTI's attempt statuses that a run tells from the rest. */
+const SCORED = 'scored';
+const SUBMITTED = 'submitted';
+
 /** What QTI holds now for the sessions that the continuation names, in canonical order [MA-028, MA-092]. */
 export interface NamedRuntime {
   readonly sessions: readonly { readonly offer: Offer; readonly attempts: readonly Attempt[] }[];
@@ -45,23 +49,36 @@ export function nameSessions(
   return ok({ sessions, unnamed: [...byId.values()] });
 }
 
-/** The scored outcomes of a run: one for each consumed offer, then the outstanding offer's own if QTI has scored it by now. */
-export function readOutcomes(
-  state: RunState,
-  runtime: NamedRuntime,
-): Result<
-  { readonly consumed: readonly ScoredOutcome[]; readonly news: ScoredOutcome | undefined },
-  RuntimeFault
-> {
-  const scored: (ScoredOutcome | undefined)[] = [];
-  for (const [index, session] of runtime.sessions.entries()) {
-    const outcome = firstScored(index + 1, session.offer, session.attempts);
-    if (!outcome.ok) return outcome;
-    scored.push(outcome.value);
+/** What a run's evidence is now: an outcome for each consumed offer, and the outstanding offer's own if QTI has scored it by now. */
+export interface Evidence {
+  readonly consumed: readonly ScoredOutcome[];
+  readonly news: ScoredOutcome | undefined;
+}
+
+/**
+ * The evidence of a run. A consumed offer keeps the attempt that was consumed, whatever is scored in its session later; if that attempt has
+ * changed or is gone, the stream is no longer the one that the continuation describes.
+ */
+export function readOutcomes(state: RunState, runtime: NamedRuntime): Result<Evidence, RuntimeFault> {
+  const consumed: ScoredOutcome[] = [];
+  let news: ScoredOutcome | undefined;
+  for (const [index, { offer, attempts }] of runtime.sessions.entries()) {
+    const sequence = index + 1;
+    const isConsumed = sequence <= state.consumed.count;
+    const counting = isConsumed
+      ? attempts.find(({ attemptId, status }) => attemptId === offer.consumedAttemptId && status === SCORED)
+      : firstScored(attempts);
+    if (counting === undefined) {
+      if (isConsumed) return err('stream-conflict');
+      continue;
+    }
+    const outcome = outcomeOf(sequence, offer, counting);
+    if (outcome === undefined) return err('malformed');
+    if (isContradicted(counting, attempts)) return err('stream-conflict');
+    if (isConsumed) consumed.push(outcome);
+    else news ??= outcome;
   }
-  const consumed = scored.slice(0, state.consumed.count).filter((outcome) => outcome !== undefined);
-  if (digestOutcomes(consumed) !== state.consumed.digest) return err('stream-conflict');
-  return ok({ consumed, news: scored[state.consumed.count] });
+  return digestOutcomes(consumed) === state.consumed.digest ? ok({ consumed, news }) : err('stream-conflict');
 }
 
 /** The digest that the continuation keeps of what it has consumed: a later change of any of it is seen. */
@@ -78,34 +95,36 @@ export function digestOutcomes(outcomes: readonly ScoredOutcome[]): string {
   );
 }
 
-function firstScored(
-  sequence: number,
-  offer: Offer,
-  attempts: readonly Attempt[],
-): Result<ScoredOutcome | undefined, RuntimeFault> {
-  const outcomes: ScoredOutcome[] = [];
-  for (const attempt of attempts) {
-    if (attempt.status !== 'scored') continue;
-    const score = attempt.outcomes?.['SCORE'];
-    const scoredAtMs = attempt.scoredAt === undefined ? undefined : parseInstant(attempt.scoredAt);
-    if ((score !== 0 && score !== 1) || attempt.scoredAt === undefined || scoredAtMs === undefined)
-      return err('malformed');
-    outcomes.push({
-      sequence,
-      artifactVersionId: offer.artifactVersionId,
-      attemptId: attempt.attemptId,
-      attemptNumber: attempt.attemptNumber,
-      correct: score === 1,
-      scoredAt: attempt.scoredAt,
-      scoredAtMs,
-    });
-  }
-  for (const [index, outcome] of outcomes.entries()) {
-    const previous = outcomes[index - 1];
-    if (previous?.attemptNumber === outcome.attemptNumber && previous.correct !== outcome.correct)
-      return err('stream-conflict');
-  }
-  return ok(outcomes[0]);
+/** The first scored attempt in canonical order; none yet while an earlier one is handed in and waits for its score. */
+function firstScored(attempts: readonly Attempt[]): Attempt | undefined {
+  const first = attempts.find(({ status }) => status === SCORED || status === SUBMITTED);
+  return first?.status === SCORED ? first : undefined;
+}
+
+function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutcome | undefined {
+  const score = attempt.outcomes?.['SCORE'];
+  const scoredAtMs = attempt.scoredAt === undefined ? undefined : parseInstant(attempt.scoredAt);
+  if ((score !== 0 && score !== 1) || attempt.scoredAt === undefined || scoredAtMs === undefined)
+    return undefined;
+  return {
+    sequence,
+    artifactVersionId: offer.artifactVersionId,
+    attemptId: attempt.attemptId,
+    attemptNumber: attempt.attemptNumber,
+    correct: score === 1,
+    scoredAt: attempt.scoredAt,
+    scoredAtMs,
+  };
+}
+
+/** Whether another scored attempt claims the same number with another outcome. */
+function isContradicted(counting: Attempt, attempts: readonly Attempt[]): boolean {
+  return attempts.some(
+    ({ attemptNumber, status, outcomes }) =>
+      attemptNumber === counting.attemptNumber &&
+      status === SCORED &&
+      outcomes?.['SCORE'] !== counting.outcomes?.['SCORE'],
+  );
 }
 
 /** A session's attempts by number, then id [MA-092]. */

@@ -1,34 +1,78 @@
-import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import type { Platform } from '#shared/platform/platform.ts';
-import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
-import type { RunBasis } from './owners.ts';
+import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { TraceEntry } from '#shared/platform/platform.ts';
+import type { RunBasis } from './basis.ts';
+import type { OpenedPlatform } from './open-platform.ts';
 import type { RunState } from './state.ts';
+
+/** What the log admits as one word; longer or other owners' versions stand as their hash. */
+const WORD = /^[\x21-\x7e]{1,120}$/;
 
 /**
  * Logs the redacted trace of a request as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
- * profile and host, what was reconciled, every call with status, version, hash and times. Nothing in it names a learner, a candidate, a
- * session or a score; a call that answered about another tenant would have ended the request before.
+ * profile and host, what was reconciled, and every call with status, version, hash, times, and whether the answer named the profile's
+ * tenant. Nothing in it names a learner, a candidate, a session or a score.
  */
 export function recordReceipt(
   log: OperationRequest['log'],
-  profile: ServiceProfile,
-  platform: Platform,
+  { profile, platform }: OpenedPlatform,
   basis: RunBasis,
   state: RunState,
 ): string {
   const trace = {
-    profile: profile.tenantId,
+    profile: word(profile.tenantId),
     hosts: [new URL(profile.baseUrl).host],
-    tenantIsolation: 'every-answer-of-the-profile-tenant',
     runMode: state.runMode,
     runtimeVersion: basis.calibration.model.runtimeVersion,
     kernelHash: basis.calibration.model.kernelHash,
     resolvedPoolHash: state.pins.resolvedPoolHash,
     reconciledMembers: basis.bound.items.length,
-    trace: platform.trace().map((entry) => ({ ...entry })),
+    trace: foldMappings(platform.trace()),
   };
   const receiptId = hashCanonical(trace);
   log('RUN_RECEIPT', { receiptId, ...trace });
   return receiptId;
+}
+
+type LoggedEntry = Omit<TraceEntry, 'version'> & {
+  readonly version: string | null;
+  /** How many calls the entry stands for. */
+  readonly calls: number;
+};
+
+/** One entry a call; the readings of single knowledge components, of which there may be hundreds, as one with a hash over their hashes. */
+function foldMappings(entries: readonly TraceEntry[]): LoggedEntry[] {
+  const mappings = entries.filter(({ operation }) => operation === operations.resolveMapping.id);
+  const [first] = mappings;
+  const others = entries
+    .filter((entry) => !mappings.includes(entry))
+    .map((entry) => ({
+      ...entry,
+      version: entry.version === null ? null : word(entry.version),
+      calls: 1,
+    }));
+  if (first === undefined) return others;
+  return [
+    ...others,
+    {
+      ...first,
+      upstreamRequestId: null,
+      version: null,
+      responseHash: sha256Hex(
+        mappings
+          .map(({ responseHash }) => responseHash ?? '')
+          .sort()
+          .join('\n'),
+      ),
+      startedAt: Math.min(...mappings.map(({ startedAt }) => startedAt)),
+      endedAt: Math.max(...mappings.map(({ endedAt }) => endedAt)),
+      attempts: mappings.reduce((sum, { attempts }) => sum + attempts, 0),
+      calls: mappings.length,
+    },
+  ];
+}
+
+function word(text: string): string {
+  return WORD.test(text) ? text : `sha256:${sha256Hex(text)}`;
 }

@@ -1,28 +1,24 @@
+import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
+import { readPool } from '#functions/mastery/pool/read-pool.ts';
+import { invalidCalibration } from '#functions/mastery/records/load.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import { readPool } from '#functions/mastery/pool/read-pool.ts';
-import { invalidCalibration } from '#functions/mastery/records/load.ts';
+import { readBasis, requireKcComponents } from './basis.ts';
 import { composeRun } from './compose.ts';
 import type { RunDependencies } from './dependencies.ts';
 import { assess } from './diagnosis.ts';
 import { runEntityTag } from './entity-tag.ts';
 import { deriveIdentity } from './identity.ts';
-import { nameSessions } from './outcomes.ts';
 import { offerItem } from './offer-item.ts';
-import {
-  loadRecords,
-  openPlatform,
-  readBasis,
-  readRuntime,
-  requireKcComponents,
-  runtimeProblem,
-} from './owners.ts';
-import type { RunRecordsPair } from './owners.ts';
+import { openPlatform } from './open-platform.ts';
+import type { OpenedPlatform } from './open-platform.ts';
+import { loadRecords } from './pinned-records.ts';
+import type { PinnedRecords } from './pinned-records.ts';
 import { recordReceipt } from './receipt.ts';
+import { readUnnamedSessions } from './runtime.ts';
 import { addOffer } from './transitions/add-offer.ts';
 import { startState } from './transitions/start.ts';
 
@@ -34,33 +30,34 @@ type Start = typeof startAdaptiveRun;
  */
 export function startRun(dependencies: RunDependencies): Operation<Start> {
   return async (request) => {
-    const { tenantId } = request.principal;
-    const records = await loadRecords(dependencies, tenantId, request.body, request.receivedAt);
+    const opened = await openPlatform(dependencies, request);
+    if (!opened.ok) return opened;
+    const { principal, body, receivedAt } = request;
+    const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
     if (!records.ok) return records;
-    return request.idempotent((control) => begin(dependencies, request, records.value, control));
+    return request.idempotent((control) =>
+      begin(dependencies, request, opened.value, records.value, control),
+    );
   };
 }
 
 async function begin(
   dependencies: RunDependencies,
-  request: OperationRequest<Start>,
-  records: RunRecordsPair,
+  { principal, body, log }: OperationRequest<Start>,
+  opened: OpenedPlatform,
+  records: PinnedRecords,
   control: Control,
 ): Promise<Result<OperationAnswer<Start>, Problem>> {
-  const { body, principal } = request;
-  const opened = await openPlatform(dependencies, principal.tenantId, request);
-  if (!opened.ok) return opened;
-  const { platform, profile } = opened.value;
+  const { platform } = opened;
   const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control);
-
-  const [basis, runtime, publishable] = await Promise.all([
+  const [basis, sessions, publishable] = await Promise.all([
     readBasis(platform, records, readPool(platform, dependencies.pools, body)),
-    readRuntime(platform, identity.candidateRef),
+    readUnnamedSessions(platform, identity.candidateRef, new Set()),
     body.runMode === 'production_learner' ? requireKcComponents(platform) : ok(undefined),
   ]);
   if (!basis.ok) return basis;
   if (!publishable.ok) return publishable;
-  if (!runtime.ok) return runtime;
+  if (!sessions.ok) return sessions;
 
   const { policy, calibration, pins } = basis.value;
   const blank = startState(principal.tenantId, body, identity, pins, {
@@ -70,16 +67,13 @@ async function begin(
   const { diagnosis, next } = assess(basis.value, blank, []);
   if (next.kind === 'stop')
     return err(invalidCalibration('No item of the pool is eligible under the policy and the calibration.'));
-  const named = nameSessions([], runtime.value);
-  if (!named.ok) return err(runtimeProblem(named.error));
-  const placed = await offerItem(platform, blank, named.value.unnamed, next.item);
+  const placed = await offerItem(platform, blank, sessions.value, next.item);
   if (!placed.ok) return placed;
 
   const state = addOffer(blank, placed.value.offer);
   const continuation = await sealContinuation(dependencies.keys, state, control.createdAt);
-  const receiptId = recordReceipt(request.log, profile, platform, basis.value, state);
   return ok({
-    body: composeRun(continuation, diagnosis, receiptId),
+    body: composeRun(continuation, diagnosis, recordReceipt(log, opened, basis.value, state)),
     headers: { ETag: runEntityTag(state, { sessions: [placed.value], unnamed: [] }) },
   });
 }

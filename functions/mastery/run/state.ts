@@ -3,7 +3,12 @@ import { executionPins, runMode, stopReason } from '#shared/contract/mastery/ada
 import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
 
 /** One item that QTI has been asked to deliver; its sequence is its place in the list, from 1. */
-export const offer = z.strictObject({ deliverySessionId: identifier, artifactVersionId: identifier });
+export const offer = z.strictObject({
+  deliverySessionId: identifier,
+  artifactVersionId: identifier,
+  /** The attempt whose outcome was consumed; absent while the item is outstanding. */
+  consumedAttemptId: identifier.optional(),
+});
 export type Offer = z.infer<typeof offer>;
 
 /** What the owners have acknowledged so far. A member exists only after the owner's own answer proved it. */

@@ -14,13 +14,16 @@ export const deliveryJson = z.looseObject({
 });
 export type DeliveryJson = z.infer<typeof deliveryJson>;
 
-/** QTI: one attempt in a delivery session. `outcomes` and `scoredAt` exist once the attempt is scored. */
+/**
+ * QTI: one attempt in a delivery session. `outcomes` and `scoredAt` exist once the attempt is scored. Statuses and outcome variables beyond
+ * those that the run reads (`scored`, `submitted`; `SCORE`) are QTI's own affair.
+ */
 export const attempt = z.looseObject({
   attemptId: ownerId,
   attemptNumber: z.int().min(1),
-  status: z.enum(['in_progress', 'submitted', 'scored']),
-  outcomes: z.record(z.string(), z.number()).optional(),
-  scoredAt: instant.optional(),
+  status: z.string(),
+  outcomes: z.record(z.string(), z.unknown()).optional(),
+  scoredAt: z.string().optional(),
 });
 export type Attempt = z.infer<typeof attempt>;
 

@@ -1,5 +1,5 @@
 /** Retries after the first attempt, at most. */
-export const MAX_RETRIES = 2;
+export const MAX_RETRIES = 1;
 
 const BASE_DELAY = 100;
 const MAX_DELAY = 2_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import type { RunState } from '../state.ts';
-import { completionEnvelope } from './completion-event.ts';
-import { completionEventIri, componentId, offerKey, producerResultId } from './names.ts';
+import { completionEnvelope, completionEvent } from './completion-event.ts';
+import { completionEventIri, componentId, offerKey, producerResultId } from '../names.ts';
 
 const HASH = 'b'.repeat(64);
 const COMPLETED = Date.parse('2026-03-01T08:30:00Z');
@@ -33,7 +33,7 @@ const conformance = {
 describe('completion event', () => {
   it('is a valid Caliper 1.2 envelope in both modes, with the time of the last attempt and not of the clock [MA-037]', () => {
     for (const completion of [learner, conformance]) {
-      const envelope = completionEnvelope(completion);
+      const envelope = completionEnvelope(completionEvent(completion));
       expect(caliperEnvelope.safeParse(envelope).success).toBe(true);
       expect(envelope.sendTime).toBe('2026-03-01T08:30:00.000Z');
       expect(envelope.data[0]?.eventTime).toBe(envelope.sendTime);
@@ -41,12 +41,13 @@ describe('completion event', () => {
   });
 
   it('is the same event, byte for byte, at every retry [MA-202]', () => {
-    expect(JSON.stringify(completionEnvelope(learner))).toBe(JSON.stringify(completionEnvelope(learner)));
-    expect(completionEnvelope(learner).data[0]?.id).toBe(completionEventIri(state));
+    const envelope = (): string => JSON.stringify(completionEnvelope(completionEvent(learner)));
+    expect(envelope()).toBe(envelope());
+    expect(completionEvent(learner).id).toBe(completionEventIri(state));
   });
 
   it('grades a learner by a software actor and publishes the score', () => {
-    expect(completionEnvelope(learner).data[0]).toMatchObject({
+    expect(completionEvent(learner)).toMatchObject({
       type: 'GradeEvent',
       profile: 'GradingProfile',
       action: 'Graded',
@@ -60,8 +61,8 @@ describe('completion event', () => {
   });
 
   it('names no person and no score when the run is synthetic: hashes and counts only [MA-013]', () => {
-    const text = JSON.stringify(completionEnvelope(conformance));
-    expect(completionEnvelope(conformance).data[0]).toMatchObject({ type: 'Event', action: 'Completed' });
+    const text = JSON.stringify(completionEvent(conformance));
+    expect(completionEvent(conformance)).toMatchObject({ type: 'Event', action: 'Completed' });
     for (const secret of ['Person', 'student-1', '512.5', 'candidate-pseudonym'])
       expect(text).not.toContain(secret);
   });

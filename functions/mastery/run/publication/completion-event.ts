@@ -3,7 +3,7 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { RunState } from '../state.ts';
-import { completionEventIri, entityIri } from './names.ts';
+import { completionEventIri, entityIri } from '../names.ts';
 
 const SENSOR = 'urn:mastery-engine:sensor';
 const ACTOR = { id: 'urn:mastery-engine:application', type: 'SoftwareApplication' } as const;
@@ -18,12 +18,15 @@ export interface Completion {
   readonly learner: { readonly studentId: string; readonly scaleScore: number } | undefined;
 }
 
-/** The Caliper 1.2 envelope of a completed run: its sendTime is the event's own time, never the clock of a retry. */
-export function completionEnvelope(completion: Completion): CaliperEnvelope {
-  const event =
-    completion.learner === undefined
-      ? conformanceEvent(completion)
-      : gradeEvent(completion, completion.learner);
+/** The Caliper 1.2 event of a completed run. */
+export function completionEvent(completion: Completion): CaliperEvent {
+  return completion.learner === undefined
+    ? conformanceEvent(completion)
+    : gradeEvent(completion, completion.learner);
+}
+
+/** Its envelope: sendTime is the event's own time, never the clock of a retry. */
+export function completionEnvelope(event: CaliperEvent): CaliperEnvelope {
   return { sensor: SENSOR, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
 }
 

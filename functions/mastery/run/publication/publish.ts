@@ -1,5 +1,4 @@
-import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
-import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
@@ -10,20 +9,14 @@ import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
-import type { ScoredOutcome } from '../outcomes.ts';
 import { resultsAcknowledged } from '../state.ts';
 import type { RunState } from '../state.ts';
 import { acknowledge } from '../transitions/acknowledge.ts';
-import { completionEnvelope } from './completion-event.ts';
-import { producerResultId } from './names.ts';
+import { completionEnvelope, completionEvent } from './completion-event.ts';
+import type { Completion } from './completion-event.ts';
+import type { Findings } from './findings.ts';
+import { producerResultId } from '../names.ts';
 import { kcComponents, resultRecord } from './result-record.ts';
-
-/** What a stopped run has to say. */
-export interface Findings {
-  readonly scale: ScaleResult;
-  readonly classifications: readonly KcClassification[];
-  readonly outcomes: readonly ScoredOutcome[];
-}
 
 /** Why a step did not end: not answered for now (the run stays `finalizing`), or refused. */
 type Refusal = { readonly silent: true } | { readonly silent: false; readonly problem: Problem };
@@ -56,23 +49,20 @@ export async function completionIsProven(
   state: RunState,
   findings: Findings,
 ): Promise<boolean> {
-  const event = completionEvent(state, findings);
-  const proof = await readBack(platform, event);
+  const proof = await readBack(platform, completionEvent(completionOf(state, findings)));
   return proof.ok;
 }
 
 async function publishRecord(
   platform: Platform,
   state: RunState,
-  { scale, outcomes }: Findings,
+  findings: Findings,
 ): Promise<Step<RunState>> {
-  const { resultsStudentId, stopReason } = state;
-  const lastOutcome = outcomes.at(-1);
+  const { resultsStudentId } = state;
   if (resultsStudentId === undefined || state.acknowledgements.resultRecordId !== undefined) return ok(state);
-  if (lastOutcome === undefined || stopReason === null) throw new Error('publish: the run has not stopped');
   const answer = await platform.call(operations.writeResultRecord, {
     idempotencyKey: producerResultId(state),
-    body: resultRecord(state, stopReason, resultsStudentId, scale, outcomes, lastOutcome),
+    body: resultRecord(state, resultsStudentId, findings),
   });
   if (!answer.ok) return err(failed(answer.error));
   if (answer.value.value.producerResultId !== producerResultId(state))
@@ -113,10 +103,9 @@ async function publishEvent(
   findings: Findings,
 ): Promise<Step<RunState>> {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
-  const envelope = completionEnvelope(completionOf(state, findings));
-  const emitted = await platform.call(operations.emitEvent, { body: envelope });
+  const event = completionEvent(completionOf(state, findings));
+  const emitted = await platform.call(operations.emitEvent, { body: completionEnvelope(event) });
   if (!emitted.ok) return err(failed(emitted.error));
-  const event = completionEvent(state, findings);
   const proof = await readBack(platform, event);
   return proof.ok ? ok(acknowledge(state, { caliperEventIri: event.id })) : proof;
 }
@@ -128,20 +117,12 @@ async function readBack(platform: Platform, event: CaliperEvent): Promise<Step<v
     // The event has just been accepted: an owner that does not show it yet is late, not wrong.
     return answer.error.kind === 'not-found' ? err({ silent: true }) : err(failed(answer.error));
   }
-  const same =
-    answer.value.value.eventIri === event.id &&
-    hashCanonical(answer.value.value.event) === hashCanonical(event);
-  return same
+  return answer.value.value.eventIri === event.id && says(answer.value.value.event, event)
     ? ok(undefined)
     : err(unacknowledged(operations.readEvidenceAck, answer.value.upstreamRequestId));
 }
 
-function completionOf(
-  state: RunState,
-  { scale, outcomes }: Findings,
-): Parameters<typeof completionEnvelope>[0] {
-  const lastOutcome = outcomes.at(-1);
-  if (lastOutcome === undefined) throw new Error('publish: the run has no outcome');
+function completionOf(state: RunState, { scale, outcomes, lastOutcome }: Findings): Completion {
   return {
     state,
     completedAt: lastOutcome.scoredAtMs,
@@ -153,10 +134,11 @@ function completionOf(
   };
 }
 
-function completionEvent(state: RunState, findings: Findings): CaliperEvent {
-  const [event] = completionEnvelope(completionOf(state, findings)).data;
-  if (event === undefined) throw new Error('publish: an envelope holds one event');
-  return event;
+/** Whether a stored event says everything that was sent; an owner may add members of its own [MA-038]. */
+function says(stored: CaliperEvent, sent: CaliperEvent): boolean {
+  return Object.entries(sent).every(
+    ([name, value]) => stored[name] !== undefined && canonicalJson(stored[name]) === canonicalJson(value),
+  );
 }
 
 /** A transient fault leaves the step open; anything else is the owner's refusal. */

@@ -1,17 +1,14 @@
-import type { KcClassification, ScaleResult, StopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
-import type { ScoredOutcome } from '../outcomes.ts';
 import type { RunState } from '../state.ts';
-import { componentId, producerResultId } from './names.ts';
+import { componentId, producerResultId } from '../names.ts';
+import type { Findings } from './findings.ts';
 
 /** The settled result of a learner run, with the same bytes at every retry. */
 export function resultRecord(
   state: RunState,
-  stopReason: StopReason,
   studentId: string,
-  scale: ScaleResult,
-  outcomes: readonly ScoredOutcome[],
-  lastOutcome: ScoredOutcome,
+  { scale, outcomes, lastOutcome, stopReason }: Findings,
 ): ResultRecordRequest {
   return {
     producerResultId: producerResultId(state),

@@ -1,6 +1,5 @@
 import { digestOutcomes } from '../outcomes.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
-import { outstandingOffer } from '../state.ts';
 import type { RunState } from '../state.ts';
 
 /**
@@ -13,11 +12,16 @@ export function consumeOutcome(
   consumed: readonly ScoredOutcome[],
   news: ScoredOutcome,
 ): { readonly state: RunState; readonly outcomes: readonly ScoredOutcome[] } {
-  if (state.stopReason !== null || outstandingOffer(state)?.sequence !== news.sequence)
+  const offer = state.offers[news.sequence - 1];
+  if (state.stopReason !== null || offer === undefined || state.consumed.count + 1 !== news.sequence)
     throw new Error('consumeOutcome: the outcome does not belong to the outstanding offer');
   const outcomes = [...consumed, news];
   return {
-    state: { ...state, consumed: { count: outcomes.length, digest: digestOutcomes(outcomes) } },
+    state: {
+      ...state,
+      offers: state.offers.with(news.sequence - 1, { ...offer, consumedAttemptId: news.attemptId }),
+      consumed: { count: outcomes.length, digest: digestOutcomes(outcomes) },
+    },
     outcomes,
   };
 }

@@ -1,9 +1,9 @@
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import type { RunState } from '../state.ts';
+import type { RunState } from './state.ts';
 
 /**
  * The names of everything that a run writes upstream, made of the tenant and the run's seed: a retry names the same thing again
- * (docs/written-things.md has the table).
+ * (docs/adaptive-run.md has the table).
  */
 export function offerKey(state: Pick<RunState, 'tenantId' | 'runSeed'>, sequence: number): string {
   return deterministicUuid('mastery-offer', state.tenantId, state.runSeed, String(sequence));

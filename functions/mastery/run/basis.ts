@@ -1,0 +1,72 @@
+import { verifyAnchor } from '#functions/mastery/pool/anchor.ts';
+import type { AnchorStatus } from '#functions/mastery/pool/anchor.ts';
+import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
+import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import { bindModel } from '#functions/mastery/records/bind-model.ts';
+import type { BoundModel } from '#functions/mastery/records/bind-model.ts';
+import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { Platform } from '#shared/platform/platform.ts';
+import { problem } from '#shared/problems/registry.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import type { PinnedRecords } from './pinned-records.ts';
+
+/** What records and owners say now: all that a diagnosis stands on beside the answers. */
+export interface RunBasis extends PinnedRecords {
+  readonly bound: BoundModel;
+  readonly pins: ExecutionPins;
+  readonly anchor: AnchorStatus;
+}
+
+/**
+ * Puts the basis of a run together: the pool, bound to the calibration, every in-scope KC resolved in CASE; beside them the anchor, whose
+ * silence delays nothing else.
+ * @param reading the pool, which is being read
+ */
+export async function readBasis(
+  platform: Platform,
+  records: PinnedRecords,
+  reading: Promise<Result<ReadPool, Problem>>,
+): Promise<Result<RunBasis, Problem>> {
+  const { policy, calibration } = records;
+  const [pool, anchor] = await Promise.all([
+    bindPool(platform, records, reading),
+    verifyAnchor(platform, calibration.document.anchor),
+  ]);
+  if (!pool.ok) return pool;
+  if (!anchor.ok) return anchor;
+  return ok({ policy, calibration, ...pool.value, anchor: anchor.value });
+}
+
+async function bindPool(
+  platform: Platform,
+  { policy, calibration }: PinnedRecords,
+  reading: Promise<Result<ReadPool, Problem>>,
+): Promise<Result<Pick<RunBasis, 'bound' | 'pins'>, Problem>> {
+  const pool = await reading;
+  if (!pool.ok) return pool;
+  const { blueprint, pins } = pool.value;
+  const bound = bindModel(calibration, policy, blueprint, pool.value.pool.members);
+  if (!bound.ok) return bound;
+  const { caseFrameworkGuid } = calibration.document;
+  const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
+  return mapped.ok ? ok({ bound: bound.value, pins }) : mapped;
+}
+
+/** Whether Results takes KC components: without it no learner result could be published, so no learner run starts [MA-035]. */
+export async function requireKcComponents(platform: Platform): Promise<Result<undefined, Problem>> {
+  const answer = await platform.call(operations.readCapabilities, {});
+  if (!answer.ok) return err(upstreamProblem(answer.error));
+  if (answer.value.value.capabilities.includes('kc_components')) return ok(undefined);
+  const { service, id } = operations.writeKcComponents;
+  return err(
+    problem('mastery', 'upstream-unavailable', 424, {
+      detail: 'Results does not take knowledge-component results, so a learner run could not be published.',
+      retryable: false,
+      upstream: reference(service, id, answer.value.upstreamRequestId),
+    }),
+  );
+}

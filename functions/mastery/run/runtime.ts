@@ -1,0 +1,82 @@
+import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
+import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
+import { problem } from '#shared/problems/registry.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { nameSessions, readOutcomes } from './outcomes.ts';
+import type { Evidence, NamedRuntime, RuntimeFault } from './outcomes.ts';
+import type { RunState } from './state.ts';
+
+/** QTI's runtime of a run, read and understood. */
+export interface RunRuntime extends Evidence {
+  readonly named: NamedRuntime;
+}
+
+/**
+ * Reads what QTI holds now for the run's sessions [MA-028]. A reading that contradicts the continuation is repeated once before it is
+ * believed: a replica that lags looks the same, and the conflict would end the run.
+ */
+export async function readRunRuntime(
+  platform: Platform,
+  state: RunState,
+): Promise<Result<RunRuntime, Problem>> {
+  const first = await readOnce(platform, state);
+  if (first.ok) return ok(first.value);
+  if (first.error.fault !== 'stream-conflict') return err(first.error.problem);
+  const second = await readOnce(platform, state);
+  return second.ok ? ok(second.value) : err(second.error.problem);
+}
+
+/** The candidate's sessions that a list of known ones does not name. A candidate that QTI has never met has none. */
+export async function readUnnamedSessions(
+  platform: Platform,
+  candidateRef: string,
+  named: ReadonlySet<string>,
+): Promise<Result<readonly DeliverySession[], Problem>> {
+  const answer = await platform.call(operations.readCandidateRuntime, {
+    path: { tenantId: platform.tenantId, candidateRef },
+  });
+  if (!answer.ok) return answer.error.kind === 'not-found' ? ok([]) : err(upstreamProblem(answer.error));
+  if (answer.value.value.candidateRef !== candidateRef) return err(foreignRuntime(answer.value));
+  return ok(answer.value.value.sessions.filter(({ deliverySessionId }) => !named.has(deliverySessionId)));
+}
+
+interface Unreadable {
+  readonly fault: RuntimeFault | undefined;
+  readonly problem: Problem;
+}
+
+async function readOnce(platform: Platform, state: RunState): Promise<Result<RunRuntime, Unreadable>> {
+  const answer = await platform.call(operations.readCandidateRuntime, {
+    path: { tenantId: platform.tenantId, candidateRef: state.candidateRef },
+  });
+  if (!answer.ok) return err({ fault: undefined, problem: upstreamProblem(answer.error) });
+  if (answer.value.value.candidateRef !== state.candidateRef)
+    return err({ fault: 'malformed', problem: foreignRuntime(answer.value) });
+  const unreadable = (fault: RuntimeFault): Unreadable => ({
+    fault,
+    problem:
+      fault === 'stream-conflict'
+        ? problem('mastery', 'stream-conflict', 409)
+        : invalidPool(
+            operations.readCandidateRuntime,
+            answer.value.upstreamRequestId,
+            'A scored attempt is not a 0 or 1 score with its time.',
+          ),
+  });
+  const named = nameSessions(state.offers, answer.value.value);
+  if (!named.ok) return err(unreadable(named.error));
+  const evidence = readOutcomes(state, named.value);
+  return evidence.ok ? ok({ ...evidence.value, named: named.value }) : err(unreadable(evidence.error));
+}
+
+function foreignRuntime({ upstreamRequestId }: UpstreamAnswer<RuntimeData>): Problem {
+  return invalidPool(
+    operations.readCandidateRuntime,
+    upstreamRequestId,
+    'The runtime data are of another candidate.',
+  );
+}
