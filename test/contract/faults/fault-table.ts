@@ -1,0 +1,123 @@
+import { expect } from 'vitest';
+import { openFaults } from '#local/platform/faults.ts';
+import type { faultKinds } from '#local/platform/faults.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { RunReply } from '#test/support/adaptive-run.ts';
+
+/** An upstream call by the name of its row in `operations`: an id alone may be a read and a write. */
+export type CallName = keyof typeof operations;
+
+/**
+ * What a route answers when one of its upstream calls goes wrong, in the words of `sentenceOf`. `silent`: the owner gives no whole answer
+ * (down, 503, 429, cut off, or the acknowledgement of a write is lost), however often it is asked. Numbers are statuses. `again …`: the
+ * same distortion in every answer, where one request reads twice.
+ */
+export interface FaultRow {
+  readonly silent: string;
+  readonly malformed: string;
+  readonly wrong_tenant?: string;
+  readonly version_drift?: string;
+  readonly stale?: string;
+  readonly always_version_drift?: string;
+  readonly always_stale?: string;
+  readonly 401: string;
+  readonly 404: string;
+  readonly 409: string;
+  readonly 422: string;
+}
+
+export type FaultTable = Readonly<Partial<Record<CallName, FaultRow>>>;
+
+/** One line of a table: the fault to arm, and the answer. */
+export interface FaultCase {
+  readonly call: CallName;
+  readonly title: string;
+  readonly arm: Readonly<Record<string, unknown>>;
+  readonly expected: string;
+}
+
+/** More than any request asks. */
+const ALWAYS = 1_000;
+
+/** The cases of a table. */
+export function casesOf(table: FaultTable): readonly FaultCase[] {
+  return Object.entries(table).flatMap(([name, row]) => {
+    const call = name as CallName;
+    const { id: operation, method } = operations[call];
+    return Object.entries(row).flatMap(([column, expected]: [string, string]) =>
+      armsOf(column, call).map(([fault, arm]) => ({
+        call,
+        title: `${method} ${operation}, ${fault}: ${expected}`,
+        arm: { operation, method, ...arm },
+        expected,
+      })),
+    );
+  });
+}
+
+interface Arm {
+  readonly kind: (typeof faultKinds)[number];
+  readonly times?: number;
+  readonly status?: number;
+  readonly retryAfterSeconds?: number;
+}
+
+function armsOf(column: string, call: CallName): readonly (readonly [string, Arm])[] {
+  switch (column) {
+    case 'silent':
+      return [
+        ['down', { kind: 'down', times: ALWAYS }],
+        ['503', { kind: 'status', status: 503, times: ALWAYS }],
+        // Longer than any request may take.
+        ['429', { kind: 'status', status: 429, retryAfterSeconds: 60, times: ALWAYS }],
+        ['cut', { kind: 'cut', times: ALWAYS }],
+        ...(operations[call].method === 'POST'
+          ? [['lost_acknowledgement', { kind: 'lost_acknowledgement', times: ALWAYS }] as const]
+          : []),
+      ];
+    case 'malformed':
+    case 'wrong_tenant':
+      return [[column, { kind: column, times: ALWAYS }]];
+    case 'version_drift':
+    case 'stale':
+      return [[column, { kind: column }]];
+    case 'always_version_drift':
+      return [['version_drift in every answer', { kind: 'version_drift', times: ALWAYS }]];
+    case 'always_stale':
+      return [['stale in every answer', { kind: 'stale', times: ALWAYS }]];
+    default:
+      return [[column, { kind: 'status', status: Number(column), times: ALWAYS }]];
+  }
+}
+
+/** The distortions of an answer that the platform can show for a call, and that its row must therefore name. */
+function distortionsOf(call: CallName): readonly string[] {
+  const { id: operation, method } = operations[call];
+  return (['wrong_tenant', 'version_drift', 'stale'] as const).filter(
+    (kind) => openFaults().arm({ operation, method, kind }).ok,
+  );
+}
+
+/** A table has a row for exactly these operations, and each row every distortion that its answer can have. */
+export function expectComplete(table: FaultTable, operationIds: ReadonlySet<string | null>): void {
+  const names = Object.keys(table) as CallName[];
+  expect(new Set(names.map((name) => operations[name].id))).toStrictEqual(operationIds);
+  for (const name of names)
+    expect(Object.keys(table[name]!)).toEqual(expect.arrayContaining([...distortionsOf(name)]));
+}
+
+/** A problem that names the owner of the failed call names the call too. */
+export function expectNames({ body }: Extract<RunReply, { kind: 'problem' }>, call: CallName): void {
+  const { id, service } = operations[call];
+  if (body.upstream?.service === service || body.upstream?.service === 'platform_auth')
+    expect(body.upstream.operation).toBe(id);
+}
+
+export const silent = (service: string): string => `424 upstream-unavailable ${service} retryable`;
+export const refused = (service: string): string => `424 upstream-unavailable ${service}`;
+export const invalid = (service: string): string => `502 qti-adaptive-pool-invalid ${service}`;
+export const incomplete = (service: string): string => `424 finalization-incomplete ${service} retryable`;
+export const hidden = '404 resource-not-found';
+export const drift = '409 adaptive-pool-version-drift';
+export const conflict = '409 stream-conflict';
+export const miscalibrated = '422 calibration-invalid';

@@ -1,0 +1,86 @@
+import { expect } from 'vitest';
+import type { RunGiven } from '#test/support/adaptive-run.ts';
+import { conflict, drift, invalid, miscalibrated, refused, silent } from './fault-table.ts';
+import type { FaultRow, FaultTable } from './fault-table.ts';
+
+/** Nothing here is the caller's id any more: whatever an owner does not show is its own gap. */
+const refusals = (service: string): Pick<FaultRow, 401 | 404 | 409 | 422> => ({
+  401: refused('platform_auth'),
+  404: refused(service),
+  409: refused(service),
+  422: refused(service),
+});
+
+/** What both inspect and advance read. Against the pins one reading is enough to tell drift. */
+export const rereads: FaultTable = {
+  readTestSpec: {
+    silent: silent('content'),
+    malformed: refused('content'),
+    wrong_tenant: refused('content'),
+    version_drift: conflict,
+    stale: conflict,
+    ...refusals('content'),
+  },
+  validateAdaptiveBankIdentity: {
+    silent: silent('content'),
+    malformed: refused('content'),
+    wrong_tenant: refused('content'),
+    version_drift: conflict,
+    stale: conflict,
+    ...refusals('content'),
+  },
+  readAdaptivePoolManifest: {
+    silent: silent('bank'),
+    malformed: invalid('bank'),
+    wrong_tenant: invalid('bank'),
+    version_drift: drift,
+    stale: silent('bank'),
+    ...refusals('bank'),
+  },
+  readAdaptivePoolRoot: {
+    silent: silent('qti'),
+    malformed: invalid('qti'),
+    wrong_tenant: invalid('qti'),
+    version_drift: drift,
+    stale: drift,
+    ...refusals('qti'),
+  },
+  resolveMapping: {
+    silent: silent('case'),
+    malformed: refused('case'),
+    wrong_tenant: miscalibrated,
+    version_drift: miscalibrated,
+    stale: '200 in_progress reportable',
+    ...refusals('case'),
+  },
+  verifyAnchor: {
+    silent: '200 in_progress anchor_unavailable',
+    malformed: '200 in_progress anchor_unavailable',
+    wrong_tenant: '200 in_progress anchor_unavailable',
+    version_drift: '200 in_progress anchor_unavailable',
+    stale: '200 in_progress anchor_unavailable',
+    401: '200 in_progress anchor_unavailable',
+    404: '200 in_progress anchor_unavailable',
+    409: '200 in_progress anchor_unavailable',
+    422: '200 in_progress anchor_unavailable',
+  },
+};
+
+/** QTI's runtime, but for an old view of it: what that means depends on what the old view leaves out. */
+export const rereadRuntime = {
+  silent: silent('qti'),
+  malformed: invalid('qti'),
+  wrong_tenant: invalid('qti'),
+  ...refusals('qti'),
+};
+
+/** A run that is shown says what it said before, except for a scale that no verified anchor carries. */
+export function expectNothingInvented(reply: RunGiven, sound: RunGiven): void {
+  const { scaleReportability } = reply.body;
+  expect(reply.body).toMatchObject({
+    executionPins: sound.body.executionPins,
+    kcClassifications: sound.body.kcClassifications,
+    remainingUncertainty: sound.body.remainingUncertainty,
+    scale: scaleReportability === 'reportable' ? sound.body.scale : null,
+  });
+}

@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '#shared/platform/operations.ts';
+import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import {
+  casesOf,
+  conflict,
+  expectComplete,
+  expectNames,
+  drift,
+  hidden,
+  invalid,
+  miscalibrated,
+  refused,
+  silent,
+} from './fault-table.ts';
+import type { CallName, FaultTable } from './fault-table.ts';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+});
+afterEach(async () => {
+  await stack.control('DELETE', 'faults');
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+const started = '201 in_progress pending';
+
+/** A start names spec, bank and operation itself: what their owners hide is the caller's 404. Everything else is derived. */
+const table: FaultTable = {
+  readTestSpec: {
+    silent: silent('content'),
+    malformed: refused('content'),
+    wrong_tenant: refused('content'),
+    // Another version is as good as any, as long as the run is pinned to it.
+    version_drift: started,
+    stale: started,
+    401: refused('platform_auth'),
+    404: hidden,
+    409: refused('content'),
+    422: hidden,
+  },
+  validateAdaptiveBankIdentity: {
+    silent: silent('content'),
+    malformed: refused('content'),
+    wrong_tenant: refused('content'),
+    version_drift: started,
+    stale: started,
+    401: refused('platform_auth'),
+    404: hidden,
+    409: refused('content'),
+    422: hidden,
+  },
+  readAdaptivePoolManifest: {
+    silent: silent('bank'),
+    malformed: invalid('bank'),
+    wrong_tenant: invalid('bank'),
+    version_drift: drift,
+    always_version_drift: invalid('qti'),
+    // An operation that still ran when this was true.
+    stale: silent('bank'),
+    always_stale: silent('bank'),
+    401: refused('platform_auth'),
+    404: hidden,
+    409: refused('bank'),
+    422: hidden,
+  },
+  readAdaptivePoolRoot: {
+    silent: silent('qti'),
+    malformed: invalid('qti'),
+    wrong_tenant: invalid('qti'),
+    version_drift: drift,
+    always_version_drift: invalid('qti'),
+    stale: drift,
+    always_stale: invalid('qti'),
+    401: refused('platform_auth'),
+    404: refused('qti'),
+    409: refused('qti'),
+    422: refused('qti'),
+  },
+  readCandidateRuntime: {
+    silent: silent('qti'),
+    malformed: invalid('qti'),
+    wrong_tenant: invalid('qti'),
+    stale: started,
+    401: refused('platform_auth'),
+    404: refused('qti'),
+    409: refused('qti'),
+    422: refused('qti'),
+  },
+  resolveMapping: {
+    silent: silent('case'),
+    malformed: refused('case'),
+    // Another tenant's item is not the one that the calibration has pinned.
+    wrong_tenant: miscalibrated,
+    version_drift: miscalibrated,
+    stale: started,
+    401: refused('platform_auth'),
+    404: refused('case'),
+    409: refused('case'),
+    422: refused('case'),
+  },
+  // Before any outcome there is no scale that an anchor could carry.
+  verifyAnchor: {
+    silent: started,
+    malformed: started,
+    wrong_tenant: started,
+    version_drift: started,
+    stale: started,
+    401: started,
+    404: started,
+    409: started,
+    422: started,
+  },
+  readCapabilities: {
+    silent: silent('results'),
+    malformed: refused('results'),
+    wrong_tenant: refused('results'),
+    stale: refused('results'),
+    401: refused('platform_auth'),
+    404: refused('results'),
+    409: refused('results'),
+    422: refused('results'),
+  },
+  offerSelectedItem: {
+    silent: silent('qti'),
+    malformed: invalid('qti'),
+    wrong_tenant: invalid('qti'),
+    401: refused('platform_auth'),
+    404: refused('qti'),
+    409: conflict,
+    422: refused('qti'),
+  },
+};
+
+/** What a start asks its owners, whether or not it comes out well. */
+const asked = Object.keys(table) as CallName[];
+
+describe('start, one upstream operation at a time', () => {
+  it('has a row for every operation that a start uses, and every distortion of it', async () => {
+    await runs.takeCalls();
+    await runs.start().sendForRun();
+    expectComplete(table, new Set((await runs.takeCalls()).map(({ operation }) => operation)));
+  });
+
+  for (const { call, title, arm, expected } of casesOf(table)) {
+    it(`${title} [MA-151, MA-154, MA-155, MA-218, MA-222, MA-223]`, async () => {
+      const start = runs.start();
+      await runs.takeCalls();
+      await stack.fault(arm);
+      const reply = await start.send();
+      expect(sentenceOf(reply)).toBe(expected);
+      if (reply.kind === 'run') return;
+      expectNames(reply, call);
+      // Without every fact nothing is offered.
+      if (call !== 'offerSelectedItem')
+        expect(await runs.takeCalls()).not.toContainEqual(expect.objectContaining({ method: 'POST' }));
+
+      // The same request with the same key goes through once its owner does.
+      await stack.control('DELETE', 'faults');
+      const { body } = await start.sendForRun();
+      expect(body.offeredItem).toMatchObject({ sequence: 1 });
+    });
+  }
+
+  it('goes on after one failed try of every read and write [MA-218]', async () => {
+    for (const name of asked) {
+      const { id: operation, method } = operations[name];
+      await stack.fault({ operation, method, kind: 'status', status: 503 });
+    }
+    expect(sentenceOf(await runs.start().send())).toBe(started);
+    await stack.faultsStruck();
+  });
+
+  it.each(['cut', 'lost_acknowledgement', 'malformed', 'wrong_tenant'])(
+    'takes up the session of an offer whose answer was no good (%s) instead of making another [MA-190]',
+    async (kind) => {
+      const before = (await runs.state()).counts['qti.session']!;
+      const start = runs.start();
+      await stack.fault({ operation: 'qti.offer_selected_item', kind, times: 100 });
+      expect((await start.send()).kind).toBe('problem');
+      expect((await runs.state()).counts['qti.session']).toBe(before + 1);
+      await stack.control('DELETE', 'faults');
+      const { body } = await start.sendForRun();
+      const { counts, entities } = await runs.state();
+      expect(counts['qti.session']).toBe(before + 1);
+      expect(entities['qti.session']).toHaveProperty([body.offeredItem!.deliverySessionId]);
+    },
+  );
+});

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import * as z from 'zod';
+import { localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
+import { localRegion } from '#local/aws/kms.ts';
+import { createControlTable } from '#shared/aws/control-table.ts';
+import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { createDataKeyOpener } from '#shared/aws/kms.ts';
+import { createKeySettings } from '#shared/aws/settings-table.ts';
+import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import type { AdaptiveRun, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
+import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { problemKeysOf } from '#shared/contract/route-problems.ts';
+import type { ControlRecord } from '#shared/idempotency/control-record.ts';
+import { identifyRequest } from '#shared/idempotency/request-identity.ts';
+import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import { masteryProblem } from '#shared/problems/document.ts';
+import type { MasteryProblem } from '#shared/problems/document.ts';
+import type { TestStack } from './stack.ts';
+
+/** An answer, held against the contract before a test sees it. */
+export type RunReply =
+  | {
+      readonly kind: 'run';
+      readonly status: number;
+      readonly headers: Headers;
+      readonly body: AdaptiveRun;
+      readonly etag: string;
+    }
+  | {
+      readonly kind: 'problem';
+      readonly status: number;
+      readonly headers: Headers;
+      readonly body: MasteryProblem;
+    };
+export type RunGiven = Extract<RunReply, { kind: 'run' }>;
+
+/** One request of a run, which can be sent as often as wanted: the same bytes under the same key. */
+export interface RunRequest {
+  readonly send: () => Promise<RunReply>;
+  /** Sends it and fails the test unless a run comes back. */
+  readonly sendForRun: () => Promise<RunGiven>;
+  /** What the control table holds of it. */
+  readonly record: () => Promise<ControlRecord | undefined>;
+  /**
+   * Lets the lease of an interrupted run of it end now, as it would by itself when the function's time is over: the same conditional write
+   * by which a function lets go. Nobody waits for half a minute in a test.
+   */
+  readonly endLease: () => Promise<void>;
+}
+
+/** What the platform's owners hold of one tenant. */
+const platformState = z.object({
+  counts: z.record(z.string(), z.number()),
+  entities: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+export type PlatformState = z.infer<typeof platformState>;
+const platformStates = z.object({ tenants: z.record(z.string(), platformState) });
+
+const platformCalls = z.object({
+  calls: z.array(
+    z.object({
+      operation: z.string().nullable(),
+      method: z.string(),
+      status: z.number().nullable(),
+      fault: z.string().nullable(),
+    }),
+  ),
+});
+export type PlatformCall = z.infer<typeof platformCalls>['calls'][number];
+
+/** An entity by kind and id, and its members' new values by JSON Pointer; without a value the member goes. */
+export interface OwnerChange {
+  readonly entity: string;
+  readonly id: string;
+  readonly changes: readonly { readonly pointer: string; readonly value?: unknown }[];
+}
+
+/** The runs of one tenant of a stack: its requests, its player, and a look at what its owners hold. */
+export interface AdaptiveRuns {
+  /** The body of a start over one of the seed's banks; default: a learner's run over the bank that every answer is news to. */
+  readonly startBody: (options?: { readonly bank?: string; readonly mode?: RunMode }) => object;
+  readonly start: (body?: object) => RunRequest;
+  readonly inspect: (continuationToken: string) => RunRequest;
+  readonly advance: (continuationToken: string, etag: string) => RunRequest;
+  /** Plays the offered item: QTI scores one attempt. */
+  readonly play: (run: AdaptiveRun, score?: 0 | 1) => Promise<void>;
+  /** Plays the offered item and inspects, which gives the tag that the next advance needs. */
+  readonly playAndInspect: (run: AdaptiveRun, score?: 0 | 1) => Promise<RunGiven>;
+  readonly state: () => Promise<PlatformState>;
+  /** The calls of the owners since this was last asked. */
+  readonly takeCalls: () => Promise<readonly PlatformCall[]>;
+  /** Changes an entity as its owner would; resolves to what brings the former entity back. */
+  readonly change: (change: OwnerChange) => Promise<() => Promise<void>>;
+  readonly close: () => void;
+}
+
+/** The bank whose policy stops after five items, and the one that stops when its two seconds are over. */
+export const SHORT_BANK = 'fraction-subtraction-short';
+export const TIMED_BANK = 'fraction-subtraction-timed';
+
+/** Opens the runs of a tenant. */
+export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): AdaptiveRuns {
+  const world = stack.worlds.get(tenantId)!;
+  const clients = createEndpointClients({
+    endpoint: stack.urls.awsUrl,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+  const control = createControlTable(clients.dynamo, localTableName('control'));
+  const keys = createKeyRing({
+    settings: createKeySettings(clients.dynamo, localTableName('settings')),
+    kms: createDataKeyOpener(clients.kms),
+    stage: localStage,
+    purposes: ['idempotency'],
+    clock: Date.now,
+  });
+
+  function request(
+    route: typeof startAdaptiveRun | typeof inspectAdaptiveRun | typeof advanceAdaptiveRun,
+    body: object,
+    ifMatch?: string,
+  ): RunRequest {
+    const idempotencyKey = randomUUID();
+    const record = async (): Promise<ControlRecord | undefined> => {
+      const { method, path: canonicalPath } = route;
+      const asked = { tenantId, method, canonicalPath, idempotencyKey, ifMatch, body };
+      return control.read((await identifyRequest(keys, asked)).id, Date.now());
+    };
+    const send = async (): Promise<RunReply> => {
+      const response = await fetch(`${stack.urls.masteryUrl}${route.path}`, {
+        method: route.method,
+        headers: {
+          Authorization: `Bearer ${await stack.tokenFor(tenantId, [route.scope])}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': idempotencyKey,
+          ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
+        },
+        body: JSON.stringify(body),
+      });
+      return checkedReply(route, response, await response.text(), world.platform.credentials.platformJwt);
+    };
+    return {
+      send,
+      sendForRun: async () => runOf(await send()),
+      record,
+      async endLease() {
+        const standing = await record();
+        if (standing === undefined) throw new Error('the request has left no control record');
+        if (!(await control.release(standing, Date.now()))) throw new Error('no lease of it is open');
+      },
+    };
+  }
+
+  const play: AdaptiveRuns['play'] = async (run, score = 1) => {
+    if (run.offeredItem === null) throw new Error('no item is offered');
+    const session = encodeURIComponent(run.offeredItem.deliverySessionId);
+    const url = `${stack.urls.platformUrl}/tenants/${tenantId}/qti/delivery-sessions/${session}/attempts`;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${await stack.tokenFor(tenantId, [])}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({ outcomes: { SCORE: score } }),
+    });
+    expect(response.status).toBe(201);
+  };
+  const inspect: AdaptiveRuns['inspect'] = (continuationToken) =>
+    request(inspectAdaptiveRun, { continuationToken });
+  const state: AdaptiveRuns['state'] = async () =>
+    platformStates.parse(await stack.control('GET', 'state')).tenants[tenantId]!;
+  const startBody: AdaptiveRuns['startBody'] = ({ bank = SHORT_BANK, mode = 'production_learner' } = {}) => {
+    const { mastery } = world.fixtures;
+    const fixture = mastery.banks.find(({ name }) => name === bank)!;
+    const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
+    return {
+      selectionPolicyId,
+      scaleCalibrationId,
+      testSpecId,
+      testBankId,
+      bankOperationId,
+      runMode: mode,
+      ...(mode === 'production_learner' ? { resultsStudentId: mastery.resultsStudentId } : {}),
+    };
+  };
+
+  return {
+    startBody,
+    start: (body = startBody()) => request(startAdaptiveRun, body),
+    inspect,
+    advance: (continuationToken, etag) => request(advanceAdaptiveRun, { continuationToken }, etag),
+    play,
+    async playAndInspect(run, score) {
+      await play(run, score);
+      return inspect(run.continuationToken).sendForRun();
+    },
+    state,
+    async takeCalls() {
+      const { calls } = platformCalls.parse(await stack.control('GET', 'calls'));
+      await stack.control('DELETE', 'calls');
+      return calls;
+    },
+    async change(change) {
+      const before = (await state()).entities[change.entity]?.[change.id];
+      await stack.control('PATCH', 'entities', { tenantId, ...change });
+      return async () => {
+        const changes = change.changes.map(({ pointer }) => memberOf(before, pointer));
+        await stack.control('PATCH', 'entities', { tenantId, ...change, changes });
+      };
+    },
+    close: () => clients.destroy(),
+  };
+}
+
+/** The whole top-level member that a pointer leads into, so that putting it back undoes any change below it. */
+function memberOf(entity: unknown, pointer: string): OwnerChange['changes'][number] {
+  const [, name = ''] = pointer.split('/');
+  const value = (entity as Readonly<Record<string, unknown>>)[name];
+  return { pointer: `/${name}`, ...(value === undefined ? {} : { value }) };
+}
+
+/**
+ * What every answer must be, whatever went wrong on the way: a run of the published schema with a strong tag and the documented status, or
+ * a problem that its route declares, in the envelope, with `Retry-After` when it may be repeated; and no credential anywhere.
+ */
+function checkedReply(
+  route: typeof startAdaptiveRun | typeof inspectAdaptiveRun | typeof advanceAdaptiveRun,
+  { status, headers }: Response,
+  text: string,
+  credential: string,
+): RunReply {
+  expect(text).not.toContain(credential);
+  if (status === route.success.status) {
+    expect(headers.get('content-type')).toBe('application/json');
+    const etag = headers.get('etag') ?? '';
+    expect(isStrongEntityTag(etag)).toBe(true);
+    return { kind: 'run', status, headers, body: adaptiveRun.parse(JSON.parse(text)), etag };
+  }
+  expect(headers.get('content-type')).toBe('application/problem+json');
+  expect(headers.get('etag')).toBeNull();
+  const body = masteryProblem.parse(JSON.parse(text));
+  expect(body.status).toBe(status);
+  expect(problemKeysOf(route)).toContain(`${status} ${body.code}`);
+  expect(headers.has('retry-after')).toBe(body.retryable);
+  return { kind: 'problem', status, headers, body };
+}
+
+/** The run of an answer; fails the test for a problem, and says which. */
+export function runOf(reply: RunReply): RunGiven {
+  if (reply.kind === 'run') return reply;
+  throw new Error(`a run was expected and not ${sentenceOf(reply)}`);
+}
+
+/**
+ * An answer in one line, for tables of expectations: status, code, the owner that is named and whether to repeat, or status, state and
+ * reportability.
+ */
+export function sentenceOf(reply: RunReply): string {
+  const { status, body } = reply;
+  if (reply.kind === 'run') return `${status} ${reply.body.status} ${reply.body.scaleReportability}`;
+  const problem = body as MasteryProblem;
+  return [status, problem.code, problem.upstream?.service, problem.retryable ? 'retryable' : undefined]
+    .filter((word) => word !== undefined)
+    .join(' ');
+}
