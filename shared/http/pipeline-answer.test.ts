@@ -236,6 +236,28 @@ describe.each(services)('an answer of %s', (service) => {
     expect(lambda.lines.join('')).not.toContain('canary');
   });
 
+  it('that blames an owner is noted with the owner’s own request id', async () => {
+    const failure = isMastery
+      ? problem('mastery', 'upstream-unavailable', 424, {
+          upstream: { service: 'bank', operation: 'bank.read_adaptive_pool_manifest', requestId: 'up-1' },
+          retryable: false,
+        })
+      : problem('reports', 'dependency-unavailable', 503, { dependency: 'results' });
+    const lambda = await bind(() => Promise.resolve(err(failure)));
+    await lambda.invoke({ path: { probeId: 'p' } });
+    const line = lambda.lines.find((text) => text.includes('UPSTREAM_FAILED')) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject(
+      isMastery
+        ? {
+            owner: 'bank',
+            upstreamOperation: 'bank.read_adaptive_pool_manifest',
+            upstreamRequestId: 'up-1',
+            retryable: false,
+          }
+        : { owner: 'results', retryable: true },
+    );
+  });
+
   it('tells the operation when it must be done: the function’s time less 1.5 s', async () => {
     const times: (readonly [number, number])[] = [];
     const lambda = await bind(
@@ -254,14 +276,7 @@ describe.each(services)('an answer of %s', (service) => {
     const probe: Route = actOnProbe(service);
     const lambda = await testLambda(
       probe,
-      ({ log, idempotent }) => {
-        log('UPSTREAM_FAILED', {
-          service: 'qti',
-          operation: 'qti.read_candidate_runtime',
-          kind: 'unavailable',
-        });
-        return idempotent(() => Promise.resolve(ok({ body: { seen: {} } })));
-      },
+      ({ idempotent }) => idempotent(() => Promise.resolve(ok({ body: { seen: {} } }))),
       { issuer },
     );
     await fc.assert(

@@ -143,9 +143,22 @@ function problemBoundary(service: ServiceName, exchangeOf: (context: Context) =>
       const exchange = exchangeOf(request.context);
       const failure = problemOf(service, request.error, exchange);
       exchange.problem = failure;
+      noteUpstream(failure, exchange);
       request.response = problemAnswer(failure, exchange);
     },
   };
+}
+
+/** Which owner ended a request, for whoever looks after it. */
+function noteUpstream({ upstream, dependency, retryable }: Problem, { log }: Exchange): void {
+  const owner = upstream?.service ?? dependency;
+  if (owner === undefined) return;
+  log('UPSTREAM_FAILED', {
+    owner,
+    upstreamOperation: upstream?.operation,
+    upstreamRequestId: upstream?.requestId,
+    retryable,
+  });
 }
 
 function problemOf(service: ServiceName, error: unknown, { log }: Exchange): Problem {

@@ -44,4 +44,13 @@ describe('the log codes', () => {
       .map(([, code, fallback]) => code ?? fallback);
     expect([...new Set(written)].sort()).toEqual(Object.keys(logCodes).sort());
   });
+
+  it('name no field that stands on every line', () => {
+    const common = ['timestamp', 'level', 'code', 'message', 'service', 'operation', 'requestId'];
+    for (const [code, row] of Object.entries(logCodes))
+      expect(
+        Object.keys(row.fields).filter((name) => common.includes(name)),
+        code,
+      ).toEqual([]);
+  });
 });

@@ -87,7 +87,7 @@ export const logCodes = {
   UPSTREAM_FAILED: {
     level: 'warn',
     meaning: 'A request ended because of an owner: what its problem says of it.',
-    fields: { service: 'word', operation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
+    fields: { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   },
   RUN_RECEIPT: {
     level: 'info',
