@@ -34,14 +34,19 @@ export default tseslint.config(
       'no-restricted-globals': ['error', 'Date', 'process', 'performance', 'crypto'],
       'no-restricted-properties': [
         'error',
-        ...['random', 'pow', 'exp', 'log', 'log2', 'log10', 'log1p', 'expm1', 'sqrt', 'hypot', 'tanh'].map((property) => ({
-          object: 'Math',
-          property,
-        })),
+        ...['random', 'pow', 'exp', 'log', 'log2', 'log10', 'log1p', 'expm1', 'sqrt', 'hypot', 'tanh'].map(
+          (property) => ({
+            object: 'Math',
+            property,
+          }),
+        ),
       ],
       'no-restricted-syntax': [
         'error',
-        { selector: "BinaryExpression[operator='**']", message: 'The power operator differs between runtimes.' },
+        {
+          selector: "BinaryExpression[operator='**']",
+          message: 'The power operator differs between runtimes.',
+        },
       ],
     },
   },

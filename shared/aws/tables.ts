@@ -15,7 +15,8 @@ export const tables = [
     variable: 'RECORDS_TABLE',
     partitionKey: 'pk',
     sortKey: 'sk',
-    holds: 'immutable selection policies and scale calibrations; written once by the release command, read by functions',
+    holds:
+      'immutable selection policies and scale calibrations; written once by the release command, read by functions',
   },
   {
     name: 'control',

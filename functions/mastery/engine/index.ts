@@ -1,7 +1,7 @@
 /** The engine's only entry for other code. Pure and deterministic: the same arguments give the same bits on every runtime. */
 export type { Estimate, KnownMastery, ModelDefect, ModelParameters, Outcome } from './types.ts';
-export { CURRENT_RUNTIME_VERSION, runtimeVersions } from './kernels/index.ts';
-export { compileModel, estimate, knownScale, remainingUncertainty } from './model.ts';
+export { runtimeVersions } from './kernels/index.ts';
+export { compileModel, estimate, remainingUncertainty } from './model.ts';
 export type { CompiledModel } from './model.ts';
 export { classify, scoredItemsPerKc } from './classification.ts';
 export type { Classification, ClassificationRule } from './classification.ts';

@@ -13,7 +13,7 @@ import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 
 // A small world of valid owner answers, and a platform that answers with them; only tests import it.
 
-export const TENANT = 'tenant-a';
+const TENANT = 'tenant-a';
 export const ids = { testSpecId: 'spec-1', testBankId: 'bank-1', bankOperationId: 'operation-1' };
 
 export interface World {

@@ -17,7 +17,11 @@ const startFields = {
 export const startAdaptiveRunRequest = z
   .discriminatedUnion('runMode', [
     z.strictObject({ ...startFields, runMode: z.literal('owner_conformance') }),
-    z.strictObject({ ...startFields, runMode: z.literal('production_learner'), resultsStudentId: identifier }),
+    z.strictObject({
+      ...startFields,
+      runMode: z.literal('production_learner'),
+      resultsStudentId: identifier,
+    }),
   ])
   .meta({ id: 'StartAdaptiveRunRequest' });
 export type StartAdaptiveRunRequest = z.infer<typeof startAdaptiveRunRequest>;
@@ -28,7 +32,6 @@ export const continuationRequest = z
     continuationToken: z.string().regex(/^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/),
   })
   .meta({ id: 'ContinuationRequest' });
-export type ContinuationRequest = z.infer<typeof continuationRequest>;
 
 export const executionPins = z
   .strictObject({
@@ -47,10 +50,9 @@ export const executionPins = z
   .meta({ id: 'ExecutionPins' });
 export type ExecutionPins = z.infer<typeof executionPins>;
 
-export const offeredItem = z
+const offeredItem = z
   .strictObject({ deliverySessionId: identifier, artifactVersionId: identifier, sequence: z.int().min(1) })
   .meta({ id: 'OfferedItem' });
-export type OfferedItem = z.infer<typeof offeredItem>;
 
 export const kcClassification = z
   .strictObject({
@@ -78,7 +80,12 @@ export const scaleResult = z
   .meta({ id: 'ScaleResult' });
 export type ScaleResult = z.infer<typeof scaleResult>;
 
-export const stopReason = z.enum(['classifications_complete', 'precision_target_met', 'max_items', 'time_budget']);
+export const stopReason = z.enum([
+  'classifications_complete',
+  'precision_target_met',
+  'max_items',
+  'time_budget',
+]);
 export type StopReason = z.infer<typeof stopReason>;
 
 /** The answer of start, inspect and advance [MA-072]. */

@@ -12,7 +12,7 @@ export const probability = z.number().min(0).max(1).meta({ id: 'Probability' });
 export const timestamp = z
   .string()
   .refine((text) => parseInstant(text) !== undefined, 'must be an RFC 3339 UTC instant ending in Z')
-  .meta({ id: 'Timestamp', format: 'date-time', example: '2026-01-31T09:30:00.000Z' });
+  .meta({ id: 'Timestamp', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
 
 /** 64 lower-case hexadecimal characters [MA-043]. */
 export const sha256 = z

@@ -27,7 +27,6 @@ export const eligibilityRules = z
     poolMembership: z.literal('manifest').optional(),
   })
   .meta({ id: 'EligibilityRules' });
-export type EligibilityRules = z.infer<typeof eligibilityRules>;
 
 /** An immutable selection policy as clients read it [MA-104..MA-115]. */
 export const selectionPolicy = z

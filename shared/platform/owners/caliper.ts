@@ -33,4 +33,3 @@ export const storedEvent = z.looseObject({
   eventIri: z.string().min(1),
   event: caliperEvent,
 });
-export type StoredEvent = z.infer<typeof storedEvent>;
