@@ -44,6 +44,11 @@ type Stage = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /** A hung operation is answered while the function still can. */
 const EARLY_END_MS = 750;
+/**
+ * How long a run of the work is taken to be alive. Nearly all are done long before; one that is not may run beside whoever took over, since
+ * upstream writes are deterministic. It bounds what a retry waits for a function that crashed.
+ */
+const LONGEST_LEASE_MS = 10_000;
 /** The least time that a request which waited for another one keeps for its own work. */
 const LEAST_WORK_MS = 2_000;
 /** What one upstream call of a route's budget counts for. */
@@ -312,7 +317,7 @@ function operationRequest<R extends Route>(route: R, exchange: Exchange): Operat
         {
           successStatus: route.success.status,
           waitUntil: deadline - workTime(route, deadline - receivedAt),
-          leaseUntil: exchange.endsAt,
+          leaseUntil: Math.min(exchange.endsAt, receivedAt + LONGEST_LEASE_MS),
           conflict: (operationId) => reusedKey(route.service, operationId),
           log,
         },

@@ -34,7 +34,7 @@ export interface RunOptions {
   readonly successStatus: number;
   /** From then on a request no longer waits for one in flight but takes over, so that enough time is left for the work. */
   readonly waitUntil: number;
-  /** When this run is over at the latest: the end of the Lambda's time. */
+  /** Until then nobody takes over while this run is silent. */
   readonly leaseUntil: number;
   /** The answer to a key that stands for another request. */
   readonly conflict: (operationId: string) => Problem;
