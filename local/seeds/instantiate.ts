@@ -75,7 +75,7 @@ export function instantiateSeed(seed: Seed, tenantId: string): TenantWorld {
       caseItems: all.flatMap((bank) => bank.caseItems),
       anchorTable: {
         tenantId,
-        tableVersion: opaque('r90', tenantId, hashCanonical(all.map((bank) => bank.sourcePoint))),
+        tableVersion: anchorTableVersion(tenantId, seed.banks.at(0)?.calibration.anchor.version ?? ''),
         sourcePoints: all.map((bank) => bank.sourcePoint),
       },
       capabilities: { tenantId, capabilities: ['result_records', 'kc_components'] },
@@ -260,6 +260,11 @@ function caseItemsOf(bank: BankFile, ids: BankIds, frameworkGuid: string): reado
   ];
 }
 
+/** All anchors of a tenant stand in one version of its anchor table. */
+function anchorTableVersion(tenantId: string, version: string): string {
+  return opaque(`r90-${version}`, tenantId, 'anchor-table');
+}
+
 /** The verified anchor of a calibration, as the anchor table holds it. */
 function sourcePointOf(
   { anchor }: CalibrationFile,
@@ -267,11 +272,9 @@ function sourcePointOf(
   tenantId: string,
 ): AnchorTable['sourcePoints'][number] {
   const source = opaque(anchor.source, tenantId, directory);
-  const version = opaque(anchor.version, tenantId, directory);
   return {
     source,
-    version,
-    checksum: hashCanonical({ source, version }),
+    checksum: hashCanonical({ source, version: anchorTableVersion(tenantId, anchor.version) }),
     licenseScope: anchor.licenseScope,
     sourceRef: opaque('source-ref', tenantId, directory),
   };
@@ -308,7 +311,7 @@ function calibrationRecord(
     validUntil: calibration.validUntil,
     anchor: {
       source: sourcePoint.source,
-      version: sourcePoint.version,
+      version: anchorTableVersion(tenantId, calibration.anchor.version),
       checksum: sourcePoint.checksum,
       licenseScope: calibration.anchor.licenseScope,
     },

@@ -54,6 +54,14 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
     if (content === undefined || !policy.ok) continue;
     const findings = checkPolicy(policy.value, content.bank);
     defects.push(...located(`${folder}/${entry.policy}`, findings));
+    const [first] = banks;
+    if (first !== undefined && first.calibration.anchor.version !== content.calibration.anchor.version) {
+      defects.push({
+        file: `${folder}/calibration.json`,
+        pointer: '/anchor/version',
+        message: `must be that of ${first.directory}: a tenant has one anchor table, in one version`,
+      });
+    }
     banks.push({ name: entry.name, directory: folder, ...content, policy: policy.value });
   }
   if (defects.length > 0) return err(defects);

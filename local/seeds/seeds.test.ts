@@ -77,7 +77,10 @@ describe('the default seed', () => {
       }
       for (const kc of parameters.kcs) expect(items.get(kc.guid)!.uri).toBe(kc.uri);
       const point = aurora.platform.anchorTable.sourcePoints[at]!;
-      expect(document.anchor).toMatchObject({ source: point.source, version: point.version });
+      expect(document.anchor).toMatchObject({
+        source: point.source,
+        version: aurora.platform.anchorTable.tableVersion,
+      });
       expect(point.sourceRef).not.toBeNull();
     }
   });
@@ -428,6 +431,17 @@ describe('a seed directory with a defect', () => {
     const defect = defects.find((candidate) => candidate.file === file && candidate.pointer === pointer);
     expect(defect, renderDefects(defects)).toBeDefined();
     expect(defect!.message).toMatch(message);
+  });
+
+  it('has two banks that ask for different versions of the one anchor table', async () => {
+    const calibration = good['b/calibration.json'] as { readonly anchor: object };
+    const found = await load({
+      'seed.json': { name: 's', title: 'S', banks: [{ name: 'b' }, { name: 'c' }] },
+      'c/bank.json': good['b/bank.json'],
+      'c/policy.json': good['b/policy.json'],
+      'c/calibration.json': { ...calibration, anchor: { ...calibration.anchor, version: '2' } },
+    });
+    expect(found).toMatchObject([{ file: 'c/calibration.json', pointer: '/anchor/version' }]);
   });
 
   it('is not the example of docs/seeds.md', async () => {

@@ -144,7 +144,7 @@ export const operations = {
     answer: anchorTable,
     tenantInAnswer: true,
     maxAnswerBytes: SMALL,
-    rule: 'The calibration’s source and version stand in the table with a non-null source ref; no rank is read.',
+    rule: 'The table has the version, and in it the source point, that the calibration’s anchor names, with a non-null source ref; no rank is read.',
   }),
   readCapabilities: operation({
     id: 'results.read_capabilities',

@@ -17,7 +17,7 @@ describe('verifyAnchor', () => {
   });
 
   const open: [string, (points: Points) => void][] = [
-    ['no point of this version [MA-032]', (points) => points.shift()],
+    ['no such point [MA-032]', (points) => points.shift()],
     ['no point of this source [MA-032]', (points) => (points[0]!.source = 'Vendor')],
     ['no source reference [MA-032]', (points) => (points[0]!.sourceRef = null)],
     ['the same point twice', (points) => points.push({ ...points[0]! })],
@@ -29,6 +29,12 @@ describe('verifyAnchor', () => {
   ];
   it.each(open)('is unavailable with %s', async (_, change) => {
     expect(await verify(change)).toEqual({ ok: true, value: 'unavailable' });
+  });
+
+  it('is unavailable when the table has another version [MA-032]', async () => {
+    const world = validWorld();
+    world.anchors.tableVersion = '3';
+    expect(await verifyAnchor(platformOf(world), anchor)).toEqual({ ok: true, value: 'unavailable' });
   });
 
   it.each(['unavailable', 'malformed', 'wrong-tenant', 'not-found', 'rejected'] as const)(

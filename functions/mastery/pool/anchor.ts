@@ -10,9 +10,10 @@ import { problem } from '#shared/problems/registry.ts';
 export type AnchorStatus = 'verified' | 'unavailable';
 
 /**
- * Looks for the calibration's anchor in extmap's table: exactly its source and version, with a source reference [MA-032]. A verified point
- * with another checksum, or without the calibration's licence scope, makes the calibration itself unusable: 422. Whatever leaves the
- * question open (no answer, a broken one, no such point, several, or one not yet verified) is `unavailable`. No rank is read.
+ * Looks for the calibration's anchor in extmap: the table in exactly the anchor's version, in it exactly its source point, with a source
+ * reference [MA-032]. A verified point with another checksum, or without the calibration's licence scope, makes the calibration itself
+ * unusable: 422. Whatever leaves the question open (no answer, a broken one, another version, no such point, several, or one not yet
+ * verified) is `unavailable`. No rank is read.
  */
 export async function verifyAnchor(
   platform: Platform,
@@ -20,11 +21,10 @@ export async function verifyAnchor(
 ): Promise<Result<AnchorStatus, Problem>> {
   const answer = await platform.call(operations.verifyAnchor, {});
   if (!answer.ok) return ok('unavailable');
-  const points = answer.value.value.sourcePoints.filter(
-    (point) => point.source === anchor.source && point.version === anchor.version,
-  );
-  const [point, ...others] = points;
-  if (point === undefined || others.length > 0 || point.sourceRef === null) return ok('unavailable');
+  const { tableVersion, sourcePoints } = answer.value.value;
+  const [point, ...others] = sourcePoints.filter(({ source }) => source === anchor.source);
+  if (tableVersion !== anchor.version || point === undefined || others.length > 0) return ok('unavailable');
+  if (point.sourceRef === null) return ok('unavailable');
   if (point.checksum !== anchor.checksum) {
     return err(invalid('The anchor’s checksum is not that of its verified source point.'));
   }

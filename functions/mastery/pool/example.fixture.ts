@@ -84,18 +84,16 @@ export function validWorld(size = 4): World {
     },
     anchors: {
       tenantId: TENANT,
-      tableVersion: 'r90',
+      tableVersion: '2',
       sourcePoints: [
         {
           source: 'vendor',
-          version: '2',
           checksum: 'c'.repeat(64),
           licenseScope: 'research',
           sourceRef: 'ref-1',
         },
         {
-          source: 'vendor',
-          version: '1',
+          source: 'another vendor',
           checksum: 'd'.repeat(64),
           licenseScope: 'research',
           sourceRef: 'ref-0',

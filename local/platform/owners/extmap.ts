@@ -14,7 +14,6 @@ export const extmapRoutes: readonly OwnerRoute[] = [
     drift: (body) => ({
       ...body,
       tableVersion: `${body.tableVersion}-next`,
-      sourcePoints: body.sourcePoints.map((point) => ({ ...point, version: `${point.version}-next` })),
     }),
     stale: ({ tenant }) => {
       const table = tenant.anchorTables.get(SINGLETON.anchorTable);

@@ -53,6 +53,7 @@ export type ExecutionPins = z.infer<typeof executionPins>;
 const offeredItem = z
   .strictObject({ deliverySessionId: identifier, artifactVersionId: identifier, sequence: z.int().min(1) })
   .meta({ id: 'OfferedItem' });
+export type OfferedItem = z.infer<typeof offeredItem>;
 
 export const kcClassification = z
   .strictObject({

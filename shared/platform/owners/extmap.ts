@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ownerId, sha256 } from './primitives.ts';
 
 /**
- * extmap: the anchor table R90. A source point names the external source that a vertical scale is anchored to; `sourceRef` is null
+ * extmap: the anchor table R90, in one version for all its points. A source point names the external source that a vertical scale is anchored to; `sourceRef` is null
  * while the source has not been verified. The table holds no rank, and none is read [MA-032].
  */
 export const anchorTable = z.looseObject({
@@ -11,7 +11,6 @@ export const anchorTable = z.looseObject({
   sourcePoints: z.array(
     z.looseObject({
       source: ownerId,
-      version: ownerId,
       checksum: sha256,
       licenseScope: z.string().nullable(),
       sourceRef: ownerId.nullable(),
