@@ -4,7 +4,16 @@ import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { casesOf, conflict, expectComplete, expectNames, invalid, refused, silent } from './fault-table.ts';
+import {
+  casesOf,
+  conflict,
+  expectComplete,
+  expectNames,
+  invalid,
+  refused,
+  silent,
+  unauthorized,
+} from './fault-table.ts';
 import type { CallName, FaultTable } from './fault-table.ts';
 import { expectNothingInvented, rereadRuntime, rereads } from './rereads.ts';
 
@@ -45,7 +54,7 @@ const offering: FaultTable = {
     silent: silent('qti'),
     malformed: invalid('qti'),
     wrong_tenant: invalid('qti'),
-    401: refused('platform_auth'),
+    401: unauthorized,
     404: refused('qti'),
     409: conflict,
     422: refused('qti'),

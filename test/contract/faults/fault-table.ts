@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { openFaults } from '#local/platform/faults.ts';
 import type { faultKinds } from '#local/platform/faults.ts';
 import { operations } from '#shared/platform/operations.ts';
+import { MAX_RETRIES } from '#shared/platform/transport/retry.ts';
 import type { RunReply } from '#test/support/adaptive-run.ts';
 
 /** An upstream call by the name of its row in `operations`: an id alone may be a read and a write. */
@@ -36,6 +37,8 @@ export interface FaultCase {
   readonly expected: string;
 }
 
+/** How often one request tries one call: a fault that strikes so often has failed it, and has then spent itself. */
+export const TRIES = MAX_RETRIES + 1;
 /** More than any request asks. */
 const ALWAYS = 1_000;
 
@@ -116,6 +119,8 @@ export function expectNames({ body }: Extract<RunReply, { kind: 'problem' }>, ca
 export const silent = (service: string): string => `424 upstream-unavailable ${service} retryable`;
 export const refused = (service: string): string => `424 upstream-unavailable ${service}`;
 export const invalid = (service: string): string => `502 qti-adaptive-pool-invalid ${service}`;
+/** The owner refuses the credential that the container has kept: it is read anew for the repetition. */
+export const unauthorized = '424 upstream-unavailable platform_auth retryable';
 export const incomplete = (service: string): string => `424 finalization-incomplete ${service} retryable`;
 export const hidden = '404 resource-not-found';
 export const drift = '409 adaptive-pool-version-drift';

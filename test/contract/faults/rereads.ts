@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
-import { conflict, drift, invalid, miscalibrated, refused, silent } from './fault-table.ts';
+import { conflict, drift, invalid, miscalibrated, refused, silent, unauthorized } from './fault-table.ts';
 import type { FaultRow, FaultTable } from './fault-table.ts';
 
 /** Nothing here is the caller's id any more: whatever an owner does not show is its own gap. */
 const refusals = (service: string): Pick<FaultRow, 401 | 404 | 409 | 422> => ({
-  401: refused('platform_auth'),
+  401: unauthorized,
   404: refused(service),
   409: refused(service),
   422: refused(service),
