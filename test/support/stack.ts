@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { createIssuerKey } from '#local/issuer/issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
+import type { Seed } from '#local/seeds/seed.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
@@ -15,6 +16,7 @@ const faults = z.object({ faults: z.array(z.object({ id: z.number() })) });
 
 /** The whole product of a test file's own, on free ports, with the bundles that deploy. */
 export interface TestStack extends Stack {
+  readonly seed: Seed;
   /** Everything that the functions have written so far. */
   readonly logs: () => readonly FunctionLogLine[];
   /** Sends a request to the platform's control API; throws when it is refused, so that a test never goes on without its fault. */
@@ -56,6 +58,7 @@ export async function startTestStack(options: { readonly seedDirectory?: string 
 
   return {
     ...stack,
+    seed: seed.value,
     logs: () => lines,
     control,
     fault: async (body) => {

@@ -1,0 +1,440 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { roundSignificant } from '#shared/kernel/numbers.ts';
+import { deliverySession } from '#shared/platform/owners/qti.ts';
+import { kcComponent, resultRecordRequest } from '#shared/platform/owners/results.ts';
+import { caliperEvent } from '#shared/platform/owners/caliper.ts';
+import { oracleOf } from '#test/reference/calibrated-oracle.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { bankOf, takeJourney } from '#test/support/take-journey.ts';
+import type { Journey, Step } from '#test/support/take-journey.ts';
+import type { JourneyBank } from '#tools/journey/bank.ts';
+
+/** Every bank of the default seed: the learner who takes it, and the stop that the bank's policy is for. */
+const banks = [
+  { bank: 'fraction-subtraction', learner: 3, stop: 'classifications_complete' },
+  { bank: 'fraction-subtraction-short', learner: 1, stop: 'max_items' },
+  { bank: 'fraction-subtraction-timed', learner: 2, stop: 'time_budget', secondsPerItem: 1.25 },
+  { bank: 'generated', learner: 4, stop: 'precision_target_met' },
+] as const;
+const modes = ['production_learner', 'owner_conformance'] as const;
+const cases = localTenantIds.flatMap((tenantId) =>
+  banks.flatMap((bank) => modes.map((mode) => ({ tenantId, mode, ...bank }))),
+);
+
+const heldSession = z.strictObject({ candidateRef: z.string(), session: deliverySession });
+const heldRecord = z.strictObject({
+  resultRecordId: z.string(),
+  request: resultRecordRequest,
+  components: z.array(kcComponent),
+});
+
+let stack: TestStack;
+const clients = new Map<string, AdaptiveRuns>();
+beforeAll(async () => {
+  stack = await startTestStack();
+  for (const tenantId of localTenantIds) clients.set(tenantId, openAdaptiveRuns(stack, tenantId));
+});
+afterAll(async () => {
+  for (const runs of clients.values()) runs.close();
+  await stack.close();
+});
+
+it('has a journey for every bank of the seed', () => {
+  expect(banks.map(({ bank }) => bank)).toEqual(stack.seed.banks.map(({ name }) => name));
+});
+
+describe.each(cases)(
+  '$tenantId, $bank, $mode',
+  ({ tenantId, bank: bankName, mode, learner, stop, ...rest }) => {
+    let bank: JourneyBank;
+    let journey: Journey;
+    let before: PlatformState;
+    let after: PlatformState;
+    beforeAll(async () => {
+      const runs = clients.get(tenantId)!;
+      bank = bankOf(stack.seed, tenantId, bankName);
+      // Its clock as well: a budget counts from the start, which is not the platform's.
+      await stack.control('POST', 'reset');
+      before = await runs.state();
+      journey = await takeJourney(runs, {
+        bank,
+        mode,
+        learner,
+        ...('secondsPerItem' in rest
+          ? {
+              beforePlay: async () => {
+                await stack.control('POST', 'clock', { advanceSeconds: rest.secondsPerItem });
+              },
+            }
+          : {}),
+      });
+      after = await runs.state();
+    });
+
+    const world = () => stack.worlds.get(tenantId)!;
+    const policy = () =>
+      world().policies.find(({ document }) => document.id === bank.fixture.selectionPolicyId)!.document;
+    const calibration = () =>
+      world().calibrations.find(({ document }) => document.id === bank.fixture.scaleCalibrationId)!;
+    const manifest = () =>
+      world().platform.manifests.find(({ operationId }) => operationId === bank.fixture.bankOperationId)!;
+    const memberOf = (artifactVersionId: string) =>
+      manifest().members!.find((member) => member.artifactVersionId === artifactVersionId)!;
+    const consumedBy = ({ consumed }: Step) => journey.answered.slice(0, consumed);
+    const sessions = () =>
+      journey.answered.map(({ item }) =>
+        heldSession.parse(after.entities['qti.session']![item.deliverySessionId]),
+      );
+    /** What Results and Caliper hold of this run and of no other. */
+    const published = () => {
+      const own = <T>(kind: string, schema: z.ZodType<T>): T[] =>
+        Object.entries(after.entities[kind]!)
+          .filter(([id]) => !Object.hasOwn(before.entities[kind]!, id))
+          .map(([, entity]) => schema.parse(entity));
+      return { records: own('results.record', heldRecord), events: own('caliper.event', caliperEvent) };
+    };
+
+    it(`runs from start to ${stop} with the three calls and the player alone [MA-076, MA-083, MA-135, MA-136, MA-138, MA-139, MA-186]`, () => {
+      expect(journey.steps[0]!.given.status).toBe(201);
+      for (const { request, given } of journey.steps) {
+        const isLast = given === journey.last;
+        expect(given.status).toBe(request === 'start' ? 201 : 200);
+        expect([given.body.status, given.body.stopReason]).toEqual(
+          isLast ? ['completed', stop] : ['in_progress', null],
+        );
+      }
+      expect(journey.answered.length).toBeGreaterThan(1);
+    });
+
+    it(`stops at the first answer for which its rule holds, and no earlier [MA-108, MA-109, MA-110, MA-111, MA-198]`, () => {
+      const { precisionTarget, maxItems, timeBudgetSeconds, coverageFloors } = policy();
+      const startedAt = Date.parse(journey.steps[0]!.given.body.continuationExpiresAt) - 24 * 3_600_000;
+      for (const step of journey.steps.filter(({ request }) => request === 'advance')) {
+        const { kcClassifications, remainingUncertainty } = step.given.body;
+        const items = consumedBy(step).map(({ item }) => memberOf(item.artifactVersionId));
+        const covered = coverageFloors.every(
+          ({ caseCompetencyGuid: guid, minimumEvidenceItems }) =>
+            items.filter(({ kcGuids, caseGuids }) => [...kcGuids, ...caseGuids].includes(guid)).length >=
+            minimumEvidenceItems,
+        );
+        const scoredAt = Date.parse(sessions()[step.consumed - 1]!.session.attempts[0]!.scoredAt!);
+        const holding = {
+          classifications_complete: kcClassifications.every((kc) => kc.classification !== 'not_yet'),
+          precision_target_met: covered && remainingUncertainty <= precisionTarget,
+          max_items: step.consumed === maxItems,
+          time_budget: timeBudgetSeconds !== null && scoredAt - startedAt >= timeBudgetSeconds * 1000,
+        };
+        const rules = Object.entries(holding).flatMap(([name, holds]) => (holds ? [name] : []));
+        expect([step.consumed, rules[0] ?? null]).toEqual([step.consumed, step.given.body.stopReason]);
+      }
+    });
+
+    it('echoes what was asked for, and the pins, in every answer [MA-065, MA-072, MA-077]', () => {
+      const pins = journey.steps[0]!.given.body.executionPins;
+      const { root } = manifest();
+      expect(pins).toMatchObject({
+        testSpecId: bank.fixture.testSpecId,
+        testBankId: bank.fixture.testBankId,
+        bankOperationId: bank.fixture.bankOperationId,
+        qtiPoolPackageId: root!.packageId,
+        qtiPoolArtifactId: root!.artifactId,
+        qtiPoolArtifactVersionId: root!.artifactVersionId,
+        qtiPoolPackageHash: root!.packageHash,
+      });
+      const optional = ['resultRecordRef', 'caliperEventRef'];
+      const required = Object.keys(startAdaptiveRun.success.schema.shape).filter(
+        (name) => !optional.includes(name),
+      );
+      for (const { given } of journey.steps) {
+        expect(Object.keys(given.body)).toEqual(expect.arrayContaining(required));
+        expect(given.body).toMatchObject({
+          runMode: mode,
+          selectionPolicyId: bank.fixture.selectionPolicyId,
+          scaleCalibrationId: bank.fixture.scaleCalibrationId,
+          executionPins: pins,
+        });
+      }
+    });
+
+    it('offers one item at a time, numbered on, none twice, each a member of the manifest [MA-001, MA-012, MA-078, MA-091, MA-110]', () => {
+      for (const { given, consumed } of journey.steps) {
+        const outstanding = journey.answered[consumed];
+        expect(given.body.offeredItem).toEqual(outstanding?.item ?? null);
+      }
+      expect(journey.answered.map(({ item }) => item.sequence)).toEqual(
+        journey.answered.map((_, at) => at + 1),
+      );
+      const versions = journey.answered.map(({ item }) => item.artifactVersionId);
+      expect(new Set(versions).size).toBe(versions.length);
+      const members = manifest().members!.map(({ artifactVersionId }) => artifactVersionId);
+      expect(members).toEqual(expect.arrayContaining(versions));
+    });
+
+    it('offers native QTI sessions of exactly those items, all of one pseudonym that names no learner [MA-001, MA-029, MA-030, MA-090, MA-091, MA-144]', () => {
+      const held = sessions();
+      expect(held.map(({ session }) => session.rootArtifactVersionId)).toEqual(
+        journey.answered.map(({ item }) => item.artifactVersionId),
+      );
+      const [candidate, ...others] = new Set(held.map(({ candidateRef }) => candidateRef));
+      expect(others).toEqual([]);
+      expect(candidate).not.toContain(bank.resultsStudentId);
+      for (const { session } of held) {
+        expect(Object.keys(session['deliverySnapshot'] ?? {})).not.toEqual([]);
+        // The player's one attempt, and nobody has closed the session.
+        expect(session.attempts).toHaveLength(1);
+      }
+      expect(after.counts['qti.session']! - before.counts['qti.session']!).toBe(held.length);
+      expect(after.counts['qti.attempt']! - before.counts['qti.attempt']!).toBe(held.length);
+    });
+
+    it('classifies every component in scope, sorted, with live CASE ids and the rule of the policy [MA-079, MA-093, MA-094, MA-108]', () => {
+      const { kcCutScore, confidenceThreshold } = policy();
+      const { caseFrameworkGuid, caseMappingVersion } = calibration().document;
+      const scope = bank.fixture.kcGuids.toSorted();
+      for (const step of journey.steps) {
+        const { kcClassifications } = step.given.body;
+        expect(kcClassifications.map((kc) => kc.caseCompetencyGuid)).toEqual(scope);
+        for (const { posteriorProbability: p, ...kc } of kcClassifications) {
+          expect(kc).toMatchObject({ caseFrameworkGuid, caseMappingVersion });
+          expect(after.entities['case.item']).toHaveProperty([kc.caseCompetencyGuid]);
+          const isCertain = kc.evidenceItemRefs.length > 0 && Math.max(p, 1 - p) >= confidenceThreshold;
+          const expected = !isCertain ? 'not_yet' : p >= kcCutScore ? 'mastered' : 'gap';
+          expect([kc.caseCompetencyGuid, kc.classification]).toEqual([kc.caseCompetencyGuid, expected]);
+        }
+      }
+    });
+
+    it('names the scored items of each component in the order of the run [MA-096]', () => {
+      for (const step of journey.steps) {
+        const items = consumedBy(step).map(({ item }) => memberOf(item.artifactVersionId));
+        for (const { caseCompetencyGuid, evidenceItemRefs } of step.given.body.kcClassifications) {
+          const evidence = items.filter(({ kcGuids }) => kcGuids.includes(caseCompetencyGuid));
+          expect(evidenceItemRefs).toEqual(evidence.map(({ qtiIdentifier }) => qtiIdentifier));
+        }
+      }
+    });
+
+    it('reports a scale from the first consumed outcome on, defined by the calibration [MA-080, MA-082, MA-097, MA-098, MA-099, MA-100]', () => {
+      const { document } = calibration();
+      for (const { given, consumed } of journey.steps) {
+        const { scaleReportability, scale } = given.body;
+        expect(scaleReportability).toBe(consumed === 0 ? 'pending' : 'reportable');
+        if (consumed === 0) expect(scale).toBeNull();
+        else
+          expect(scale).toEqual({
+            scaleScore: expect.any(Number) as number,
+            standardError: expect.any(Number) as number,
+            scaleId: document.scaleId,
+            scaleCalibrationId: document.id,
+            anchor: document.anchor,
+            validFrom: document.validFrom,
+            validUntil: document.validUntil,
+            limitations: document.limitations,
+          });
+      }
+    });
+
+    it('says what brute force over the same outcomes says [MA-084, MA-095, MA-097, MA-098]', () => {
+      let checked = 0;
+      for (const step of journey.steps) {
+        // Brute force takes its time: the first answers and the last one say enough.
+        if (step.request === 'inspect' || (step.consumed > 3 && step.given !== journey.last)) continue;
+        const oracle = oracleOf(
+          bank.parameters,
+          consumedBy(step).map(({ item, correct }) => ({
+            artifactVersionId: item.artifactVersionId,
+            correct,
+          })),
+        );
+        if (oracle === undefined) continue;
+        const { kcClassifications, scale, remainingUncertainty } = step.given.body;
+        for (const { caseCompetencyGuid, posteriorProbability } of kcClassifications)
+          expectClose(posteriorProbability, oracle.kcs.get(caseCompetencyGuid)!);
+        const entropies = kcClassifications.map(({ caseCompetencyGuid }) =>
+          entropy(oracle.kcs.get(caseCompetencyGuid)!),
+        );
+        expectClose(remainingUncertainty, entropies.reduce((sum, bits) => sum + bits, 0) / entropies.length);
+        if (scale !== null) {
+          expectClose(scale.scaleScore, oracle.scaleScore);
+          expectClose(scale.standardError, oracle.standardError);
+        }
+        checked += 1;
+      }
+      expect(checked).toBeGreaterThan(2);
+    });
+
+    it('shows numbers at the pinned precision [MA-041, MA-084, MA-117]', () => {
+      const { numericPrecision } = calibration().document;
+      for (const { given } of journey.steps) {
+        const { kcClassifications, scale, remainingUncertainty } = given.body;
+        const numbers = [
+          ...kcClassifications.map((kc) => kc.posteriorProbability),
+          remainingUncertainty,
+          ...(scale === null ? [] : [scale.scaleScore, scale.standardError]),
+        ];
+        for (const number of numbers) expect(roundSignificant(number, numericPrecision)).toBe(number);
+      }
+    });
+
+    it('renews the token with each advance and the strong tag with each step; inspect echoes the token [MA-048, MA-073, MA-075]', () => {
+      const tags = journey.steps.map(({ given }) => given.etag);
+      expect(tags.every(isStrongEntityTag)).toBe(true);
+      expect(new Set(tags).size).toBe(tags.length);
+      const tokens = journey.steps.map(({ given }) => given.body.continuationToken);
+      expect(new Set(tokens).size).toBe(1 + journey.answered.length);
+      const started = Date.parse(journey.steps[0]!.given.body.continuationExpiresAt);
+      for (const [at, { request, given }] of journey.steps.entries()) {
+        const { continuationToken, continuationExpiresAt } = given.body;
+        if (request === 'inspect') {
+          const former = journey.steps[at - 1]!.given.body;
+          expect([continuationToken, continuationExpiresAt]).toEqual([
+            former.continuationToken,
+            former.continuationExpiresAt,
+          ]);
+        }
+        expect(Date.parse(continuationExpiresAt)).toBeGreaterThanOrEqual(started);
+        expect(Date.parse(continuationExpiresAt)).toBeLessThanOrEqual(Date.now() + 24 * 3_600_000);
+      }
+    });
+
+    it('logs a trace for every answer, whose content address is the receipt id [MA-015, MA-087, MA-088]', async () => {
+      const wanted = new Set(journey.steps.map(({ given }) => given.body.receiptId));
+      expect(wanted.size).toBe(journey.steps.length);
+      const receipts = await vi.waitFor(() => {
+        const found = receiptsOf(stack).filter(({ receiptId }) => wanted.has(receiptId));
+        expect(found).toHaveLength(wanted.size);
+        return found;
+      });
+      const { resolvedPoolHash } = journey.last.body.executionPins;
+      for (const { receiptId, ...trace } of receipts) {
+        expect(hashCanonical(trace)).toBe(receiptId);
+        expect(trace).toMatchObject({ profile: tenantId, runMode: mode, resolvedPoolHash });
+        expect(trace.hosts).toEqual([new URL(stack.urls.platformUrl).host]);
+        expect(trace.trace.map(({ operation }) => operation)).toEqual(
+          expect.arrayContaining(['bank.read_adaptive_pool_manifest', 'qti.read_adaptive_pool_root']),
+        );
+        expect(trace.trace.filter(({ tenant }) => tenant === 'other')).toEqual([]);
+      }
+    });
+
+    it('publishes what the last answer says, and in conformance nothing to Results [MA-002, MA-013, MA-014, MA-034, MA-085, MA-086, MA-202]', () => {
+      const { records, events } = published();
+      const { body } = journey.last;
+      for (const { given } of journey.steps.slice(0, -1)) {
+        expect(given.body).not.toHaveProperty('resultRecordRef');
+        expect(given.body).not.toHaveProperty('caliperEventRef');
+      }
+      expect(events.map(({ id, type }) => [id, type])).toEqual([
+        [body.caliperEventRef, mode === 'production_learner' ? 'GradeEvent' : 'Event'],
+      ]);
+      if (mode === 'owner_conformance') {
+        expect(body).not.toHaveProperty('resultRecordRef');
+        expect(records).toEqual([]);
+        expect(JSON.stringify(events)).not.toMatch(/"Person"|candidate-/);
+        return;
+      }
+      expect(records).toHaveLength(1);
+      const [{ resultRecordId, request, components }] = records as [z.infer<typeof heldRecord>];
+      expect(resultRecordId).toBe(body.resultRecordRef);
+      const { scaleId, scaleScore, standardError } = body.scale!;
+      expect(request).toMatchObject({
+        studentId: bank.resultsStudentId,
+        scale: { scaleId, scaleScore, standardError },
+        stopReason: stop,
+        administeredItemCount: journey.answered.length,
+        deliverySessionIds: journey.answered.map(({ item }) => item.deliverySessionId),
+        scoredAt: sessions().at(-1)!.session.attempts[0]!.scoredAt,
+      });
+      const { selectionPolicyId, scaleCalibrationId } = body;
+      expect(new Set(components.map(({ componentId }) => componentId)).size).toBe(components.length);
+      expect(components).toEqual(
+        body.kcClassifications.map((kc) => ({
+          componentId: expect.any(String) as string,
+          caseCompetencyGuid: kc.caseCompetencyGuid,
+          classification: kc.classification,
+          posteriorProbability: kc.posteriorProbability,
+          evidenceItemRefs: kc.evidenceItemRefs,
+          selectionPolicyId,
+          scaleCalibrationId,
+        })),
+      );
+      expect(events).toMatchObject([{ generated: { type: 'Score', scoreGiven: scaleScore } }]);
+      const recordedBefore = before.counts['results.record']!;
+      expect(after.counts['results.record']).toBe(recordedBefore + 1);
+    });
+
+    it('shows no item, response, pseudonym, learner, address or parameter in any answer [MA-089, MA-123]', () => {
+      const { credentials } = world().platform;
+      const words = [
+        ...world().platform.artifacts.flatMap(({ prompt }) => prompt ?? []),
+        ...new Set(sessions().map(({ candidateRef }) => candidateRef)),
+        ...sessions().map(({ session }) => session.attempts[0]!.attemptId),
+        ...Object.values(credentials),
+        bank.resultsStudentId,
+        new URL(stack.urls.platformUrl).host,
+      ].map((word) => JSON.stringify(word).slice(1, -1));
+      const secrets = new Set(
+        bank.parameters.items
+          .flatMap(({ probabilities }) => probabilities)
+          .concat(bank.parameters.kcs.flatMap(({ slope, location }) => [slope, location])),
+      );
+      for (const { given } of journey.steps) {
+        const text = canonicalJson(given.body);
+        expect(words.filter((word) => text.includes(word))).toEqual([]);
+        expect(numbersIn(given.body).filter((number) => secrets.has(number))).toEqual([]);
+      }
+    });
+  },
+);
+
+it('calls the run’s operations by their three routes only [MA-003]', () => {
+  for (const { request } of [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun])
+    expect(Object.keys(request.path.shape)).toEqual([]);
+});
+
+const receiptLine = z.looseObject({
+  code: z.literal('RUN_RECEIPT'),
+  receiptId: z.string(),
+  hosts: z.array(z.string()),
+  trace: z.array(z.looseObject({ operation: z.string(), tenant: z.string() })),
+});
+
+/** The receipts that the functions have logged, without what every log line carries. */
+function receiptsOf({ logs }: TestStack) {
+  return logs().flatMap(({ line }) => {
+    const parsed = receiptLine.safeParse(line);
+    if (!parsed.success) return [];
+    const { timestamp, level, code, message, service, operation, requestId, ...receipt } = parsed.data;
+    expect([typeof timestamp, level, code, typeof message, service]).toEqual([
+      'string',
+      'info',
+      'RUN_RECEIPT',
+      'string',
+      'mastery',
+    ]);
+    expect([typeof operation, typeof requestId]).toEqual(['string', 'string']);
+    return [receipt];
+  });
+}
+
+/** Equal but for the last of twelve digits. */
+function expectClose(actual: number, expected: number): void {
+  expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-11 * Math.max(1, Math.abs(expected)));
+}
+
+function entropy(p: number): number {
+  return -p * Math.log2(p) - (1 - p) * Math.log2(1 - p);
+}
+
+function numbersIn(value: unknown): number[] {
+  if (typeof value === 'number') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
+}
