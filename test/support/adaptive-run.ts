@@ -38,6 +38,8 @@ export type RunGiven = Extract<RunReply, { kind: 'run' }>;
 
 /** One request of a run, which can be sent as often as wanted: the same bytes under the same key. */
 export interface RunRequest {
+  /** The function that serves it. */
+  readonly operationId: string;
   readonly send: () => Promise<RunReply>;
   /** Sends it and fails the test unless a run comes back. */
   readonly sendForRun: () => Promise<RunGiven>;
@@ -142,6 +144,7 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
       return checkedReply(route, response, await response.text(), world.platform.credentials.platformJwt);
     };
     return {
+      operationId: route.operationId,
       send,
       sendForRun: async () => runOf(await send()),
       record,
