@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { advanceAdaptiveRun as advance } from '#shared/contract/mastery/routes.ts';
+import { openAdaptiveRuns, runOf, sentenceOf } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+/** The second item is offered; it has been played, and QTI has scored it. */
+let offered: RunGiven;
+let played: RunGiven;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+  const first = await runs.start().sendForRun();
+  const { etag } = await runs.playAndInspect(first.body);
+  offered = await runs.advance(first.body.continuationToken, etag).sendForRun();
+  played = await runs.playAndInspect(offered.body, 0);
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+const token = () => ({ continuationToken: offered.body.continuationToken });
+const writes = (calls: readonly { readonly method: string }[]) =>
+  calls.filter(({ method }) => method !== 'GET');
+
+describe('the precondition', () => {
+  it('absent: 428, and the key stays free [MA-170, MA-172]', async () => {
+    const key = randomUUID();
+    const { result, calls } = await callsDuring(stack, () =>
+      callMastery(stack, advance, { key, body: token() }),
+    );
+    expect(problemOf(result)).toMatchObject({
+      status: 428,
+      code: 'precondition-required',
+      retryable: false,
+    });
+    expect(writes(calls)).toEqual([]);
+    const again = await callMastery(stack, advance, { key, body: token(), ifMatch: '"another"' });
+    expect(refusalOf(again)).toBe('412 stream-conflict');
+  });
+
+  it.each([
+    ['stale', () => offered.etag],
+    ['of another run', () => '"0000"'],
+    ['weak', (etag: string) => `W/${etag}`],
+    ['a wildcard', () => '*'],
+    ['a list', (etag: string) => `"a", ${etag}`],
+    ['a list of itself', (etag: string) => `${etag}, ${etag}`],
+    ['unquoted', (etag: string) => etag.slice(1, -1)],
+    ['in other case', (etag: string) => etag.toUpperCase()],
+  ])(
+    '%s: 412 with the current tag, one read, and the key stays free [MA-047, MA-166, MA-172, MA-211]',
+    async (_, spoil) => {
+      const key = randomUUID();
+      const ifMatch = spoil(played.etag);
+      expect(ifMatch).not.toBe(played.etag);
+      const { result, calls } = await callsDuring(stack, () =>
+        callMastery(stack, advance, { key, body: token(), ifMatch }),
+      );
+      expect(problemOf(result)).toMatchObject({
+        status: 412,
+        code: 'stream-conflict',
+        retryable: true,
+        currentEtag: played.etag,
+      });
+      expect(result.headers.get('retry-after')).not.toBeNull();
+      expect(calls.map(({ operation }) => operation)).toEqual(['qti.read_candidate_runtime']);
+      const other = await callMastery(stack, advance, { key, body: token(), ifMatch: '"another"' });
+      expect(refusalOf(other)).toBe('412 stream-conflict');
+    },
+  );
+
+  it('is met by the current tag of a 412 under a fresh key [MA-193]', async () => {
+    const refused = await callMastery(stack, advance, { body: token(), ifMatch: offered.etag });
+    const { currentEtag } = problemOf(refused);
+    const reply = await callMastery(stack, advance, { body: token(), ifMatch: currentEtag! });
+    expect(reply.status).toBe(200);
+  });
+});
+
+describe('advance without news', () => {
+  it('echoes token, expiry, offer and tag, and writes nothing', async () => {
+    const fresh = await runs.start().sendForRun();
+    const { result, calls } = await callsDuring(stack, () =>
+      runs.advance(fresh.body.continuationToken, fresh.etag).sendForRun(),
+    );
+    const { receiptId, ...same } = fresh.body;
+    expect(result.body).toEqual({ ...same, receiptId: expect.any(String) as string });
+    expect(result.body.receiptId).not.toBe(receiptId);
+    expect(result.etag).toBe(fresh.etag);
+    expect(writes(calls)).toEqual([]);
+  });
+});
+
+describe('a predecessor token', () => {
+  it('leads to the same successor, and to no second session [MA-073, MA-190]', async () => {
+    const advanced = await runs.advance(token().continuationToken, played.etag).sendForRun();
+    const before = await runs.state();
+    const again = await runs.advance(token().continuationToken, played.etag).sendForRun();
+    expect(again.body.offeredItem).toEqual(advanced.body.offeredItem);
+    expect(again.body.kcClassifications).toEqual(advanced.body.kcClassifications);
+    expect(again.etag).toBe(advanced.etag);
+    expect((await runs.state()).counts).toEqual(before.counts);
+  });
+
+  it('twin requests under two keys converge on one session [MA-190]', async () => {
+    const fresh = await runs.start().sendForRun();
+    const { etag } = await runs.playAndInspect(fresh.body);
+    const before = (await runs.state()).counts['qti.session']!;
+    const twins = await Promise.all(
+      [1, 2, 3].map(() => runs.advance(fresh.body.continuationToken, etag).send()),
+    );
+    const offers = twins.map((twin) => runOf(twin).body.offeredItem?.deliverySessionId);
+    expect(new Set(offers).size).toBe(1);
+    expect((await runs.state()).counts['qti.session']).toBe(before + 1);
+  });
+
+  it('is no way back once the run has gone further: no outcome is lost and nothing is offered twice [MA-073]', async () => {
+    const first = await runs.start().sendForRun();
+    const one = await runs.playAndInspect(first.body);
+    const second = await runs.advance(first.body.continuationToken, one.etag).sendForRun();
+    const two = await runs.playAndInspect(second.body);
+    const third = await runs.advance(second.body.continuationToken, two.etag).sendForRun();
+    const before = await runs.state();
+    const back = await runs.advance(first.body.continuationToken, one.etag).send();
+    // The same successor once more: its item is scored by now, so it can only be inspected and left behind again.
+    expect(sentenceOf(back)).toBe('200 in_progress reportable');
+    expect(runOf(back).body.offeredItem).toEqual(second.body.offeredItem);
+    expect((await runs.state()).counts).toEqual(before.counts);
+    const current = await runs.inspect(runOf(back).body.continuationToken).sendForRun();
+    const forth = await runs.advance(runOf(back).body.continuationToken, current.etag).sendForRun();
+    expect(forth.body.offeredItem).toEqual(third.body.offeredItem);
+    expect((await runs.state()).counts).toEqual(before.counts);
+  });
+});
+
+describe('a repeated request', () => {
+  it('under its key recomposes the same step, also after the run has moved on [MA-190]', async () => {
+    const first = await runs.start().sendForRun();
+    const { etag } = await runs.playAndInspect(first.body);
+    const request = runs.advance(first.body.continuationToken, etag);
+    const second = await request.sendForRun();
+    await runs.play(second.body);
+    const before = await runs.state();
+    const replayed = await request.sendForRun();
+    expect(replayed.body.offeredItem).toEqual(second.body.offeredItem);
+    expect(replayed.body.continuationExpiresAt).toBe(second.body.continuationExpiresAt);
+    expect((await runs.state()).counts).toEqual(before.counts);
+  });
+
+  it('with another tag or another token under its key is 409, before any call [MA-191]', async () => {
+    const key = randomUUID();
+    const good = await callMastery(stack, advance, { key, body: token(), ifMatch: played.etag });
+    expect(good.status).toBe(200);
+    const fresh = await runs.start().sendForRun();
+    for (const changed of [
+      { body: token(), ifMatch: offered.etag },
+      { body: { continuationToken: fresh.body.continuationToken }, ifMatch: played.etag },
+      { body: token() },
+    ]) {
+      const { result, calls } = await callsDuring(stack, () =>
+        callMastery(stack, advance, { key, ...changed }),
+      );
+      expect(problemOf(result)).toMatchObject({
+        status: 409,
+        code: 'idempotency-key-reused',
+        retryable: false,
+      });
+      expect(calls).toEqual([]);
+    }
+  });
+});
+
+describe('a completed run', () => {
+  it('stays as it is: no renewed token, no write, the same references [MA-085, MA-086]', async () => {
+    let run = await runs.start().sendForRun();
+    while (run.body.status !== 'completed') {
+      const { etag } = await runs.playAndInspect(run.body);
+      run = await runs.advance(run.body.continuationToken, etag).sendForRun();
+    }
+    const { result: again, calls } = await callsDuring(stack, () =>
+      runs.advance(run.body.continuationToken, run.etag).sendForRun(),
+    );
+    expect({ ...again.body, receiptId: '' }).toEqual({ ...run.body, receiptId: '' });
+    expect(again.etag).toBe(run.etag);
+    expect(writes(calls)).toEqual([]);
+  });
+});
+
+describe('while the anchor cannot be verified', () => {
+  it('a run that stops keeps its classifications provisional: no scale, nothing published, finalizing [MA-080, MA-081, MA-137]', async () => {
+    let run = await runs.start().sendForRun();
+    for (;;) {
+      const { etag } = await runs.playAndInspect(run.body);
+      const isLast = run.body.offeredItem?.sequence === 5;
+      if (isLast) await stack.fault({ operation: 'extmap.verify_anchor', kind: 'status', times: 100 });
+      const { result, calls } = await callsDuring(stack, () =>
+        runs.advance(run.body.continuationToken, etag).sendForRun(),
+      );
+      run = result;
+      if (!isLast) continue;
+      expect(run.body).toMatchObject({
+        status: 'finalizing',
+        stopReason: 'max_items',
+        offeredItem: null,
+        scaleReportability: 'anchor_unavailable',
+        scale: null,
+      });
+      expect(run.body.kcClassifications.length).toBeGreaterThan(0);
+      expect(writes(calls)).toEqual([]);
+      break;
+    }
+    await stack.control('DELETE', 'faults');
+    const published = await runs.advance(run.body.continuationToken, run.etag).sendForRun();
+    expect(sentenceOf(published)).toBe('200 completed reportable');
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inspectAdaptiveRun as inspect } from '#shared/contract/mastery/routes.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+describe('inspect', () => {
+  it('shows the run as it stands, with the same token and expiry, by reads alone [MA-156, MA-157]', async () => {
+    const started = await runs.start().sendForRun();
+    const before = await runs.state();
+    const { result, calls } = await callsDuring(stack, () =>
+      runs.inspect(started.body.continuationToken).sendForRun(),
+    );
+    expect({ ...result.body, receiptId: '' }).toEqual({ ...started.body, receiptId: '' });
+    expect(result.etag).toBe(started.etag);
+    expect(new Set(calls.map(({ method }) => method))).toEqual(new Set(['GET']));
+    expect(await runs.state()).toEqual(before);
+    const asked = calls.map(({ operation }) => operation);
+    for (const reread of [
+      'content.read_test_spec',
+      'content.validate_adaptive_bank_identity',
+      'bank.read_adaptive_pool_manifest',
+      'qti.read_adaptive_pool_root',
+      'qti.read_candidate_runtime',
+      'case.resolve_mapping',
+      'extmap.verify_anchor',
+    ])
+      expect(asked).toContain(reread);
+    expect(asked.filter((operation) => operation === 'case.resolve_mapping')).toHaveLength(
+      started.body.kcClassifications.length,
+    );
+  });
+
+  it('sees an outcome in the tag and not yet in the diagnosis: only advance consumes [MA-048, MA-140]', async () => {
+    const started = await runs.start().sendForRun();
+    await runs.play(started.body);
+    const once = await runs.inspect(started.body.continuationToken).sendForRun();
+    const twice = await runs.inspect(started.body.continuationToken).sendForRun();
+    expect(once.etag).not.toBe(started.etag);
+    expect(twice.etag).toBe(once.etag);
+    expect({ ...once.body, receiptId: '' }).toEqual({ ...started.body, receiptId: '' });
+    // A second attempt in the same session is news to the tag as well.
+    await runs.play(started.body, 0);
+    const thrice = await runs.inspect(started.body.continuationToken).sendForRun();
+    expect(thrice.etag).not.toBe(once.etag);
+  });
+
+  it('is not moved by sessions that its token does not name [MA-028]', async () => {
+    const one = await runs.start().sendForRun();
+    const other = await runs.start().sendForRun();
+    await runs.play(other.body);
+    const seen = await runs.inspect(one.body.continuationToken).sendForRun();
+    expect(seen.etag).toBe(one.etag);
+  });
+
+  it('repeated under its key is composed anew, from what the owners hold by then [MA-190]', async () => {
+    const started = await runs.start().sendForRun();
+    const request = runs.inspect(started.body.continuationToken);
+    const before = await request.sendForRun();
+    await runs.play(started.body);
+    const after = await request.sendForRun();
+    expect(before.etag).toBe(started.etag);
+    expect(after.etag).not.toBe(started.etag);
+  });
+
+  it('ignores If-Match, which belongs to advance [MA-047, MA-156]', async () => {
+    const started = await runs.start().sendForRun();
+    const body = { continuationToken: started.body.continuationToken };
+    const reply = await callMastery(stack, inspect, { body, ifMatch: '"something else"' });
+    expect(refusalOf(reply)).toBe('200');
+  });
+});

@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inspectAdaptiveRun, startAdaptiveRun as start } from '#shared/contract/mastery/routes.ts';
+import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
+import type { MasteryCall, MasteryReply } from '#test/support/mastery-call.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+let other: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+  other = openAdaptiveRuns(stack, 'tenant-borealis');
+});
+afterAll(async () => {
+  runs.close();
+  other.close();
+  await stack.close();
+});
+
+const body = (change: object = {}): object => ({ ...runs.startBody(), ...change });
+const send = (call: MasteryCall): Promise<MasteryReply> => callMastery(stack, start, call);
+const runIn = ({ text }: MasteryReply) => adaptiveRun.parse(JSON.parse(text));
+
+/** What is answered to a request that no owner may hear of. */
+async function refused(call: MasteryCall): Promise<MasteryReply> {
+  const { result, calls } = await callsDuring(stack, () => send(call));
+  expect(calls).toEqual([]);
+  return result;
+}
+
+describe('a repeated start', () => {
+  it('answers 201 again with the same run, and writes nothing twice [MA-190, MA-192]', async () => {
+    const key = randomUUID();
+    const first = await send({ key, body: body() });
+    const before = await runs.state();
+    const again = await send({ key, body: body() });
+    expect([first.status, again.status]).toEqual([201, 201]);
+    const [one, two] = [runIn(first), runIn(again)];
+    expect(two.offeredItem).toEqual(one.offeredItem);
+    expect(two.continuationExpiresAt).toBe(one.continuationExpiresAt);
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+    expect((await runs.state()).counts).toEqual(before.counts);
+    // Composed anew, not kept: the seal is another one and opens to the same run.
+    expect(two.continuationToken).not.toBe(one.continuationToken);
+    const [a, b] = await Promise.all(
+      [one, two].map(({ continuationToken }) => runs.inspect(continuationToken).sendForRun()),
+    );
+    expect(a!.etag).toBe(b!.etag);
+  });
+
+  it('finds its offer also after the run has moved on [MA-190]', async () => {
+    const key = randomUUID();
+    const first = runIn(await send({ key, body: body() }));
+    const { etag } = await runs.playAndInspect(first);
+    const second = await runs.advance(first.continuationToken, etag).sendForRun();
+    await runs.play(second.body);
+    const before = await runs.state();
+    const again = await send({ key, body: body() });
+    expect(again.status).toBe(201);
+    expect(runIn(again).offeredItem).toEqual(first.offeredItem);
+    expect((await runs.state()).counts).toEqual(before.counts);
+  });
+
+  it('is the same request with members in another order and other white space', async () => {
+    const key = randomUUID();
+    const first = runIn(await send({ key, body: body() }));
+    const reordered = Object.fromEntries(Object.entries(body()).reverse());
+    const again = await send({ key, body: `\n ${JSON.stringify(reordered, null, 3)}\n` });
+    expect(again.status).toBe(201);
+    expect(runIn(again).offeredItem).toEqual(first.offeredItem);
+  });
+
+  it('at the same time as its twins makes one run', async () => {
+    const key = randomUUID();
+    const before = (await runs.state()).counts['qti.session']!;
+    const replies = await Promise.all([1, 2, 3].map(() => send({ key, body: body() })));
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(replies.map((reply) => runIn(reply).offeredItem?.deliverySessionId)).size).toBe(1);
+    expect((await runs.state()).counts['qti.session']).toBe(before + 1);
+  });
+
+  it('under another key is another run of another candidate', async () => {
+    const [one, two] = [runIn(await send({ body: body() })), runIn(await send({ body: body() }))];
+    expect(two.offeredItem?.deliverySessionId).not.toBe(one.offeredItem?.deliverySessionId);
+    const sessions = (await runs.state()).entities['qti.session']!;
+    const candidates = [one, two].map(
+      ({ offeredItem }) =>
+        (sessions[offeredItem!.deliverySessionId] as { readonly candidateRef: string }).candidateRef,
+    );
+    expect(new Set(candidates).size).toBe(2);
+  });
+
+  it('under its key with another body is 409, before any call [MA-152, MA-191]', async () => {
+    const key = randomUUID();
+    expect((await send({ key, body: body() })).status).toBe(201);
+    for (const changed of [
+      body({ testSpecId: 'another' }),
+      body({ resultsStudentId: 'another' }),
+      runs.startBody({ mode: 'owner_conformance' }),
+    ]) {
+      const reply = await refused({ key, body: changed });
+      expect(problemOf(reply)).toMatchObject({
+        status: 409,
+        code: 'idempotency-key-reused',
+        retryable: false,
+      });
+    }
+  });
+
+  it('shares its key with no other endpoint and no other tenant [MA-189]', async () => {
+    const key = randomUUID();
+    const first = runIn(await send({ key, body: body() }));
+    const inspected = await callMastery(stack, inspectAdaptiveRun, {
+      key,
+      body: { continuationToken: first.continuationToken },
+    });
+    expect(inspected.status).toBe(200);
+    const foreign = await send({ key, tenantId: 'tenant-borealis', body: other.startBody() });
+    expect(foreign.status).toBe(201);
+    expect(runIn(foreign).offeredItem?.deliverySessionId).not.toBe(first.offeredItem?.deliverySessionId);
+    expect(runIn(await send({ key, body: body() })).offeredItem).toEqual(first.offeredItem);
+  });
+});
+
+describe('the body of a start', () => {
+  it('names the learner in learner mode and in no other [MA-056, MA-057]', async () => {
+    const conformance = runs.startBody({ mode: 'owner_conformance' });
+    const { resultsStudentId, ...nobody } = body() as { resultsStudentId: string };
+    expect(refusalOf(await refused({ body: nobody }))).toBe(
+      '400 invalid-request /body/resultsStudentId required',
+    );
+    const named = await refused({ body: { ...conformance, resultsStudentId } });
+    expect(refusalOf(named)).toBe('400 invalid-request /body/resultsStudentId unknown-field');
+    expect(named.text).not.toContain(resultsStudentId);
+    expect((await send({ body: conformance })).status).toBe(201);
+  });
+
+  it.each([['learner'], ['PRODUCTION_LEARNER'], [''], [null], [1], [undefined]])(
+    'has one of two run modes: %j is 400 [MA-056, MA-187]',
+    async (runMode) => {
+      const { code, invalidParams } = problemOf(await refused({ body: body({ runMode }) }));
+      expect([code, invalidParams?.map(({ name }) => name)]).toEqual(['invalid-request', ['/body/runMode']]);
+    },
+  );
+
+  it.each(['selectionPolicyId', 'scaleCalibrationId', 'testSpecId', 'testBankId', 'bankOperationId'])(
+    'has %s: absent, null, empty or no text is 400 [MA-051, MA-052, MA-053, MA-054, MA-055, MA-187]',
+    async (name) => {
+      for (const value of [undefined, null, '', 7, ['x'], { id: 'x' }]) {
+        const { code, invalidParams } = problemOf(await refused({ body: body({ [name]: value }) }));
+        expect([code, invalidParams?.map((param) => param.name)]).toEqual([
+          'invalid-request',
+          [`/body/${name}`],
+        ]);
+      }
+    },
+  );
+
+  it.each(['selectionPolicyId', 'scaleCalibrationId'])(
+    'names an exact version in %s: an alias is nothing that exists [MA-051, MA-052, MA-151]',
+    async (name) => {
+      for (const alias of ['latest', 'current', 'LATEST', '*'])
+        expect(refusalOf(await refused({ body: body({ [name]: alias }) }))).toBe('404 resource-not-found');
+    },
+  );
+
+  it.each<[string, object]>([
+    ['an unknown field', { note: 'canary' }],
+    ['a tenant', { tenantId: 'canary' }],
+    ['a learner’s name', { studentName: 'canary' }],
+    ['responses', { responses: [{ answer: 'canary' }] }],
+    ['an item list', { items: ['canary'] }],
+    ['a pool', { poolArtifactVersionId: 'canary' }],
+    ['a candidate', { candidateRef: 'canary' }],
+    ['a prototype', JSON.parse('{"__proto__": "canary"}') as object],
+  ])(
+    'holds no more than that: %s is 400 with its place and without an echo [MA-012, MA-187, MA-210]',
+    async (_, extra) => {
+      const [name = ''] = Object.getOwnPropertyNames(extra);
+      const text = JSON.stringify(body()).replace(/\}$/, `,${JSON.stringify(extra).slice(1)}`);
+      const reply = await refused({ body: text });
+      expect(refusalOf(reply)).toBe(`400 invalid-request /body/${name} unknown-field`);
+      expect(reply.text).not.toContain('canary');
+    },
+  );
+
+  it.each<[string, (good: string) => string]>([
+    ['nothing', () => ''],
+    ['no JSON', () => '{'],
+    ['two values', (good) => `${good}${good}`],
+    ['a member twice', (good) => good.replace('{', '{"testSpecId":"canary",')],
+    ['a list', (good) => `[${good}]`],
+    ['null', () => 'null'],
+    ['a text', () => '"canary"'],
+    ['a lone surrogate', (good) => good.replace('"runMode"', String.raw`"\ud800":1,"runMode"`)],
+    ['100 levels', () => `${'['.repeat(100)}${']'.repeat(100)}`],
+  ])('is one JSON object: %s is 400 [MA-187]', async (_, spoil) => {
+    const reply = await refused({ body: spoil(JSON.stringify(body())) });
+    expect(problemOf(reply)).toMatchObject({ status: 400, code: 'invalid-request', retryable: false });
+    expect(reply.text).not.toContain('canary');
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/json; charset=utf-16', 'application/jsonx'])(
+    'is application/json: %s is 400 and not parsed [MA-187]',
+    async (type) => {
+      const reply = await refused({ body: '{', headers: { 'Content-Type': type } });
+      expect(problemOf(reply).invalidParams?.map(({ name }) => name)).toEqual(['/headers/content-type']);
+    },
+  );
+
+  it('is at most 256 KiB', async () => {
+    const reply = await refused({ body: body({ testSpecId: 'x'.repeat(256 * 1024) }) });
+    expect(refusalOf(reply)).toBe('413 payload-too-large');
+  });
+});
+
+describe('the Idempotency-Key of a start', () => {
+  it.each([
+    ['absent', null],
+    ['too long', 'k'.repeat(256)],
+    ['two words', 'a b'],
+    ['not ASCII', 'clé'],
+  ])('%s: 400 [MA-045]', async (_, key) => {
+    const { code, invalidParams } = problemOf(await refused({ key, body: body() }));
+    expect([code, invalidParams?.map(({ name }) => name)]).toEqual([
+      'invalid-request',
+      ['/headers/idempotency-key'],
+    ]);
+  });
+
+  it('may have 255 characters, quotes among them [MA-045]', async () => {
+    expect((await send({ key: `"${'k'.repeat(253)}"`, body: body() })).status).toBe(201);
+  });
+});
+
+describe('what only an owner can judge', () => {
+  it('a bank that is not the spec’s is 400; an unknown spec, bank or operation the hidden 404 [MA-054, MA-055, MA-151]', async () => {
+    const generated = runs.startBody({ bank: 'generated' }) as { testSpecId: string };
+    const mixed = await send({ body: body({ testSpecId: generated.testSpecId }) });
+    expect(refusalOf(mixed)).toMatch(/^400 invalid-request /);
+    for (const name of ['testSpecId', 'testBankId', 'bankOperationId'])
+      expect(refusalOf(await send({ body: body({ [name]: 'nothing/../there' }) }))).toBe(
+        '404 resource-not-found',
+      );
+  });
+
+  it('a Results that cannot take components lets no learner begin, and a conformance run go on [MA-013, MA-035]', async () => {
+    const restore = await runs.change({
+      entity: 'results.capabilities',
+      id: 'capabilities',
+      changes: [{ pointer: '/capabilities', value: ['result_records'] }],
+    });
+    // Capabilities are kept for minutes by each container.
+    await stack.killWorkers('startAdaptiveRun');
+    const before = await runs.state();
+    const reply = await send({ body: body() });
+    expect(problemOf(reply)).toMatchObject({
+      status: 424,
+      code: 'upstream-unavailable',
+      retryable: false,
+      upstream: { service: 'results', operation: 'results.write_kc_components' },
+    });
+    expect((await runs.state()).counts).toEqual(before.counts);
+    expect((await send({ body: runs.startBody({ mode: 'owner_conformance' }) })).status).toBe(201);
+    await restore();
+    await stack.killWorkers('startAdaptiveRun');
+    expect((await send({ body: body() })).status).toBe(201);
+  });
+});

@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import type { Route } from '#shared/contract/route.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { TestStack } from './stack.ts';
+
+const recordedCalls = z.object({
+  calls: z.array(
+    z.object({
+      operation: z.string().nullable(),
+      method: z.string(),
+      path: z.string(),
+      tenantId: z.string().nullable(),
+      startedAt: z.number(),
+      endedAt: z.number(),
+      status: z.number().nullable(),
+    }),
+  ),
+});
+export type RecordedCall = z.infer<typeof recordedCalls>['calls'][number];
+
+/** What the owners have been asked while something was done, by whomever. */
+export async function callsDuring<T>(
+  stack: Pick<TestStack, 'control'>,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly calls: readonly RecordedCall[] }> {
+  await stack.control('DELETE', 'calls');
+  const result = await work();
+  const { calls } = recordedCalls.parse(await stack.control('GET', 'calls'));
+  return { result, calls };
+}
+
+/** How many calls count against a row's budget: all but those of single knowledge components. */
+export function countedCalls(calls: readonly RecordedCall[]): number {
+  return calls.filter(({ operation }) => operation !== operations.resolveMapping.id).length;
+}
+
+/** The longest chain of calls of which each began only after the one before had ended. */
+export function depthOf(calls: readonly RecordedCall[]): number {
+  let depth = 0;
+  let free = -Infinity;
+  for (const { startedAt, endedAt } of calls.toSorted((a, b) => a.endedAt - b.endedAt)) {
+    if (startedAt < free) continue;
+    depth += 1;
+    free = endedAt;
+  }
+  return depth;
+}
+
+/** Slows every operation down, so that calls of one wave overlap for certain, however busy the machine is. */
+export async function slowDown(stack: Pick<TestStack, 'fault'>, milliseconds: number): Promise<void> {
+  for (const { id: operation, method } of Object.values(operations))
+    await stack.fault({ operation, method, kind: 'latency', milliseconds, times: 10_000 });
+}
+
+/** A row's budget in the words of what was measured. */
+export function withinBudget({ budget }: Route, calls: readonly RecordedCall[]): object {
+  return {
+    calls: Math.max(0, countedCalls(calls) - budget.calls),
+    depth: Math.max(0, depthOf(calls) - budget.depth),
+  };
+}
