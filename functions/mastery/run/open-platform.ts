@@ -27,6 +27,8 @@ export async function openPlatform(
   const profile = await dependencies.profiles.resolve(request.principal.tenantId);
   if (!profile.ok) return err(profileProblem(profile.error));
   const platform = dependencies.openPlatform(profile.value, request);
+  /** One answer for all calls of the request: those side by side are refused together, whichever of them is heard first. */
+  let wasKept: boolean | undefined;
   return ok({
     profile: profile.value,
     platform: {
@@ -34,7 +36,7 @@ export async function openPlatform(
       async call(operation, call) {
         const answer = await platform.call(operation, call);
         if (answer.ok || answer.error.status !== 401) return answer;
-        const wasKept = dependencies.profiles.forget(profile.value.tenantId, request.receivedAt);
+        wasKept ??= dependencies.profiles.forget(profile.value.tenantId, request.receivedAt);
         return err({ ...answer.error, transient: wasKept });
       },
     },

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { err } from '#shared/kernel/result.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { Platform } from '#shared/platform/platform.ts';
+import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
+import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
+import type { RunDependencies } from './dependencies.ts';
+import { openPlatform } from './open-platform.ts';
+import type { PlatformRequest } from './open-platform.ts';
+
+const refusal: UpstreamFault = {
+  kind: 'rejected',
+  service: 'content',
+  operation: 'content.read_test_spec',
+  status: 401,
+  transient: false,
+};
+
+/** A container whose owners refuse the credential: whether each of three calls side by side may succeed on repetition. */
+function container(): {
+  readonly profiles: ServiceProfiles;
+  readonly refusedAt: (receivedAt: number) => Promise<readonly boolean[]>;
+} {
+  let time = 0;
+  const profiles = createServiceProfiles({
+    reader: { read: (tenant) => Promise.resolve({ tenant, jwt: 'jwt', url: 'https://platform.example' }) },
+    stage: 'test',
+    now: () => time,
+  });
+  const platform: Platform = {
+    tenantId: 'tenant-a',
+    call: () => Promise.resolve(err(refusal)),
+    trace: () => [],
+  };
+  // SAFETY: opening a platform touches nothing else of either.
+  const dependencies = { profiles, openPlatform: () => platform } as unknown as RunDependencies;
+  const requestAt = (receivedAt: number): PlatformRequest =>
+    ({ principal: { tenantId: 'tenant-a' }, receivedAt }) as PlatformRequest;
+  return {
+    profiles,
+    async refusedAt(receivedAt) {
+      time = receivedAt;
+      const opened = await openPlatform(dependencies, requestAt(receivedAt));
+      if (!opened.ok) throw new Error(opened.error.detail);
+      const wrapped = opened.value.platform;
+      const { readCapabilities, verifyAnchor } = operations;
+      const answers = await Promise.all([
+        wrapped.call(readCapabilities, {}),
+        wrapped.call(verifyAnchor, {}),
+        wrapped.call(readCapabilities, {}),
+      ]);
+      return answers.map((answer) => !answer.ok && answer.error.transient);
+    },
+  };
+}
+
+it('a credential that was read for this very request and is refused stays refused [MA-218]', async () => {
+  expect(await container().refusedAt(1_000)).toEqual([false, false, false]);
+});
+
+it('a credential from before may have been replaced: every call that was refused says so, once [MA-218]', async () => {
+  const { profiles, refusedAt } = container();
+  await profiles.resolve('tenant-a');
+  expect(await refusedAt(2_000)).toEqual([true, true, true]);
+  expect(await refusedAt(3_000)).toEqual([false, false, false]);
+});
