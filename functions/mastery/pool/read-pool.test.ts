@@ -95,7 +95,7 @@ describe('readPool', () => {
     ];
     const hashOf = ({ manifest, root }: World, etag: string): string => {
       const result = reconcile(manifest, root, etag);
-      if (!result.ok) throw new Error(result.error);
+      if (!result.ok) throw new Error(result.error.detail);
       return result.value.pins.resolvedPoolHash;
     };
     const hashes = [
@@ -292,6 +292,17 @@ describe('readPool refuses', () => {
   it('and names owner, operation and request, nothing more [MA-212, MA-213]', async () => {
     const result = await read(changed((world) => (world.manifest.members = [])));
     expect(!result.ok && result.error.upstream).toEqual({
+      service: 'bank',
+      operation: 'bank.read_adaptive_pool_manifest',
+      requestId: 'up-readAdaptivePoolManifest',
+    });
+  });
+});
+
+describe('what is wrong with Bank’s members alone', () => {
+  it('is laid to Bank and not to QTI [MA-212, MA-221]', async () => {
+    const result = await read(changed((world) => (world.manifest.members[0]!.kcGuids = [])));
+    expect(!result.ok && result.error.upstream).toMatchObject({
       service: 'bank',
       operation: 'bank.read_adaptive_pool_manifest',
       requestId: 'up-readAdaptivePoolManifest',

@@ -2,6 +2,7 @@ import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/operations.ts';
+import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
@@ -110,7 +111,7 @@ export async function readPool(
   const unsteadyRoot = disagreement(operations.readAdaptivePoolRoot, root.value, rootAgain.value);
   if (unsteadyRoot !== undefined) return err(unsteadyRoot);
 
-  const pool = prove(cache, manifest.value.bodyHash, terminal.value, root.value);
+  const pool = prove(cache, manifest.value, terminal.value, root.value);
   if (!pool.ok) return pool;
   return ok({
     pool: pool.value,
@@ -168,7 +169,7 @@ export async function revalidatePool(
   ) {
     return err(driftProblem());
   }
-  const pool = prove(cache, manifest.value.bodyHash, terminal.value, root.value);
+  const pool = prove(cache, manifest.value, terminal.value, root.value);
   if (!pool.ok) return pool;
   if (pool.value.pins.resolvedPoolHash !== pins.resolvedPoolHash) return err(driftProblem());
   return ok({ pool: pool.value, pins, blueprint: blueprint.value.value });
@@ -189,18 +190,23 @@ function isPinned(
 
 function prove(
   cache: PoolCache,
-  manifestHash: string,
+  answer: UpstreamAnswer<Manifest>,
   manifest: TerminalManifest,
   root: UpstreamAnswer<DeliveryJson>,
 ): Result<ReconciledPool, Problem> {
   const etag = strongTagOf(root);
   if (etag === undefined) return err(noStrongTag(root));
-  const key = `${manifestHash} ${root.bodyHash} ${etag}`;
+  const key = `${answer.bodyHash} ${root.bodyHash} ${etag}`;
   const known = cache.get(key);
   if (known !== undefined) return ok(known);
   const reconciled = reconcile(manifest, root.value, etag);
   if (!reconciled.ok) {
-    return err(invalidPool(operations.readAdaptivePoolRoot, root.upstreamRequestId, reconciled.error));
+    const { owner, detail } = reconciled.error;
+    return err(
+      owner === 'bank'
+        ? invalidPool(operations.readAdaptivePoolManifest, answer.upstreamRequestId, detail)
+        : invalidPool(operations.readAdaptivePoolRoot, root.upstreamRequestId, detail),
+    );
   }
   cache.set(key, reconciled.value);
   return reconciled;

@@ -33,19 +33,27 @@ export interface ReconciledPool {
   readonly members: readonly PoolMember[];
 }
 
+/** What is wrong with a pool, as a constant sentence, and whose answer shows it: where the two disagree, QTI's, which was asked last. */
+export interface PoolDefect {
+  readonly owner: 'bank' | 'qti';
+  readonly detail: string;
+}
+
 /**
  * Holds Bank's members and QTI's references against each other: both are sound in themselves, both name the same root, and they
  * correspond one to one by artifact version and by QTI identifier, in the same order, since both projections are ordered [MA-027].
- * Gives the first defect, which is a constant sentence, or the pool with its hash [MA-071].
+ * Gives the first defect, or the pool with its hash [MA-071].
  * @param etag the root's strong entity tag
  */
 export function reconcile(
   manifest: TerminalManifest,
   root: DeliveryJson,
   etag: string,
-): Result<ReconciledPool, string> {
-  const defect = memberDefect(manifest) ?? rootDefect(root, manifest.root) ?? bijectionDefect(manifest, root);
-  if (defect !== undefined) return err(defect);
+): Result<ReconciledPool, PoolDefect> {
+  const unsound = memberDefect(manifest);
+  if (unsound !== undefined) return err({ owner: 'bank', detail: unsound });
+  const disagreement = rootDefect(root, manifest.root) ?? bijectionDefect(manifest, root);
+  if (disagreement !== undefined) return err({ owner: 'qti', detail: disagreement });
   const members = manifest.members.map(
     ({ artifactId, artifactVersionId, qtiIdentifier, caseGuids, kcGuids }) => ({
       artifactId,
