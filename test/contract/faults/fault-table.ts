@@ -42,20 +42,32 @@ export const TRIES = MAX_RETRIES + 1;
 /** More than any request asks. */
 const ALWAYS = 1_000;
 
-/** The cases of a table. */
-export function casesOf(table: FaultTable): readonly FaultCase[] {
+/** Which rules say that a route answers with a status. */
+export type RulesByStatus = Readonly<Record<string, string>>;
+
+/** The cases of a table, each titled with the rules that its answer stands on. */
+export function casesOf(table: FaultTable, rules: RulesByStatus): readonly FaultCase[] {
   return Object.entries(table).flatMap(([name, row]) => {
     const call = name as CallName;
     const { id: operation, method } = operations[call];
     return Object.entries(row).flatMap(([column, expected]: [string, string]) =>
       armsOf(column, call).map(([fault, arm]) => ({
         call,
-        title: `${method} ${operation}, ${fault}: ${expected}`,
+        title: titleOf(`${method} ${operation}, ${fault}: ${expected}`, rules[expected.slice(0, 3)]),
         arm: { operation, method, ...arm },
         expected,
       })),
     );
   });
+}
+
+function titleOf(text: string, rules: string | undefined): string {
+  const all = [
+    ...(rules === undefined ? [] : [rules]),
+    ...(text.endsWith('anchor_unavailable') ? ['MA-194'] : []),
+    ...(text.endsWith('retryable') ? ['MA-209'] : []),
+  ];
+  return all.length === 0 ? text : `${text} [${all.join(', ')}]`;
 }
 
 interface Arm {

@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SHORT_BANK, TIMED_BANK, openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { conflict, invalid, refused } from './fault-table.ts';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+  // A run over the timed bank ends with its first answer; the other banks do not look at the clock.
+  await stack.control('POST', 'clock', { advanceSeconds: 60 });
+});
+afterEach(async () => {
+  await stack.control('DELETE', 'faults');
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+/** A run with one answer consumed and its second item offered. */
+async function underWay(): Promise<{ readonly first: RunGiven; readonly second: RunGiven }> {
+  const first = await runs.start().sendForRun();
+  const { etag } = await runs.playAndInspect(first.body);
+  return { first, second: await runs.advance(first.body.continuationToken, etag).sendForRun() };
+}
+
+function sessionOf({ body }: RunGiven): string {
+  return body.offeredItem!.deliverySessionId;
+}
+
+/** Inspect and advance with the run's latest token; advance with the tag that it is told is the current one. */
+async function answersTo(run: RunGiven): Promise<readonly string[]> {
+  const { continuationToken } = run.body;
+  const inspected = await runs.inspect(continuationToken).send();
+  const stale = await runs.advance(continuationToken, run.etag).send();
+  const current = stale.kind === 'problem' ? (stale.body.currentEtag ?? run.etag) : run.etag;
+  const advanced = await runs.advance(continuationToken, current).send();
+  return [sentenceOf(inspected), sentenceOf(advanced)];
+}
+
+describe('what QTI holds contradicts the continuation', () => {
+  it('an outcome that was consumed has changed: 409, also on inspect, until it is as before [MA-142, MA-160, MA-165, MA-215]', async () => {
+    const { first, second } = await underWay();
+    await runs.play(second.body);
+    const undo = await runs.change({
+      entity: 'qti.session',
+      id: sessionOf(first),
+      changes: [{ pointer: '/session/attempts/0/outcomes/SCORE', value: 0 }],
+    });
+    await runs.takeCalls();
+    expect(await answersTo(second)).toEqual([conflict, conflict]);
+    expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
+    await undo();
+    expect(sentenceOf(await runs.inspect(second.body.continuationToken).send())).toBe(
+      '200 in_progress reportable',
+    );
+  });
+
+  it('two attempts claim one number with different outcomes: 409 [MA-092, MA-215]', async () => {
+    const { second } = await underWay();
+    await runs.play(second.body, 1);
+    await runs.play(second.body, 0);
+    await runs.change({
+      entity: 'qti.session',
+      id: sessionOf(second),
+      changes: [{ pointer: '/session/attempts/1/attemptNumber', value: 1 }],
+    });
+    expect(await answersTo(second)).toEqual([conflict, conflict]);
+  });
+
+  it('a second attempt in the session does not change what was consumed, only the tag [MA-028, MA-048, MA-166]', async () => {
+    const { first, second } = await underWay();
+    await runs.play(first.body, 0);
+    const inspected = await runs.inspect(second.body.continuationToken).sendForRun();
+    expect(inspected.etag).not.toBe(second.etag);
+    expect(inspected.body.kcClassifications).toStrictEqual(second.body.kcClassifications);
+    const stale = await runs.advance(second.body.continuationToken, second.etag).send();
+    expect([sentenceOf(stale), stale.body]).toEqual([
+      '412 stream-conflict retryable',
+      expect.objectContaining({ currentEtag: inspected.etag }),
+    ]);
+  });
+
+  it('a named session is of another artifact: 409 [MA-142, MA-215]', async () => {
+    const { first, second } = await underWay();
+    const { artifactVersionId } = first.body.offeredItem!;
+    await runs.change({
+      entity: 'qti.session',
+      id: sessionOf(second),
+      changes: [{ pointer: '/session/rootArtifactVersionId', value: artifactVersionId }],
+    });
+    expect(await answersTo(second)).toEqual([conflict, conflict]);
+  });
+
+  it('an outcome is neither right nor wrong: 502 [MA-163, MA-171]', async () => {
+    const { second } = await underWay();
+    await runs.play(second.body);
+    await runs.change({
+      entity: 'qti.session',
+      id: sessionOf(second),
+      changes: [{ pointer: '/session/attempts/0/outcomes/SCORE', value: 0.5 }],
+    });
+    expect(await answersTo(second)).toEqual([invalid('qti'), invalid('qti')]);
+  });
+});
+
+describe('an open session with another item than the selected one', () => {
+  it('start: 409, and nothing is offered beside it [MA-152, MA-215]', async () => {
+    const other = await runs.start().sendForRun();
+    const start = runs.start();
+    const before = new Set(Object.keys((await runs.state()).entities['qti.session']!));
+    await stack.fault({ operation: 'qti.offer_selected_item', kind: 'lost_acknowledgement', times: 100 });
+    await start.send();
+    await stack.control('DELETE', 'faults');
+    const { entities } = await runs.state();
+    const [made] = Object.keys(entities['qti.session']!).filter((id) => !before.has(id));
+    const held = entities['qti.session']![made!] as { session: { rootArtifactVersionId: string } };
+    const manifest = entities['bank.manifest']![other.body.executionPins.bankOperationId] as {
+      members: { artifactVersionId: string }[];
+    };
+    const undo = await runs.change({
+      entity: 'qti.session',
+      id: made!,
+      changes: [
+        {
+          pointer: '/session/rootArtifactVersionId',
+          value: manifest.members
+            .map(({ artifactVersionId }) => artifactVersionId)
+            .find((id) => id !== held.session.rootArtifactVersionId),
+        },
+      ],
+    });
+    await runs.takeCalls();
+    expect(sentenceOf(await start.send())).toBe(conflict);
+    expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
+    await undo();
+    expect(sessionOf(await start.sendForRun())).toBe(made);
+  });
+
+  it('advance: 409, while inspect still shows the run [MA-165, MA-215]', async () => {
+    const first = await runs.start().sendForRun();
+    const { etag } = await runs.playAndInspect(first.body);
+    const advance = runs.advance(first.body.continuationToken, etag);
+    const second = await advance.sendForRun();
+    const undo = await runs.change({
+      entity: 'qti.session',
+      id: sessionOf(second),
+      changes: [
+        { pointer: '/session/rootArtifactVersionId', value: first.body.offeredItem!.artifactVersionId },
+      ],
+    });
+    await runs.takeCalls();
+    expect(sentenceOf(await advance.send())).toBe(conflict);
+    expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
+    // A session that the token does not name never touches what it shows [MA-028].
+    expect((await runs.inspect(first.body.continuationToken).sendForRun()).etag).toBe(etag);
+    await undo();
+    expect(sessionOf(await advance.sendForRun())).toBe(sessionOf(second));
+  });
+});
+
+describe('an anchor that is not verified', () => {
+  it('shows provisional components without a scale, and holds back every publication until it is [MA-080, MA-082, MA-138, MA-194]', async () => {
+    const started = await runs.start(runs.startBody({ bank: TIMED_BANK })).sendForRun();
+    const { etag } = await runs.playAndInspect(started.body);
+    const { counts, entities } = await runs.state();
+    const { sourcePoints } = entities['extmap.anchor_table']!['r90'] as { sourcePoints: object[] };
+    const undo = await runs.change({
+      entity: 'extmap.anchor_table',
+      id: 'r90',
+      changes: sourcePoints.map((_, at) => ({ pointer: `/sourcePoints/${at}/sourceRef`, value: null })),
+    });
+    const stopped = await runs.advance(started.body.continuationToken, etag).sendForRun();
+    expect(sentenceOf(stopped)).toBe('200 finalizing anchor_unavailable');
+    expect(stopped.body).toMatchObject({ scale: null, offeredItem: null, stopReason: 'time_budget' });
+    expect(stopped.body.kcClassifications.some(({ evidenceItemRefs }) => evidenceItemRefs.length > 0)).toBe(
+      true,
+    );
+    const waiting = await runs.advance(stopped.body.continuationToken, stopped.etag).sendForRun();
+    const inspected = await runs.inspect(waiting.body.continuationToken).sendForRun();
+    for (const given of [waiting, inspected])
+      expect(sentenceOf(given)).toBe('200 finalizing anchor_unavailable');
+    const held = (await runs.state()).counts;
+    for (const name of ['results.record', 'results.component', 'caliper.event'])
+      expect(held[name]).toBe(counts[name]);
+
+    await undo();
+    const { body } = await runs.advance(waiting.body.continuationToken, inspected.etag).sendForRun();
+    expect(body).toMatchObject({
+      status: 'completed',
+      scaleReportability: 'reportable',
+      stopReason: 'time_budget',
+    });
+    // Provisional or not, the components say the same: they never stood on the anchor.
+    expect(body.kcClassifications).toStrictEqual(stopped.body.kcClassifications);
+    expect((await runs.state()).entities['results.record']).toHaveProperty([body.resultRecordRef!]);
+  });
+});
+
+describe('a Results that does not take components', () => {
+  it('starts no learner’s run, and every conformance run [MA-013, MA-035, MA-154]', async () => {
+    const learner = runs.start();
+    const undo = await runs.change({
+      entity: 'results.capabilities',
+      id: 'capabilities',
+      changes: [{ pointer: '/capabilities', value: ['result_records'] }],
+    });
+    await runs.takeCalls();
+    const reply = await learner.send();
+    expect(sentenceOf(reply)).toBe(refused('results'));
+    expect(reply.body).toMatchObject({ upstream: { operation: 'results.write_kc_components' } });
+    expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
+    const conformance = runs.start(runs.startBody({ bank: SHORT_BANK, mode: 'owner_conformance' }));
+    expect(sentenceOf(await conformance.send())).toBe('201 in_progress pending');
+    const asked = (await runs.takeCalls()).map(({ operation }) => operation ?? '');
+    expect(asked.filter((operation) => operation.startsWith('results.'))).toEqual([]);
+    await undo();
+    expect(sentenceOf(await learner.send())).toBe('201 in_progress pending');
+  });
+});
