@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import * as z from 'zod';
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { MasteryReply } from './mastery-call.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Holds answers against the OpenAPI document that clients read, and not against the code that it was made from. */
+export function openPublishedContract(service: ServiceName): (route: Route, reply: MasteryReply) => void {
+  const file = new URL(`../../docs/openapi/${service}.json`, import.meta.url);
+  const document = JSON.parse(readFileSync(file, 'utf8')) as Json;
+
+  const at = (place: unknown, ...steps: readonly string[]): Json => {
+    let current = place;
+    for (const step of steps) current = (current as Json | undefined)?.[step];
+    const reference = (current as Json | undefined)?.['$ref'];
+    return typeof reference === 'string'
+      ? at(document, ...reference.replace('#/', '').split('/'))
+      : (current as Json);
+  };
+  const definitions = inJsonSchemaPlaces(at(document, 'components', 'schemas')) as Json;
+  const schemaOf = (schema: Json): z.ZodType =>
+    // SAFETY: the document is OpenAPI 3.1, whose schemas are JSON Schema 2020-12.
+    z.fromJSONSchema({
+      ...(inJsonSchemaPlaces(schema) as Json),
+      $defs: definitions,
+    } as Parameters<typeof z.fromJSONSchema>[0]);
+
+  return ({ operationId, path, method }, { status, headers, text }) => {
+    const operation = at(document, 'paths', path, method.toLowerCase());
+    expect(operation['operationId']).toBe(operationId);
+    const answers = at(operation, 'responses');
+    expect(Object.keys(answers)).toContain(String(status));
+    const answer = at(answers, String(status));
+    const content = at(answer, 'content');
+    expect(Object.keys(content)).toEqual([headers.get('content-type')]);
+    const schema = (content[headers.get('content-type')!] as Json)['schema'] as Json;
+    const parsed = schemaOf(schema).safeParse(JSON.parse(text));
+    expect(parsed.error?.issues ?? []).toEqual([]);
+    for (const [name, header] of Object.entries((at(answer, 'headers') as Json | undefined) ?? {})) {
+      const declared = at({ header }, 'header');
+      if (declared['required'] === true) expect([name, headers.has(name)]).toEqual([name, true]);
+    }
+  };
+}
+
+/**
+ * References to where JSON Schema keeps definitions. Conditions are left out, which Zod does not read: the only ones say that a scale
+ * is there exactly when it is reportable, which the journeys check.
+ */
+function inJsonSchemaPlaces(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inJsonSchemaPlaces);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    if (name === 'if' || name === 'then' || name === 'else') return [];
+    if (name === '$ref') return [[name, String(member).replace('#/components/schemas/', '#/$defs/')]];
+    return [[name, inJsonSchemaPlaces(member)]];
+  });
+  return Object.fromEntries(entries) as unknown;
+}
