@@ -81,7 +81,7 @@ export interface KernelModel {
   readonly estimate: (outcomes: readonly Outcome[]) => Estimate;
   /**
    * Writes the mutual information, in bits, between each eligible item's outcome and the latent state into `gains` (one number an item;
-   * others are left alone). `eligible` holds 1 or 0 for each item. The `keep` highest, with all that equal the last of them to 9 decimals,
+   * NaN for the others). `eligible` holds 1 or 0 for each item. The `keep` highest, with all that equal the last of them to 9 decimals,
    * are certain to be there; a gain that cannot be among them may be NaN. `keep` Infinity gives all.
    */
   readonly informationGains: (

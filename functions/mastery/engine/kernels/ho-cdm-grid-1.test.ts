@@ -6,6 +6,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ModelParameters } from '../types.ts';
 import { binaryEntropy, exp, log, logistic, sqrt } from './ho-cdm-grid-1/arithmetic.ts';
 import { hoCdmGrid1 } from './ho-cdm-grid-1/kernel.ts';
+import { compileParameters } from './ho-cdm-grid-1/model.ts';
 import { findKernel, runtimeVersions } from './index.ts';
 
 /** Distance in units in the last place. */
@@ -90,6 +91,50 @@ describe('arithmetic from basic operations', () => {
     expect([logistic(0), logistic(-1000), logistic(1000), logistic(Infinity)]).toStrictEqual([0.5, 0, 1, 1]);
     expect([binaryEntropy(0), binaryEntropy(0.5), binaryEntropy(1)]).toStrictEqual([0, 1, 0]);
     expect(binaryEntropy(0.11)).toBeCloseTo(0.499915958164528, 14);
+  });
+});
+
+describe('the capacity of an item', () => {
+  it('bounds what the item tells in any state, and is reached where the state is one bit', () => {
+    const probability = fc.double({ min: 0.001, max: 0.999, noNaN: true });
+    fc.assert(
+      fc.property(
+        fc.array(probability, { minLength: 4, maxLength: 4 }),
+        fc.array(probability, { minLength: 4, maxLength: 4 }),
+        (success, weights) => {
+          const table = success.toSorted((a, b) => a - b);
+          const model = compileParameters({
+            ...golden,
+            items: [{ id: 'i', kcs: ['a', 'b'], probabilities: table }],
+          });
+          const total = weights.reduce((a, b) => a + b, 0);
+          const told = (shares: readonly number[]): number =>
+            binaryEntropy(shares.reduce((sum, share, s) => sum + share * table[s]!, 0)) -
+            shares.reduce((sum, share, s) => sum + share * binaryEntropy(table[s]!), 0);
+          expect(told(weights.map((weight) => weight / total))).toBeLessThan(model.capacity[0]!);
+          const between = Array.from({ length: 1001 }, (_, i) => told([1 - i / 1000, 0, 0, i / 1000]));
+          expect(Math.max(...between)).toBeLessThan(model.capacity[0]!);
+          expect(Math.max(...between)).toBeGreaterThan(model.capacity[0]! - 1e-5);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('puts the items in order, and is nothing for an item whose answer says nothing', () => {
+    const model = compileParameters({
+      ...golden,
+      items: [
+        { id: 'flat', kcs: ['a'], probabilities: [0.3, 0.3] },
+        { id: 'sharp', kcs: ['b'], probabilities: [0.1, 0.9] },
+        { id: 'dull', kcs: ['b'], probabilities: [0.4, 0.6] },
+        { id: 'sharp too', kcs: ['c'], probabilities: [0.1, 0.9] },
+      ],
+    });
+    expect([...model.byCapacity]).toStrictEqual([1, 3, 2, 0]);
+    expect(model.capacity[0]).toBeLessThan(1e-8);
+    // 1 - h(0.1), the capacity of the binary symmetric channel.
+    expect(model.capacity[1]).toBeCloseTo(0.5310044064107189, 8);
   });
 });
 

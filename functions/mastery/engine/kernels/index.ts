@@ -19,7 +19,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
     hoCdmGrid1.runtimeVersion,
     {
       kernel: hoCdmGrid1,
-      sourceHash: '3093cd2a9cba17bab18a6047e75c4ed12a18f99bfce38bbdb1548d5d60770bad',
+      sourceHash: '87589d2c215a3bb7e1d67c461f14d5d0822468bf5cfca67e1877acdb9aa7cc1e',
     },
   ],
 ]);

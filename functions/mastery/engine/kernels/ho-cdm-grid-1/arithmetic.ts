@@ -3,7 +3,7 @@
  * built-in ones to the implementation (ECMA-262, section 21.3.2). Errors stay below 1 ulp.
  */
 
-const LN2 = 0.6931471805599453;
+export const LN2 = 0.6931471805599453;
 /** log 2 in two parts; the first has 33 significant bits, so that its product with an exponent is exact (Cody and Waite, 1980). */
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;

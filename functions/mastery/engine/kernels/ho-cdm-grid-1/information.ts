@@ -63,7 +63,8 @@ export function informationScratch(model: CompiledParameters): InformationScratc
  * I(outcome of j; theta, KCs) = h(P(correct)) - sum over patterns S of q(S) h(T[S]), in bits, for each eligible item. The outcome depends
  * on the latent state only through the item's own KCs, so q, the joint distribution of those, is all that is needed. Both sums are
  * taken as differences from the first pattern's value: an item whose table is flat gets exactly 0. Only the `keep` highest gains, and
- * whatever comes within MARGIN of them, are certain to be worked out; a gain that cannot be among them may be left as NaN.
+ * whatever comes within MARGIN of them, are certain to be worked out; a gain that cannot be among them may be NaN, and those of items
+ * that are not eligible are. Few are kept by taking the items from the highest capacity down, up to where none can win any more.
  */
 export function informationGains(
   model: CompiledParameters,
@@ -87,7 +88,10 @@ export function informationGains(
   const best = new Float64Array(pruned ? keep : 1).fill(-Infinity);
   let floor = -Infinity;
   let patternsUsed = 0;
-  for (let j = 0; j < model.itemCount; j += 1) {
+  gains.fill(NaN);
+  for (let place = 0; place < model.itemCount; place += 1) {
+    const j = pruned ? integerAt(model.byCapacity, place) : place;
+    if (at(model.capacity, j) < floor) break;
     if (eligible[j] !== 1) continue;
     const group = integerAt(model.groupOf, j);
     const lowest = at(model.low, j);
@@ -119,10 +123,7 @@ export function informationGains(
       }
     }
     const cell = success < 1 ? Math.trunc(success * CELLS) : CELLS - 1;
-    if (at(entropyCeiling, cell) - conditional < floor) {
-      gains[j] = NaN;
-      continue;
-    }
+    if (at(entropyCeiling, cell) - conditional < floor) continue;
     // Information is never negative and never above one bit; a difference of rounding errors may be.
     const gain = Math.min(1, Math.max(0, binaryEntropy(success) - conditional));
     gains[j] = gain;

@@ -1,11 +1,14 @@
 import type { ModelParameters } from '../../types.ts';
-import { binaryEntropy, exp, logistic } from './arithmetic.ts';
+import { LN2, binaryEntropy, exp, logistic } from './arithmetic.ts';
 
 /** The most KCs of one item and of one component: 2^12 patterns on every theta node. */
 export const MAXIMUM_COMPONENT_KCS = 12;
 
 /** P(KC mastered | theta) stays inside [FLOOR, 1 - FLOOR], so that no answer is impossible. */
 const FLOOR = 1e-6;
+
+/** Room for the rounding of capacities and gains, far more than both need. */
+const CAPACITY_MARGIN = 1e-9;
 
 /**
  * Parameters as flat arrays. Items with the same KC set form a group, with the KCs in ascending order, whose pattern distribution is
@@ -36,6 +39,10 @@ export interface CompiledParameters {
   readonly tableStart: Int32Array;
   readonly tables: Float64Array;
   readonly entropyTables: Float64Array;
+  /** The most, in bits, that the item could tell whatever the latent state: no gain is above it. */
+  readonly capacity: Float64Array;
+  /** The items from the highest capacity down. */
+  readonly byCapacity: Int32Array;
 }
 
 /** Lays parameters without defects out for the inner loops. */
@@ -67,6 +74,7 @@ export function compileParameters(parameters: ModelParameters): CompiledParamete
   const entropyHigh = new Float64Array(count);
   const tableStart = new Int32Array(count).fill(-1);
   const tables: number[] = [];
+  const capacity = new Float64Array(count);
   items.forEach((item, j) => {
     const own = item.kcs.map((guid, bit) => ({ kc: kcIndex.get(guid) ?? -1, bit }));
     own.sort((a, b) => a.kc - b.kc);
@@ -86,6 +94,7 @@ export function compileParameters(parameters: ModelParameters): CompiledParamete
     high[j] = highest;
     entropyLow[j] = binaryEntropy(lowest);
     entropyHigh[j] = binaryEntropy(highest);
+    capacity[j] = channelCapacity(lowest, highest) + CAPACITY_MARGIN;
     flat[j] = table.every((value) => value === lowest) ? 1 : 0;
     conjunctive[j] = table.every((value, pattern) => value === lowest || pattern === table.length - 1)
       ? 1
@@ -120,7 +129,24 @@ export function compileParameters(parameters: ModelParameters): CompiledParamete
     tableStart,
     tables: Float64Array.from(tables),
     entropyTables: Float64Array.from(tables, binaryEntropy),
+    capacity,
+    byCapacity: Int32Array.from(capacity.keys()).sort(
+      (a, b) => (capacity[b] ?? 0) - (capacity[a] ?? 0) || a - b,
+    ),
   };
+}
+
+/**
+ * Capacity of a binary channel that answers correctly with one of two probabilities, in bits: the mutual information at its stationary
+ * point. A table with further values between the two has none higher, since entropy is concave.
+ */
+function channelCapacity(low: number, high: number): number {
+  if (low === high) return 0;
+  const entropyLow = binaryEntropy(low);
+  const slope = (binaryEntropy(high) - entropyLow) / (high - low);
+  // The derivative of h(s) in bits is logit(s) / log 2.
+  const success = Math.min(high, Math.max(low, logistic(-slope * LN2)));
+  return binaryEntropy(success) - entropyLow - (success - low) * slope;
 }
 
 /** Trapezoid weights of a normal density; exponents are taken from the highest node, so that a far mean does not empty the grid. */
