@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { compileModel, estimate } from './model.ts';
 import type { CompiledModel } from './model.ts';
@@ -168,5 +169,102 @@ describe('selection against brute force over every set of a small pool', () => {
     );
     // Otherwise nothing above has put reachability to the test.
     expect(restricted).toBeGreaterThan(20);
+  });
+});
+
+/** Pools of up to 60 items, many of them equal, without minima: a plain reading of the other rules answers at once. */
+const withoutMinima = fc.record({
+  items: fc.array(
+    fc.record({
+      kcs: fc.constantFrom(...KC_SETS),
+      tags: fc.subarray(TAGS),
+      high: fc.constantFrom(0.6, 0.7, 0.8, 0.9),
+    }),
+    { minLength: 1, maxLength: 60 },
+  ),
+  maxima: fc.array(rule(6), { maxLength: 2 }),
+  enemySets: fc.array(
+    fc.uniqueArray(
+      fc.nat(59).map((j) => `q-${j}`),
+      { minLength: 1, maxLength: 6 },
+    ),
+    { maxLength: 3 },
+  ),
+  maxItems: fc.integer({ min: 1, max: 15 }),
+  randomesqueSize: fc.constantFrom(1, 2, 5, 70),
+  scope: fc.subarray(
+    Array.from({ length: 14 }, (_, k) => k),
+    { minLength: 1 },
+  ),
+  alreadyMet: fc.uniqueArray(fc.nat(59), { maxLength: 4 }),
+});
+
+describe('selection against a plain reading of its rules', () => {
+  it('takes the same item at every step: filters, scope, rounded gain, draw, hash', () => {
+    fc.assert(
+      fc.property(withoutMinima, fc.string({ minLength: 1 }), (drawn, runSeed) => {
+        const value: Case = { ...drawn, minima: [] };
+        const model = compile(value);
+        const alreadyMet = drawn.alreadyMet.filter((item) => item < value.items.length);
+        const context = prepareSelection(
+          model,
+          value.items.map(({ tags }, item) => ({
+            item,
+            artifactVersionId: `a-${item}`,
+            qtiIdentifier: `q-${item}`,
+            tags,
+            accessibility: [],
+          })),
+          {
+            ...value,
+            scope: drawn.scope,
+            requiredAccessibility: [],
+            excludedItems: ['q-2'],
+          },
+        );
+        const used: number[] = [];
+        for (;;) {
+          const posterior = estimate(
+            model,
+            used.map((item) => ({ item, correct: item % 3 > 0 })),
+          );
+          const gains = new Float64Array(value.items.length);
+          model.core.informationGains(posterior, new Uint8Array(gains.length).fill(1), gains, Infinity);
+          const ranked = [...gains.keys()]
+            .filter(
+              (item) =>
+                item !== 2 &&
+                !used.includes(item) &&
+                !alreadyMet.includes(item) &&
+                value.items[item]!.kcs.some((kc) => drawn.scope.includes(kc)) &&
+                feasible(value, [...used, item]),
+            )
+            .map((item) => ({
+              item,
+              gain: roundSignificant(gains[item]!, 12),
+              hash: sha256Hex(`${runSeed}a-${item}`),
+            }))
+            .sort((a, b) => b.gain - a.gain || (a.hash < b.hash ? -1 : 1))
+            .slice(0, value.randomesqueSize);
+          const stream = sha256Hex(`randomesque|${runSeed}|${used.length + 1}`);
+          const place =
+            ranked.length > 1 ? Number(BigInt(`0x${stream.slice(0, 12)}`) % BigInt(ranked.length)) : 0;
+          const expected = ranked[place];
+          const selection = selectItem(context, posterior, {
+            used,
+            alreadyMet,
+            runSeed,
+            sequence: used.length + 1,
+          });
+          if (expected === undefined) {
+            expect(selection).toStrictEqual({ kind: 'exhausted' });
+            break;
+          }
+          expect(selection).toStrictEqual({ kind: 'selected', item: expected.item, gain: expected.gain });
+          used.push(expected.item);
+        }
+      }),
+      { numRuns: 200 },
+    );
   });
 });
