@@ -106,7 +106,7 @@ describe('a call that succeeds', () => {
     });
   });
 
-  it('carries the profile’s credential and nothing of the client [MA-008]', async () => {
+  it('carries the profile’s credential and nothing of the client [MA-008, MA-011]', async () => {
     const { platform, sent } = setup([answer()]);
     await platform.call(read, call);
     expect(sent[0]!.url).toBe('https://platform.example/base/tenants/tenant-a/probes/p1');

@@ -143,6 +143,18 @@ describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) =
     }
   });
 
+  it('calls the owners with a credential that is not the caller’s: that one they refuse [MA-011]', async () => {
+    const { calls } = await callsDuring(stack, () => send(startAdaptiveRun, { body: startBody(tenantId) }));
+    const reads = calls.filter(({ method }) => method === 'GET');
+    expect(reads.length).toBeGreaterThan(5);
+    const Authorization = `Bearer ${await stack.tokenFor(tenantId, ['mastery:run', 'mastery:read'])}`;
+    for (const { path, status } of reads) {
+      expect(status).toBeLessThan(400);
+      const refused = await fetch(`${stack.urls.platformUrl}${path}`, { headers: { Authorization } });
+      expect(refused.status).toBe(403);
+    }
+  });
+
   it('a tenant in the query or in the body is refused, also one’s own [MA-187, MA-200]', async () => {
     for (const { route, own } of references) {
       for (const tenant of [tenantId, otherTenant]) {
