@@ -2,8 +2,6 @@ import { verifyAnchor } from '#functions/mastery/pool/anchor.ts';
 import type { AnchorStatus } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
 import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
-import { bindModel } from '#functions/mastery/records/bind-model.ts';
-import type { BoundModel } from '#functions/mastery/records/bind-model.ts';
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -12,11 +10,13 @@ import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import { bindPool } from './bound-pool.ts';
+import type { BoundPool } from './bound-pool.ts';
 import type { PinnedRecords } from './pinned-records.ts';
 
 /** What records and owners say now: all that a diagnosis stands on beside the answers. */
 export interface RunBasis extends PinnedRecords {
-  readonly bound: BoundModel;
+  readonly bound: BoundPool;
   readonly pins: ExecutionPins;
   readonly anchor: AnchorStatus;
 }
@@ -33,7 +33,7 @@ export async function readBasis(
 ): Promise<Result<RunBasis, Problem>> {
   const { policy, calibration } = records;
   const [pool, anchor] = await Promise.all([
-    bindPool(platform, records, reading),
+    mapPool(platform, records, reading),
     verifyAnchor(platform, calibration.document.anchor),
   ]);
   if (!pool.ok) return pool;
@@ -41,17 +41,17 @@ export async function readBasis(
   return ok({ policy, calibration, ...pool.value, anchor: anchor.value });
 }
 
-async function bindPool(
+async function mapPool(
   platform: Platform,
-  { policy, calibration }: PinnedRecords,
+  records: PinnedRecords,
   reading: Promise<Result<ReadPool, Problem>>,
 ): Promise<Result<Pick<RunBasis, 'bound' | 'pins'>, Problem>> {
   const pool = await reading;
   if (!pool.ok) return pool;
   const { blueprint, pins } = pool.value;
-  const bound = bindModel(calibration, policy, blueprint, pool.value.pool.members);
+  const bound = bindPool(records, blueprint, pool.value.pool);
   if (!bound.ok) return bound;
-  const { caseFrameworkGuid } = calibration.document;
+  const { caseFrameworkGuid } = records.calibration.document;
   const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
   return mapped.ok ? ok({ bound: bound.value, pins }) : mapped;
 }

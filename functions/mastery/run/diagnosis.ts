@@ -3,21 +3,16 @@ import { roundSignificant } from '#shared/kernel/numbers.ts';
 import {
   classify,
   estimate,
-  prepareSelection,
   remainingUncertainty,
   scoredItemsPerKc,
   selectItem,
   stopReason,
 } from '#functions/mastery/engine/index.ts';
-import type {
-  Classification,
-  Constraints,
-  Estimate,
-  SelectionContext,
-} from '#functions/mastery/engine/index.ts';
+import type { Classification, Estimate } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
-import type { ScoredOutcome } from './outcomes.ts';
 import type { RunBasis } from './basis.ts';
+import type { BoundPool } from './bound-pool.ts';
+import type { ScoredOutcome } from './outcomes.ts';
 import type { RunState } from './state.ts';
 
 /** What the consumed outcomes say, as it is shown: every number at the calibration's pinned precision [MA-117]. */
@@ -138,54 +133,15 @@ function decide(basis: RunBasis, state: RunState, evidence: Evidence): Assessmen
   return item === undefined ? { kind: 'stop', reason: 'max_items' } : { kind: 'offer', item };
 }
 
-function selectNext(basis: RunBasis, state: RunState, posterior: Estimate): BoundItem | undefined {
-  const { bound } = basis;
-  const selection = selectItem(selectionContextOf(basis), posterior, {
+function selectNext({ bound }: RunBasis, state: RunState, posterior: Estimate): BoundItem | undefined {
+  const selection = selectItem(bound.selection(), posterior, {
     used: state.offers.map((offer) => itemOf(bound, offer.artifactVersionId).modelItem),
     // A run has a pseudonym of its own: what its candidate has met are the run's own items, which are never offered twice.
     alreadyMet: [],
     runSeed: state.runSeed,
     sequence: state.offers.length + 1,
   });
-  if (selection.kind === 'exhausted') return undefined;
-  return bound.items.find((item) => item.modelItem === selection.item);
-}
-
-function selectionContextOf({ calibration, policy, bound }: RunBasis): SelectionContext {
-  return prepareSelection(
-    calibration.model,
-    bound.items.map((item) => ({ ...item, item: item.modelItem })),
-    constraintsOf(
-      policy,
-      bound.scope.map(({ modelKc }) => modelKc),
-    ),
-  );
-}
-
-/** The policy in the engine's vocabulary: coverage floors and content minima are demands of one kind. */
-function constraintsOf(policy: RunBasis['policy'], scope: readonly number[]): Constraints {
-  const { eligibilityRules, coverageFloors, maxItems } = policy;
-  const content = Object.entries(eligibilityRules.contentConstraints ?? {});
-  return {
-    scope,
-    maxItems,
-    requiredAccessibility: eligibilityRules.requiredAccessibility ?? [],
-    enemySets: eligibilityRules.enemySets ?? [],
-    excludedItems: eligibilityRules.excludedItems ?? [],
-    minima: [
-      ...coverageFloors.map((floor) => ({
-        guid: floor.caseCompetencyGuid,
-        items: floor.minimumEvidenceItems,
-      })),
-      ...content.flatMap(([guid, { minItems }]) =>
-        minItems === undefined ? [] : [{ guid, items: minItems }],
-      ),
-    ],
-    maxima: content.flatMap(([guid, { maxItems: maximum }]) =>
-      maximum === undefined ? [] : [{ guid, items: maximum }],
-    ),
-    randomesqueSize: eligibilityRules.exposure?.size ?? 1,
-  };
+  return selection.kind === 'exhausted' ? undefined : bound.byModelItem.get(selection.item);
 }
 
 /** QTI identifiers of the scored items on a KC, each once, in the order of the run [MA-096]. */
@@ -196,8 +152,8 @@ function evidenceFor(guid: string, items: readonly BoundItem[]): string[] {
 }
 
 /** The pool's item that was offered; a pinned pool that lacks it has been told apart before as drift. */
-function itemOf({ items }: RunBasis['bound'], artifactVersionId: string): BoundItem {
-  const item = items.find((member) => member.artifactVersionId === artifactVersionId);
+function itemOf({ byArtifactVersion }: BoundPool, artifactVersionId: string): BoundItem {
+  const item = byArtifactVersion.get(artifactVersionId);
   if (item === undefined) throw new Error('an offered item is not a member of the pinned pool');
   return item;
 }

@@ -1,0 +1,103 @@
+import { prepareSelection } from '#functions/mastery/engine/index.ts';
+import type { CompiledModel, Constraints, SelectionContext } from '#functions/mastery/engine/index.ts';
+import type { ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
+import { bindModel } from '#functions/mastery/records/bind-model.ts';
+import type { BoundItem, BoundModel, TestScope } from '#functions/mastery/records/bind-model.ts';
+import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { createRecent } from '#shared/records/recent.ts';
+import type { Recent } from '#shared/records/recent.ts';
+import type { PinnedRecords } from './pinned-records.ts';
+
+/** A pool that a calibration can measure, ready for selection under a policy. */
+export interface BoundPool extends BoundModel {
+  /** The same context every time; a request that only looks at a run never asks for it. */
+  readonly selection: () => SelectionContext;
+  readonly byArtifactVersion: ReadonlyMap<string, BoundItem>;
+  /** By index in the model's items. */
+  readonly byModelItem: ReadonlyMap<number, BoundItem>;
+}
+
+/** How many policies and calibrations a pool is kept prepared for with one model. */
+const KEPT = 4;
+
+/**
+ * What was prepared before, for as long as the container keeps the pool and the model themselves. Both are the same object for the same
+ * content; the other inputs are named by content too, so that what is found is what would be made.
+ */
+const prepared = new WeakMap<ReconciledPool, WeakMap<CompiledModel, Recent<BoundPool>>>();
+
+/** Binds a pool (422 as `bindModel` says) for selection: once for the same pool, records and test scope in a container. */
+export function bindPool(
+  { policy, calibration }: PinnedRecords,
+  test: TestScope,
+  pool: ReconciledPool,
+): Result<BoundPool, Problem> {
+  const kept = keptFor(pool, calibration.model);
+  const key = JSON.stringify([
+    policy.checksum,
+    calibration.document.checksum,
+    test.subject,
+    test.gradeLevels,
+    test.caseFrameworkGuid,
+  ]);
+  const known = kept.get(key);
+  if (known !== undefined) return ok(known);
+  const bound = bindModel(calibration, policy, test, pool.members);
+  if (!bound.ok) return bound;
+  const { items, scope } = bound.value;
+  let selection: SelectionContext | undefined;
+  const value: BoundPool = {
+    items,
+    scope,
+    selection: () =>
+      (selection ??= prepareSelection(
+        calibration.model,
+        items.map((item) => ({ ...item, item: item.modelItem })),
+        constraintsOf(
+          policy,
+          scope.map(({ modelKc }) => modelKc),
+        ),
+      )),
+    byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),
+    byModelItem: new Map(items.map((item) => [item.modelItem, item])),
+  };
+  kept.set(key, value);
+  return ok(value);
+}
+
+function keptFor(pool: ReconciledPool, model: CompiledModel): Recent<BoundPool> {
+  const byModel = prepared.get(pool) ?? new WeakMap<CompiledModel, Recent<BoundPool>>();
+  prepared.set(pool, byModel);
+  const kept = byModel.get(model) ?? createRecent<BoundPool>(KEPT);
+  byModel.set(model, kept);
+  return kept;
+}
+
+/** The policy in the engine's vocabulary: coverage floors and content minima are demands of one kind. */
+function constraintsOf(policy: SelectionPolicy, scope: readonly number[]): Constraints {
+  const { eligibilityRules, coverageFloors, maxItems } = policy;
+  const content = Object.entries(eligibilityRules.contentConstraints ?? {});
+  return {
+    scope,
+    maxItems,
+    requiredAccessibility: eligibilityRules.requiredAccessibility ?? [],
+    enemySets: eligibilityRules.enemySets ?? [],
+    excludedItems: eligibilityRules.excludedItems ?? [],
+    minima: [
+      ...coverageFloors.map((floor) => ({
+        guid: floor.caseCompetencyGuid,
+        items: floor.minimumEvidenceItems,
+      })),
+      ...content.flatMap(([guid, { minItems }]) =>
+        minItems === undefined ? [] : [{ guid, items: minItems }],
+      ),
+    ],
+    maxima: content.flatMap(([guid, { maxItems: maximum }]) =>
+      maximum === undefined ? [] : [{ guid, items: maximum }],
+    ),
+    randomesqueSize: eligibilityRules.exposure?.size ?? 1,
+  };
+}
