@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
 /** Who calls: verified claims only. */
@@ -37,10 +38,7 @@ export interface OperationRequest<R extends Route = Route> {
   /** Epoch milliseconds by which the answer must be composed: the Lambda's remaining time less 1.5 s. */
   readonly deadline: number;
   /** One structured line; `code` is a row of the log-code registry, fields are named one by one. */
-  readonly log: (
-    code: string,
-    fields?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>,
-  ) => void;
+  readonly log: Log;
   /**
    * Begins the work: writes (or finds) the control record, then runs `work`. A repeated request with the same hash waits for the one in
    * flight within its own deadline and then recomposes; upstream writes carry deterministic ids, so both converge. Exactly one call per

@@ -38,7 +38,7 @@ describe('the log codes', () => {
       .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('observability/log-codes.ts'))
       .flatMap((file) => [
         ...readFileSync(new URL(file, root), 'utf8').matchAll(
-          /\blog\(\s*'([^']+)'|code: known === undefined \? '(\w+)'/g,
+          /\blog(?:\?\.)?\(\s*'([^']+)'|code: known === undefined \? '(\w+)'/g,
         ),
       ])
       .map(([, code, fallback]) => code ?? fallback);

@@ -84,6 +84,30 @@ export const logCodes = {
       'The control record could not be updated after the work; a retry resumes once the lease has ended.',
     fields: { control: 'word', error: 'word' },
   },
+  UPSTREAM_CALL: {
+    level: 'debug',
+    meaning: 'An upstream call was answered.',
+    fields: {
+      owner: 'word',
+      upstreamOperation: 'word',
+      status: 'number',
+      upstreamRequestId: 'word',
+      durationMs: 'number',
+      attempts: 'number',
+    },
+  },
+  UPSTREAM_CALL_FAILED: {
+    level: 'warn',
+    meaning: 'An upstream call gave no usable answer, after its retries.',
+    fields: {
+      owner: 'word',
+      upstreamOperation: 'word',
+      status: 'number',
+      upstreamRequestId: 'word',
+      kind: 'word',
+      transient: 'boolean',
+    },
+  },
   UPSTREAM_FAILED: {
     level: 'warn',
     meaning: 'A request ended because of an owner: what its problem says of it.',
@@ -124,3 +148,5 @@ export const logCodes = {
     fields: {},
   },
 } as const satisfies Readonly<Record<string, LogCode>>;
+
+export type LogCodeName = keyof typeof logCodes;

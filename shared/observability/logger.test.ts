@@ -4,7 +4,7 @@ import { describeError } from './describe-error.ts';
 import { logCodes } from './log-codes.ts';
 import { createLogger, parseLogLevel } from './logger.ts';
 import type { LogFields } from './logger.ts';
-import type { LogLevel } from './log-codes.ts';
+import type { LogCodeName, LogLevel } from './log-codes.ts';
 
 function logOnce(code: string, fields?: LogFields, level: LogLevel = 'debug'): string[] {
   const lines: string[] = [];
@@ -14,7 +14,8 @@ function logOnce(code: string, fields?: LogFields, level: LogLevel = 'debug'): s
     level,
     context: { service: 'mastery', operation: 'startAdaptiveRun', requestId: 'r-1' },
   });
-  log(code, fields);
+  // Also codes that no typed caller could write.
+  log(code as LogCodeName, fields);
   return lines;
 }
 

@@ -1,11 +1,11 @@
 import { logCodes } from './log-codes.ts';
-import type { FieldKind, LogCode, LogLevel } from './log-codes.ts';
+import type { FieldKind, LogCode, LogCodeName, LogLevel } from './log-codes.ts';
 
 export type LogValue = string | number | boolean | null | readonly unknown[];
 export type LogFields = Readonly<Record<string, LogValue | undefined>>;
 
 /** Writes one structured line. An unregistered code or field is never written. */
-export type Log = (code: string, fields?: LogFields) => void;
+export type Log = (code: LogCodeName, fields?: LogFields) => void;
 
 export interface LoggerOptions {
   /** Takes one complete line with its line break. */

@@ -519,15 +519,15 @@ describe('the trace', () => {
   it('logs every call by code, operation and status, and nothing else of it [MA-007]', async () => {
     const lines: [string, object][] = [];
     const { platform } = setup([answer(), status(503, { 'x-request-id': 'up-3' })], {
-      log: (code, fields) => lines.push([code, fields]),
+      log: (code, fields) => lines.push([code, fields ?? {}]),
     });
     await platform.call(read, call);
     await platform.call(read, call);
-    const about = { service: 'content', operation: 'content.read_probe' };
+    const about = { owner: 'content', upstreamOperation: 'content.read_probe' };
     expect(lines).toEqual([
       ['UPSTREAM_CALL', { ...about, status: 200, upstreamRequestId: null, durationMs: 0, attempts: 1 }],
       [
-        'UPSTREAM_FAILED',
+        'UPSTREAM_CALL_FAILED',
         { ...about, status: 503, upstreamRequestId: 'up-3', kind: 'unavailable', transient: true },
       ],
     ]);

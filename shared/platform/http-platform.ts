@@ -1,3 +1,4 @@
+import type { Log } from '#shared/observability/logger.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -35,8 +36,8 @@ export interface PlatformOptions {
   readonly attemptTimeout?: number;
   /** Keeps validated projections between requests of one container. */
   readonly memo?: AnswerMemo;
-  /** Takes one log line for each call: `UPSTREAM_CALL` when it was answered, `UPSTREAM_FAILED` when not. */
-  readonly log?: (code: string, fields: Readonly<Record<string, string | number | boolean | null>>) => void;
+  /** Takes one log line for each call: `UPSTREAM_CALL` when it was answered, `UPSTREAM_CALL_FAILED` when not. */
+  readonly log?: Log;
 }
 
 /** How one attempt, and in the end one call, came out. */
@@ -68,7 +69,7 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
  * Neither faults nor the trace hold anything of a body, an address or a credential.
  */
 export function createPlatform(options: PlatformOptions): Platform {
-  const { profile, fetch, now, sleep, random, deadline, memo } = options;
+  const { profile, fetch, now, sleep, random, deadline, memo, log } = options;
   const { attemptTimeout = 5_000 } = options;
   const origin = options.startedAt ?? now();
   const limit = createLimiter(options.maxConcurrency ?? 32);
@@ -162,10 +163,10 @@ export function createPlatform(options: PlatformOptions): Platform {
 
   function logCall(operation: UpstreamOperation, outcome: Outcome, made: number, durationMs: number): void {
     const { status = null, upstreamRequestId = null } = outcome;
-    const about = { service: operation.service, operation: operation.id, status, upstreamRequestId };
-    if (outcome.kind === 'answered') options.log?.('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
+    const about = { owner: operation.service, upstreamOperation: operation.id, status, upstreamRequestId };
+    if (outcome.kind === 'answered') log?.('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
     else
-      options.log?.('UPSTREAM_FAILED', {
+      log?.('UPSTREAM_CALL_FAILED', {
         ...about,
         kind: outcome.kind,
         transient: outcome.kind === 'unavailable',

@@ -204,6 +204,7 @@ describe('a learner’s whole run', () => {
     for (const { line } of stack.logs()) {
       const code = codeOf(line);
       expect(Object.keys(logCodes)).toContain(code);
+      expect(code).not.toBe('LOG_CODE_UNKNOWN');
       const allowed = [...always, ...Object.keys(logCodes[code as keyof typeof logCodes].fields)];
       expect(Object.keys(line as object).filter((name) => !allowed.includes(name))).toEqual([]);
     }
