@@ -137,9 +137,23 @@ describe('the body of a start', () => {
       '400 invalid-request /body/resultsStudentId required',
     );
     const named = await refused({ body: { ...conformance, resultsStudentId } });
-    expect(refusalOf(named)).toBe('400 invalid-request /body/resultsStudentId unknown-field');
+    expect(refusalOf(named)).toBe('400 invalid-request /body/resultsStudentId forbidden');
     expect(named.text).not.toContain(resultsStudentId);
     expect((await send({ body: conformance })).status).toBe(201);
+  });
+
+  it('has every defect named at once', async () => {
+    const { invalidParams } = problemOf(await refused({ body: {} }));
+    expect(invalidParams?.map(({ name }) => name).sort()).toEqual(
+      [
+        'bankOperationId',
+        'runMode',
+        'scaleCalibrationId',
+        'selectionPolicyId',
+        'testBankId',
+        'testSpecId',
+      ].map((field) => `/body/${field}`),
+    );
   });
 
   it.each([['learner'], ['PRODUCTION_LEARNER'], [''], [null], [1], [undefined]])(

@@ -9,7 +9,7 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import { adaptiveRun, startAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Gate, Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
@@ -356,12 +356,20 @@ const scaleExactlyWhenReportable = {
   else: { properties: { scale: { type: 'null' } } },
 } as const;
 
+/** What the schema's refinement says [MA-057]: a learner is named exactly in a learner's run. */
+const studentExactlyForLearners = {
+  if: { properties: { runMode: { const: 'production_learner' } } },
+  then: { properties: { resultsStudentId: { type: 'string' } }, required: ['resultsStudentId'] },
+  else: { properties: { resultsStudentId: { not: {} } } },
+} satisfies schema.core.JSONSchema.JSONSchema;
+
 /**
  * Responses are open where our own check of them is strict: an answer may gain members, and a closed list of values becomes "one of
  * these, or one that a later version adds". Requests stay as strict as they are.
  */
 const options: CreateDocumentOptions = {
   override: ({ jsonSchema, zodSchema, io }) => {
+    if (zodSchema === startAdaptiveRunRequest) jsonSchema.allOf = [studentExactlyForLearners];
     if (io !== 'output') return;
     if (zodSchema === adaptiveRun) jsonSchema.allOf = [scaleExactlyWhenReportable];
     if (jsonSchema.additionalProperties !== undefined && zodSchema._zod.def.type === 'object') {

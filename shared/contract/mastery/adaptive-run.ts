@@ -5,24 +5,27 @@ import { anchor } from './scale-calibration.ts';
 export const runMode = z.enum(['owner_conformance', 'production_learner']);
 export type RunMode = z.infer<typeof runMode>;
 
-const startFields = {
-  selectionPolicyId: identifier,
-  scaleCalibrationId: identifier,
-  testSpecId: identifier,
-  testBankId: identifier,
-  bankOperationId: identifier,
-};
-
-/** `resultsStudentId` is required for a learner and forbidden otherwise [MA-057]. */
+/** `resultsStudentId` is required for a learner and forbidden otherwise [MA-057]; every other defect is named beside that one. */
 export const startAdaptiveRunRequest = z
-  .discriminatedUnion('runMode', [
-    z.strictObject({ ...startFields, runMode: z.literal('owner_conformance') }),
-    z.strictObject({
-      ...startFields,
-      runMode: z.literal('production_learner'),
-      resultsStudentId: identifier,
-    }),
-  ])
+  .strictObject({
+    selectionPolicyId: identifier,
+    scaleCalibrationId: identifier,
+    testSpecId: identifier,
+    testBankId: identifier,
+    bankOperationId: identifier,
+    runMode,
+    resultsStudentId: identifier.optional(),
+  })
+  .check(
+    z.refine(
+      (request) => (request.runMode === 'production_learner') === (request.resultsStudentId !== undefined),
+      {
+        path: ['resultsStudentId'],
+        message: 'is forbidden in run mode owner_conformance',
+        params: { reason: 'forbidden' },
+      },
+    ),
+  )
   .meta({ id: 'StartAdaptiveRunRequest' });
 export type StartAdaptiveRunRequest = z.infer<typeof startAdaptiveRunRequest>;
 

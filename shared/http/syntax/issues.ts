@@ -72,13 +72,20 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
       return at('not-allowed', 'must have one of the documented forms');
     case 'invalid_key':
       return at('invalid-name', 'has a member with a name that is not allowed');
+    case 'custom':
+      // A refinement's message is written in the schema: it never quotes what was submitted.
+      return at(reasonOf(issue.params), issue.message);
     case 'invalid_format':
     case 'invalid_element':
-    case 'custom':
       return at('invalid-format', 'does not have the documented form');
     default:
       return at('invalid', 'is not valid');
   }
+}
+
+function reasonOf(params: Readonly<Record<string, unknown>> | undefined): string {
+  const reason = params?.['reason'];
+  return typeof reason === 'string' ? reason : 'invalid-format';
 }
 
 /** What a bound counts. */

@@ -23,7 +23,7 @@ export function startState(
     candidateRef: identity.candidateRef,
     runSeed: identity.runSeed,
     startedAt: identity.startedAt,
-    ...(request.runMode === 'production_learner' ? { resultsStudentId: request.resultsStudentId } : {}),
+    ...(request.resultsStudentId === undefined ? {} : { resultsStudentId: request.resultsStudentId }),
     offers: [],
     consumed: { count: 0, digest: digestOutcomes([]) },
     stopReason: null,
