@@ -62,6 +62,7 @@ export async function openContinuation(
 ): Promise<Result<Continuation, ContinuationFault>> {
   const header = readHeader(token);
   if (header === undefined) return err('malformed');
+  if (!isCanonical(token)) return err('unopenable');
   const key = await keys.open('continuation', header.kid);
   if (key === undefined) return err('unopenable');
   const payload = await decrypt(token, key);
@@ -81,6 +82,11 @@ function readHeader(token: string): z.infer<typeof protectedHeader> | undefined 
   } catch {
     return undefined;
   }
+}
+
+/** Unused bits at the end of a part open just as well; a token has one spelling only. */
+function isCanonical(token: string): boolean {
+  return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
 async function decrypt(token: string, key: Uint8Array): Promise<string | undefined> {

@@ -11,7 +11,7 @@ import { problem } from '#shared/problems/registry.ts';
 export type IdOrigin = 'caller' | 'derived';
 
 /** Refusals by which an owner says of an id that there is nothing for us: absent, gone, foreign, or no id of its kind at all. */
-const HIDES_ID: ReadonlySet<number | undefined> = new Set([400, 403, 410, 414, 422]);
+const HIDES_ID: ReadonlySet<number | undefined> = new Set([400, 403, 410, 414, 422, 431]);
 
 /** We pass an owner's wish to wait on, but none beyond an hour. */
 const MAX_RETRY_AFTER = 3_600;
