@@ -1,6 +1,13 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const HELP = `All that CI checks: format, lint, types, import directions, dead code, generated documents, then every test.
+
+  npm test                                     everything; ends with a line of counts, exit code 0 only when all is well
+  npm run check:lint                           one check alone (format, lint, types, boundaries, dead-code, docs)
+  npm run test:unit -- functions/mastery       tests of one folder or file`;
 
 /** All that CI checks, every check in its own process; a failure does not hide the others. */
 interface Check {
@@ -71,6 +78,19 @@ interface TestResults {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly numPendingTests: number;
+}
+
+try {
+  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
+  if (values.help === true) {
+    console.log(HELP);
+    process.exit(0);
+  }
+} catch (error) {
+  console.error(
+    `${error instanceof Error ? error.message : String(error)}\nnpm test -- --help says what there is.`,
+  );
+  process.exit(2);
 }
 
 mkdirSync(join(root, 'build'), { recursive: true });
