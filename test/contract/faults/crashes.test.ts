@@ -123,11 +123,17 @@ describe('a function that dies while it offers an item', () => {
     await stack.fault({ operation: 'qti.offer_selected_item', ...delay });
     await crashWhenStruck(start);
     await start.endLease();
-    await runs.takeCalls();
     const { body } = await start.sendForRun();
+    const calls: unknown[] = [];
     const late = { operation: 'qti.offer_selected_item', fault: 'latency' };
     await expect
-      .poll(() => runs.takeCalls(), { timeout: 10_000 })
+      .poll(
+        async () => {
+          calls.push(...(await runs.takeCalls()));
+          return calls;
+        },
+        { timeout: 20_000 },
+      )
       .toContainEqual(expect.objectContaining(late));
     expect(await countsOf()).toEqual({ ...before, sessions: before['sessions']! + 1 });
     expect((await start.sendForRun()).body.offeredItem).toStrictEqual(body.offeredItem);
