@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { addresseeOf } from '#local/loopback.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { LocalTable } from './dynamodb.ts';
 import { createDynamoDb } from './dynamodb.ts';
@@ -35,7 +36,6 @@ export interface LocalAws {
 
 /** DynamoDB takes at most 16 MB in one request. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
 
 /**
  * DynamoDB, KMS and Systems Manager parameters in memory behind one HTTP server on the loopback interface, over the wire protocol of the
@@ -103,8 +103,7 @@ async function serve(
   request: IncomingMessage,
 ): Promise<{ readonly answer: AwsAnswer; readonly contentType: string }> {
   const body = await readBody(request);
-  if (!LOOPBACK_HOST.test(request.headers.host ?? '')) {
-    // A page in a browser could reach a loopback port under a name of its own (DNS rebinding).
+  if (addresseeOf(request) !== 'ours') {
     const error: AwsError = {
       status: 421,
       type: 'AccessDeniedException',

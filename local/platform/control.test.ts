@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import { manifest } from '#shared/platform/owners/bank.ts';
@@ -366,5 +367,58 @@ describe('calls and state', () => {
       body: '{"advanceSeconds":-1}',
     });
     expect(clock.status).toBe(400);
+  });
+});
+
+describe('what a page in a browser can send', () => {
+  /** A raw request; fetch sets Host and Origin itself. */
+  function status(path: string, method: string, headers: Readonly<Record<string, string>>): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const call = request(`${platform.url}${path}`, { method, headers }, (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode ?? 0));
+      });
+      call.on('error', reject);
+      call.end();
+    });
+  }
+  const ownPort = (): string => new URL(platform.url).port;
+
+  it('reaches neither owners nor control API under a name of its own (DNS rebinding)', async () => {
+    const authorization = `Bearer ${platform.aurora.platform.credentials.platformJwt}`;
+    const path = `/v1/bank-operations/${operationId()}/manifest`;
+    for (const host of [
+      `evil.example:${ownPort()}`,
+      `127.0.0.1.evil.example:${ownPort()}`,
+      'localhost:1',
+      'localhost',
+    ]) {
+      expect(await status('/_control/state', 'GET', { host }), host).toBe(421);
+      expect(await status('/_control/reset', 'POST', { host }), host).toBe(421);
+      expect(await status(path, 'GET', { host, authorization }), host).toBe(421);
+    }
+    for (const host of [`localhost:${ownPort()}`, `[::1]:${ownPort()}`]) {
+      expect(await status('/_control/state', 'GET', { host }), host).toBe(200);
+      expect(await status(path, 'GET', { host, authorization }), host).toBe(200);
+    }
+  });
+
+  it('changes nothing by the control API from another origin', async () => {
+    await platform.fault({ operation: MANIFEST, kind: 'down' });
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      '',
+      `https://127.0.0.1:${ownPort()}`,
+      'http://127.0.0.1:1',
+      `http://evil.example:${ownPort()}`,
+    ]) {
+      expect(await status('/_control/faults', 'DELETE', { origin }), origin).toBe(403);
+      expect(await status('/_control/state', 'GET', { origin }), origin).toBe(403);
+    }
+    expect(await (await fetch(`${platform.url}/_control/faults`)).json()).toMatchObject({
+      faults: [{ kind: 'down' }],
+    });
+    expect(await status('/_control/faults', 'DELETE', { origin: platform.url })).toBe(200);
   });
 });

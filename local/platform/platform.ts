@@ -9,6 +9,7 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
 import { control } from './control.ts';
 import type { CallRecord } from './control.ts';
 import { openFaults } from './faults.ts';
@@ -73,7 +74,8 @@ interface Outcome {
 
 /**
  * Starts the platform's owners on the loopback interface, holding the given tenants. Everything lives in memory; `POST /_control/reset`
- * brings the start data back. A development tool: it has no transport security, and its control API no credential.
+ * brings the start data back. A development tool: it has no transport security, and its control API no credential, so it answers nothing
+ * that a page in a browser could have sent: no other host than the loopback interface, and on the control API no other origin.
  */
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const clock = options.clock ?? Date.now;
@@ -99,7 +101,16 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     const method = request.method ?? '';
     const [path = '', rawQuery] = (request.url ?? '').split(/\?(.*)/s);
     const body = await readBody(request);
+    if (addresseeOf(request) !== 'ours') {
+      send(response, requestId, problem(421, 'this platform answers on the loopback interface only'));
+      return;
+    }
     if (path.startsWith('/_control/')) {
+      if (isOfForeignOrigin(request)) {
+        const message = 'the control API takes no request of another origin';
+        send(response, requestId, json(403, { errors: [{ pointer: '', message }] }));
+        return;
+      }
       send(response, requestId, controlReply(method, path, body));
       return;
     }

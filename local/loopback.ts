@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Names and addresses that reach a server on 127.0.0.1; RFC 9110 section 4.2.3: a host is compared without regard to case. */
+const LOOPBACK_AUTHORITY = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d{1,5}))?$/i;
+
+/**
+ * Whether a request is meant for the server on the loopback interface that received it. A page in a browser can reach a local port under a
+ * name of its own (DNS rebinding) and then read the answers, but it cannot choose what stands in `Host`.
+ * @returns `malformed` for no `Host` or several (RFC 9112 section 3.2), `foreign` for another name or port, in `Host` or in an
+ *   absolute-form target
+ */
+export function addresseeOf(request: IncomingMessage): 'ours' | 'foreign' | 'malformed' {
+  const [host, ...more] = request.headersDistinct['host'] ?? [];
+  if (host === undefined || more.length > 0) return 'malformed';
+  const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(request.url ?? '')?.[1];
+  const { localPort } = request.socket;
+  return isOurs(host, localPort) && (target === undefined || isOurs(target, localPort)) ? 'ours' : 'foreign';
+}
+
+/** Whether a page of another origin sent the request. A browser says so in `Origin` with everything that changes something, and `null` is nobody's. */
+export function isOfForeignOrigin(request: IncomingMessage): boolean {
+  const origin = request.headers.origin;
+  if (origin === undefined) return false;
+  return !origin.startsWith('http://') || !isOurs(origin.slice('http://'.length), request.socket.localPort);
+}
+
+function isOurs(authority: string, localPort: number | undefined): boolean {
+  const match = LOOPBACK_AUTHORITY.exec(authority);
+  return match !== null && Number(match[1] ?? 80) === localPort;
+}
