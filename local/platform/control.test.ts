@@ -370,6 +370,29 @@ describe('calls and state', () => {
   });
 });
 
+describe('the end of the platform', () => {
+  it('ends the wait of a call that a fault delays', async () => {
+    const waiting = Promise.withResolvers<AbortSignal>();
+    const closing = await startTestPlatform({
+      wait: (_, signal) => {
+        waiting.resolve(signal);
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('aborted')));
+        });
+      },
+    });
+    await closing.fault({ operation: MANIFEST, kind: 'latency', milliseconds: 120_000 });
+    const { manifests, credentials } = closing.aurora.platform;
+    const call = fetch(`${closing.url}/v1/bank-operations/${manifests[0]!.operationId}/manifest`, {
+      headers: { authorization: `Bearer ${credentials.platformJwt}` },
+    });
+    const signal = await waiting.promise;
+    expect(signal.aborted).toBe(false);
+    await Promise.all([closing.close(), expect(call).rejects.toThrow()]);
+    expect(signal.aborted).toBe(true);
+  });
+});
+
 describe('what a page in a browser can send', () => {
   /** A raw request; fetch sets Host and Origin itself. */
   function status(path: string, method: string, headers: Readonly<Record<string, string>>): Promise<number> {

@@ -28,8 +28,8 @@ export interface PlatformOptions {
   readonly seed: readonly TenantSeed[];
   /** Milliseconds since the epoch; the platform's times come from here. */
   readonly clock?: () => number;
-  /** Waits so many milliseconds, for the fault `latency`. */
-  readonly wait?: (milliseconds: number) => Promise<void>;
+  /** Waits so many milliseconds, for the fault `latency`; may reject once the signal is aborted, when the platform closes. */
+  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The tenant of a client's own token, which the player's call also takes; undefined when the token is no good. */
   readonly verifyClientToken?: (token: string) => Promise<string | undefined>;
 }
@@ -37,7 +37,7 @@ export interface PlatformOptions {
 interface RunningPlatform {
   /** Base URL without a trailing slash. */
   readonly url: string;
-  /** Ends the server and its open connections. */
+  /** Ends the server, its open connections and whatever a fault delays. */
   readonly close: () => Promise<void>;
 }
 
@@ -91,7 +91,16 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   };
   reset();
   const now = (): string => formatInstant(clock() + clockOffset);
-  const wait = options.wait ?? ((milliseconds: number) => timer(milliseconds));
+  const closing = new AbortController();
+  const waitOnce = options.wait ?? ((milliseconds, signal) => timer(milliseconds, undefined, { signal }));
+  const wait = async (milliseconds: number): Promise<void> => {
+    try {
+      await waitOnce(milliseconds, closing.signal);
+    } catch (error) {
+      // Nobody is left to wait for: the call goes on and answers into a closed connection.
+      if (!closing.signal.aborted) throw error;
+    }
+  };
   const double: Double = { tenants, faults, options, now, wait, callers: callersOf(options.seed) };
   const started = performance.now();
 
@@ -172,6 +181,8 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
           resolve();
         });
         server.closeAllConnections();
+        // A timer that nobody waits for would keep the process alive.
+        closing.abort();
       }),
   };
 }
