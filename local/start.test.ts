@@ -101,6 +101,7 @@ describe('npm start', () => {
     const second = await run('local/start.ts', '--port', '0');
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(String(stack.pid)) as string });
     expect(existsSync(localFiles(folder).stack)).toBe(true);
+    expect(existsSync(localFiles(folder).lock)).toBe(true);
   });
 
   it.each([
@@ -207,15 +208,39 @@ describe('npm run journey', () => {
 });
 
 describe('the end', () => {
-  it('removes the description, and the commands then say how to start', async () => {
+  it('removes description and lock in the middle of a call that a fault delays, and the commands then say how to start', async () => {
+    const { tenantId = '', playerToken = '' } = description.tenants[0] ?? {};
+    const control = `${description.platformUrl}/_control/faults`;
+    const fault = { operation: 'qti.score_item_attempt', kind: 'latency', milliseconds: 120_000 };
+    expect((await fetch(control, { method: 'POST', body: JSON.stringify(fault) })).status).toBe(201);
+    const delayed = fetch(
+      `${description.platformUrl}/tenants/${tenantId}/qti/delivery-sessions/none/attempts`,
+      { method: 'POST', headers: { Authorization: `Bearer ${playerToken}` } },
+    ).catch(() => 'cut off');
+    await expect.poll(async () => (await fetch(control)).json()).toStrictEqual({ faults: [] });
     stack.kill('SIGTERM');
     await once(stack, 'close');
+    expect(await delayed).toBe('cut off');
     expect(stack.exitCode).toBe(0);
     expect(existsSync(localFiles(folder).stack)).toBe(false);
+    expect(existsSync(localFiles(folder).lock)).toBe(false);
     for (const program of ['tools/token.ts', 'tools/journey.ts']) {
       const ended = await run(program, '--tenant', 'tenant-aurora');
       expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') as string });
     }
+  });
+
+  it('refuses while another one is starting, and names it', async () => {
+    // This process is alive, and nothing describes a stack of its own.
+    await writeFile(localFiles(folder).lock, `${process.pid}\n`);
+    const refused = await run('local/start.ts', '--port', '0');
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`starting or ending here, process ${process.pid}: `),
+      ) as string,
+    });
+    await rm(localFiles(folder).lock);
   });
 
   it('names what is wrong with a seed', async () => {

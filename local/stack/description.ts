@@ -50,6 +50,8 @@ export type StackUrls = Pick<StackDescription, keyof typeof urls>;
 /** Everything that the local runtime keeps, below the project's folder. */
 export function localFiles(folder: string): {
   readonly stack: string;
+  /** Names the process that is starting, or is, the stack of this folder. */
+  readonly lock: string;
   readonly issuerKey: string;
   readonly functionLog: string;
   readonly accessLog: string;
@@ -57,6 +59,7 @@ export function localFiles(folder: string): {
   const local = join(folder, '.local');
   return {
     stack: join(local, 'stack.json'),
+    lock: join(local, 'lock'),
     issuerKey: join(local, 'issuer-key.json'),
     functionLog: join(local, 'logs', 'functions.log'),
     accessLog: join(local, 'logs', 'access.log'),
@@ -115,7 +118,8 @@ async function readStackDescription(file: string): Promise<Result<StackDescripti
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process of that id, whatever program it runs. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

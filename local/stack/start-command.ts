@@ -20,12 +20,15 @@ import { paintFor } from '#tools/terminal/paint.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import {
   findRunningStack,
+  isAlive,
   localFiles,
   removeStackDescription,
   writeStackDescription,
 } from './description.ts';
 import type { StackDescription } from './description.ts';
 import { loadDocuments } from './documents.ts';
+import { interrupted } from './interrupted.ts';
+import { takeLock } from './lock.ts';
 import { SeedRefusedError, startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
 
@@ -72,12 +75,26 @@ interface Settings {
 
 async function serve(settings: Settings): Promise<Result<undefined, string>> {
   const files = localFiles(process.cwd());
-  const other = await findRunningStack(files.stack);
-  if (other.ok && (await answers(other.value))) {
+  const lock = await takeLock(files.lock, process.pid, (pid) => isStack(files.stack, pid));
+  if (!lock.ok) {
+    const other = await findRunningStack(files.stack);
     return err(
-      `a local stack is running already, process ${other.value.pid} at ${other.value.docsUrl}: end that one first`,
+      other.ok && other.value.pid === lock.error.pid
+        ? `a local stack is running already, process ${other.value.pid} at ${other.value.docsUrl}: end that one first`
+        : `a local stack is starting or ending here, process ${lock.error.pid}: wait for it, or end it first (if that process is something else, delete ${files.lock})`,
     );
   }
+  try {
+    return await serveAlone(settings, files);
+  } finally {
+    await lock.value.release();
+  }
+}
+
+async function serveAlone(
+  settings: Settings,
+  files: ReturnType<typeof localFiles>,
+): Promise<Result<undefined, string>> {
   await rm(files.stack, { force: true });
 
   const seedDirectory = resolve(settings.seed ?? DEFAULT_SEED_DIRECTORY);
@@ -126,7 +143,7 @@ async function serve(settings: Settings): Promise<Result<undefined, string>> {
   await writeStackDescription(files.stack, description);
   process.stdout.write(`${welcome(description, seed.value.title, paint).join('\n')}\n\n`);
 
-  await interrupted();
+  await interrupted(process);
   await removeStackDescription(files.stack, process.pid);
   await stack.close();
   functionLog.end();
@@ -135,7 +152,13 @@ async function serve(settings: Settings): Promise<Result<undefined, string>> {
   return ok(undefined);
 }
 
-/** Whether something still answers there: a process id alone may have been given to another program since. */
+/** Whether the process is one of this command: an id alone may have been given to another program since. */
+async function isStack(descriptionFile: string, pid: number): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  const described = await findRunningStack(descriptionFile);
+  return !described.ok || described.value.pid !== pid || (await answers(described.value));
+}
+
 async function answers({ docsUrl }: StackDescription): Promise<boolean> {
   try {
     const response = await fetch(docsUrl, { signal: AbortSignal.timeout(2000) });
@@ -154,17 +177,6 @@ function explain(error: unknown, port: number, seedDirectory: string): string | 
     return `port ${port} is taken by another program: end it, or choose another port with npm start -- --port 0`;
   }
   return code === 'EACCES' ? `port ${port} may not be used here: choose one from 1024 on` : undefined;
-}
-
-/** Resolves at the first SIGINT, SIGTERM or SIGHUP; npm passes a signal on that the terminal has sent already, so further ones count for nothing. */
-function interrupted(): Promise<void> {
-  return new Promise((resolvePromise) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        resolvePromise();
-      });
-    }
-  });
 }
 
 function accessLine({ method, resource, status, milliseconds }: Access, paint: Paint): string {
