@@ -7,9 +7,9 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 
 /** A continuation opens for 24 hours after its issue [MA-060] … */
-export const LIFETIME_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** … and never later than seven days after the run's start, however often it is renewed. */
-export const ABSOLUTE_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
+const ABSOLUTE_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 const TYPE = 'mastery-continuation+jwe';
 
