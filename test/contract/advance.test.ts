@@ -99,6 +99,19 @@ describe('advance without news', () => {
   });
 });
 
+describe('a renewed token', () => {
+  it('lives 24 hours from the advance that renewed it, and not from the start [MA-060, MA-073]', async () => {
+    const first = await runs.start().sendForRun();
+    const { etag } = await runs.playAndInspect(first.body);
+    const earliest = Date.now();
+    const second = await runs.advance(first.body.continuationToken, etag).sendForRun();
+    const latest = Date.now();
+    const issuedAt = Date.parse(second.body.continuationExpiresAt) - 24 * 3_600_000;
+    expect(issuedAt).toBeGreaterThanOrEqual(earliest);
+    expect(issuedAt).toBeLessThanOrEqual(latest);
+  });
+});
+
 describe('a predecessor token', () => {
   it('leads to the same successor, and to no second session [MA-073, MA-190]', async () => {
     const advanced = await runs.advance(token().continuationToken, played.etag).sendForRun();
