@@ -6,7 +6,7 @@ export interface Lists {
   readonly values: Int32Array;
 }
 
-export function listsOf(lists: readonly (readonly number[])[]): Lists {
+function listsOf(lists: readonly (readonly number[])[]): Lists {
   const start = new Int32Array(lists.length + 1);
   lists.forEach((list, n) => (start[n + 1] = (start[n] ?? 0) + list.length));
   return { start, values: Int32Array.from(lists.flat()) };

@@ -138,6 +138,63 @@ describe('the capacity of an item', () => {
   });
 });
 
+describe('gains of the best items alone', () => {
+  /** Items that need all of one to three KCs, many of them nearly as good as the best. */
+  const crowds = fc.record({
+    kcs: fc.array(
+      fc.record({
+        slope: fc.double({ min: 0.5, max: 3, noNaN: true }),
+        location: fc.double({ min: -2.5, max: 2.5, noNaN: true }),
+      }),
+      { minLength: 6, maxLength: 6 },
+    ),
+    items: fc.array(
+      fc.record({
+        kcs: fc.uniqueArray(fc.nat(5), { minLength: 1, maxLength: 3 }),
+        low: fc.constantFrom(0.1, 0.12, 0.2),
+        high: fc.constantFrom(0.85, 0.88, 0.9),
+      }),
+      { minLength: 20, maxLength: 60 },
+    ),
+    answers: fc.array(fc.boolean(), { maxLength: 6 }),
+    keep: fc.integer({ min: 1, max: 5 }),
+  });
+
+  it('are those of a pass over all, and none that could win is missing', () => {
+    let spared = 0;
+    fc.assert(
+      fc.property(crowds, ({ kcs, items, answers, keep }) => {
+        const model = hoCdmGrid1.compile({
+          theta: { nodes: 9, min: -4, max: 4, mean: 0, sd: 1 },
+          kcs: kcs.map((kc, k) => ({ guid: `kc-${k}`, ...kc })),
+          items: items.map((item, j) => ({
+            id: `item-${j}`,
+            kcs: item.kcs.map((k) => `kc-${k}`),
+            probabilities: Array.from({ length: 2 ** item.kcs.length }, (_, s) =>
+              s === 2 ** item.kcs.length - 1 ? item.high : item.low,
+            ),
+          })),
+          scale: Array.from({ length: 9 }, (_, g) => g),
+        });
+        const posterior = model.estimate(answers.map((correct, item) => ({ item, correct })));
+        const eligible = new Uint8Array(items.length).fill(1);
+        const [all, some] = [new Float64Array(items.length), new Float64Array(items.length)];
+        model.informationGains(posterior, eligible, all, Infinity);
+        model.informationGains(posterior, eligible, some, keep);
+        const last = [...all].sort((a, b) => b - a)[keep - 1]!;
+        some.forEach((gain, j) => {
+          if (Number.isNaN(gain)) {
+            spared += 1;
+            expect(all[j]).toBeLessThan(last);
+          } else expect(gain).toBe(all[j]);
+        });
+      }),
+      { numRuns: 500 },
+    );
+    expect(spared).toBeGreaterThan(1000);
+  });
+});
+
 describe('the frozen kernel', () => {
   it('has the source that its hash names: a released kernel is followed by another, never edited', () => {
     const folder = join(import.meta.dirname, 'ho-cdm-grid-1');

@@ -19,7 +19,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
     hoCdmGrid1.runtimeVersion,
     {
       kernel: hoCdmGrid1,
-      sourceHash: '87589d2c215a3bb7e1d67c461f14d5d0822468bf5cfca67e1877acdb9aa7cc1e',
+      sourceHash: 'f801369132ee1cab704b93c88d972838f0367dda7706a0098aa8ff35e02bd4c8',
     },
   ],
 ]);

@@ -101,6 +101,7 @@ export function informationGains(
     if (model.conjunctive[j] === 1) {
       let all = at(groupAll, group);
       if (Number.isNaN(all)) {
+        if (pruned && conjunctiveCeiling(model, estimate, group, j) < floor) continue;
         all = allMastered(model, scratch, estimate, group, (1 << groupSize(model, group)) - 1);
         groupAll[group] = all;
       }
@@ -122,8 +123,7 @@ export function informationGains(
         conditional += q * (at(model.entropyTables, table + s) - entropyLow);
       }
     }
-    const cell = success < 1 ? Math.trunc(success * CELLS) : CELLS - 1;
-    if (at(entropyCeiling, cell) - conditional < floor) continue;
+    if (ceilingAt(success) - conditional < floor) continue;
     // Information is never negative and never above one bit; a difference of rounding errors may be.
     const gain = Math.min(1, Math.max(0, binaryEntropy(success) - conditional));
     gains[j] = gain;
@@ -132,6 +132,30 @@ export function informationGains(
       floor = at(best, 0) - MARGIN;
     }
   }
+}
+
+/** An entropy that h(success) does not exceed. */
+function ceilingAt(success: number): number {
+  return at(entropyCeiling, success < 1 ? Math.trunc(success * CELLS) : CELLS - 1);
+}
+
+/**
+ * What the gain of a conjunctive item cannot exceed, from its KCs' posteriors alone: P(all mastered) lies within the bounds of Fréchet, and
+ * the gain rises up to the item's peak and falls beyond.
+ */
+function conjunctiveCeiling(model: CompiledParameters, estimate: Estimate, group: number, j: number): number {
+  let least = 1;
+  let missing = 0;
+  for (let i = integerAt(model.groupStart, group); i < integerAt(model.groupStart, group + 1); i += 1) {
+    const mastered = at(estimate.kcPosteriors, integerAt(model.groupKcs, i));
+    least = Math.min(least, mastered);
+    missing += 1 - mastered;
+  }
+  const all = Math.min(least, Math.max(1 - missing, at(model.peak, j)));
+  const lowest = at(model.low, j);
+  const entropyLow = at(model.entropyLow, j);
+  const conditional = entropyLow + all * (at(model.entropyHigh, j) - entropyLow);
+  return ceilingAt(lowest + all * (at(model.high, j) - lowest)) - conditional;
 }
 
 /** Replaces the smallest of an ascending list. */

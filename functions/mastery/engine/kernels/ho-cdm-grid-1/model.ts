@@ -41,6 +41,8 @@ export interface CompiledParameters {
   readonly entropyTables: Float64Array;
   /** The most, in bits, that the item could tell whatever the latent state: no gain is above it. */
   readonly capacity: Float64Array;
+  /** Probability of the highest success at which a table of two values tells so much; below and above it tells ever less. */
+  readonly peak: Float64Array;
   /** The items from the highest capacity down. */
   readonly byCapacity: Int32Array;
 }
@@ -75,6 +77,7 @@ export function compileParameters(parameters: ModelParameters): CompiledParamete
   const tableStart = new Int32Array(count).fill(-1);
   const tables: number[] = [];
   const capacity = new Float64Array(count);
+  const peak = new Float64Array(count);
   items.forEach((item, j) => {
     const own = item.kcs.map((guid, bit) => ({ kc: kcIndex.get(guid) ?? -1, bit }));
     own.sort((a, b) => a.kc - b.kc);
@@ -94,7 +97,9 @@ export function compileParameters(parameters: ModelParameters): CompiledParamete
     high[j] = highest;
     entropyLow[j] = binaryEntropy(lowest);
     entropyHigh[j] = binaryEntropy(highest);
-    capacity[j] = channelCapacity(lowest, highest) + CAPACITY_MARGIN;
+    const channel = channelCapacity(lowest, highest);
+    capacity[j] = channel.capacity + CAPACITY_MARGIN;
+    peak[j] = channel.peak;
     flat[j] = table.every((value) => value === lowest) ? 1 : 0;
     conjunctive[j] = table.every((value, pattern) => value === lowest || pattern === table.length - 1)
       ? 1
@@ -130,6 +135,7 @@ export function compileParameters(parameters: ModelParameters): CompiledParamete
     tables: Float64Array.from(tables),
     entropyTables: Float64Array.from(tables, binaryEntropy),
     capacity,
+    peak,
     byCapacity: Int32Array.from(capacity.keys()).sort(
       (a, b) => (capacity[b] ?? 0) - (capacity[a] ?? 0) || a - b,
     ),
@@ -140,13 +146,16 @@ export function compileParameters(parameters: ModelParameters): CompiledParamete
  * Capacity of a binary channel that answers correctly with one of two probabilities, in bits: the mutual information at its stationary
  * point. A table with further values between the two has none higher, since entropy is concave.
  */
-function channelCapacity(low: number, high: number): number {
-  if (low === high) return 0;
+function channelCapacity(low: number, high: number): { readonly capacity: number; readonly peak: number } {
+  if (low === high) return { capacity: 0, peak: 0 };
   const entropyLow = binaryEntropy(low);
   const slope = (binaryEntropy(high) - entropyLow) / (high - low);
   // The derivative of h(s) in bits is logit(s) / log 2.
   const success = Math.min(high, Math.max(low, logistic(-slope * LN2)));
-  return binaryEntropy(success) - entropyLow - (success - low) * slope;
+  return {
+    capacity: binaryEntropy(success) - entropyLow - (success - low) * slope,
+    peak: (success - low) / (high - low),
+  };
 }
 
 /** Trapezoid weights of a normal density; exponents are taken from the highest node, so that a far mean does not empty the grid. */
