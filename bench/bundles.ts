@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { buildFunctions, bundleAim, type BuiltFunction } from '#tools/build.ts';
+import { quantile } from './measure.ts';
+import type { Part, Progress } from './measure.ts';
 
 /** What an import should stay below, in milliseconds, on a machine as quiet as a Lambda's. */
-export const importAim = 60;
+const importAim = 60;
 /** And, since machines differ: not more than this many times the import of the SDK clients alone. */
-export const importRatioAim = 1.25;
+const importRatioAim = 1.25;
 
-export interface BundleFigures {
+interface BundleFigures {
   readonly operationId: string;
   readonly bytes: number;
   /** Median of a first import in a fresh process, in milliseconds. */
@@ -16,7 +18,7 @@ export interface BundleFigures {
   readonly ratio: number;
 }
 
-export interface BundleBench {
+interface BundleBench {
   /** Median import of the clients alone, in milliseconds. */
   readonly clientsMs: number;
   readonly functions: readonly BundleFigures[];
@@ -29,7 +31,8 @@ const clients = { operationId: 'clientsOnly', handler: 'bench/clients-only.ts' }
  * the machine touches all of them.
  * @param rounds how many imports of each
  */
-export async function benchBundles(rounds: number): Promise<BundleBench> {
+async function benchBundles(rounds: number, progress: Progress): Promise<BundleBench> {
+  progress('building');
   const built = await buildFunctions();
   const baseline = await buildFunctions({ outdir: 'build/bench/functions', entries: [clients] });
   if (!built.ok || !baseline.ok) {
@@ -37,10 +40,11 @@ export async function benchBundles(rounds: number): Promise<BundleBench> {
   }
   const all: readonly BuiltFunction[] = [...baseline.value, ...built.value];
   const times = new Map<string, number[]>(all.map(({ operationId }) => [operationId, []]));
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 1; round <= rounds; round += 1) {
+    progress(`imports, round ${round} of ${rounds}`);
     for (const { operationId, file } of all) times.get(operationId)?.push(await importTime(file));
   }
-  const medianOf = (operationId: string): number => median(times.get(operationId) ?? []);
+  const medianOf = (operationId: string): number => quantile(times.get(operationId) ?? [], 0.5);
   const clientsMs = medianOf(clients.operationId);
   return {
     clientsMs,
@@ -52,7 +56,7 @@ export async function benchBundles(rounds: number): Promise<BundleBench> {
 }
 
 /** Which aims of a bundle are missed, as sentences. */
-export function missedAims({ functions }: BundleBench): readonly string[] {
+function missedAims({ functions }: BundleBench): readonly string[] {
   return functions.flatMap(({ operationId, bytes, importMs, ratio }) => [
     ...(bytes > bundleAim ? [`${operationId}: ${kilobytes(bytes)}, aim ${kilobytes(bundleAim)}`] : []),
     ...(importMs > importAim && ratio > importRatioAim
@@ -64,7 +68,7 @@ export function missedAims({ functions }: BundleBench): readonly string[] {
 }
 
 /** The table that `npm run bench` prints. */
-export function bundleTable({ clientsMs, functions }: BundleBench): string {
+function bundleTable({ clientsMs, functions }: BundleBench): string {
   const width = Math.max(...functions.map(({ operationId }) => operationId.length), 20);
   const row = (name: string, size: string, time: string, ratio: string): string =>
     `${name.padEnd(width)}  ${size.padStart(9)}  ${time.padStart(9)}  ${ratio.padStart(11)}`;
@@ -107,19 +111,15 @@ const environment = {
   PROBLEMS_URL: 'https://docs.example/problems',
 };
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
-}
-
 function kilobytes(bytes: number): string {
   return `${(bytes / 1000).toFixed(0)} KB`;
 }
 
-if (import.meta.main) {
-  const bench = await benchBundles(15);
-  console.log(bundleTable(bench));
-  for (const missed of missedAims(bench)) console.error(missed);
-}
+export const bundlePart: Part = {
+  name: 'bundles',
+  title: 'Bundles: minified size, and first import in a process of its own',
+  run: async (progress) => {
+    const bench = await benchBundles(15, progress);
+    return { text: bundleTable(bench), missed: missedAims(bench) };
+  },
+};

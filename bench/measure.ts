@@ -1,0 +1,108 @@
+/** Tells a person who waits what is being measured. */
+export type Progress = (text: string) => void;
+
+/** What a part of the bench has found. */
+export interface Report {
+  /** The table. */
+  readonly text: string;
+  /** Aims and guards that do not depend on the speed of the machine and are missed, as sentences. */
+  readonly missed: readonly string[];
+}
+
+/** A part of the bench, run by its name. */
+export interface Part {
+  readonly name: string;
+  readonly title: string;
+  readonly run: (progress: Progress) => Report | Promise<Report>;
+}
+
+/** Something to time: several calls that differ in their input, as the positions of a run do. */
+export interface Timed {
+  readonly name: string;
+  readonly calls: readonly (() => unknown)[];
+}
+
+/** Over the calls of one `Timed`, in milliseconds. */
+export interface Timing {
+  /** Wall-clock time over every call of every round, whatever else the machine did. */
+  readonly p50: number;
+  readonly p95: number;
+  /** The median call, each call at the best of its rounds: what it costs when nothing else has the processor. Ratios are made of these. */
+  readonly best: number;
+  /** CPU time of the thread for a mean call, garbage collection on it included. */
+  readonly cpu: number;
+}
+
+/**
+ * Times cases against each other. They take turns, so that a busy moment of the machine touches all of them.
+ * @param rounds timed rounds, after one that is not
+ */
+export async function timeAll(
+  cases: readonly Timed[],
+  rounds: number,
+  progress: Progress = () => undefined,
+): Promise<Timing[]> {
+  const samples = cases.map(({ calls }) => ({
+    all: [] as number[],
+    best: calls.map(() => Infinity),
+    cpu: 0,
+  }));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [index, { name, calls }] of cases.entries()) {
+      progress(round === 0 ? `${name}: warming up` : `${name}: round ${round} of ${rounds}`);
+      const sample = samples[index];
+      const before = process.threadCpuUsage();
+      for (const [n, call] of calls.entries()) {
+        const start = process.hrtime.bigint();
+        const answer = call();
+        if (answer instanceof Promise) await answer;
+        const milliseconds = Number(process.hrtime.bigint() - start) / 1e6;
+        if (round === 0 || sample === undefined) continue;
+        sample.all.push(milliseconds);
+        sample.best[n] = Math.min(sample.best[n] ?? Infinity, milliseconds);
+      }
+      const { user, system } = process.threadCpuUsage(before);
+      if (round > 0 && sample !== undefined) sample.cpu += (user + system) / 1000;
+    }
+  }
+  return samples.map(({ all, best, cpu }) => ({
+    p50: quantile(all, 0.5),
+    p95: quantile(all, 0.95),
+    best: quantile(best, 0.5),
+    cpu: cpu / all.length,
+  }));
+}
+
+/** The smallest value that a share of all values does not exceed (nearest rank). */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
+}
+
+/** Milliseconds, to three significant digits below 100. */
+export function duration(milliseconds: number): string {
+  return `${milliseconds >= 100 ? milliseconds.toFixed(0) : milliseconds.toPrecision(3)} ms`;
+}
+
+/** Rows under a head, in columns: the first to the left, the others to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, n) => Math.max(cell.length, ...rows.map((row) => (row[n] ?? '').length)));
+  return [head, ...rows]
+    .map((row) =>
+      widths
+        .map((width, n) => (n === 0 ? (row[n] ?? '').padEnd(width) : (row[n] ?? '').padStart(width)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** A ratio, as a table shows it. */
+export function ratio(value: number): string {
+  return value >= 10 ? value.toFixed(0) : value.toFixed(2);
+}
+
+/** The sentence for a ratio above its guard, or one that is no number; nothing for one within it. */
+export function above(what: string, value: number, guard: number): readonly string[] {
+  return value <= guard ? [] : [`${what}: ${ratio(value)}, guard ${guard}`];
+}

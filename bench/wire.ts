@@ -1,0 +1,178 @@
+import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
+import type { RunState } from '#functions/mastery/run/state.ts';
+import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { makeRandom } from './bank.ts';
+import { above, duration, ratio, table, timeAll } from './measure.ts';
+import type { Part, Progress, Report, Timed } from './measure.ts';
+
+const MEMBERS = 10_000;
+/** Guards, ours: how many times dearer than the runtime's own parser and writer the strict ones may be … */
+const JSON_GUARD = 6;
+/** … and sixty offers than one. Most of a short token is its frame. */
+const TOKEN_GUARD = 6;
+
+const HASH = 'a'.repeat(64);
+const STARTED_AT = Date.UTC(2026, 2, 1);
+
+function stateAfter(offers: number, random: () => number): RunState {
+  return {
+    version: 1,
+    tenantId: 'tenant-aurora',
+    runMode: 'production_learner',
+    selectionPolicyId: uuid(random),
+    selectionPolicyChecksum: HASH,
+    scaleCalibrationId: uuid(random),
+    scaleCalibrationChecksum: HASH,
+    pins: {
+      testSpecId: uuid(random),
+      testSpecHash: HASH,
+      testBankId: uuid(random),
+      testBankIdentityHash: HASH,
+      bankOperationId: uuid(random),
+      qtiPoolPackageId: uuid(random),
+      qtiPoolArtifactId: uuid(random),
+      qtiPoolArtifactVersionId: uuid(random),
+      qtiPoolPackageHash: HASH,
+      qtiPoolEtag: '"pool"',
+      resolvedPoolHash: HASH,
+    },
+    candidateRef: uuid(random),
+    runSeed: HASH,
+    startedAt: STARTED_AT,
+    resultsStudentId: uuid(random),
+    offers: Array.from({ length: offers }, () => ({
+      deliverySessionId: uuid(random),
+      artifactVersionId: uuid(random),
+      consumedAttemptId: uuid(random),
+    })),
+    consumed: { count: offers, digest: HASH },
+    stopReason: null,
+    acknowledgements: {},
+  };
+}
+
+async function continuation(progress: Progress): Promise<Report> {
+  const key = new Uint8Array(32).fill(7);
+  const keys: KeyRing = {
+    active: () => Promise.resolve({ kid: 'bench', key }),
+    open: () => Promise.resolve(key),
+  };
+  const random = makeRandom(3);
+  const lengths = [1, 60];
+  const tokens = await Promise.all(
+    lengths.map((offers) => sealContinuation(keys, stateAfter(offers, random), STARTED_AT)),
+  );
+  const cases = tokens.flatMap(({ token, state }): Timed[] => [
+    {
+      name: `seal, ${state.offers.length} offers`,
+      calls: Array.from({ length: 200 }, () => () => sealContinuation(keys, state, STARTED_AT)),
+    },
+    {
+      name: `open, ${state.offers.length} offers`,
+      calls: Array.from({ length: 200 }, () => async () => {
+        const opened = await openContinuation(keys, token, state.tenantId, STARTED_AT + 1);
+        if (!opened.ok) throw new Error(opened.error);
+      }),
+    },
+  ]);
+  const timings = await timeAll(cases, 5, progress);
+  const half = cases.length / 2;
+  return {
+    text: table(
+      ['', 'characters', 'p50', 'p95', 'best', 'to 1 offer', 'guard'],
+      cases.map(({ name }, n) => {
+        const { p50 = NaN, p95 = NaN, best = NaN } = timings[n] ?? {};
+        const size = String(tokens[n >> 1]?.token.length ?? '');
+        const grown = n < half ? [] : [ratio(best / (timings[n - half]?.best ?? NaN)), `≤ ${TOKEN_GUARD}`];
+        return [name, size, duration(p50), duration(p95), duration(best), ...grown];
+      }),
+    ),
+    missed: cases
+      .slice(half)
+      .flatMap(({ name }, n) =>
+        above(name, (timings[n + half]?.best ?? NaN) / (timings[n]?.best ?? NaN), TOKEN_GUARD),
+      ),
+  };
+}
+
+/** A manifest of Bank, as large as a pool may be. */
+function manifestOf(members: number): unknown {
+  const random = makeRandom(5);
+  return {
+    tenantId: 'tenant-aurora',
+    operationId: uuid(random),
+    state: 'succeeded',
+    testSpecId: uuid(random),
+    testBankId: uuid(random),
+    root: {
+      packageId: uuid(random),
+      packageHash: HASH,
+      artifactId: uuid(random),
+      artifactVersionId: uuid(random),
+      qtiIdentifier: 'pool',
+    },
+    members: Array.from({ length: members }, (_, n) => ({
+      artifactId: uuid(random),
+      artifactVersionId: uuid(random),
+      qtiIdentifier: `item-${n}`,
+      caseGuids: [uuid(random), uuid(random)].toSorted(),
+      kcGuids: [uuid(random)],
+    })),
+  };
+}
+
+async function manifest(progress: Progress): Promise<Report> {
+  progress('making the manifest');
+  const value = manifestOf(MEMBERS);
+  const text = JSON.stringify(value);
+  const canonical = canonicalJson(value);
+  const cases = [
+    { name: 'JSON.parse', run: () => JSON.parse(text) as unknown },
+    { name: 'parseStrictJson', run: () => parseStrictJson(text), guard: JSON_GUARD },
+    { name: 'JSON.stringify and SHA-256', run: () => sha256Hex(JSON.stringify(value)) },
+    { name: 'canonical JSON and SHA-256', run: () => hashCanonical(value), guard: JSON_GUARD },
+    { name: 'SHA-256 alone', run: () => sha256Hex(canonical) },
+  ];
+  const timings = await timeAll(
+    cases.map(({ name, run }) => ({ name, calls: [run] })),
+    10,
+    progress,
+  );
+  /** The plain way of doing the same stands one line above. */
+  const ratios = cases.map(({ guard }, n) =>
+    guard === undefined ? undefined : (timings[n]?.best ?? NaN) / (timings[n - 1]?.best ?? NaN),
+  );
+  return {
+    text: table(
+      [
+        `${MEMBERS.toLocaleString('en')} members, ${(text.length / 1e6).toFixed(1)} MB`,
+        'p50',
+        'best',
+        'to plain',
+        'guard',
+      ],
+      cases.map(({ name, guard }, n) => {
+        const value = ratios[n];
+        const { p50 = NaN, best = NaN } = timings[n] ?? {};
+        const compared = value === undefined || guard === undefined ? [] : [ratio(value), `≤ ${guard}`];
+        return [name, duration(p50), duration(best), ...compared];
+      }),
+    ),
+    missed: cases.flatMap(({ name, guard }, n) => {
+      const value = ratios[n];
+      return value === undefined || guard === undefined ? [] : above(name, value, guard);
+    }),
+  };
+}
+
+function uuid(random: () => number): string {
+  const hex = Array.from({ length: 32 }, () => Math.floor(16 * random()).toString(16)).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+export const wireParts: readonly Part[] = [
+  { name: 'continuation', title: 'Continuation: sealed and opened', run: continuation },
+  { name: 'manifest', title: 'Manifest: strict parsing and canonical hash', run: manifest },
+];
