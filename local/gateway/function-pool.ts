@@ -3,7 +3,11 @@ import type { Environment, FunctionDefinition, Outcome } from './environment.ts'
 
 /** Runs functions as Lambda does: a warm free environment first, a new one up to the limit, and else the request waits its turn. */
 export interface FunctionPool {
-  readonly invoke: (name: string, event: unknown, requestId: string) => Promise<Outcome>;
+  /**
+   * @param caller aborted once nobody waits for the outcome any more: a request that still waits its turn then never runs. One that runs goes
+   *   on, as in Lambda.
+   */
+  readonly invoke: (name: string, event: unknown, requestId: string, caller: AbortSignal) => Promise<Outcome>;
   /**
    * Ends environments at whatever point they are, of one function or of all; the next request gets a fresh one.
    * @returns how many of them were serving a request
@@ -15,7 +19,8 @@ export interface FunctionPool {
 interface FunctionState {
   readonly definition: FunctionDefinition;
   readonly environments: Set<Environment>;
-  readonly waiting: (() => void)[];
+  /** Wakes the requests that wait, the longest first. */
+  readonly waiting: Set<() => void>;
 }
 
 /**
@@ -28,7 +33,10 @@ export function createFunctionPool(
   openOutput: (functionName: string) => (text: string) => void,
 ): FunctionPool {
   const functions = new Map<string, FunctionState>(
-    definitions.map((definition) => [definition.name, { definition, environments: new Set(), waiting: [] }]),
+    definitions.map((definition) => [
+      definition.name,
+      { definition, environments: new Set(), waiting: new Set() },
+    ]),
   );
   let closed = false;
 
@@ -46,6 +54,31 @@ export function createFunctionPool(
     return started;
   }
 
+  function wakeNext({ waiting }: FunctionState): void {
+    const [wake] = waiting;
+    wake?.();
+  }
+
+  /** Whether the request's turn came before its caller went. */
+  async function itsTurn(state: FunctionState, caller: AbortSignal): Promise<boolean> {
+    const { waiting } = state;
+    const turned = await new Promise<boolean>((resolve) => {
+      const end = (turn: boolean): void => {
+        waiting.delete(wake);
+        caller.removeEventListener('abort', leave);
+        resolve(turn);
+      };
+      const wake = (): void => end(true);
+      const leave = (): void => end(false);
+      waiting.add(wake);
+      caller.addEventListener('abort', leave);
+    });
+    if (!turned || !caller.aborted) return turned;
+    // The caller went right after: the turn is the next one's.
+    wakeNext(state);
+    return false;
+  }
+
   async function kill(name?: string): Promise<number> {
     const chosen = [...functions.values()]
       .filter(({ definition }) => name === undefined || definition.name === name)
@@ -56,18 +89,18 @@ export function createFunctionPool(
   }
 
   return {
-    async invoke(name, event, requestId) {
+    async invoke(name, event, requestId, caller) {
       const state = functions.get(name);
       if (state === undefined) throw new Error(`no function ${name}`);
       for (;;) {
         if (closed) return { kind: 'crashed', message: 'the gateway is closing' };
         const environment = acquire(state);
         if (environment === undefined) {
-          await new Promise<void>((resolve) => state.waiting.push(resolve));
-          continue;
+          if (await itsTurn(state, caller)) continue;
+          return { kind: 'crashed', message: 'nobody waits for the outcome' };
         }
         const outcome = await environment.invoke(event, requestId);
-        state.waiting.shift()?.();
+        wakeNext(state);
         return outcome;
       }
     },
@@ -75,7 +108,7 @@ export function createFunctionPool(
     async close() {
       closed = true;
       await kill();
-      for (const { waiting } of functions.values()) for (const wake of waiting.splice(0)) wake();
+      for (const { waiting } of functions.values()) for (const wake of [...waiting]) wake();
     },
   };
 }
