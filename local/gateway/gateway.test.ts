@@ -1,10 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { gatewayRow } from '#test/support/gateway-row.ts';
 import { createFunctionPool } from './function-pool.ts';
 import type { FunctionPool } from './function-pool.ts';
@@ -112,6 +114,19 @@ async function act(wish: object): Promise<Response> {
 
 async function facts(response: Response): Promise<z.infer<typeof bodySchema>> {
   return bodySchema.parse(await response.json());
+}
+
+/** Sends bytes that no client library would, and reads to the end of the connection. */
+async function raw(
+  sent: string,
+): Promise<{ readonly status: number; readonly head: string; readonly problem: unknown }> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  // Not ended: who sends only half would not hear the answer.
+  socket.write(sent);
+  const [head = '', body = ''] = (await text(socket)).split(/\r\n\r\n(.*)/s);
+  const problem: unknown = body === '' ? undefined : JSON.parse(body);
+  return { status: Number(head.split(' ')[1]), head, problem };
 }
 
 describe('the gateway', () => {
@@ -232,6 +247,57 @@ describe('the gateway', () => {
     expect(status).toBe(200);
   });
 
+  it.each(['evil.example', 'localhost', '127.0.0.1:1'])(
+    'answers 421 to the host %s, and no page or function: a browser page cannot reach it by DNS rebinding',
+    async (host) => {
+      output = '';
+      for (const path of ['/mastery/v1/policies/p', '/docs']) {
+        const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+        expect(answer).toMatchObject({ status: 421, problem: { type: 'about:blank', status: 421 } });
+      }
+      expect(output).toBe('');
+    },
+  );
+
+  it('takes its own port under each name of the loopback interface', async () => {
+    const { port } = new URL(gateway.url);
+    for (const host of [`localhost:${port}`, `[::1]:${port}`, `127.0.0.1:${port}`]) {
+      const answer = await raw(`HEAD /docs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      expect(answer.status, host).not.toBe(421);
+    }
+  });
+
+  it('is not misled by an absolute target', async () => {
+    const { host } = new URL(gateway.url);
+    const answer = await raw(
+      `GET http://evil.example/docs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer.status).toBe(421);
+  });
+
+  it.each([
+    ['no request line', 'NONSENSE\r\n\r\n', 400],
+    ['no Host', 'GET /docs HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['two of Host', 'GET /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n', 400],
+    ['a blank in a header name', 'GET /docs HTTP/1.1\r\nHost: a\r\nX y: z\r\n\r\n', 400],
+    [
+      'two lengths',
+      'POST /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['oversized headers', `GET /docs HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('answers %s with a problem', async (_, sent, status) => {
+    const answer = await raw(sent);
+    expect(answer.status).toBe(status);
+    expect(answer.head).toMatch(/^content-type: application\/problem\+json$/im);
+    expect(answer.problem).toEqual({
+      type: 'about:blank',
+      title: expect.stringMatching(/./) as string,
+      status,
+      detail: expect.stringMatching(/./) as string,
+    });
+  });
+
   it('reports the template of a served route, never its path', async () => {
     await fetch(`${gateway.url}/mastery/v1/policies/secret?x=secret`);
     expect(accesses.at(-1)).toMatchObject({
@@ -240,5 +306,51 @@ describe('the gateway', () => {
       status: 200,
     });
     expect(JSON.stringify(accesses)).not.toContain('secret');
+  });
+});
+
+describe('a caller that waits no longer', () => {
+  /** A gateway whose functions never answer. */
+  async function withPool(invoke: FunctionPool['invoke']): Promise<Gateway> {
+    return startGateway(0, () => ({
+      stage: 'local',
+      services: [
+        { service: 'mastery', basePath: '/mastery', routes: [gatewayRow('act', 'POST', '/v1/acts')] },
+      ],
+      pool: { invoke, kill: () => Promise.resolve(0), close: () => Promise.resolve() },
+      gatewayResponse: (_, failure) => ({ status: 500, headers: {}, body: failure }),
+      page: () => undefined,
+    }));
+  }
+
+  it('is made known to the pool when it hangs up', async () => {
+    const asked = Promise.withResolvers<AbortSignal>();
+    const hanging = await withPool((_name, _event, _id, caller) => {
+      asked.resolve(caller);
+      return new Promise(() => {});
+    });
+    const hangUp = new AbortController();
+    const call = fetch(`${hanging.url}/mastery/v1/acts`, { method: 'POST', signal: hangUp.signal });
+    const caller = await asked.promise;
+    expect(caller.aborted).toBe(false);
+    hangUp.abort();
+    await expect(call).rejects.toThrow();
+    await vi.waitFor(() => expect(caller.aborted).toBe(true));
+    await hanging.close();
+  });
+
+  it('is made known to the pool when it has been answered that it took too long', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let caller: AbortSignal | undefined;
+    const hanging = await withPool((_name, _event, _id, signal) => {
+      caller = signal;
+      vi.advanceTimersByTime(29_000);
+      return new Promise(() => {});
+    });
+    const response = await fetch(`${hanging.url}/mastery/v1/acts`, { method: 'POST' });
+    expect(await response.text()).toBe('integration-timeout');
+    vi.useRealTimers();
+    await vi.waitFor(() => expect(caller?.aborted).toBe(true));
+    await hanging.close();
   });
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { addresseeOf } from '#local/loopback.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { FunctionPool } from './function-pool.ts';
 import { toHttpAnswer } from './http-answer.ts';
@@ -11,6 +12,7 @@ import { rawPathOf, toProxyEvent } from './proxy-event.ts';
 import type { IncomingRequest } from './proxy-event.ts';
 import { matchRoute, serviceOf } from './route-match.ts';
 import type { GatewayService } from './route-match.ts';
+import { onTheWire, statusOfParserError, transportProblem } from './transport-problem.ts';
 
 /** What the gateway itself answers, without or instead of a function. */
 export type GatewayFailure =
@@ -55,7 +57,8 @@ const INTEGRATION_TIMEOUT_MS = 29_000;
  * @param behind says what to serve, given the gateway's own URL, which functions and pages need to know
  */
 export async function startGateway(port: number, behind: (url: string) => Served): Promise<Gateway> {
-  const server = createServer();
+  // A request without Host is answered below, with a body.
+  const server = createServer({ requireHostHeader: false });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   // SAFETY: a TCP server that listens has an address of this form.
@@ -68,6 +71,10 @@ export async function startGateway(port: number, behind: (url: string) => Served
       if (!request.destroyed) console.error(error);
       response.destroy();
     });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else socket.end(onTheWire(transportProblem(statusOfParserError(error))));
   });
   return {
     url,
@@ -89,13 +96,16 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   const body = await readBody(request);
   const rawPath = rawPathOf(target);
 
-  const found = serviceOf(served.services, rawPath);
+  const addressee = addresseeOf(request);
+  const found = addressee === 'ours' ? serviceOf(served.services, rawPath) : undefined;
   const page = found === undefined ? served.page(method, rawPath) : undefined;
   const match = found === undefined ? undefined : matchRoute(found, method, rawPath);
   const service = found?.service ?? 'mastery';
 
   let answer: HttpAnswer;
-  if (page !== undefined) {
+  if (addressee !== 'ours') {
+    answer = transportProblem(addressee === 'malformed' ? 400 : 421);
+  } else if (page !== undefined) {
     answer = page;
   } else if (request.headers['x-http-method-override'] !== undefined) {
     // A REST API would change the method by it; the deployed firewall refuses such a request.
@@ -116,7 +126,10 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) {
       answer = served.gatewayResponse(service, 'too-large', requestId);
     } else {
-      const result = await integrate(served.pool, match.route.operationId, event, requestId);
+      const caller = new AbortController();
+      // It has its answer, or has gone away.
+      response.once('close', () => caller.abort());
+      const result = await integrate(served.pool, match.route.operationId, event, requestId, caller.signal);
       answer = typeof result === 'string' ? served.gatewayResponse(service, result, requestId) : result;
     }
   }
@@ -154,10 +167,12 @@ async function integrate(
   operationId: string,
   event: unknown,
   requestId: string,
+  caller: AbortSignal,
 ): Promise<HttpAnswer | 'integration-failed' | 'integration-timeout'> {
   const late = Promise.withResolvers<'integration-timeout'>();
   const timer = setTimeout(() => late.resolve('integration-timeout'), INTEGRATION_TIMEOUT_MS);
-  const outcome = await Promise.race([pool.invoke(operationId, event, requestId), late.promise]);
+  const invoked = pool.invoke(operationId, event, requestId, caller);
+  const outcome = await Promise.race([invoked, late.promise]);
   clearTimeout(timer);
   if (outcome === 'integration-timeout') return outcome;
   return (outcome.kind === 'answered' ? toHttpAnswer(outcome.value) : undefined) ?? 'integration-failed';
