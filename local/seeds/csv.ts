@@ -21,6 +21,8 @@ export function readNamedTable(text: string): Result<NamedTable, readonly string
   while (lines.at(-1)?.trim() === '') lines.pop();
   const [first, ...rest] = lines;
   if (first === undefined) return err(['is empty']);
+  const dialect = otherDialect(lines);
+  if (dialect !== undefined) return err([dialect]);
   const [, ...columns] = fields(first) ?? [];
   const defects: string[] = [];
   if (columns.length === 0) defects.push('row 1: names no column');
@@ -43,6 +45,19 @@ export function readNamedTable(text: string): Result<NamedTable, readonly string
     ),
   );
   return defects.length === 0 ? ok({ columns, rows }) : err(defects);
+}
+
+/** What a spreadsheet may have written instead; told once, where every row would otherwise be wrong. */
+function otherDialect(lines: readonly string[]): string | undefined {
+  if (lines.some((line) => line.includes('\r'))) {
+    return 'ends its lines with a carriage return alone; LF or CRLF is needed (save it as “CSV”, not as “CSV (Macintosh)”)';
+  }
+  const unquoted = lines[0]?.replaceAll(/"(?:[^"]|"")*"/g, '') ?? '';
+  if (unquoted.includes(',')) return undefined;
+  const separator = unquoted.includes(';') ? 'semicolons' : unquoted.includes('\t') ? 'tabs' : undefined;
+  return separator === undefined
+    ? undefined
+    : `separates its columns with ${separator}; commas are needed (a spreadsheet takes the separator from its region settings)`;
 }
 
 function nameDefects(names: readonly string[], placeOf: (at: number) => string): readonly string[] {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -27,6 +27,8 @@ export const DEFAULT_SEED_DIRECTORY = join(import.meta.dirname, 'default');
 
 /** Reads and checks a seed directory. Every defect that can be found at once is named, with its file and JSON Pointer. */
 export async function loadSeed(directory: string): Promise<Result<Seed, readonly SeedDefect[]>> {
+  const wrong = await directoryDefect(directory);
+  if (wrong !== undefined) return err([{ file: 'seed.json', pointer: '', message: wrong }]);
   const root = await readJson(directory, 'seed.json', seedFile);
   if (!root.ok) return root;
   const defects: SeedDefect[] = [];
@@ -68,6 +70,21 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
   const seed = { name: root.value.name, title: root.value.title, banks };
   const refused = checkRelease(seed);
   return refused.length > 0 ? err(refused) : ok(seed);
+}
+
+/** What is wrong when it is no seed's directory at all. */
+async function directoryDefect(directory: string): Promise<string | undefined> {
+  const found = await stat(directory).catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (found === undefined) return `is missing: there is no directory ${directory}`;
+  if (!found.isDirectory()) return `is missing: ${directory} is a file, no directory`;
+  if ((await readText(directory, 'seed.json')) !== undefined) return undefined;
+  return (await readText(directory, 'responses.csv')) === undefined
+    ? undefined
+    : `is missing in ${directory}, which holds a study: npm run seed -- from-responses ${directory} --out SEED makes a seed of it`;
 }
 
 /** A folder holds either a generator's settings, or a bank with its calibration and perhaps learners. */

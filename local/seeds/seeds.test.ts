@@ -277,8 +277,35 @@ describe('a seed directory with a defect', () => {
     expect(await load({ 'b/learners.json': undefined })).toEqual([]);
   });
 
+  it('is not a file, and is there', async () => {
+    const file = join(import.meta.dirname, 'load.ts');
+    for (const [given, message] of [
+      [file, `is missing: ${file} is a file, no directory`],
+      [join(file, 'below'), `is missing: there is no directory ${join(file, 'below')}`],
+    ] as const) {
+      expect(await loadSeed(given)).toEqual({
+        ok: false,
+        error: [{ file: 'seed.json', pointer: '', message }],
+      });
+    }
+  });
+
   it.each<[string, Readonly<Record<string, unknown>>, string, string, RegExp]>([
     ['no seed.json', { 'seed.json': undefined }, 'seed.json', '', /missing/],
+    [
+      'a study that was not turned into a seed',
+      { 'seed.json': undefined, 'responses.csv': ',I1\n1,1\n' },
+      'seed.json',
+      '',
+      /holds a study: npm run seed -- from-responses \S+ --out SEED/,
+    ],
+    [
+      'a mark that is no hash',
+      { 'seed.json#/fromResponses': { a: 'x' } },
+      'seed.json',
+      '/fromResponses/a',
+      /SHA-256/,
+    ],
     ['a missing file', { 'b/bank.json': undefined }, 'b/bank.json', '', /missing/],
     ['broken JSON', { 'b/policy.json': '{' }, 'b/policy.json', '', /JSON/],
     ['a repeated member', { 'b/policy.json': '{"a":1,"a":2}' }, 'b/policy.json', '', /duplicate-key/],
