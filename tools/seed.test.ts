@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -23,6 +23,10 @@ const parameters = {
     { item: 'I2', kcs: ['A'], guess: 0.2, slip: 0.1 },
   ],
 };
+
+function read(path: string): Promise<string> {
+  return readFile(join(directory, path), 'utf8');
+}
 
 function write(path: string, text: string): Promise<void> {
   return writeFile(join(directory, path), text);
@@ -65,6 +69,54 @@ describe('npm run seed', () => {
     expect((await seed('from-responses', 'study', '--out', 'other', '--force')).code).toBe(0);
     expect(await readFile(join(directory, 'other/notes.txt'), 'utf8')).toBe('mine');
     expect((await seed('from-responses', 'study', '--out', 'other/notes.txt')).code).toBe(1);
+  });
+
+  it('spares a seed made by hand, unless it is forced', async () => {
+    await mkdir(join(directory, 'hand/study'), { recursive: true });
+    const text = '{"name":"hand","title":"By hand","banks":[{"name":"study"}]}';
+    await write('hand/seed.json', text);
+    await write('hand/study/policy.json', '{"mine":true}');
+    const refused = await seed('from-responses', 'study', '--out', 'hand');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.error).toMatch(/^hand holds a seed that this command did not write; --force/);
+    expect(await read('hand/seed.json')).toBe(text);
+    expect(await read('hand/study/policy.json')).toBe('{"mine":true}');
+    expect((await seed('from-responses', 'study', '--out', 'hand', '--force')).code).toBe(0);
+  });
+
+  it('spares what was changed in a seed of its own, and what it did not write there', async () => {
+    expect((await seed('from-responses', 'study', '--out', 'mine')).code).toBe(0);
+    const policy = JSON.parse(await read('mine/study/policy.json')) as Record<string, unknown>;
+    // Layout alone is no change.
+    await write('mine/study/policy.json', JSON.stringify(policy));
+    expect((await seed('from-responses', 'study', '--out', 'mine')).code).toBe(0);
+    await write('mine/study/policy.json', JSON.stringify({ ...policy, maxItems: 1 }));
+    await mkdir(join(directory, 'mine/other'));
+    await write('mine/other/bank.json', 'mine');
+    for (const [argv, path] of [
+      [[], 'mine/study/policy.json'],
+      [['--name', 'other'], 'mine/other/bank.json'],
+    ] as const) {
+      const refused = await seed('from-responses', 'study', '--out', 'mine', ...argv);
+      expect(refused).toMatchObject({ code: 1, out: '' });
+      expect(refused.error).toContain(`${path}: not written by this command, or changed since; --force`);
+    }
+    expect(await read('mine/study/policy.json')).toContain('"maxItems":1');
+    expect(await read('mine/other/bank.json')).toBe('mine');
+    const titled = JSON.parse(await read('mine/seed.json')) as object;
+    await write('mine/seed.json', JSON.stringify({ ...titled, title: 'My own title' }));
+    expect((await seed('from-responses', 'study', '--out', 'mine')).error).toMatch(/^mine\/seed\.json, /);
+  });
+
+  it('deletes nothing, even when forced', async () => {
+    await mkdir(join(directory, 'hand/study'), { recursive: true });
+    await write('hand/study/generator.json', '{}');
+    const refused = await seed('from-responses', 'study', '--out', 'hand', '--force');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.error).toMatch(/^hand\/study\/generator\.json would win/);
+    expect(await readdir(join(directory, 'hand/study'))).toEqual(['generator.json']);
+    expect((await seed('from-responses', 'study', '--out', 'hand', '--force', '--name', 'new')).code).toBe(0);
+    expect(await read('hand/study/generator.json')).toBe('{}');
   });
 
   it('names a mistake in one line, without a stack trace, and writes nothing', async () => {

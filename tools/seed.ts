@@ -1,12 +1,14 @@
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { seedFromResponses } from '#local/seeds/from-responses.ts';
-import type { SeedFiles } from '#local/seeds/from-responses.ts';
 import { loadSeed } from '#local/seeds/load.ts';
+import { madeHere } from '#local/seeds/made-here.ts';
+import type { SeedFiles } from '#local/seeds/made-here.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { flag, runCommand, text } from './terminal/command.ts';
+import { fileFailure } from './terminal/file-failure.ts';
 
 const INPUTS = ['responses.csv', 'q-matrix.csv', 'parameters.json'] as const;
 
@@ -23,12 +25,12 @@ async function main(
     fallbackName: basename(resolve(directory)),
   });
   if (!files.ok) return err(shorten(files.error));
-  const free = await mayWrite(values.out, values.force);
-  if (!free.ok) return free;
   try {
+    const free = await mayWrite(values.out, files.value, values.force);
+    if (!free.ok) return free;
     await writeSeed(values.out, files.value);
   } catch (error) {
-    return err(`${values.out} cannot be written: ${reason(error)}`);
+    return err(`${values.out} cannot be written: ${fileFailure(error)}`);
   }
   // Read back as `npm start` will: a seed that does not load is no result.
   const loaded = await loadSeed(values.out);
@@ -50,23 +52,60 @@ async function readInputs(
     try {
       texts.push(await readFile(join(directory, name), 'utf8'));
     } catch (error) {
-      return err(`${join(directory, name)} cannot be read: ${reason(error)}`);
+      return err(`${join(directory, name)} cannot be read: ${fileFailure(error)}`);
     }
   }
   const [responses = '', qMatrix = '', parameters = ''] = texts;
   return ok({ 'responses.csv': responses, 'q-matrix.csv': qMatrix, 'parameters.json': parameters });
 }
 
-/** A new directory, an empty one and an earlier seed may be written; anything else only with --force. */
-async function mayWrite(out: string, force: boolean): Promise<Result<undefined, string>> {
+/**
+ * A new directory and an empty one may be written; a seed, where its files are as this command wrote them (made-here.ts); anything else only
+ * with --force.
+ */
+async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<Result<undefined, string>> {
+  let entries: readonly string[];
   try {
-    const entries = await readdir(out);
-    return entries.length === 0 || entries.includes('seed.json') || force
-      ? ok(undefined)
-      : err(`${out} is not empty and no seed; --force writes into it all the same`);
+    entries = await readdir(out);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ok(undefined);
-    return err(`${out} cannot be written: ${reason(error)}`);
+    return err(`${out} cannot be written: ${fileFailure(error)}`);
+  }
+  for (const path of Object.keys(files)) {
+    // It would win over the bank's files, and is not ours to delete.
+    const generator = join(out, dirname(path), 'generator.json');
+    if (path.endsWith('/bank.json') && (await readIfThere(generator)) !== undefined) {
+      return err(
+        `${generator} would win over what is written beside it: remove it, or choose another bank with --name`,
+      );
+    }
+  }
+  if (entries.length === 0 || force) return ok(undefined);
+  const seed = await readIfThere(join(out, 'seed.json'));
+  if (seed === undefined) return err(`${out} is not empty and no seed; --force writes into it all the same`);
+  const isOurs = madeHere(seed);
+  if (isOurs === undefined) {
+    return err(`${out} holds a seed that this command did not write; --force overwrites it all the same`);
+  }
+  const kept: string[] = [];
+  for (const path of Object.keys(files)) {
+    const text = await readIfThere(join(out, path));
+    if (text !== undefined && !isOurs(path, text)) kept.push(join(out, path));
+  }
+  return kept.length === 0
+    ? ok(undefined)
+    : err(
+        `${kept.join(', ')}: not written by this command, or changed since; --force overwrites all the same`,
+      );
+}
+
+/** The text of a file; undefined when there is none. */
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
   }
 }
 
@@ -74,8 +113,6 @@ async function writeSeed(out: string, files: SeedFiles): Promise<void> {
   for (const [path, value] of Object.entries(files)) {
     await mkdir(dirname(join(out, path)), { recursive: true });
     await writeFile(join(out, path), render(path, value));
-    // A generator left over from an earlier seed would win over the bank's files.
-    if (path.endsWith('bank.json')) await rm(join(out, dirname(path), 'generator.json'), { force: true });
   }
 }
 
@@ -94,17 +131,6 @@ function shorten(lines: readonly string[]): string {
   ].join('\n');
 }
 
-function reason(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  const known: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file',
-    ENOTDIR: 'a part of the path is no directory',
-    EISDIR: 'it is a directory',
-    EACCES: 'no permission',
-  };
-  return known[code ?? ''] ?? (error instanceof Error ? error.message : String(error));
-}
-
 await runCommand(
   {
     usage: 'npm run seed --',
@@ -116,7 +142,7 @@ await runCommand(
         'name of the bank: a-z, 0-9 and - (default: the name in parameters.json, else that of DIR)',
         'N',
       ),
-      force: flag('writes into a directory that is not empty and no seed'),
+      force: flag('overwrites also what this command did not write, and writes beside other files'),
     },
     positionals: ['from-responses', 'DIR'],
     examples: ['npm run seed -- from-responses ./study --out ./my-seed', 'npm start -- --seed ./my-seed'],

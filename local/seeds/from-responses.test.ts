@@ -39,7 +39,7 @@ describe('a seed from responses', () => {
     const result = convert({});
     if (!result.ok) throw new Error(result.error.join('\n'));
     const seed = result.value;
-    expect(seed['seed.json']).toEqual({
+    expect(seed['seed.json']).toMatchObject({
       name: 'small-study',
       title: 'Small study',
       banks: [{ name: 'small-study' }],
@@ -149,6 +149,22 @@ describe('defects of the inputs', () => {
       'empty files',
       { 'responses.csv': '', 'q-matrix.csv': '\n\n', 'parameters.json': ' ' },
       ['parameters.json: is empty', 'q-matrix.csv: is empty', 'responses.csv: is empty'],
+    ],
+    [
+      'files of another dialect of CSV, once each',
+      {
+        'responses.csv': ';"I,1";I2\n7;1;0\n8;1;1\n',
+        'q-matrix.csv': '\tA\tB\nI1\t1\t0\nI2\t1\t1\n',
+      },
+      [
+        expect.stringMatching(/^q-matrix\.csv: separates its columns with tabs; commas are needed/) as string,
+        expect.stringMatching(/^responses\.csv: separates its columns with semicolons; commas/) as string,
+      ],
+    ],
+    [
+      'lines that end with a carriage return alone',
+      { 'responses.csv': ',I1,I2\r7,1,0\r8,1,1\r' },
+      [expect.stringMatching(/^responses\.csv: ends its lines with a carriage return alone; LF/) as string],
     ],
     [
       'responses without learners',

@@ -5,6 +5,8 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { schemaDefects } from '#shared/records/defect.ts';
 import { readNamedTable } from './csv.ts';
 import type { NamedTable } from './csv.ts';
+import { markMadeHere } from './made-here.ts';
+import type { SeedFiles } from './made-here.ts';
 import { calibrationFile, checkTable, oneModel } from './seed.ts';
 
 const name = z.string().min(1).max(128);
@@ -51,9 +53,6 @@ export interface ResponseFiles {
   readonly 'q-matrix.csv': string;
   readonly 'parameters.json': string;
 }
-
-/** The files of a seed directory: JSON values by path. */
-export type SeedFiles = Readonly<Record<string, unknown>>;
 
 /**
  * Turns learners' responses, the items' skills and fitted parameters into the files of a seed with one bank, whose policy stops when
@@ -209,7 +208,7 @@ function slugOf(text: string): string {
 
 function seedFiles(parameters: Parameters, responses: NamedTable, bankName: string): SeedFiles {
   const title = parameters.title ?? parameters.name ?? bankName;
-  return {
+  return markMadeHere({
     'seed.json': { name: bankName, title, banks: [{ name: bankName }] },
     [`${bankName}/bank.json`]: {
       title,
@@ -260,5 +259,5 @@ function seedFiles(parameters: Parameters, responses: NamedTable, bankName: stri
         answers: Object.fromEntries(responses.columns.map((item, at) => [item, Number(row.cells[at])])),
       })),
     },
-  };
+  });
 }

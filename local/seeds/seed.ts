@@ -26,6 +26,10 @@ export const seedFile = z.strictObject({
       }),
     )
     .min(1),
+  /** By path, the hashes of the files that `npm run seed` wrote (made-here.ts). */
+  fromResponses: z
+    .record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal'))
+    .optional(),
 });
 
 /** `bank.json` */
