@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { eligibilityRules, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
@@ -99,6 +101,23 @@ describe('release FILE', () => {
       err(expect.stringContaining('p.json cannot be read')),
     );
   });
+});
+
+it('says in words why npm run release cannot read a file', () => {
+  const command = join(import.meta.dirname, 'release.ts');
+  for (const [path, reason] of [
+    ['/nope', 'there is no such file'],
+    [import.meta.dirname, 'it is a directory'],
+  ] as const) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [command, 'policy', path, '--dry-run'], {
+      encoding: 'utf8',
+    });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${path} cannot be read: ${reason}\n`,
+    });
+  }
 });
 
 describe('release deprecate', () => {

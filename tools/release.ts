@@ -17,6 +17,7 @@ import { deprecateRecord, prepareCalibration, preparePolicy, writeRecord } from 
 import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
 import { flag, runCommand, text } from './terminal/command.ts';
+import { fileFailure } from './terminal/file-failure.ts';
 
 type Kind = RecordKey['kind'];
 
@@ -156,7 +157,7 @@ async function readJson(world: ReleaseWorld, path: string): Promise<Result<unkno
   try {
     content = await world.readFile(path);
   } catch (error) {
-    return err(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
   }
   const parsed = parseStrictJson(content);
   return parsed.ok ? parsed : err(`${path} ${jsonDefect(parsed.error)}`);
