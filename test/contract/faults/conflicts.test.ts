@@ -141,7 +141,7 @@ describe('an open session with another item than the selected one', () => {
     expect(sessionOf(await start.sendForRun())).toBe(made);
   });
 
-  it('advance: 409, while inspect still shows the run [MA-165, MA-215]', async () => {
+  it('advance: 409, while inspect still shows the run [MA-028, MA-165, MA-215]', async () => {
     const first = await runs.start().sendForRun();
     const { etag } = await runs.playAndInspect(first.body);
     const advance = runs.advance(first.body.continuationToken, etag);
@@ -156,7 +156,7 @@ describe('an open session with another item than the selected one', () => {
     await runs.takeCalls();
     expect(sentenceOf(await advance.send())).toBe(conflict);
     expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
-    // A session that the token does not name never touches what it shows [MA-028].
+    // A session that the token does not name never touches what it shows.
     expect((await runs.inspect(first.body.continuationToken).sendForRun()).etag).toBe(etag);
     await undo();
     expect(sessionOf(await advance.sendForRun())).toBe(sessionOf(second));
