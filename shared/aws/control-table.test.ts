@@ -2,7 +2,6 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { controlLifetimeMs } from '#shared/idempotency/control-record.ts';
 import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import type { TestAws } from '#test/support/aws.ts';
@@ -10,6 +9,7 @@ import { createMemoryControlTable } from '#test/support/control-table.ts';
 import { createControlTable } from './control-table.ts';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 30);
+const DAY = 24 * 60 * 60 * 1000;
 let counter = 0;
 
 function newRecord(changes: Partial<ControlRecord> = {}): ControlRecord {
@@ -83,7 +83,7 @@ describe.each(implementations)('control table %s', (_, make) => {
     const table = make();
     const record = newRecord();
     await table.create(record, T0);
-    const last = T0 + controlLifetimeMs - 1;
+    const last = T0 + DAY - 1;
     expect(await table.read(record.id, last)).toEqual(record);
     expect(await table.create(newRecord({ id: record.id }), last)).toEqual(record);
     expect(await table.read(record.id, last + 1)).toBeUndefined();
@@ -172,7 +172,7 @@ describe('a stored control record', () => {
       'state',
       'terminalStatus',
     ]);
-    expect(Item?.['purgeAt']).toEqual({ N: String((T0 + controlLifetimeMs) / 1000 + 1) });
+    expect(Item?.['purgeAt']).toEqual({ N: String((T0 + DAY) / 1000 + 1) });
   });
 
   it('that this service did not write is refused', async () => {

@@ -7,13 +7,13 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { createMemoryControlTable } from '#test/support/control-table.ts';
 import type { MemoryControlTable } from '#test/support/control-table.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import { controlLifetimeMs } from './control-record.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { KeyedRequest, RunOptions } from './idempotency.ts';
 import { canonicalPath, identifyRequest } from './request-identity.ts';
 import type { IdentifiedRequest } from './request-identity.ts';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 30);
+const DAY = 24 * 60 * 60 * 1000;
 
 const request: IdentifiedRequest = {
   tenantId: 'tenant-aurora',
@@ -204,22 +204,22 @@ describe('a repeated request', () => {
       return outcome.ok ? outcome.value.operationId : '';
     };
     const first = await operation();
-    clock.now = T0 + controlLifetimeMs - 1;
+    clock.now = T0 + DAY - 1;
     expect(await operation()).toBe(first);
-    clock.now = T0 + controlLifetimeMs;
+    clock.now = T0 + DAY;
     expect(await operation()).not.toBe(first);
   });
 
   it('counts its 24 hours from the creation, not from the completion or a take-over [MA-005]', async () => {
     const { table, open, options, clock } = setUp();
     await (await open()).run(failWith(upstreamDown), options());
-    clock.now = T0 + controlLifetimeMs - 1000;
+    clock.now = T0 + DAY - 1000;
     await (await open()).run(succeed, options());
     expect(table.records()).toMatchObject([{ createdAt: T0, state: 'completed' }]);
-    clock.now = T0 + controlLifetimeMs;
+    clock.now = T0 + DAY;
     expect(await (await open()).run(succeed, options())).toMatchObject({
       ok: true,
-      value: { createdAt: T0 + controlLifetimeMs, replayed: false },
+      value: { createdAt: T0 + DAY, replayed: false },
     });
   });
 
