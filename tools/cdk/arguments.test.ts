@@ -13,6 +13,12 @@ describe('npm run synth', () => {
     });
   });
 
+  it('leaves the names of the CDK to the CDK', () => {
+    for (const pair of ['@aws-cdk/core:enablePartitionLiterals=true', 'aws:cdk:disable-stack-trace=true']) {
+      expect(cdkArguments('synth', ['-c', pair])).toMatchObject({ ok: true, value: { offline: false } });
+    }
+  });
+
   it.each([
     [['-c', 'gates=']],
     [['--context', 'gates=']],
@@ -28,6 +34,9 @@ describe('npm run synth', () => {
     [['-c', 'gates'], /-c gates: must be name=value/],
     [['-c'], /-c needs name=value/],
     [['-c', 'gates=A', '-c', 'gates=B'], /-c gates is given twice/],
+    [['-c', 'gate='], /-c gate=: nothing reads "gate"; known are gates, stage/],
+    [['--context=Gates=A'], /nothing reads "Gates"; known are gates, stage/],
+    [['-cstages=prod'], /nothing reads "stages"/],
     [['-c', 'stage=production'], /unknown stage "production"; known are sandbox-dev, staging, prod/],
   ])('refuses %j before anything is bundled', (given, message) => {
     expect(cdkArguments('synth', given)).toStrictEqual({

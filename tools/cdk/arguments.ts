@@ -2,6 +2,11 @@ import { parseGates } from '#lib/gates.ts';
 import { placeholders, stageNamed } from '#lib/stage-config/stages.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 
+/** The context that bin/app.ts reads. */
+const CONTEXT_NAMES = ['gates', 'stage'];
+/** The names of the CDK itself: its feature flags and its settings. */
+const CDK_CONTEXT = /^(?:@aws-cdk|aws-cdk|aws:)/;
+
 export type CdkCommand = 'synth' | 'deploy';
 
 export interface CdkArguments {
@@ -13,7 +18,8 @@ export interface CdkArguments {
 }
 
 /**
- * Checks what can be checked before anything is bundled. Everything that this does not know goes on to the CDK command line as it is.
+ * Checks what can be checked before anything is bundled. Every option that this does not know goes on to the CDK command line as it is; a
+ * context of another name is refused, since nothing would read it and a mistyped gate would stay unsaid.
  * @param given the arguments after `npm run synth --`
  */
 export function cdkArguments(command: CdkCommand, given: readonly string[]): Result<CdkArguments, string> {
@@ -67,6 +73,9 @@ function contextOf(given: readonly string[]): Result<ReadonlyMap<string, string>
     const at = pair.indexOf('=');
     if (at < 1) return err(`-c ${pair}: must be name=value`);
     const name = pair.slice(0, at);
+    if (!CONTEXT_NAMES.includes(name) && !CDK_CONTEXT.test(name)) {
+      return err(`-c ${pair}: nothing reads "${name}"; known are ${CONTEXT_NAMES.join(', ')}`);
+    }
     if (pairs.has(name)) return err(`-c ${name} is given twice`);
     pairs.set(name, pair.slice(at + 1));
   }
