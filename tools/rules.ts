@@ -1,14 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-
-const HELP = `Which rules of the specification no test cites.
-
-  npm run rules                 every document
-  npm run rules -- MA RP-1      only rules whose id begins so
-  npm run rules -- --quiet      the counts alone
-
-A test cites a rule by its id in the title: it("… [MA-123]", …). Rules marked (open), (client) and (release) are not counted.`;
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { flag, runCommand } from './terminal/command.ts';
 
 interface Rule {
   readonly id: string;
@@ -45,35 +39,41 @@ function readCitations(root: string): Set<string> {
   return cited;
 }
 
-function main(): void {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { quiet: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  });
-  if (values.help === true) {
-    console.log(HELP);
-    return;
-  }
-  const root = join(import.meta.dirname, '..');
-  const rules = readRules(root);
-  const cited = readCitations(root);
-  for (const prefix of positionals.length === 0 ? ['RP', 'MA', 'RC'] : positionals) {
-    const wanted = rules.filter((rule) => rule.id.startsWith(prefix));
-    if (wanted.length === 0) {
-      console.error(`${prefix}: no rule of docs/rules.tsv begins so`);
-      process.exitCode = 1;
-      continue;
-    }
-    const missing = wanted.filter((rule) => !cited.has(rule.id));
-    console.log(`${prefix}: ${wanted.length - missing.length} of ${wanted.length} rules are cited by a test`);
-    if (values.quiet === true) continue;
-    for (const rule of missing) console.log(`  ${rule.id}  [${rule.section}]  ${rule.text}`);
-  }
+/** What is said of the rules whose id begins so, line by line. */
+function reportOn(
+  prefix: string,
+  rules: readonly Rule[],
+  cited: ReadonlySet<string>,
+  quiet: boolean,
+): Result<readonly string[], string> {
+  const wanted = rules.filter((rule) => rule.id.startsWith(prefix));
+  if (wanted.length === 0) return err(`${prefix}: no rule of docs/rules.tsv begins so`);
+  const missing = wanted.filter((rule) => !cited.has(rule.id));
+  return ok([
+    `${prefix}: ${wanted.length - missing.length} of ${wanted.length} rules are cited by a test`,
+    ...(quiet ? [] : missing.map(({ id, section, text }) => `  ${id}  [${section}]  ${text}`)),
+  ]);
 }
 
-try {
-  main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
+await runCommand(
+  {
+    usage: 'npm run rules --',
+    summary:
+      'Which rules of the specification no test cites: of every document, or those whose id begins with PREFIX.\nA test cites a rule by its id in the title: it("… [MA-123]", …). Rules marked (open), (client) and (release) are not counted.',
+    options: { quiet: flag('the counts alone') },
+    rest: 'PREFIX',
+    examples: ['npm run rules -- MA RP-1', 'npm run rules -- --quiet'],
+  },
+  ({ quiet }, prefixes) => {
+    const root = join(import.meta.dirname, '..');
+    const rules = readRules(root);
+    const cited = readCitations(root);
+    const unknown: string[] = [];
+    for (const prefix of prefixes.length === 0 ? ['RP', 'MA', 'RC'] : prefixes) {
+      const report = reportOn(prefix, rules, cited, quiet);
+      if (report.ok) console.log(report.value.join('\n'));
+      else unknown.push(report.error);
+    }
+    return Promise.resolve(unknown.length === 0 ? ok(undefined) : err(unknown.join('\n')));
+  },
+);

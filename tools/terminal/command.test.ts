@@ -68,6 +68,19 @@ describe('parseCommandLine', () => {
     const withFile = { ...command, positionals: ['FILE'] };
     expect(parseCommandLine(withFile, [])).toStrictEqual({ ok: false, error: 'missing argument: FILE' });
     expect(parseCommandLine(withFile, ['a.json'])).toMatchObject({ value: { positionals: ['a.json'] } });
+    expect(parseCommandLine(withFile, ['a.json', 'b'])).toMatchObject({ ok: false });
+  });
+});
+
+describe('a command that takes any number of arguments', () => {
+  const withRest = { ...command, positionals: ['FILE'], rest: 'MORE' };
+
+  it('takes them after those that it needs', () => {
+    expect(parseCommandLine(withRest, [])).toStrictEqual({ ok: false, error: 'missing argument: FILE' });
+    for (const argv of [['a'], ['a', 'b', 'c']]) {
+      expect(parseCommandLine(withRest, argv)).toMatchObject({ value: { positionals: argv } });
+    }
+    expect(renderHelp(withRest)).toContain('npm run example -- [options] FILE [MORE …]');
   });
 });
 

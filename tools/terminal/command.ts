@@ -18,6 +18,8 @@ interface CommandLine<Options extends Readonly<Record<string, Option<unknown>>>>
   readonly summary: string;
   readonly options: Options;
   readonly positionals?: readonly string[];
+  /** What further plain arguments, any number of them, are; absent when none is taken. */
+  readonly rest?: string;
   /** Lines shown below the options. */
   readonly examples?: readonly string[];
 }
@@ -169,7 +171,7 @@ export function parseCommandLine<Options extends Readonly<Record<string, Option<
     return err(`missing argument: ${expected.slice(positionals.length).join(' ')}`);
   }
   const surplus = positionals[expected.length];
-  if (surplus !== undefined) return err(`unexpected argument "${surplus}"`);
+  if (surplus !== undefined && command.rest === undefined) return err(`unexpected argument "${surplus}"`);
 
   const values = Object.fromEntries(
     Object.entries(command.options).map(([name, option]) => [
@@ -195,7 +197,8 @@ export function renderHelp(command: CommandLine<Readonly<Record<string, Option<u
   ]);
   rows.push(['--help', 'shows this text']);
   const width = Math.max(...rows.map(([left]) => left.length));
-  const usage = [command.usage, '[options]', ...(command.positionals ?? [])].join(' ');
+  const rest = command.rest === undefined ? [] : [`[${command.rest} …]`];
+  const usage = [command.usage, '[options]', ...(command.positionals ?? []), ...rest].join(' ');
   const lines = [
     usage,
     '',
