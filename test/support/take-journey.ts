@@ -52,6 +52,8 @@ export async function takeJourney(runs: AdaptiveRuns, plan: JourneyPlan): Promis
     const correct = item === null ? undefined : learner.answer(item.artifactVersionId);
     if (item === null || correct === undefined)
       throw new Error(`the run stays ${current.body.status} without an item that this learner can answer`);
+    if (answered.some((earlier) => earlier.item.deliverySessionId === item.deliverySessionId))
+      throw new Error('the run offers a session again that has been answered: it would never end');
     await beforePlay?.();
     await runs.play(current.body, correct ? 1 : 0);
     answered.push({ item, correct });
