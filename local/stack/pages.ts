@@ -61,7 +61,7 @@ function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
     link(`/docs/openapi/${service}.json`, `OpenAPI of the ${service} service`),
   );
   return html('mastery-reports on this machine', [
-    `<p>Services: <code>${gatewayUrl}/mastery/v1/…</code> and <code>${gatewayUrl}/reports/v1/…</code>.
+    `<p>The mastery engine: <code>${gatewayUrl}/mastery/v1/…</code>. The reports service has no route yet.
     Every call needs a token: <code>npm run token -- --tenant tenant-aurora</code>.</p>`,
     list([
       ...openApi,
