@@ -55,7 +55,10 @@ export interface Route<
   readonly requestExample?: Body extends z.ZodType ? z.input<Body> : never;
   /** Keys of the problem registry that this route may answer beyond those that every route may. */
   readonly problems: readonly string[];
-  /** The most upstream calls beside one per in-scope knowledge component, and the longest chain of them: 29 s at 400 ms a call. */
+  /**
+   * The most upstream calls that one request makes, not counting one per in-scope knowledge component, and how many of them wait for one
+   * another at most. The chain, at 400 ms a call, has to fit into the function's time.
+   */
   readonly budget: { readonly calls: number; readonly depth: number };
   readonly lambda: {
     readonly memoryMb: number;

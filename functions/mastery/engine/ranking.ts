@@ -10,9 +10,9 @@ export interface Ranked {
 const GAIN_DIGITS = 12;
 
 /**
- * Items from the highest rounded gain down; items whose gains are equal then stand in the order of `compareTied`. NaN stands for no gain.
- * Nothing is rounded or sorted before it is asked for.
- * @param compareTied orders two items
+ * Items from the highest rounded gain down, those of equal gain together. NaN stands for no gain. Nothing is rounded or sorted before it is
+ * asked for.
+ * @param tied puts items of equal gain in order
  */
 export function* byGain(
   gains: Float64Array,
