@@ -50,7 +50,7 @@ function reportOn(
   if (wanted.length === 0) return err(`${prefix}: no rule of docs/rules.tsv begins so`);
   const missing = wanted.filter((rule) => !cited.has(rule.id));
   return ok([
-    `${prefix}: ${wanted.length - missing.length} of ${wanted.length} rules are cited by a test`,
+    `${prefix}: ${wanted.length - missing.length} of ${wanted.length} rules are cited in a test file`,
     ...(quiet ? [] : missing.map(({ id, section, text }) => `  ${id}  [${section}]  ${text}`)),
   ]);
 }
@@ -59,7 +59,7 @@ await runCommand(
   {
     usage: 'npm run rules --',
     summary:
-      'Which rules of the specification no test cites: of every document, or those whose id begins with PREFIX.\nA test cites a rule by its id in the title: it("… [MA-123]", …). Rules marked (open), (client) and (release) are not counted.',
+      'Which rules of the specification no test file names: of every document, or those whose id begins with PREFIX.\nA rule counts as cited when its id stands anywhere in a test file; by custom, in a title: it("… [MA-123]", …).\nRules marked (open), (client) and (release) are not counted.',
     options: { quiet: flag('the counts alone') },
     rest: 'PREFIX',
     examples: ['npm run rules -- MA RP-1', 'npm run rules -- --quiet'],
