@@ -3,11 +3,11 @@ import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibratio
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { documentChecksum } from './checksum.ts';
-import { createRecent } from './recent.ts';
 import type { RecordKey } from './record-key.ts';
 import { calibrationParameters } from './records.ts';
 import type { CalibrationParameters } from './records.ts';

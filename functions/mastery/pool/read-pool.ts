@@ -1,4 +1,5 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
+import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/operations.ts';
@@ -46,25 +47,7 @@ export interface PoolCache {
 
 /** A cache of the pools used last, one per container. */
 export function createPoolCache(maximum = 4): PoolCache {
-  const pools = new Map<string, ReconciledPool>();
-  return {
-    get(key) {
-      const pool = pools.get(key);
-      if (pool !== undefined) {
-        pools.delete(key);
-        pools.set(key, pool);
-      }
-      return pool;
-    },
-    set(key, pool) {
-      pools.delete(key);
-      pools.set(key, pool);
-      for (const oldest of pools.keys()) {
-        if (pools.size <= maximum) break;
-        pools.delete(oldest);
-      }
-    },
-  };
+  return createRecent<ReconciledPool>(maximum);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { supportsModel } from '#shared/records/models.ts';
-import { createRecent } from '#shared/records/recent.ts';
+import { createRecent } from '#shared/kernel/recent.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 import type { CalibrationEntry, RecordStore } from '#shared/records/store.ts';
 import { modelParameters } from './model-parameters.ts';
