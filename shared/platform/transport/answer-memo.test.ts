@@ -11,7 +11,7 @@ describe('createAnswerMemo', () => {
     expect(memo.get(operations.readAdaptivePoolManifest, 'hash')?.value).toBe('manifest');
   });
 
-  it('tells rows with the same id apart', () => {
+  it('tells rows apart whose answers are the same bytes', () => {
     const memo = createAnswerMemo([operations.readCapabilities, operations.writeKcComponents]);
     memo.set(operations.readCapabilities, 'hash', 'capabilities', 1);
     expect(memo.get(operations.writeKcComponents, 'hash')).toBeUndefined();

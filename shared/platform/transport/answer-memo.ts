@@ -20,9 +20,7 @@ export function createAnswerMemo(
   const allowed = new Set(rows);
   const entries = new Map<string, { readonly value: unknown; readonly bytes: number }>();
   let total = 0;
-  // Ids are not unique among rows (a capability and its write share one), method and path are.
-  const keyOf = (operation: UpstreamOperation, bodyHash: string): string =>
-    `${operation.method} ${operation.path} ${bodyHash}`;
+  const keyOf = (operation: UpstreamOperation, bodyHash: string): string => `${operation.id} ${bodyHash}`;
   const drop = (key: string): void => {
     total -= entries.get(key)?.bytes ?? 0;
     entries.delete(key);

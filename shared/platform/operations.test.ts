@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { operations } from './operations.ts';
+
+describe('operations', () => {
+  const rows = Object.values(operations);
+
+  it('have an id each: answers are kept and receipts are read by it', () => {
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  });
+
+  it('read with GET and write with POST, as their retry class says', () => {
+    const classes = { GET: 'safe-read', POST: 'idempotent-write' };
+    for (const row of rows) expect(row.retry, row.id).toBe(classes[row.method]);
+  });
+});
