@@ -155,7 +155,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       outcome = await attempt(operation, call, Math.min(attemptTimeout, remaining));
       made += 1;
       if (outcome.kind !== 'unavailable' || made > MAX_RETRIES) return [outcome, made];
-      const delay = retryDelay(made, outcome.retryAfter, random());
+      const delay = retryDelay(outcome.retryAfter, random());
       if (now() + delay >= deadline) return [outcome, made];
       await sleep(delay);
     }

@@ -4,8 +4,9 @@ import type * as z from 'zod';
 export type UpstreamService = 'bank' | 'content' | 'qti' | 'case' | 'results' | 'caliper' | 'anchor';
 
 /**
- * How a failed call may be repeated: a `safe-read` freely within its bounds; an `idempotent-write` because the owner recognises the
- * repetition (Idempotency-Key, deterministic id).
+ * Why a failed call may be repeated: a `safe-read` changes nothing; of an `idempotent-write` the owner recognises the repetition
+ * (Idempotency-Key, deterministic id). It tells the reader of the contract page and steers nothing: an operation that is neither has no
+ * row, so the client repeats every call alike, once at most.
  */
 export type RetryClass = 'safe-read' | 'idempotent-write';
 

@@ -2,16 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { parseRetryAfter, retryDelay } from './retry.ts';
 
 describe('retryDelay', () => {
-  it('spreads over a window that doubles up to its bound', () => {
-    expect(retryDelay(1, undefined, 0)).toBe(0);
-    expect(retryDelay(1, undefined, 0.5)).toBe(50);
-    expect(retryDelay(2, undefined, 0.5)).toBe(100);
-    expect(retryDelay(10, undefined, 0.5)).toBe(1_000);
+  it('spreads retries over a tenth of a second', () => {
+    expect(retryDelay(undefined, 0)).toBe(0);
+    expect(retryDelay(undefined, 0.5)).toBe(50);
   });
 
   it('never comes back before the owner asked for it', () => {
-    expect(retryDelay(1, 3_000, 0)).toBe(3_000);
-    expect(retryDelay(1, 3_000, 0.5)).toBe(3_050);
+    expect(retryDelay(3_000, 0)).toBe(3_000);
+    expect(retryDelay(3_000, 0.5)).toBe(3_050);
   });
 });
 

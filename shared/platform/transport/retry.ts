@@ -1,17 +1,17 @@
 /** Retries after the first attempt, at most. */
 export const MAX_RETRIES = 1;
 
-const BASE_DELAY = 100;
-const MAX_DELAY = 2_000;
+/** Milliseconds over which retries are spread. */
+const JITTER = 100;
 
 /**
- * Milliseconds to wait before the next attempt: what the owner asked for, plus full jitter over an exponentially growing window, so that
- * parallel calls which failed together do not come back together.
- * @param failures attempts so far, from 1
+ * Milliseconds to wait before the retry: what the owner asked for, plus jitter, so that parallel calls which failed together do not come
+ * back together.
+ * @param retryAfter milliseconds
  * @param random in [0, 1)
  */
-export function retryDelay(failures: number, retryAfter: number | undefined, random: number): number {
-  return (retryAfter ?? 0) + random * Math.min(MAX_DELAY, BASE_DELAY * 2 ** (failures - 1));
+export function retryDelay(retryAfter: number | undefined, random: number): number {
+  return (retryAfter ?? 0) + random * JITTER;
 }
 
 /** `Retry-After` (RFC 9110 section 10.2.3) in milliseconds from `now`: delay seconds or an HTTP-date; undefined when absent or neither. */
