@@ -136,7 +136,6 @@ function select(
 ): ReturnType<typeof selectItem> {
   return selectItem(context, posterior, {
     used: outcomes.map(({ item }) => item),
-    alreadyMet: [],
     runSeed,
     sequence: outcomes.length + 1,
   });

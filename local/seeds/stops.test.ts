@@ -89,7 +89,6 @@ function walk(
     const counts = scoredItemsPerKc(model.itemKcs, scope.length, used);
     const next = selectItem(context, now, {
       used,
-      alreadyMet: [],
       runSeed,
       sequence: used.length + 1,
     });

@@ -48,7 +48,7 @@ export function runDependencies(): RunDependencies {
       clock: now,
     }),
     pools: createPoolCache(),
-    openPlatform: (profile, { receivedAt, deadline, log }) =>
+    connect: (profile, { receivedAt, deadline, log }) =>
       createPlatform({
         profile,
         fetch: globalThis.fetch,

@@ -137,7 +137,6 @@ describe('selection against brute force over every set of a small pool', () => {
           );
           const selection = selectItem(context, posterior, {
             used,
-            alreadyMet: [],
             runSeed,
             sequence: used.length + 1,
           });
@@ -196,7 +195,6 @@ const withoutMinima = fc.record({
     Array.from({ length: 14 }, (_, k) => k),
     { minLength: 1 },
   ),
-  alreadyMet: fc.uniqueArray(fc.nat(59), { maxLength: 4 }),
 });
 
 describe('selection against a plain reading of its rules', () => {
@@ -205,7 +203,6 @@ describe('selection against a plain reading of its rules', () => {
       fc.property(withoutMinima, fc.string({ minLength: 1 }), (drawn, runSeed) => {
         const value: Case = { ...drawn, minima: [] };
         const model = compile(value);
-        const alreadyMet = drawn.alreadyMet.filter((item) => item < value.items.length);
         const context = prepareSelection(
           model,
           value.items.map(({ tags }, item) => ({
@@ -235,7 +232,6 @@ describe('selection against a plain reading of its rules', () => {
               (item) =>
                 item !== 2 &&
                 !used.includes(item) &&
-                !alreadyMet.includes(item) &&
                 value.items[item]!.kcs.some((kc) => drawn.scope.includes(kc)) &&
                 feasible(value, [...used, item]),
             )
@@ -252,7 +248,6 @@ describe('selection against a plain reading of its rules', () => {
           const expected = ranked[place];
           const selection = selectItem(context, posterior, {
             used,
-            alreadyMet,
             runSeed,
             sequence: used.length + 1,
           });

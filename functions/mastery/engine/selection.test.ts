@@ -50,7 +50,6 @@ function select(
     used.map((item) => ({ item, correct: true })),
   );
   return selectItem(context, posterior, {
-    alreadyMet: [],
     runSeed: 'seed',
     sequence: used.length + 1,
     used,
@@ -66,10 +65,9 @@ describe('selectItem', () => {
     expect(itemOf(select(fixture(6)))).toBe(0);
   });
 
-  it('offers no item outside the pool, nor one used, met before, excluded or hostile to a used one', () => {
+  it('offers no item outside the pool, nor one used, excluded or hostile to a used one', () => {
     const model = fixture(6);
     expect(itemOf(select(model, {}, {}, (item) => (item.item === 0 ? undefined : item)))).toBe(1);
-    expect(itemOf(select(model, {}, { alreadyMet: [0, 1] }))).toBe(2);
     expect(itemOf(select(model, { excludedItems: ['q-0', 'q-9'] }))).toBe(1);
     expect(itemOf(select(model, {}, { used: [0] }))).toBe(1);
     expect(itemOf(select(model, { enemySets: [['q-0', 'q-1']] }, { used: [0] }))).toBe(3);

@@ -39,8 +39,6 @@ export interface Constraints {
 export interface RunPosition {
   /** Model indices of the items offered so far. */
   readonly used: readonly number[];
-  /** Model indices of items that the policy bars because this candidate has met them before. */
-  readonly alreadyMet: readonly number[];
   readonly runSeed: string;
   /** Sequence number of the offer to come, from 1. */
   readonly sequence: number;
@@ -134,10 +132,9 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   return { kind: 'selected', item: chosen.item, gain: chosen.gain };
 }
 
-/** Pool membership, accessibility, exclusions (prepared), used and already met items, enemies of used ones, maxima, components. */
+/** Pool membership, accessibility, exclusions (prepared), used items, enemies of used ones, maxima, components. */
 function hardFilter({ admitted, conditions }: SelectionContext, run: RunPosition): Uint8Array {
   const candidates = admitted.slice();
-  for (const item of run.alreadyMet) candidates[item] = 0;
   for (const item of run.used) candidates[item] = 0;
   usageOf(conditions, run.used).bar(candidates);
   return candidates;

@@ -13,7 +13,7 @@ export interface RunDependencies {
   readonly keys: KeyRing;
   readonly pools: PoolCache;
   /** Opens the platform for the length of one request. */
-  readonly openPlatform: (
+  readonly connect: (
     profile: ServiceProfile,
     request: Pick<OperationRequest, 'receivedAt' | 'deadline' | 'log'>,
   ) => Platform;

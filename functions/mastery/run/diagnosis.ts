@@ -46,7 +46,7 @@ export function diagnose(basis: RunBasis, outcomes: readonly ScoredOutcome[]): D
 }
 
 /** What the outcomes say, at full precision. */
-interface Evidence {
+interface Weighed {
   readonly outcomes: readonly ScoredOutcome[];
   /** The pool's item of each outcome. */
   readonly items: readonly BoundItem[];
@@ -56,7 +56,7 @@ interface Evidence {
   readonly remainingUncertainty: number;
 }
 
-function weigh({ calibration, policy, bound }: RunBasis, outcomes: readonly ScoredOutcome[]): Evidence {
+function weigh({ calibration, policy, bound }: RunBasis, outcomes: readonly ScoredOutcome[]): Weighed {
   const { model, document } = calibration;
   const items = outcomes.map(({ artifactVersionId }) => itemOf(bound, artifactVersionId));
   const modelItems = items.map(({ modelItem }) => modelItem);
@@ -76,7 +76,7 @@ function weigh({ calibration, policy, bound }: RunBasis, outcomes: readonly Scor
   };
 }
 
-function describe({ calibration, bound, anchor }: RunBasis, evidence: Evidence): Diagnosis {
+function describe({ calibration, bound, anchor }: RunBasis, evidence: Weighed): Diagnosis {
   const { document } = calibration;
   const shown = (value: number): number => roundSignificant(value, document.numericPrecision);
   const scaleReportability =
@@ -109,10 +109,10 @@ function describe({ calibration, bound, anchor }: RunBasis, evidence: Evidence):
 }
 
 /** A stopping rule that holds already, else the next item, else a pool that has no further item: `max_items`. */
-function decide(basis: RunBasis, state: RunState, evidence: Evidence): Assessment['next'] {
+function decide(basis: RunBasis, state: RunState, evidence: Weighed): Assessment['next'] {
   const { calibration, policy } = basis;
   const lastOutcome = evidence.outcomes.at(-1);
-  const reason = stopReason({
+  const stopping = {
     classifications: evidence.classifications,
     remainingUncertainty: evidence.remainingUncertainty,
     precisionTarget: policy.precisionTarget,
@@ -123,21 +123,22 @@ function decide(basis: RunBasis, state: RunState, evidence: Evidence): Assessmen
     })),
     itemsOffered: state.offers.length,
     maxItems: policy.maxItems,
-    poolExhausted: false,
     elapsedMilliseconds: lastOutcome === undefined ? 0 : lastOutcome.scoredAtMs - state.startedAt,
     timeBudgetSeconds: policy.timeBudgetSeconds,
-  });
-  // A run always offers its first item: before any answer there is nothing that could end it.
-  if (reason !== undefined && lastOutcome !== undefined) return { kind: 'stop', reason };
+  };
+  // A run always offers its first item: before any answer there is nothing that could end it, but an empty pool.
+  const reason = lastOutcome === undefined ? undefined : stopReason({ ...stopping, poolExhausted: false });
+  // An exhausted pool comes before the time budget: only then is the selection worth its work.
+  if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason };
   const item = selectNext(basis, state, evidence.estimate);
-  return item === undefined ? { kind: 'stop', reason: 'max_items' } : { kind: 'offer', item };
+  if (item === undefined)
+    return { kind: 'stop', reason: stopReason({ ...stopping, poolExhausted: true }) ?? 'max_items' };
+  return reason === undefined ? { kind: 'offer', item } : { kind: 'stop', reason };
 }
 
 function selectNext({ bound }: RunBasis, state: RunState, posterior: Estimate): BoundItem | undefined {
   const selection = selectItem(bound.selection(), posterior, {
     used: state.offers.map((offer) => itemOf(bound, offer.artifactVersionId).modelItem),
-    // A run has a pseudonym of its own: what its candidate has met are the run's own items, which are never offered twice.
-    alreadyMet: [],
     runSeed: state.runSeed,
     sequence: state.offers.length + 1,
   });

@@ -5,20 +5,45 @@ import type { RunState } from './state.ts';
  * The names of everything that a run writes upstream, made of the tenant and the run's seed: a retry names the same thing again
  * (docs/adaptive-run.md has the table).
  */
-export function offerKey(state: Pick<RunState, 'tenantId' | 'runSeed'>, sequence: number): string {
-  return deterministicUuid('mastery-offer', state.tenantId, state.runSeed, String(sequence));
+type NamedRun = Pick<RunState, 'tenantId' | 'runSeed'>;
+
+function named(run: NamedRun, purpose: string, ...parts: readonly string[]): string {
+  return deterministicUuid(`mastery-${purpose}`, run.tenantId, run.runSeed, ...parts);
 }
 
-export function producerResultId(state: Pick<RunState, 'tenantId' | 'runSeed'>): string {
-  return `mastery-${deterministicUuid('mastery-result', state.tenantId, state.runSeed)}`;
+/** QTI's Idempotency-Key of the offer at a place of the run, from 1. */
+export function offerKey(run: NamedRun, sequence: number): string {
+  return named(run, 'offer', String(sequence));
 }
 
-export function componentId(state: Pick<RunState, 'tenantId' | 'runSeed'>, kcGuid: string): string {
-  return deterministicUuid('mastery-component', state.tenantId, state.runSeed, kcGuid);
+/** Results' name for the run's record, which Results echoes. */
+export function producerResultId(run: NamedRun): string {
+  return `mastery-${named(run, 'result')}`;
 }
 
-export function completionEventIri(state: Pick<RunState, 'tenantId' | 'runSeed'>): string {
-  return `urn:uuid:${deterministicUuid('mastery-completion', state.tenantId, state.runSeed)}`;
+/** Results' Idempotency-Key of the run's set of components. */
+export function componentsKey(run: NamedRun): string {
+  return `${producerResultId(run)}-components`;
+}
+
+/** Results' name for the component of one knowledge component. */
+export function componentId(run: NamedRun, kcGuid: string): string {
+  return named(run, 'component', kcGuid);
+}
+
+/** Caliper's id of the completion event. */
+export function completionEventIri(run: NamedRun): string {
+  return `urn:uuid:${named(run, 'completion')}`;
+}
+
+/** The graded attempt that the completion event is about. */
+export function attemptIri(run: NamedRun): string {
+  return `urn:uuid:${named(run, 'attempt')}`;
+}
+
+/** The score that the completion event has generated. */
+export function scoreIri(run: NamedRun): string {
+  return `urn:uuid:${named(run, 'score')}`;
 }
 
 /** An IRI for a thing that Caliper must name and that its owner names by an opaque id. */

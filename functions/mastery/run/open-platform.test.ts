@@ -34,7 +34,7 @@ function container(): {
     trace: () => [],
   };
   // SAFETY: opening a platform touches nothing else of either.
-  const dependencies = { profiles, openPlatform: () => platform } as unknown as RunDependencies;
+  const dependencies = { profiles, connect: () => platform } as unknown as RunDependencies;
   const requestAt = (receivedAt: number): PlatformRequest =>
     ({ principal: { tenantId: 'tenant-a' }, receivedAt }) as PlatformRequest;
   return {

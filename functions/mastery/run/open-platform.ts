@@ -26,7 +26,7 @@ export async function openPlatform(
 ): Promise<Result<OpenedPlatform, Problem>> {
   const profile = await dependencies.profiles.resolve(request.principal.tenantId);
   if (!profile.ok) return err(profileProblem(profile.error));
-  const platform = dependencies.openPlatform(profile.value, request);
+  const platform = dependencies.connect(profile.value, request);
   /** One answer for all calls of the request: those side by side are refused together, whichever of them is heard first. */
   let wasKept: boolean | undefined;
   return ok({

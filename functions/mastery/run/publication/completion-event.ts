@@ -1,9 +1,8 @@
-import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { RunState } from '../state.ts';
-import { completionEventIri, entityIri } from '../names.ts';
+import { attemptIri, completionEventIri, entityIri, scoreIri } from '../names.ts';
 
 const SENSOR = 'urn:mastery-engine:sensor';
 const ACTOR = { id: 'urn:mastery-engine:application', type: 'SoftwareApplication' } as const;
@@ -35,7 +34,7 @@ function gradeEvent(
   { state, completedAt }: Completion,
   learner: NonNullable<Completion['learner']>,
 ): CaliperEvent {
-  const attemptIri = `urn:uuid:${deterministicUuid('mastery-attempt', state.tenantId, state.runSeed)}`;
+  const attempt = attemptIri(state);
   return {
     '@context': CALIPER_CONTEXT,
     id: completionEventIri(state),
@@ -44,16 +43,16 @@ function gradeEvent(
     actor: ACTOR,
     action: 'Graded',
     object: {
-      id: attemptIri,
+      id: attempt,
       type: 'Attempt',
       assignee: { id: entityIri(state.tenantId, 'student', learner.studentId), type: 'Person' },
       assignable: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
       count: 1,
     },
     generated: {
-      id: `urn:uuid:${deterministicUuid('mastery-score', state.tenantId, state.runSeed)}`,
+      id: scoreIri(state),
       type: 'Score',
-      attempt: attemptIri,
+      attempt,
       scoreGiven: learner.scaleScore,
       scoredBy: ACTOR,
     },

@@ -15,12 +15,12 @@ import { acknowledge } from '../transitions/acknowledge.ts';
 import { completionEnvelope, completionEvent } from './completion-event.ts';
 import type { Completion } from './completion-event.ts';
 import type { Findings } from './findings.ts';
-import { producerResultId } from '../names.ts';
+import { componentsKey, producerResultId } from '../names.ts';
 import { kcComponents, resultRecord } from './result-record.ts';
 
-/** Why a step did not end: not answered for now (the run stays `finalizing`), or refused. */
-type Refusal = { readonly silent: true } | { readonly silent: false; readonly problem: Problem };
-type Step<T> = Result<T, Refusal>;
+/** Why a publication did not go on: an owner is silent for now (the run stays `finalizing`), or has refused. */
+type Halt = { readonly silent: true } | { readonly silent: false; readonly problem: Problem };
+type Published<T> = Result<T, Halt>;
 
 /**
  * finalizing → completed, as far as the owners let it: Results record, its components, the Caliper event, its read-back, in this order, each
@@ -42,7 +42,8 @@ export async function publish(
 }
 
 /**
- * Whether Caliper holds exactly the run's completion event. `false`: it does not hold it (yet). Used by inspect, which never writes [MA-140].
+ * Whether Caliper's read-back proves the run's completion event, for inspect, which never writes [MA-140]. Every other answer, a failed call
+ * included, proves nothing: the run then shows as `finalizing`, and the next advance says what is wrong.
  */
 export async function completionIsProven(
   platform: Platform,
@@ -57,7 +58,7 @@ async function publishRecord(
   platform: Platform,
   state: RunState,
   findings: Findings,
-): Promise<Step<RunState>> {
+): Promise<Published<RunState>> {
   const { resultsStudentId } = state;
   if (resultsStudentId === undefined || state.acknowledgements.resultRecordId !== undefined) return ok(state);
   const answer = await platform.call(operations.writeResultRecord, {
@@ -74,13 +75,13 @@ async function publishComponents(
   platform: Platform,
   state: RunState,
   { classifications }: Findings,
-): Promise<Step<RunState>> {
+): Promise<Published<RunState>> {
   const { resultRecordId } = state.acknowledgements;
   if (resultsAcknowledged(state) || resultRecordId === undefined) return ok(state);
   const body = kcComponents(state, resultRecordId, classifications);
   const answer = await platform.call(operations.writeKcComponents, {
     path: { resultRecordId },
-    idempotencyKey: `${producerResultId(state)}-components`,
+    idempotencyKey: componentsKey(state),
     body,
   });
   if (!answer.ok) return err(failed(answer.error));
@@ -101,7 +102,7 @@ async function publishEvent(
   platform: Platform,
   state: RunState,
   findings: Findings,
-): Promise<Step<RunState>> {
+): Promise<Published<RunState>> {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
   const event = completionEvent(completionOf(state, findings));
   const emitted = await platform.call(operations.emitEvent, { body: completionEnvelope(event) });
@@ -111,7 +112,7 @@ async function publishEvent(
 }
 
 /** An event is acknowledged only by reading back that very event [MA-038]. */
-async function readBack(platform: Platform, event: CaliperEvent): Promise<Step<void>> {
+async function readBack(platform: Platform, event: CaliperEvent): Promise<Published<void>> {
   const answer = await platform.call(operations.readEvidenceAck, { query: { eventIri: event.id } });
   if (!answer.ok) {
     // The event has just been accepted: an owner that does not show it yet is late, not wrong.
@@ -142,14 +143,14 @@ function says(stored: CaliperEvent, sent: CaliperEvent): boolean {
 }
 
 /** A transient fault leaves the step open; anything else is the owner's refusal. */
-function failed(fault: UpstreamFault): Refusal {
+function failed(fault: UpstreamFault): Halt {
   return fault.kind === 'unavailable' && fault.transient
     ? { silent: true }
     : { silent: false, problem: finalizationProblem(fault) };
 }
 
 /** An answer that does not acknowledge what was sent. */
-function unacknowledged(operation: UpstreamOperation, requestId: string | undefined): Refusal {
+function unacknowledged(operation: UpstreamOperation, requestId: string | undefined): Halt {
   return {
     silent: false,
     problem: problem('mastery', 'finalization-incomplete', 424, {
