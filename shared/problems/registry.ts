@@ -205,7 +205,7 @@ export const problemRows = [
     retryable: false,
     carries: [],
     meaning: 'The simulation was not begun.',
-    cause: 'More than 100 profiles, or a profile with more than 500 `knownMastery` entries.',
+    cause: '`profiles` has over 100 entries, or the `knownMastery` of one of them over 500.',
     remedy: 'Split the matrix into requests within the limits, each with its own key.',
   },
   { service: 'mastery', ...payloadTooLarge },
@@ -249,7 +249,8 @@ export const problemRows = [
     carries: ['upstream'],
     meaning: 'The test has ended; its result is not yet acknowledged by every owner.',
     cause: 'Results or Caliper refused or could not answer a finalization step.',
-    remedy: 'Repeat the identical advance with the same key after `Retry-After`; otherwise inspect first.',
+    remedy:
+      'With `Retry-After`: wait that long, then send the same advance again, `Idempotency-Key` included. Without it: inspect before anything else.',
   },
   {
     service: 'mastery',

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
 
-/** Opaque, case-sensitive, non-empty, kept byte for byte; the owning upstream sets its maximum length [MA-040]. */
+/** A name given by its owner: compared and passed on as it came, never parsed or folded. How long it may be is the owner's rule [MA-040]. */
 export const identifier = z.string().min(1).meta({ id: 'Identifier' });
 
-/** Finite decimal in [0, 1] at the calibration's pinned precision [MA-041]. */
+/** A probability, rounded to the `numericPrecision` of the run's calibration; JSON numbers are finite [MA-041]. */
 export const probability = z.number().min(0).max(1).meta({ id: 'Probability' });
 
 /** RFC 3339 UTC instant [MA-042]. */

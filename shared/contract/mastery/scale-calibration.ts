@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { identifier, sha256, timestamp } from './primitives.ts';
 
-/** What anchors a vertical scale: metadata only, never licensed payloads or rank data [MA-100]. */
+/**
+ * Which external scale the vertical scale is tied to, and under which licence: it names the source and its checksum. What the licence covers,
+ * and anything that ranks learners, has no member here [MA-100].
+ */
 export const anchor = z
   .strictObject({
     source: identifier,
