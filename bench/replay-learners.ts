@@ -2,9 +2,6 @@
  * Lets real learners sit the adaptive run: every answer the engine asks for is looked up in a table of complete responses, and what the
  * run says in the end is compared with what all answers together say.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   classify,
   compileModel,
@@ -21,35 +18,46 @@ import type {
   ModelParameters,
   Outcome,
 } from '#functions/mastery/engine/index.ts';
+import { seedFromResponses } from '#local/seeds/from-responses.ts';
+import type { ResponseFiles } from '#local/seeds/from-responses.ts';
+import { bankFile, calibrationFile, learnersFile } from '#local/seeds/seed.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
 import { referencePosterior } from '#test/reference/higher-order-cdm.ts';
-import * as z from 'zod';
+import { flag, integer, runCommand, text } from '#tools/terminal/command.ts';
+import type { Option, OptionValues } from '#tools/terminal/command.ts';
+import { readResponseFiles, shorten } from '#tools/terminal/response-files.ts';
 
-const USAGE = `Usage: node bench/replay-learners.ts [--data DIR] [--confidence P] [--cut P] [--limit N] [--json]
+const command = {
+  usage: 'npm run replay --',
+  summary:
+    'Replays every learner of a response table adaptively and compares the runs with the learners’ complete answers.\n' +
+    'DIR holds responses.csv, q-matrix.csv and parameters.json, as for npm run seed.',
+  options: {
+    data: text('the study to replay (required)', 'DIR'),
+    confidence: probability('confidence threshold of the classification', 0.8),
+    cut: probability('mastery cut on the posterior', 0.5),
+    limit: integer('only the first N learners', 'N', { min: 1, max: 1_000_000 }),
+    verify: flag('also checks every final posterior against brute force and prints the log-likelihood'),
+    json: flag('the figures as one JSON document'),
+  },
+  examples: ['npm run replay -- --data ../fraction-subtraction --confidence 0.9'],
+};
 
-Replays every learner of a response table adaptively and compares the run with the learner's complete answers.
-
-  --data DIR       folder with responses.csv and parameters.json (default: ../shared/data/fraction-subtraction, seen from the
-                   repository)
-  --confidence P   confidence threshold of the classification, 0.8 unless told
-  --cut P          mastery cut on the posterior, 0.5 unless told
-  --limit N        only the first N learners
-  --verify         also checks every final posterior against brute force (a minute or so) and prints the table's log-likelihood
-  --json           the figures as one JSON document
-  --help           this text
-`;
+function probability(description: string, fallback: number): Option<number> {
+  return {
+    description,
+    placeholder: 'P',
+    fallback,
+    read: (value) => {
+      const number = /^[\d.]+$/.test(value) ? Number(value) : NaN;
+      return number >= 0 && number <= 1 ? ok(number) : err('must be a number from 0 to 1');
+    },
+  };
+}
 
 const PRECISION = 12;
-
-const fileSchema = z.object({
-  theta: z.object({ nodes: z.int(), min: z.number(), max: z.number(), mean: z.number(), sd: z.number() }),
-  kcs: z.array(
-    z.object({ kc: z.string(), slope: z.number(), location: z.number(), label: z.string().optional() }),
-  ),
-  items: z.array(
-    z.object({ item: z.string(), kcs: z.array(z.string()), guess: z.number(), slip: z.number() }),
-  ),
-});
 
 interface Learner {
   readonly id: string;
@@ -68,38 +76,53 @@ interface Policy {
   readonly confidenceThreshold: number;
 }
 
-/** Guess everywhere but where all KCs are mastered: the DINA table. The scale is 500 + 100 theta. */
-function readParameters(path: string): { parameters: ModelParameters; labels: readonly string[] } {
-  const file = fileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  const { nodes, min, max } = file.theta;
-  return {
+interface Study {
+  readonly parameters: ModelParameters;
+  /** Of the skills, in the order of the parameters. */
+  readonly labels: readonly string[];
+  readonly learners: readonly Learner[];
+}
+
+/** Reads a study as the seed made of it would be read, defects included. The scale is 500 + 100 theta. */
+function readStudy(files: ResponseFiles): Result<Study, string> {
+  const name = 'study';
+  const seed = seedFromResponses(files, { name, fallbackName: name });
+  if (!seed.ok) return err(shorten(seed.error));
+  const { theta, kcs, items } = calibrationFile.parse(seed.value[`${name}/calibration.json`]);
+  const bank = bankFile.parse(seed.value[`${name}/bank.json`]);
+  const { learners } = learnersFile.parse(seed.value[`${name}/learners.json`]);
+  const kcsOf = new Map(bank.items.map((item) => [item.name, item.kcs]));
+  const labelOf = new Map(bank.kcs.map((kc) => [kc.name, kc.label]));
+  const { nodes, min, max } = theta;
+  return ok({
     parameters: {
-      theta: file.theta,
-      kcs: file.kcs.map(({ kc, slope, location }) => ({ guid: kc, slope, location })),
-      items: file.items.map(({ item, kcs, guess, slip }) => {
-        const size = 2 ** kcs.length;
-        return {
-          id: item,
-          kcs,
-          probabilities: Array.from({ length: size }, (_, s) => (s === size - 1 ? 1 - slip : guess)),
-        };
+      theta,
+      kcs: kcs.map(({ kc, slope, location }) => ({ guid: kc, slope, location })),
+      items: items.map((item) => {
+        const own = kcsOf.get(item.item) ?? [];
+        return { id: item.item, kcs: own, probabilities: successTable(item, own.length) };
       }),
       scale: Array.from({ length: nodes }, (_, g) => 500 + 100 * (min + ((max - min) * g) / (nodes - 1))),
     },
-    labels: file.kcs.map(({ kc, label }) => (label === undefined ? kc : `${kc}: ${label}`)),
-  };
+    labels: kcs.map(({ kc }) => {
+      const label = labelOf.get(kc) ?? kc;
+      return label === kc ? kc : `${kc}: ${label}`;
+    }),
+    learners: learners.map((learner) => ({
+      id: learner.name,
+      answers: items.map(({ item }) => learner.answers[item] === 1),
+    })),
+  });
 }
 
-/** Rows of 0 and 1 under item names; the first column names the learner. */
-function readResponses(path: string, itemIds: readonly string[]): Learner[] {
-  const [header = '', ...rows] = readFileSync(path, 'utf8').trim().split(/\r?\n/);
-  const columns = header.split(',');
-  const at = itemIds.map((id) => columns.indexOf(id));
-  if (at.includes(-1)) throw new Error(`${path} has no column ${itemIds[at.indexOf(-1)] ?? ''}`);
-  return rows.map((row) => {
-    const cells = row.split(',');
-    return { id: cells[0] ?? '', answers: at.map((column) => cells[column] === '1') };
-  });
+/** The table that an item gives, or that of DINA: guess everywhere but where all its skills are mastered. */
+function successTable(
+  item: { readonly probabilities: readonly number[] } | { readonly guess: number; readonly slip: number },
+  skills: number,
+): readonly number[] {
+  if ('probabilities' in item) return item.probabilities;
+  const size = 2 ** skills;
+  return Array.from({ length: size }, (_, s) => (s === size - 1 ? 1 - item.slip : item.guess));
 }
 
 function compile(parameters: ModelParameters): CompiledModel {
@@ -120,7 +143,6 @@ function replay(model: CompiledModel, policy: Policy, learner: Learner, context:
     const classifications = [...posterior.kcPosteriors].map((p, kc) => classify(rule, p, evidence[kc] ?? 0));
     const selection = selectItem(context.selection, posterior, {
       used,
-      alreadyMet: [],
       runSeed: sha256Hex(learner.id),
       sequence: used.length + 1,
     });
@@ -282,41 +304,16 @@ function print(figures: Figures): void {
   });
 }
 
-function main(): number {
-  const { values } = parseArgs({
-    options: {
-      data: { type: 'string' },
-      confidence: { type: 'string', default: '0.8' },
-      cut: { type: 'string', default: '0.5' },
-      limit: { type: 'string' },
-      verify: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    console.log(USAGE);
-    return 0;
-  }
-  const root = dirname(import.meta.dirname);
-  const folder = resolve(values.data ?? join(root, '..', 'shared', 'data', 'fraction-subtraction'));
-  const files = ['parameters.json', 'responses.csv'].map((name) => join(folder, name));
-  const absent = files.filter((file) => !existsSync(file));
-  const [parametersFile, responsesFile] = files;
-  if (absent.length > 0 || parametersFile === undefined || responsesFile === undefined) {
-    console.error(`Not found: ${absent.join(', ')}`);
-    console.error('Name the folder that holds parameters.json and responses.csv with --data DIR.');
-    return 2;
-  }
-  const policy = { kcCutScore: Number(values.cut), confidenceThreshold: Number(values.confidence) };
-  const limit = values.limit === undefined ? Infinity : Number(values.limit);
-  if ([policy.kcCutScore, policy.confidenceThreshold].some((p) => !(p >= 0 && p <= 1)) || !(limit >= 1)) {
-    console.error('--confidence and --cut take a probability, --limit a number of learners.');
-    return 2;
-  }
-  const { parameters, labels } = readParameters(parametersFile);
+async function main(values: OptionValues<typeof command.options>): Promise<Result<undefined, string>> {
+  if (values.data === undefined) return err('--data DIR is required: the study to replay');
+  const files = await readResponseFiles(values.data);
+  if (!files.ok) return files;
+  const study = readStudy(files.value);
+  if (!study.ok) return study;
+  const { parameters, labels } = study.value;
+  const policy = { kcCutScore: values.cut, confidenceThreshold: values.confidence };
   const model = compile(parameters);
-  const learners = readResponses(responsesFile, model.itemIds).slice(0, limit);
+  const learners = study.value.learners.slice(0, values.limit);
   const context = prepare(model);
   const replays = learners.map((learner) => replay(model, policy, learner, context));
   const figures = {
@@ -325,7 +322,7 @@ function main(): number {
   };
   if (values.json) console.log(JSON.stringify(figures, undefined, 2));
   else print(figures);
-  return 0;
+  return ok(undefined);
 }
 
-process.exitCode = main();
+await runCommand(command, main);

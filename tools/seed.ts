@@ -9,8 +9,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { flag, runCommand, text } from './terminal/command.ts';
 import { fileFailure } from './terminal/file-failure.ts';
-
-const INPUTS = ['responses.csv', 'q-matrix.csv', 'parameters.json'] as const;
+import { readResponseFiles, shorten } from './terminal/response-files.ts';
 
 async function main(
   values: { readonly out: string | undefined; readonly name: string | undefined; readonly force: boolean },
@@ -18,7 +17,7 @@ async function main(
 ): Promise<Result<undefined, string>> {
   if (action !== 'from-responses') return err(`unknown action "${action ?? ''}"; known is from-responses`);
   if (values.out === undefined) return err('--out SEED is required: the directory to write');
-  const inputs = await readInputs(directory);
+  const inputs = await readResponseFiles(directory);
   if (!inputs.ok) return inputs;
   const files = seedFromResponses(inputs.value, {
     name: values.name,
@@ -42,21 +41,6 @@ async function main(
   }
   console.log(`\nnpm start -- --seed ${values.out}`);
   return ok(undefined);
-}
-
-async function readInputs(
-  directory: string,
-): Promise<Result<Record<(typeof INPUTS)[number], string>, string>> {
-  const texts: string[] = [];
-  for (const name of INPUTS) {
-    try {
-      texts.push(await readFile(join(directory, name), 'utf8'));
-    } catch (error) {
-      return err(`${join(directory, name)} cannot be read: ${fileFailure(error)}`);
-    }
-  }
-  const [responses = '', qMatrix = '', parameters = ''] = texts;
-  return ok({ 'responses.csv': responses, 'q-matrix.csv': qMatrix, 'parameters.json': parameters });
 }
 
 /**
@@ -121,14 +105,6 @@ function render(path: string, value: unknown): string {
   if (!path.endsWith('learners.json')) return `${JSON.stringify(value, null, 2)}\n`;
   const { learners } = value as { readonly learners: readonly unknown[] };
   return `{\n  "learners": [\n${learners.map((learner) => `    ${JSON.stringify(learner)}`).join(',\n')}\n  ]\n}\n`;
-}
-
-function shorten(lines: readonly string[]): string {
-  const shown = lines.slice(0, 20);
-  return [
-    ...shown,
-    ...(lines.length > shown.length ? [`… and ${lines.length - shown.length} more`] : []),
-  ].join('\n');
 }
 
 await runCommand(
