@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { compileModel } from '#functions/mastery/engine/index.ts';
+import { createRunRecords } from '#functions/mastery/records/load.ts';
+import { createMemoryRecordsTable } from '#shared/records/memory-table.ts';
+import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import { sampleCalibrationFile, samplePolicyFile } from '#shared/records/sample-files.ts';
+import { createRecordStore } from '#shared/records/store.ts';
+import type { RunDependencies } from './dependencies.ts';
+import { loadPinnedRecords } from './pinned-records.ts';
+import type { RunState } from './state.ts';
+
+const TENANT = 'tenant-1';
+const STARTED = Date.parse('2026-12-31T12:00:00Z');
+/** When the sample calibration is valid no more. */
+const EXPIRED = Date.parse('2027-01-01T00:00:00Z');
+
+const invalid = { ok: false, error: { status: 422, code: 'calibration-invalid', retryable: false } };
+
+/** A system policy and calibration, and the state of a run that is pinned to them. */
+async function pinned() {
+  const table = createMemoryRecordsTable();
+  const policy = preparePolicy(samplePolicyFile());
+  const calibration = prepareCalibration(sampleCalibrationFile(), () => []);
+  if (!policy.ok || !calibration.ok) throw new Error('the samples cannot be released');
+  await writeRecord(table, policy.value);
+  await writeRecord(table, calibration.value);
+  const store = createRecordStore({ table, mayReadSystem: () => true });
+  const dependencies = {
+    records: createRunRecords({ store, compile: compileModel }),
+  } as unknown as RunDependencies;
+  const state = {
+    tenantId: TENANT,
+    selectionPolicyId: policy.value.key.id,
+    selectionPolicyChecksum: policy.value.checksum,
+    scaleCalibrationId: calibration.value.key.id,
+    scaleCalibrationChecksum: calibration.value.checksum,
+    startedAt: STARTED,
+    stopReason: null,
+  } as unknown as RunState;
+  return { table, dependencies, state };
+}
+
+describe('loadPinnedRecords', () => {
+  it('refuses a run that still offers items once its calibration has expired [MA-161, MA-167]', async () => {
+    const { dependencies, state } = await pinned();
+    expect(await loadPinnedRecords(dependencies, state, EXPIRED - 1)).toMatchObject({ ok: true });
+    expect(await loadPinnedRecords(dependencies, state, EXPIRED)).toMatchObject(invalid);
+  });
+
+  it('lets a run that has stopped be published under the calibration that was valid at its start', async () => {
+    const { dependencies, state } = await pinned();
+    const stopped: RunState = { ...state, stopReason: 'max_items' };
+    expect(await loadPinnedRecords(dependencies, stopped, EXPIRED)).toMatchObject({ ok: true });
+    const neverValid: RunState = { ...stopped, startedAt: EXPIRED };
+    expect(await loadPinnedRecords(dependencies, neverValid, EXPIRED)).toMatchObject(invalid);
+  });
+
+  it.each([
+    ['policy', samplePolicyFile, preparePolicy],
+    ['calibration', sampleCalibrationFile, (file: unknown) => prepareCalibration(file, () => [])],
+  ] as const)(
+    'refuses a %s that has come to stand before the pinned one under the same id',
+    async (kind, sampleFile, prepare) => {
+      const { table, dependencies, state } = await pinned();
+      const own = prepare(
+        sampleFile(
+          { visibility: 'tenant', ...(kind === 'policy' ? { maxItems: 5 } : { subject: 'Reading' }) },
+          { tenantId: TENANT },
+        ),
+      );
+      if (!own.ok) throw new Error(JSON.stringify(own.error));
+      await writeRecord(table, own.value);
+      expect(await loadPinnedRecords(dependencies, state, STARTED)).toMatchObject(invalid);
+    },
+  );
+});
