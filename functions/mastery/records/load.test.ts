@@ -104,7 +104,10 @@ describe('loadCalibration', () => {
 
   it('answers 422 for a damaged descriptor or damaged parameters [MA-195]', async () => {
     const { table, record } = await released(sampleCalibrationFile());
-    table.corrupt(record.key, { parameters: '{}' });
+    // Parameters of the right form, of which one digit is another.
+    const { text } = record.stored.parameters!;
+    expect(text).toContain('0.85');
+    table.corrupt(record.key, { parameters: text.replace('0.85', '0.86') });
     const damaged = await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, NOW);
     expect(damaged).toMatchObject({
       ok: false,
