@@ -19,6 +19,18 @@ describe('a selection policy', () => {
   });
 });
 
+describe.each([
+  ['a selection policy', policy],
+  ['a scale calibration', calibration],
+] as const)('%s', (_, { schema, example }) => {
+  it('has a checksum of 64 lower-case hexadecimal characters [MA-043]', () => {
+    const hash = '0123456789abcdef'.repeat(4);
+    expect(schema.safeParse({ ...example, checksum: hash }).success).toBe(true);
+    for (const checksum of [hash.toUpperCase(), hash.slice(1), `${hash}0`, `g${hash.slice(1)}`, '', null])
+      expect(schema.safeParse({ ...example, checksum }).success).toBe(false);
+  });
+});
+
 describe('a scale calibration', () => {
   it('tolerates an error of nothing or more in recovery [MA-121]', () => {
     for (const recoveryTolerance of [0, 0.25, 1_000])
