@@ -111,6 +111,12 @@ describe('checkPolicy', () => {
     expect(pointersOf({ eligibilityRules: rules })).toEqual([`/document/eligibilityRules${at}`]);
   });
 
+  it('refuses a rule that this version does not know: it could not be kept [MA-113]', () => {
+    expect(pointersOf({ eligibilityRules: { colour: 'red' } })).toEqual([
+      '/document/eligibilityRules/colour',
+    ]);
+  });
+
   it('refuses a sunset that precedes its deprecation [MA-050]', () => {
     const deprecatedAt = '2026-06-01T00:00:00Z';
     expect(pointersOf({}, { deprecatedAt, sunsetAt: '2026-05-31T23:59:59Z' })).toEqual(['/sunsetAt']);
