@@ -28,7 +28,7 @@ const isStrict = (schema: z.core.$ZodType): boolean => {
 };
 
 describe('route registry', () => {
-  it('serves these methods and paths of the mastery engine and no others [MA-018, MA-156, MA-164, MA-173, MA-175, MA-227]', () => {
+  it('serves these methods and paths of the mastery engine under these scopes and no others [MA-018, MA-150, MA-156, MA-158, MA-164, MA-173, MA-175, MA-227]', () => {
     expect(
       routesOf('mastery').map(
         ({ method, path, scope, success }) => `${method} ${path} ${scope} ${success.status}`,

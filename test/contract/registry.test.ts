@@ -82,15 +82,23 @@ const ways: readonly {
   readonly applies?: (route: Route) => boolean;
   readonly call: (route: Route) => MasteryCall;
   readonly fault?: Readonly<Record<string, unknown>>;
+  /** What of a route's answer this one way shows, beside what every answer does. */
+  readonly rule?: (route: Route) => string;
 }[] = [
   { answer: 'success', call: good },
-  { answer: '400 invalid-request', call: (route) => ({ ...good(route), query: '?view=full' }) },
+  {
+    answer: '400 invalid-request',
+    rule: () => 'MA-187',
+    call: (route) => ({ ...good(route), query: '?view=full' }),
+  },
   {
     answer: '401 authentication-required',
+    rule: () => 'MA-148',
     call: (route) => ({ ...good(route), headers: { Authorization: 'Bearer no.such.token' } }),
   },
   {
     answer: '403 insufficient-scope',
+    rule: ({ operationId }) => (/^(start|advance)/.test(operationId) ? 'MA-150' : 'MA-158'),
     call: (route) => ({
       ...good(route),
       scopes: ['mastery:run', 'mastery:read', 'mastery:simulate', 'mastery', 'mastery:*'].filter(
@@ -133,6 +141,12 @@ const ways: readonly {
   },
 ];
 
+/** Every answer has its media type; every problem has the envelope too. */
+function rulesOf(answer: string, own: string | undefined): string {
+  const envelope = answer === 'success' ? [] : ['MA-205', 'MA-206', 'MA-207', 'MA-208'];
+  return ['MA-147', ...(own === undefined ? [] : [own]), ...envelope].join(', ');
+}
+
 function hasBody({ request }: Route): boolean {
   return request.body !== undefined;
 }
@@ -143,9 +157,9 @@ describe.each(routesOf('mastery').map((route) => [route.operationId, route] as c
     const holdToDocument = openPublishedContract('mastery');
 
     const possible = ways.filter(({ applies }) => applies?.(route) ?? true);
-    it.each(possible.map((way) => [way.answer, way] as const))(
-      '%s, with the headers of every answer [MA-147, MA-148, MA-150, MA-158, MA-205, MA-206, MA-207, MA-208]',
-      async (answer, { call, fault }) => {
+    it.each(possible.map((way) => [way.answer, rulesOf(way.answer, way.rule?.(route)), way] as const))(
+      '%s, with the headers of every answer [%s]',
+      async (answer, _rules, { call, fault }) => {
         const request = call(route);
         if (request.key !== undefined) await callMastery(stack, route, { ...good(route), key: request.key });
         if (fault !== undefined) await stack.fault(fault);
