@@ -198,6 +198,10 @@ describe('a completed run', () => {
       const { etag } = await runs.playAndInspect(run.body);
       run = await runs.advance(run.body.continuationToken, etag).sendForRun();
     }
+    expect(run.body).toMatchObject({
+      resultRecordRef: expect.any(String) as string,
+      caliperEventRef: expect.any(String) as string,
+    });
     const { result: again, calls } = await callsDuring(stack, () =>
       runs.advance(run.body.continuationToken, run.etag).sendForRun(),
     );

@@ -66,7 +66,10 @@ const table: FaultTable = {
   writeKcComponents: { silent: waiting, ...refusals('results'), wrong_tenant: incomplete('results') },
   ...eventTable,
 };
-const rules: RulesByStatus = { 200: 'MA-138, MA-202', 424: 'MA-138, MA-169, MA-202' };
+const rules: RulesByStatus = {
+  200: 'MA-085, MA-086, MA-138, MA-202',
+  424: 'MA-138, MA-169, MA-202',
+};
 
 describe('finalization of a learner’s run, one upstream operation at a time', () => {
   it('has a row for every operation that comes after the reads, and every distortion', async () => {
@@ -185,7 +188,7 @@ describe('inspecting a run that waits for Caliper', () => {
     },
   };
 
-  for (const { title, arm, expected } of casesOf(proof, { 200: 'MA-140' })) {
+  for (const { title, arm, expected } of casesOf(proof, { 200: 'MA-086, MA-140' })) {
     it(title, async () => {
       await stack.fault({ operation: 'caliper.read_evidence_ack', kind: 'down', times: TRIES });
       const { body } = runOf(await finalizing().send());
