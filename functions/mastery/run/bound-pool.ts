@@ -7,8 +7,8 @@ import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { createRecent } from '#shared/records/recent.ts';
-import type { Recent } from '#shared/records/recent.ts';
+import { createRecent } from '#shared/kernel/recent.ts';
+import type { Recent } from '#shared/kernel/recent.ts';
 import type { PinnedRecords } from './pinned-records.ts';
 
 /** A pool that a calibration can measure, ready for selection under a policy. */

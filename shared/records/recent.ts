@@ -1,2 +1,0 @@
-export { createRecent } from '#shared/kernel/recent.ts';
-export type { Recent } from '#shared/kernel/recent.ts';
