@@ -27,6 +27,8 @@ interface Reference {
   /** The same request with another value. */
   readonly naming: (tenantId: string, value: string) => MasteryCall;
   readonly valueOf: (tenantId: string) => string;
+  /** Which rules hide another tenant's. */
+  readonly rules: string;
 }
 
 let stack: TestStack;
@@ -60,6 +62,7 @@ const startReferences = [
   own: (tenantId) => ({ body: startBody(tenantId) }),
   naming: (tenantId, value) => ({ body: { ...startBody(tenantId), [name]: value } }),
   valueOf: (tenantId) => startBody(tenantId)[name]!,
+  rules: name === 'selectionPolicyId' || name === 'scaleCalibrationId' ? 'MA-104, MA-151' : 'MA-151',
 }));
 
 const runReferences = [inspectAdaptiveRun, advanceAdaptiveRun].map((route): Reference => {
@@ -74,20 +77,22 @@ const runReferences = [inspectAdaptiveRun, advanceAdaptiveRun].map((route): Refe
     naming,
     valueOf,
     own: (tenantId) => naming(tenantId, valueOf(tenantId)),
+    rules: 'MA-159',
   };
 });
 
-function readReference(route: Route, parameter: string, name: string): Reference {
+function readReference(route: Route, parameter: string, name: string, rules: string): Reference {
   const valueOf = (tenantId: string): string => startBody(tenantId)[name]!;
   const naming = (_: string, value: string): MasteryCall => ({ path: { [parameter]: value } });
-  return { what: 'the id', route, naming, valueOf, own: (tenantId) => naming(tenantId, valueOf(tenantId)) };
+  const own = (tenantId: string): MasteryCall => naming(tenantId, valueOf(tenantId));
+  return { what: 'the id', route, naming, valueOf, own, rules };
 }
 
 const references = [
   ...startReferences,
   ...runReferences,
-  readReference(readSelectionPolicy, 'policyId', 'selectionPolicyId'),
-  readReference(readScaleCalibration, 'calibrationId', 'scaleCalibrationId'),
+  readReference(readSelectionPolicy, 'policyId', 'selectionPolicyId', 'MA-104, MA-174'),
+  readReference(readScaleCalibration, 'calibrationId', 'scaleCalibrationId', 'MA-104, MA-176'),
 ];
 
 /** A value of the same form that nobody owns. */
@@ -110,9 +115,13 @@ describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) =
   const send = (route: Route, call: MasteryCall): Promise<MasteryReply> =>
     callMastery(stack, route, { tenantId, ...call });
 
-  it.each(references.map((reference) => [reference.route.operationId, reference.what, reference] as const))(
-    '%s, %s: another tenant’s is like nobody’s, byte for byte; one’s own is served [MA-104, MA-151, MA-159, MA-174, MA-176, MA-214]',
-    async (_, __, { route, own, naming, valueOf }) => {
+  it.each(
+    references.map(
+      (reference) => [reference.route.operationId, reference.what, reference.rules, reference] as const,
+    ),
+  )(
+    '%s, %s: another tenant’s is like nobody’s, byte for byte; one’s own is served [%s, MA-214]',
+    async (_operationId, _what, _rules, { route, own, naming, valueOf }) => {
       const foreign = await callsDuring(stack, () => send(route, naming(tenantId, valueOf(otherTenant))));
       const nobody = await callsDuring(stack, () =>
         send(route, naming(tenantId, nobodys(valueOf(otherTenant)))),
