@@ -86,6 +86,25 @@ describe('bindPool', () => {
     expect(byArtifactVersion.size + byModelItem.size).toBe(4);
   });
 
+  it('selects under every rule of the policy, floors and content minima being demands of one kind [MA-110, MA-113]', () => {
+    const { scope, selection } = bound(records, pool);
+    expect(scope.map(({ guid }) => guid)).toEqual(['kc-a', 'kc-b']);
+    expect(selection().constraints).toEqual({
+      scope: scope.map(({ modelKc }) => modelKc),
+      maxItems: 12,
+      requiredAccessibility: ['text-to-speech'],
+      enemySets: [['item-1', 'item-2']],
+      excludedItems: ['item-3'],
+      minima: [
+        { guid: 'kc-a', items: 1 },
+        { guid: 'kc-b', items: 0 },
+        { guid: 'standard-1', items: 1 },
+      ],
+      maxima: [{ guid: 'standard-1', items: 4 }],
+      randomesqueSize: 3,
+    });
+  });
+
   it('prepares the same pool once, also when the records were read anew', () => {
     const first = bound(records, pool);
     const again = bound(recordsOf(model), pool);
