@@ -121,9 +121,9 @@ describe('readPool refuses', () => {
     ['another bank than the asked one', (w) => (w.bank.bankId = 'bank-2'), gap],
     ['a bank that selects otherwise [MA-023, MA-054]', (w) => (w.bank.membershipRule = 'static'), gap],
     ['a single Content member [MA-023, MA-054]', (w) => (w.bank.data = [{}]), gap],
-    ['a queued operation [MA-055]', (w) => (w.manifest.state = 'queued'), outage],
-    ['a running operation [MA-055]', (w) => (w.manifest.state = 'running'), outage],
-    ['a failed operation [MA-055]', (w) => (w.manifest.state = 'failed'), gap],
+    ['a queued operation [MA-025, MA-055]', (w) => (w.manifest.state = 'queued'), outage],
+    ['a running operation [MA-025, MA-055]', (w) => (w.manifest.state = 'running'), outage],
+    ['a failed operation [MA-025, MA-055]', (w) => (w.manifest.state = 'failed'), gap],
     ['the manifest of another operation [MA-055]', (w) => (w.manifest.operationId = 'operation-2'), broken],
     [
       'a manifest without root [MA-025]',

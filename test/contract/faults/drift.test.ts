@@ -161,7 +161,7 @@ const pool: readonly Drift[] = [
     change: root(set('/title', 'retitled')),
     start: started,
     underWay: drift,
-    rules: 'MA-070, MA-217',
+    rules: 'MA-066, MA-070, MA-217',
   },
   {
     title: 'the root has another package hash',
@@ -238,14 +238,14 @@ const pool: readonly Drift[] = [
     change: manifest(set('/state', 'running')),
     start: silent('bank'),
     underWay: silent('bank'),
-    rules: 'MA-055, MA-218, MA-223',
+    rules: 'MA-025, MA-055, MA-218, MA-223',
   },
   {
     title: 'Bank’s operation has failed',
     change: manifest(set('/state', 'failed')),
     start: refused('bank'),
     underWay: refused('bank'),
-    rules: 'MA-055, MA-218',
+    rules: 'MA-025, MA-055, MA-218',
   },
 ];
 
