@@ -120,7 +120,8 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
   });
 
   function request(
-    route: typeof startAdaptiveRun | typeof inspectAdaptiveRun | typeof advanceAdaptiveRun,
+    // The rows of inspect and advance have one type.
+    route: typeof startAdaptiveRun | typeof inspectAdaptiveRun,
     body: object,
     ifMatch?: string,
   ): RunRequest {
@@ -229,7 +230,7 @@ function memberOf(entity: unknown, pointer: string): OwnerChange['changes'][numb
  * a problem that its route declares, in the envelope, with `Retry-After` when it may be repeated; and no credential anywhere.
  */
 function checkedReply(
-  route: typeof startAdaptiveRun | typeof inspectAdaptiveRun | typeof advanceAdaptiveRun,
+  route: typeof startAdaptiveRun | typeof inspectAdaptiveRun,
   { status, headers }: Response,
   text: string,
   credential: string,
