@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Control } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { createMemoryControlTable } from '#test/support/control-table.ts';
@@ -258,6 +259,24 @@ describe('a repeated request', () => {
       { idempotencyKey: '"key-1"' },
     ])
       expect((await identifyRequest(keys, { ...request, ...changes })).id).not.toBe(base.id);
+  });
+
+  it('is found by digests that only the server’s own idempotency key can make [MA-189]', async () => {
+    const asked: string[] = [];
+    const ringOf = (fill: number): KeyRing => ({
+      ...createMemoryKeyRing(),
+      active: (purpose) => {
+        asked.push(purpose);
+        return Promise.resolve({ kid: 'k1', key: new Uint8Array(32).fill(fill) });
+      },
+    });
+    const [one, other] = [
+      await identifyRequest(ringOf(1), request),
+      await identifyRequest(ringOf(2), request),
+    ];
+    expect(other.id).not.toBe(one.id);
+    expect(other.hash).not.toBe(one.hash);
+    expect(new Set(asked)).toEqual(new Set(['idempotency']));
   });
 });
 
