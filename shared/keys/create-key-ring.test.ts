@@ -39,6 +39,8 @@ async function createStage() {
     });
   return {
     administration,
+    settings,
+    kms,
     calls,
     down,
     container,
@@ -96,6 +98,30 @@ describe('a container', () => {
   it('cannot open the keys of another stage', async () => {
     const { container } = await createStage();
     await expect(container(keyPurposes, 'production').active('continuation')).rejects.toThrow();
+  });
+
+  it('opens nothing with a retired key, were its material still there [MA-061]', async () => {
+    const { administration, settings, kms } = await createStage();
+    const material = new Map(
+      (await settings.list('continuation')).map(({ kid, wrappedKey }) => [kid, wrappedKey]),
+    );
+    await replaceKey(administration, 'continuation');
+    const ringWith = (state: 'opening' | 'retired'): KeyRing =>
+      createKeyRing({
+        settings: {
+          list: async (purpose) =>
+            (await settings.list(purpose)).map((record) => {
+              const wrappedKey = material.get(record.kid);
+              return wrappedKey === undefined ? record : { ...record, state, wrappedKey };
+            }),
+        },
+        kms,
+        stage: 'test',
+        purposes: ['continuation'],
+        clock: () => T0,
+      });
+    expect(await ringWith('opening').open('continuation', 'k1')).toHaveLength(32);
+    expect(await ringWith('retired').open('continuation', 'k1')).toBeUndefined();
   });
 });
 
