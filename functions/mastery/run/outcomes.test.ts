@@ -102,7 +102,7 @@ describe('nameSessions', () => {
 });
 
 describe('readOutcomes', () => {
-  it('takes the first scored attempt of a session in canonical order as its outcome', () => {
+  it('takes the first scored attempt of a session in canonical order as its outcome [MA-092]', () => {
     const list = [attempt('c', 3, 0), attempt('a', 1, null), attempt('b', 2, 1)];
     const result = readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([list])));
     expect(result).toMatchObject({
