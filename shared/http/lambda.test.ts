@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from 'aws-lambda';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDataKeyMaker } from '#shared/aws/kms.ts';
 import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -22,6 +22,7 @@ let aws: TestAws;
 let issuer: TestIssuer;
 let keySetServer: Server;
 let authorization: string;
+let variables: Readonly<Record<string, string>>;
 const lines: string[] = [];
 
 beforeAll(async () => {
@@ -31,7 +32,7 @@ beforeAll(async () => {
   keySetServer = createServer((_, response) => response.end(JSON.stringify(issuer.jwks)));
   await new Promise<void>((resolve) => keySetServer.listen(0, '127.0.0.1', resolve));
   const { port } = keySetServer.address() as AddressInfo;
-  const variables = {
+  variables = {
     ...aws.env,
     TOKEN_ISSUER: testIssuerUrl,
     TOKEN_AUDIENCE: testAudience.mastery,
@@ -39,7 +40,6 @@ beforeAll(async () => {
     TOKEN_ALGORITHMS: 'ES256',
     PROBLEMS_URL: 'https://docs.example/problems',
   };
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   await initKeyRing({
     settings: createWritableKeySettings(aws.dynamo, aws.env['SETTINGS_TABLE'] ?? ''),
     kms: createDataKeyMaker(aws.kms, localKeyAlias),
@@ -48,6 +48,9 @@ beforeAll(async () => {
   });
   const now = Math.floor(Date.now() / 1000);
   authorization = `Bearer ${await issuer.sign({ iat: now, exp: now + 600 })}`;
+});
+beforeEach(() => {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();

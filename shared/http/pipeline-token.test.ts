@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '#shared/kernel/result.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { createTestIssuer, testAudience, testLambda, testNow } from '#test/support/lambda.ts';
@@ -24,7 +24,10 @@ const base64url = (value: unknown): string =>
 const services: readonly ServiceName[] = ['mastery', 'reports'];
 
 describe.each(services)('a token on %s', (service) => {
-  const seen: Principal[] = [];
+  let seen: Principal[] = [];
+  beforeEach(() => {
+    seen = [];
+  });
   const bind = (options: Partial<TestLambdaOptions> = {}): Promise<TestLambda> =>
     testLambda(
       readProbe(service),
