@@ -4,6 +4,9 @@ export type ServiceName = 'mastery' | 'reports';
 export type Gate = 'A' | 'B' | 'C' | 'D' | 'F';
 export type Scope = 'mastery:run' | 'mastery:read' | 'mastery:simulate' | 'reports:read' | 'reports:write';
 
+/** How a success body leaves its function: as one text, or in pieces. */
+export type Transfer = 'buffered' | 'stream';
+
 /** A stored thing that a route's function touches: the stacks grant exactly these, and no more. */
 export type Grant =
   | 'records:read'
@@ -48,6 +51,8 @@ export interface Route<
   readonly success: {
     readonly status: 200 | 201;
     readonly schema: Success;
+    /** `stream`: a body that can outgrow the 6 MB of a Lambda answer. It is written in pieces, and compressed for callers that accept it. */
+    readonly transfer: Transfer;
     /** Response headers beyond those that every answer carries. */
     readonly headers: readonly ('ETag' | 'Deprecation' | 'Sunset' | 'Link' | 'Idempotent-Replayed')[];
     readonly example: z.input<Success>;

@@ -22,7 +22,7 @@ export function gatewayRow(operationId: string, method: 'GET' | 'POST', path: `/
       idempotencyKey: false,
       ifMatch: false,
     },
-    success: { status: 200, schema: z.unknown(), headers: [], example: null },
+    success: { status: 200, schema: z.unknown(), transfer: 'buffered', headers: [], example: null },
     problems: [],
     budget: { calls: 0, depth: 0 },
     lambda: { memoryMb: 128, timeoutSeconds: 1, grants: [], impact: 'Nobody.' },

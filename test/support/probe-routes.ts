@@ -58,6 +58,7 @@ export function readProbe(service: ServiceName): Route<ProbePath, undefined, typ
     success: {
       status: 200,
       schema: probeAnswer,
+      transfer: 'buffered',
       headers: ['ETag', 'Deprecation', 'Sunset', 'Link'],
       example,
     },
@@ -94,6 +95,7 @@ function actRow<Body extends typeof probeBody | undefined>(
     success: {
       status: 201,
       schema: probeAnswer,
+      transfer: 'buffered',
       headers: service === 'mastery' ? ['ETag'] : ['Idempotent-Replayed'],
       example,
     },

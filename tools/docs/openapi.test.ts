@@ -164,7 +164,7 @@ describe('renderOpenApi', () => {
       ...readSelectionPolicy,
       service: 'reports',
       scope: 'reports:read',
-      success: { status: 200, schema: z.strictObject({}), headers: [], example: {} },
+      success: { status: 200, schema: z.strictObject({}), transfer: 'buffered', headers: [], example: {} },
     };
     const document = renderOpenApi('reports', new Set(), [route]);
     const schema = at(
