@@ -32,10 +32,12 @@ export function renderContracts(): string {
   ].join('\n');
 }
 
-function pathOf(row: UpstreamOperation): string {
-  return row.query.length === 0
-    ? row.path
-    : `${row.path}?${row.query.map((name) => `${name}={${name}}`).join('&')}`;
+/** The address as an RFC 6570 template: what stands in `{?a,b}` or `{&a,b}` may be left out. */
+function pathOf({ path, query, optionalQuery = [] }: UpstreamOperation): string {
+  const demanded = query.length === 0 ? '' : `?${query.map((name) => `${name}={${name}}`).join('&')}`;
+  const optional =
+    optionalQuery.length === 0 ? '' : `{${query.length === 0 ? '?' : '&'}${optionalQuery.join(',')}}`;
+  return `${path}${demanded}${optional}`;
 }
 
 function statusOf(row: UpstreamOperation): string {

@@ -275,13 +275,14 @@ function readRequest(
 ): Result<OwnerRequest, OwnerRefusal> {
   const query: Record<string, string> = {};
   for (const [name, value] of new URLSearchParams(rawQuery ?? '')) {
-    if (!route.query.includes(name)) return err(refuse(400, `the query parameter ${name} is unknown`));
+    if (!route.query.includes(name) && !route.optionalQuery.includes(name))
+      return err(refuse(400, `the query parameter ${name} is unknown`));
     if (Object.hasOwn(query, name)) return err(refuse(400, `the query parameter ${name} is repeated`));
+    if (value === '') return err(refuse(400, `the query parameter ${name} is empty`));
     query[name] = value;
   }
   for (const name of route.query) {
-    if (query[name] === undefined || query[name] === '')
-      return err(refuse(400, `the query parameter ${name} is missing`));
+    if (query[name] === undefined) return err(refuse(400, `the query parameter ${name} is missing`));
   }
   const idempotencyKey = request.headers['idempotency-key'] ?? '';
   if (

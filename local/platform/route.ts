@@ -7,6 +7,7 @@ export interface OwnerRequest<Body = unknown> {
   readonly tenant: TenantState;
   /** Decoded path parameters. */
   readonly path: Readonly<Record<string, string>>;
+  /** Every demanded parameter and the optional ones that were given, none of them empty. */
   readonly query: Readonly<Record<string, string>>;
   readonly body: Body;
   /** The header's value, or '' on a route that does not demand one. */
@@ -36,7 +37,10 @@ export interface OwnerRoute {
   readonly operation: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** Query names that every call gives. */
   readonly query: readonly string[];
+  /** Query names that a call may leave out. */
+  readonly optionalQuery: readonly string[];
   /** Whose token it takes: the service profile's, or the player's. */
   readonly caller: 'profile' | 'player';
   readonly demandsIdempotencyKey: boolean;
@@ -78,6 +82,7 @@ export function serve<Answer extends z.ZodType, Body extends z.ZodType | undefin
     method: row.method,
     path: row.path,
     query: row.query,
+    optionalQuery: row.optionalQuery ?? [],
     caller: 'profile',
     demandsIdempotencyKey: service.demandsIdempotencyKey ?? false,
     body: row.body,

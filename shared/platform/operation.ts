@@ -23,7 +23,10 @@ export interface UpstreamOperation<
   readonly method: 'GET' | 'POST';
   /** Path below the platform's base URL; `{name}` is one percent-encoded segment. */
   readonly path: string;
+  /** Query names that every call gives. */
   readonly query: readonly string[];
+  /** Query names that a call may leave out; they stand behind the demanded ones, each list in its own order. */
+  readonly optionalQuery?: readonly string[];
   readonly status: 'bound' | 'gap';
   readonly retry: RetryClass;
   readonly success: readonly number[];

@@ -12,4 +12,11 @@ describe('operations', () => {
     const classes = { GET: 'safe-read', POST: 'idempotent-write' };
     for (const row of rows) expect(row.retry, row.id).toBe(classes[row.method]);
   });
+
+  it('name each query parameter once, as demanded or as optional', () => {
+    for (const { id, query, optionalQuery = [] } of rows) {
+      const names = [...query, ...optionalQuery];
+      expect(new Set(names).size, id).toBe(names.length);
+    }
+  });
 });

@@ -53,6 +53,7 @@ export const qtiRoutes: readonly OwnerRoute[] = [
     method: 'POST',
     path: '/tenants/{tenantId}/qti/delivery-sessions/{deliverySessionId}/attempts',
     query: [],
+    optionalQuery: [],
     caller: 'player',
     demandsIdempotencyKey: false,
     body: attemptRequest,

@@ -71,6 +71,37 @@ describe('query parameters', () => {
   });
 });
 
+describe('query parameters that a call may leave out', () => {
+  const row = { ...operations.readEvidenceAck, optionalQuery: ['after', 'limit'] };
+
+  it('stand in the row’s order behind the demanded ones, or not at all', () => {
+    const text = fc.string({ unit: 'binary' }).filter((value) => value.isWellFormed());
+    fc.assert(
+      fc.property(text, fc.record({ limit: text, after: text }, { requiredKeys: [] }), (eventIri, given) => {
+        const address = addressOf(row, target, {}, { ...given, eventIri });
+        const expected = [['eventIri', eventIri]];
+        if (given.after !== undefined) expected.push(['after', given.after]);
+        if (given.limit !== undefined) expected.push(['limit', given.limit]);
+        expect([...new URL(address!).searchParams]).toEqual(expected);
+      }),
+    );
+  });
+
+  it('leave no mark in an address without any', () => {
+    const bare = { ...row, query: [] };
+    expect(addressOf(bare, target, {}, {})).toBe(`${target.baseUrl}/caliper/v1p2/events`);
+    expect(addressOf(bare, target, {}, { limit: '2' })).toBe(`${target.baseUrl}/caliper/v1p2/events?limit=2`);
+  });
+
+  it('are known by name, and carry only what a URL can carry', () => {
+    expect(() => addressOf(row, target, {}, { eventIri: 'e', before: 'x' })).toThrow(
+      /no query parameter before/,
+    );
+    expect(() => addressOf(row, target, {}, { limit: '1' })).toThrow(/eventIri is missing/);
+    expect(addressOf(row, target, {}, { eventIri: 'e', after: '\ud800' })).toBeUndefined();
+  });
+});
+
 describe('a call that does not fit its row', () => {
   it('is a defect', () => {
     const row = operations.readTestSpec;

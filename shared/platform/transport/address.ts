@@ -35,14 +35,18 @@ export function addressOf(
   for (const name of values.keys()) {
     if (!known.has(name)) throw new TypeError(`${operation.id}: there is no path parameter ${name}`);
   }
+  const optional = operation.optionalQuery ?? [];
   for (const name of Object.keys(query)) {
-    if (!operation.query.includes(name))
+    if (!operation.query.includes(name) && !optional.includes(name))
       throw new TypeError(`${operation.id}: there is no query parameter ${name}`);
   }
-  const pairs = operation.query.map((name) => {
+  for (const name of operation.query) {
+    if (query[name] === undefined) throw new TypeError(`${operation.id}: query parameter ${name} is missing`);
+  }
+  const pairs = [...operation.query, ...optional].flatMap((name) => {
     const value = query[name];
-    if (value === undefined) throw new TypeError(`${operation.id}: query parameter ${name} is missing`);
-    return value.isWellFormed() ? `${name}=${encodeURIComponent(value)}` : undefined;
+    if (value === undefined) return [];
+    return [value.isWellFormed() ? `${name}=${encodeURIComponent(value)}` : undefined];
   });
   if (segments.includes(undefined) || pairs.includes(undefined)) return undefined;
   return `${target.baseUrl}${segments.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
