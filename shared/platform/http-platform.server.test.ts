@@ -38,10 +38,10 @@ const bank = {
   data: [],
 };
 
-function ask(handle: Handler, options: { attemptTimeout?: number; testBankId?: string } = {}) {
+function open(handle: Handler, options: { attemptTimeout?: number } = {}) {
   handler = handle;
   requests = [];
-  const platform = createPlatform({
+  return createPlatform({
     profile: { tenantId: 'tenant-a', baseUrl, credential: secret('credential') },
     fetch,
     now: Date.now,
@@ -50,7 +50,10 @@ function ask(handle: Handler, options: { attemptTimeout?: number; testBankId?: s
     deadline: Date.now() + 20_000,
     attemptTimeout: options.attemptTimeout ?? 5_000,
   });
-  return platform.call(operations.validateAdaptiveBankIdentity, {
+}
+
+function ask(handle: Handler, options: { attemptTimeout?: number; testBankId?: string } = {}) {
+  return open(handle, options).call(operations.validateAdaptiveBankIdentity, {
     path: { testBankId: options.testBankId ?? 'bank' },
   });
 }
@@ -71,6 +74,25 @@ describe('over a real connection', () => {
     );
     expect(plain.ok && plain.value.value).toEqual(bank);
     expect(plain.ok && zipped.ok && zipped.value.bodyHash === plain.value.bodyHash).toBe(true);
+  });
+
+  it('a version that is still held is confirmed without its bytes, with a tag of either strength', async () => {
+    const held =
+      (etag: string): Handler =>
+      (request, response) => {
+        if (request.headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
+        else send(response, JSON.stringify(bank), { etag });
+      };
+    const row = operations.validateAdaptiveBankIdentity;
+    const path = { testBankId: 'bank' };
+    for (const etag of ['"1"', 'W/"1"']) {
+      const platform = open(held(etag));
+      expect(await platform.revalidate(row, { path }, etag)).toEqual({ ok: true, value: 'unchanged' });
+      expect(await platform.revalidate(row, { path }, '"0"')).toMatchObject({
+        ok: true,
+        value: { value: bank, etag },
+      });
+    }
   });
 
   it('an identifier arrives as one segment, byte for byte [MA-040]', async () => {

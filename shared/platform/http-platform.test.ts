@@ -563,6 +563,132 @@ describe('the trace', () => {
   });
 });
 
+describe('revalidation', () => {
+  const notModified = (headers: Record<string, string> = {}): Response =>
+    new Response(null, { status: 304, headers });
+
+  it.each(['"v1"', 'W/"v1"'])(
+    'asks with the tag as the owner gave it, %s, and takes 304 as unchanged',
+    async (etag) => {
+      const { platform, sent } = setup([notModified({ etag, 'x-request-id': 'up-1' })]);
+      expect(await platform.revalidate(read, call, etag)).toEqual({ ok: true, value: 'unchanged' });
+      expect(sent[0]!.init.method).toBe('GET');
+      expect(Object.fromEntries(new Headers(sent[0]!.init.headers))).toEqual({
+        accept: 'application/json',
+        authorization: `Bearer ${CREDENTIAL}`,
+        'if-none-match': etag,
+      });
+      expect(platform.trace()).toEqual([
+        {
+          operation: 'content.read_probe',
+          service: 'content',
+          status: 304,
+          outcome: 'answered',
+          upstreamRequestId: 'up-1',
+          version: etag,
+          responseHash: null,
+          startedAt: 0,
+          endedAt: 0,
+          attempts: 1,
+          tenant: 'not-named',
+        },
+      ]);
+    },
+  );
+
+  it.each([
+    ['no tag', {}],
+    ['the tag compared weakly', { etag: 'W/"v1"' }],
+    ['what is no tag', { etag: 'v2' }],
+  ])('is confirmed by a 304 with %s', async (_, headers) => {
+    const { platform } = setup([notModified(headers)]);
+    expect(await platform.revalidate(read, call, '"v1"')).toEqual({ ok: true, value: 'unchanged' });
+    expect(platform.trace()[0]).toMatchObject({ status: 304, outcome: 'answered' });
+  });
+
+  it('is not confirmed by a 304 that names another version', async () => {
+    const { platform, sent } = setup([notModified({ etag: '"v2"' })]);
+    expect(await platform.revalidate(read, call, '"v1"')).toMatchObject({
+      ok: false,
+      error: { kind: 'malformed', status: 304, transient: false },
+    });
+    expect(sent).toHaveLength(1);
+    expect(platform.trace()[0]).toMatchObject({ outcome: 'malformed', version: '"v2"' });
+  });
+
+  it('gives the whole answer when the owner holds another version, or ignores the condition', async () => {
+    for (const etag of ['"v2"', '"v1"']) {
+      const { platform } = setup([answer(good, { headers: { ...JSON_HEADERS, etag } })]);
+      expect(await platform.revalidate(read, call, '"v1"')).toEqual({
+        ok: true,
+        value: {
+          value: good,
+          etag,
+          status: 200,
+          upstreamRequestId: undefined,
+          bodyHash: sha256Hex(JSON.stringify(good)),
+        },
+      });
+    }
+  });
+
+  it('judges that answer as any other: tenant, schema, size, address', async () => {
+    const kindOf = async (reply: Response, probeId = 'p1'): Promise<unknown> => {
+      const result = await setup([reply]).platform.revalidate(read, { path: { probeId } }, '"v1"');
+      return result.ok ? result.value : result.error.kind;
+    };
+    expect(await kindOf(answer({ ...good, tenantId: 'tenant-b' }))).toBe('wrong-tenant');
+    expect(await kindOf(answer({ tenantId: 'tenant-a' }))).toBe('malformed');
+    expect(await kindOf(answer({ ...good, filler: 'x'.repeat(200) }))).toBe('malformed');
+    expect(await kindOf(status(404))).toBe('not-found');
+    expect(await kindOf(status(412))).toBe('conflict');
+    expect(await kindOf(answer(), '..')).toBe('not-found');
+  });
+
+  it('is repeated once when it is not answered, with the same condition, and logged', async () => {
+    const lines: [string, object][] = [];
+    const { platform, sent, waits } = setup([status(503), notModified()], {
+      log: (code, fields) => lines.push([code, fields ?? {}]),
+    });
+    expect(await platform.revalidate(read, call, '"v1"')).toEqual({ ok: true, value: 'unchanged' });
+    expect(sent.map(({ init }) => new Headers(init.headers).get('if-none-match'))).toEqual(['"v1"', '"v1"']);
+    expect(waits).toEqual([50]);
+    expect(lines).toEqual([
+      [
+        'UPSTREAM_CALL',
+        expect.objectContaining({ upstreamOperation: 'content.read_probe', status: 304, attempts: 2 }),
+      ],
+    ]);
+  });
+
+  it('ends at the deadline as every call', async () => {
+    const { platform, sent } = setup(['never'], { attemptTimeout: 400, deadline: 10_500 });
+    expect(await platform.revalidate(read, call, '"v1"')).toMatchObject({
+      ok: false,
+      error: { kind: 'unavailable', transient: true },
+    });
+    expect(sent).toHaveLength(2);
+  });
+
+  it('counts only when it was asked for: a plain call takes a 304 as malformed', async () => {
+    const { platform } = setup([notModified({ etag: '"v1"' })]);
+    expect(await platform.call(read, call)).toMatchObject({
+      ok: false,
+      error: { kind: 'malformed', status: 304, transient: false },
+    });
+  });
+
+  it('is a defect of whoever asks without one entity tag, or on a row that writes', async () => {
+    const { platform, sent } = setup([answer]);
+    for (const etag of ['', 'v1', '*', '"a", "b"', '"a"\r\nx: y']) {
+      await expect(platform.revalidate(read, call, etag)).rejects.toThrow(/malformed entity tag/);
+    }
+    const write = { ...read, method: 'POST', retry: 'idempotent-write' } as const;
+    await expect(platform.revalidate(write, call, '"v1"')).rejects.toThrow(/only a GET row/);
+    expect(sent).toHaveLength(0);
+  });
+});
+
 describe('the memo', () => {
   it('spares the parsing, never the reading', async () => {
     const memo = createAnswerMemo([read]);

@@ -9,7 +9,15 @@ import type { Platform, TraceEntry, UpstreamAnswer, UpstreamCall } from './platf
 import type { ServiceProfile } from './service-profiles.ts';
 import { addressOf } from './transport/address.ts';
 import type { AnswerMemo } from './transport/answer-memo.ts';
-import { faultOfStatus, isJson, keptHeaders, parseBytes, readCapped } from './transport/answer.ts';
+import {
+  faultOfStatus,
+  isEntityTag,
+  isJson,
+  keptHeaders,
+  matchesWeakly,
+  parseBytes,
+  readCapped,
+} from './transport/answer.ts';
 import { createLimiter } from './transport/limiter.ts';
 import { MAX_RETRIES, parseRetryAfter, retryDelay } from './transport/retry.ts';
 import type { Sleep } from './transport/sleep.ts';
@@ -44,6 +52,13 @@ export interface PlatformOptions {
 type Outcome =
   | (UpstreamAnswer<unknown> & { readonly kind: 'answered' })
   | {
+      readonly kind: 'unchanged';
+      readonly status: number;
+      readonly etag: string;
+      readonly upstreamRequestId: string | undefined;
+      readonly bodyHash?: never;
+    }
+  | {
       readonly kind: UpstreamFault['kind'];
       readonly status?: number;
       readonly etag?: string | undefined;
@@ -56,6 +71,8 @@ interface PreparedCall {
   readonly url: string;
   readonly headers: Headers;
   readonly body: string | undefined;
+  /** What `If-None-Match` asks about. */
+  readonly etag: string | undefined;
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
@@ -78,6 +95,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   function prepare<O extends UpstreamOperation>(
     operation: O,
     call: UpstreamCall<O>,
+    etag: string | undefined,
   ): PreparedCall | undefined {
     const url = addressOf(operation, profile, call.path ?? {}, call.query ?? {});
     const headers = new Headers({
@@ -89,9 +107,15 @@ export function createPlatform(options: PlatformOptions): Platform {
         throw new TypeError(`${operation.id}: malformed idempotency key`);
       headers.set('idempotency-key', call.idempotencyKey);
     }
+    if (etag !== undefined) {
+      if (operation.method !== 'GET')
+        throw new TypeError(`${operation.id}: only a GET row can be revalidated`);
+      if (!isEntityTag(etag)) throw new TypeError(`${operation.id}: malformed entity tag`);
+      headers.set('if-none-match', etag);
+    }
     const body = bodyOf(operation, call.body);
     if (body !== undefined) headers.set('content-type', 'application/json');
-    return url === undefined ? undefined : { url, headers, body };
+    return url === undefined ? undefined : { url, headers, body, etag };
   }
 
   async function exchange(
@@ -107,6 +131,11 @@ export function createPlatform(options: PlatformOptions): Platform {
       ...(call.body === undefined ? {} : { body: call.body }),
     });
     const head = { status: response.status, ...keptHeaders(response.headers) };
+    if (response.status === 304 && call.etag !== undefined) {
+      const { etag = call.etag } = head;
+      // A 304 that names another version than the one asked about confirms nothing.
+      return { ...head, kind: matchesWeakly(etag, call.etag) ? 'unchanged' : 'malformed', etag };
+    }
     if (!operation.success.includes(response.status)) {
       return {
         kind: faultOfStatus(response.status),
@@ -164,7 +193,8 @@ export function createPlatform(options: PlatformOptions): Platform {
   function logCall(operation: UpstreamOperation, outcome: Outcome, made: number, durationMs: number): void {
     const { status = null, upstreamRequestId = null } = outcome;
     const about = { owner: operation.service, upstreamOperation: operation.id, status, upstreamRequestId };
-    if (outcome.kind === 'answered') log?.('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
+    if (outcome.kind === 'answered' || outcome.kind === 'unchanged')
+      log?.('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
     else
       log?.('UPSTREAM_CALL_FAILED', {
         ...about,
@@ -173,38 +203,51 @@ export function createPlatform(options: PlatformOptions): Platform {
       });
   }
 
+  /** One call from its address to its line in the trace and in the log. Only what was asked about a version can be unchanged. */
+  async function perform<O extends UpstreamOperation>(
+    operation: O,
+    call: UpstreamCall<O>,
+  ): Promise<Result<UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>>;
+  async function perform<O extends UpstreamOperation>(
+    operation: O,
+    call: UpstreamCall<O>,
+    asked: string,
+  ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>>;
+  async function perform<O extends UpstreamOperation>(
+    operation: O,
+    call: UpstreamCall<O>,
+    asked?: string,
+  ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>> {
+    const issuedAt = now() - origin;
+    const prepared = prepare(operation, call, asked);
+    // An identifier that no address can carry names nothing that the owner could have.
+    const [outcome, made]: [Outcome, number] =
+      prepared === undefined ? [{ kind: 'not-found' }, 0] : await limit(() => attempts(operation, prepared));
+    entries.push({
+      operation: operation.id,
+      service: operation.service,
+      status: outcome.status ?? null,
+      outcome: outcome.kind === 'unchanged' ? 'answered' : outcome.kind,
+      upstreamRequestId: outcome.upstreamRequestId ?? null,
+      version: outcome.etag ?? null,
+      responseHash: outcome.bodyHash ?? null,
+      startedAt: issuedAt,
+      endedAt: now() - origin,
+      attempts: made,
+      tenant: tenantOf(operation, outcome.kind),
+    });
+    logCall(operation, outcome, made, now() - origin - issuedAt);
+    if (outcome.kind === 'unchanged') return ok('unchanged');
+    if (outcome.kind !== 'answered') return err(faultOf(operation, outcome));
+    const { value, etag, status, upstreamRequestId, bodyHash } = outcome;
+    // SAFETY: `value` passed this row's schema, here or when its bytes were remembered under this row.
+    return ok({ value: value as z.output<O['answer']>, etag, status, upstreamRequestId, bodyHash });
+  }
+
   return {
     tenantId: profile.tenantId,
-    async call<O extends UpstreamOperation>(
-      operation: O,
-      call: UpstreamCall<O>,
-    ): Promise<Result<UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>> {
-      const issuedAt = now() - origin;
-      const prepared = prepare(operation, call);
-      // An identifier that no address can carry names nothing that the owner could have.
-      const [outcome, made]: [Outcome, number] =
-        prepared === undefined
-          ? [{ kind: 'not-found' }, 0]
-          : await limit(() => attempts(operation, prepared));
-      entries.push({
-        operation: operation.id,
-        service: operation.service,
-        status: outcome.status ?? null,
-        outcome: outcome.kind,
-        upstreamRequestId: outcome.upstreamRequestId ?? null,
-        version: outcome.etag ?? null,
-        responseHash: outcome.bodyHash ?? null,
-        startedAt: issuedAt,
-        endedAt: now() - origin,
-        attempts: made,
-        tenant: tenantOf(operation, outcome.kind),
-      });
-      logCall(operation, outcome, made, now() - origin - issuedAt);
-      if (outcome.kind !== 'answered') return err(faultOf(operation, outcome));
-      const { value, etag, status, upstreamRequestId, bodyHash } = outcome;
-      // SAFETY: `value` passed this row's schema, here or when its bytes were remembered under this row.
-      return ok({ value: value as z.output<O['answer']>, etag, status, upstreamRequestId, bodyHash });
-    },
+    call: (operation, call) => perform(operation, call),
+    revalidate: (operation, call, etag) => perform(operation, call, etag),
     trace: () => [...entries],
   };
 }
@@ -255,7 +298,7 @@ function namesTenant(value: unknown, tenantId: string): boolean {
 
 function faultOf(
   operation: UpstreamOperation,
-  outcome: Exclude<Outcome, { kind: 'answered' }>,
+  outcome: Exclude<Outcome, { kind: 'answered' | 'unchanged' }>,
 ): UpstreamFault {
   const { kind, status, upstreamRequestId, retryAfter } = outcome;
   return {

@@ -27,6 +27,7 @@ export interface UpstreamAnswer<T> {
 export interface TraceEntry {
   readonly operation: string;
   readonly service: string;
+  /** 304 when the owner confirmed a version that was known before. */
   readonly status: number | null;
   readonly outcome: 'answered' | UpstreamFault['kind'];
   readonly upstreamRequestId: string | null;
@@ -47,6 +48,17 @@ export interface Platform {
     operation: Operation,
     call: UpstreamCall<Operation>,
   ): Promise<Result<UpstreamAnswer<z.output<Operation['answer']>>, UpstreamFault>>;
+  /**
+   * Asks whether what an earlier answer told is still so: a GET row called with `If-None-Match` (RFC 9110 section 13.1.2).
+   * `'unchanged'`: the owner still holds that version (304). A full answer, validated as any other: the owner holds another one, or
+   * ignores the condition. In everything else it is a `call`.
+   * @param etag the entity tag as that answer gave it, weak or strong
+   */
+  revalidate<Operation extends UpstreamOperation>(
+    operation: Operation,
+    call: UpstreamCall<Operation>,
+    etag: string,
+  ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<Operation['answer']>>, UpstreamFault>>;
   /** The calls so far, in the order in which they ended. */
   trace(): readonly TraceEntry[];
 }

@@ -185,6 +185,12 @@ export function platformOf(
       bodyHash: sha256Hex(text),
     });
   }
-  // SAFETY: the world's members have the types of the rows' answers, and what a test overrides is its own business.
-  return { tenantId: TENANT, call: call as Platform['call'], trace: () => [], calls };
+  return {
+    tenantId: TENANT,
+    // SAFETY: the world's members have the types of the rows' answers, and what a test overrides is its own business.
+    call: call as Platform['call'],
+    revalidate: ({ id }) => Promise.reject(new TypeError(`${id}: a pool is read, not revalidated`)),
+    trace: () => [],
+    calls,
+  };
 }

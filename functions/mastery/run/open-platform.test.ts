@@ -31,6 +31,7 @@ function container(): {
   const platform: Platform = {
     tenantId: 'tenant-a',
     call: () => Promise.resolve(err(refusal)),
+    revalidate: () => Promise.resolve(err(refusal)),
     trace: () => [],
   };
   // SAFETY: opening a platform touches nothing else of either.
@@ -48,7 +49,7 @@ function container(): {
       const answers = await Promise.all([
         wrapped.call(readCapabilities, {}),
         wrapped.call(verifyAnchor, {}),
-        wrapped.call(readCapabilities, {}),
+        wrapped.revalidate(readCapabilities, {}, '"v1"'),
       ]);
       return answers.map((answer) => !answer.ok && answer.error.transient);
     },

@@ -2,6 +2,7 @@ import { profileProblem } from '#functions/mastery/upstream/problems.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -29,16 +30,17 @@ export async function openPlatform(
   const platform = dependencies.connect(profile.value, request);
   /** One answer for all calls of the request: those side by side are refused together, whichever of them is heard first. */
   let wasKept: boolean | undefined;
+  const judge = <T>(answer: Result<T, UpstreamFault>): Result<T, UpstreamFault> => {
+    if (answer.ok || answer.error.status !== 401) return answer;
+    wasKept ??= dependencies.profiles.forget(profile.value.tenantId, request.receivedAt);
+    return err({ ...answer.error, transient: wasKept });
+  };
   return ok({
     profile: profile.value,
     platform: {
       ...platform,
-      async call(operation, call) {
-        const answer = await platform.call(operation, call);
-        if (answer.ok || answer.error.status !== 401) return answer;
-        wasKept ??= dependencies.profiles.forget(profile.value.tenantId, request.receivedAt);
-        return err({ ...answer.error, transient: wasKept });
-      },
+      call: async (operation, call) => judge(await platform.call(operation, call)),
+      revalidate: async (operation, call, etag) => judge(await platform.revalidate(operation, call, etag)),
     },
   });
 }

@@ -5,6 +5,16 @@ const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,254}"$/;
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i;
 
+/** Whether the text is one entity tag (RFC 9110 section 8.8.3), strong or weak, of at most 254 characters between the quotes. */
+export function isEntityTag(text: string): boolean {
+  return ENTITY_TAG.test(text);
+}
+
+/** Whether two entity tags name one version by the weak comparison (RFC 9110 section 8.8.3.2), which `If-None-Match` asks for. */
+export function matchesWeakly(one: string, other: string): boolean {
+  return one.replace(/^W\//, '') === other.replace(/^W\//, '');
+}
+
 /** The two headers that are kept, each only in its agreed form; everything else an owner sends is dropped unread. */
 export function keptHeaders(headers: Headers): {
   etag: string | undefined;
