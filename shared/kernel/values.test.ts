@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, hashCanonical, sha256Hex } from './canonical-json.ts';
 import { deterministicUuid } from './deterministic-uuid.ts';
 import { isStrongEntityTag, strongEntityTag } from './entity-tag.ts';
-import { formatInstant, parseInstant } from './instant.ts';
+import { compareInstants, formatInstant, parseInstant } from './instant.ts';
 import { roundSignificant } from './numbers.ts';
 
 describe('canonical JSON', () => {
@@ -57,6 +57,47 @@ describe('instants', () => {
         expect(parseInstant(formatInstant(time))).toBe(time);
       }),
     );
+  });
+
+  describe('in order', () => {
+    const BILLION = 1_000_000_000n;
+    /** Nanoseconds since the epoch, often a few of them apart. */
+    const nanoseconds = fc
+      .tuple(
+        fc.constantFrom(0n, 1_769_851_800n, 253_402_300_799n),
+        fc.constantFrom(0n, 1n, 120_000_000n, 120_000_001n, 999_999_999n),
+      )
+      .map(([second, fraction]) => second * BILLION + fraction);
+    /** One of the spellings of an instant: up to nine digits, with as many of the closing zeros as `zeros` asks for. */
+    const spell = (time: bigint, zeros: number): string => {
+      const second = formatInstant(Number(time / BILLION) * 1000).slice(0, 19);
+      const digits = (time % BILLION).toString().padStart(9, '0').replace(/0+$/, '');
+      const fraction = digits.padEnd(Math.min(9, digits.length + zeros), '0');
+      return `${second}${fraction === '' ? '' : `.${fraction}`}Z`;
+    };
+    const zeros = fc.nat({ max: 9 });
+
+    it('are compared to the nanosecond, in whatever spelling', () => {
+      fc.assert(
+        fc.property(nanoseconds, nanoseconds, zeros, zeros, (a, b, some, others) => {
+          const expected = a < b ? -1 : a > b ? 1 : 0;
+          expect(compareInstants(spell(a, some), spell(b, others))).toBe(expected);
+        }),
+      );
+    });
+
+    it('differ by what milliseconds cannot show, and not by zeros', () => {
+      expect(compareInstants('2026-01-31T09:30:00.0000001Z', '2026-01-31T09:30:00.00000011Z')).toBe(-1);
+      expect(compareInstants('2026-01-31T09:30:00.9Z', '2026-01-31T09:30:00.10Z')).toBe(1);
+      expect(compareInstants('2026-01-31T09:30:00Z', '2026-01-31T09:30:00.000Z')).toBe(0);
+    });
+
+    it('are instants: anything else is a defect', () => {
+      for (const text of ['2026-01-31', '2026-02-30T00:00:00Z', '2026-01-31T09:30:00.1234567890Z', '']) {
+        expect(() => compareInstants(text, '2026-01-31T09:30:00Z')).toThrow(TypeError);
+        expect(() => compareInstants('2026-01-31T09:30:00Z', text)).toThrow(TypeError);
+      }
+    });
   });
 });
 
