@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import { masteryProblem } from '#shared/problems/document.ts';
 import { answerOfGateway } from './gateway-response.ts';
 
 const requestId = '3c6c1e6e-5ac0-4b8e-9d0a-0d3f8a9d1c11';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import { masteryProblem } from '#shared/problems/document.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 

@@ -14,6 +14,7 @@ export type Grant =
   | 'keys:continuation'
   | 'keys:idempotency'
   | 'keys:pseudonym'
+  | 'keys:cursor'
   | 'profiles:read';
 
 /**

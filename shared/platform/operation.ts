@@ -1,7 +1,17 @@
 import type * as z from 'zod';
 
 /** The owners of facts, as problem documents and receipts name them. */
-export type UpstreamService = 'bank' | 'content' | 'qti' | 'case' | 'results' | 'caliper' | 'anchor';
+export type UpstreamService =
+  | 'bank'
+  | 'content'
+  | 'qti'
+  | 'case'
+  | 'results'
+  | 'caliper'
+  | 'anchor'
+  | 'oneroster'
+  | 'analytics'
+  | 'administration';
 
 /**
  * Why a failed call may be repeated: a `safe-read` changes nothing; of an `idempotent-write` the owner recognises the repetition

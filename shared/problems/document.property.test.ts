@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { masteryProblem, problemDocument, reportsProblem } from './document.ts';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import { masteryProblem, problemDocument } from './document.ts';
 import { problemRows } from './registry.ts';
 import type { Problem } from './problem.ts';
 import type { ProblemRow } from './registry.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import { problemRow } from './registry.ts';
 import type { Problem } from './problem.ts';
 
@@ -36,41 +37,6 @@ export const masteryProblem = z
   })
   .meta({ id: 'MasteryProblem' });
 export type MasteryProblem = z.infer<typeof masteryProblem>;
-
-/** The reports service's problem document: every member is present, null where it does not apply [RP-322..RP-330]. */
-export const reportsProblem = z
-  .strictObject({
-    type: z.url({ protocol: /^https$/ }),
-    title: z.string().min(1).max(120),
-    status: z.int().min(400).max(599),
-    detail: z.string().min(1).max(1000),
-    instance: z.string().min(1),
-    requestId: z.string().min(1).max(128),
-    traceId: z.string().min(1).max(128),
-    retryable: z.boolean(),
-    dependency: z
-      .enum([
-        'qti',
-        'results',
-        'analytics',
-        'content',
-        'case',
-        'oneroster',
-        'caliper',
-        'mastery_engine',
-        'bank',
-        'blueprint',
-        'unknown',
-      ])
-      .nullable(),
-    fieldErrors: z
-      .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
-      .max(100)
-      .nullable(),
-    operationId: z.string().min(1).nullable(),
-  })
-  .meta({ id: 'ReportsProblem' });
-export type ReportsProblem = z.infer<typeof reportsProblem>;
 
 /** The body of a problem answer, in the envelope of the problem's own service. Throws for a problem that no row registers. */
 export function problemDocument(problem: Problem, occurrence: Occurrence): MasteryProblem | ReportsProblem {

@@ -1,3 +1,4 @@
+import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 
 /** A location in the request: a JSON Pointer into `{path, query, headers, body}`. Never holds a submitted value [MA-210]. */
@@ -12,20 +13,6 @@ export interface UpstreamReference {
   readonly operation: string;
   readonly requestId?: string;
 }
-
-/** A source that the reports service names in `dependency`: the SourceRef service enum. */
-export type Dependency =
-  | 'qti'
-  | 'results'
-  | 'analytics'
-  | 'content'
-  | 'case'
-  | 'oneroster'
-  | 'caliper'
-  | 'mastery_engine'
-  | 'bank'
-  | 'blueprint'
-  | 'unknown';
 
 /** Headers that every answer about a deprecated resource carries, its problems included [MA-049, MA-050]. */
 export type DeprecationHeaders = Readonly<Partial<Record<'Deprecation' | 'Sunset' | 'Link', string>>>;
@@ -45,7 +32,7 @@ export interface Problem {
   readonly currentEtag?: string;
   readonly upstream?: UpstreamReference;
   /** Reports only. */
-  readonly dependency?: Dependency;
+  readonly dependency?: SourceService;
   /** Reports only. */
   readonly operationId?: string;
   readonly headers?: DeprecationHeaders;

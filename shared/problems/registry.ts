@@ -1,12 +1,13 @@
 import type { ServiceName } from '#shared/contract/route.ts';
-import type { DeprecationHeaders, Dependency, InvalidParam, Problem, UpstreamReference } from './problem.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { DeprecationHeaders, InvalidParam, Problem, UpstreamReference } from './problem.ts';
 
 /** What an occurrence may carry beside its row. */
 interface Extras {
   readonly invalidParams: readonly InvalidParam[];
   readonly currentEtag: string;
   readonly upstream: UpstreamReference;
-  readonly dependency: Dependency;
+  readonly dependency: SourceService;
 }
 
 /**

@@ -13,7 +13,8 @@ import { adaptiveRun, startAdaptiveRunRequest } from '#shared/contract/mastery/a
 import type { Gate, Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
-import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRowByKey } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { documentedProblemsUrl, problemExample } from './problem-examples.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { masteryProblem, reportsProblem } from '#shared/problems/document.ts';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRows } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { problemExample } from './problem-examples.ts';

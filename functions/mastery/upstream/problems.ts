@@ -1,5 +1,5 @@
 import type { UpstreamFault } from '#shared/platform/fault.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import type { UpstreamOperation, UpstreamService } from '#shared/platform/operation.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
 import type { Problem, UpstreamReference } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -110,10 +110,12 @@ function referenceOf(fault: UpstreamFault): UpstreamReference {
 
 /** Names the call in `upstream`: owner, operation and the owner's request id, and nothing else [MA-213]. */
 export function reference(
-  service: UpstreamReference['service'],
+  service: UpstreamService | 'platform_auth',
   operation: string,
   requestId: string | undefined,
 ): UpstreamReference {
+  if (service === 'oneroster' || service === 'analytics' || service === 'administration')
+    throw new TypeError(`${operation} is no operation of the mastery engine`);
   return { service, operation, ...(requestId === undefined ? {} : { requestId }) };
 }
 

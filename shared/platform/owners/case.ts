@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { ownerId } from './primitives.ts';
+import { reference } from '#shared/contract/reports/primitives.ts';
+import { instant, ownerId } from './primitives.ts';
 
 /** CASE 1.1 CFItem: the members that the service reads; the standard's optional ones are tolerated and ignored. */
 export const cfItem = z.looseObject({
@@ -10,3 +11,15 @@ export const cfItem = z.looseObject({
   CFDocumentURI: z.looseObject({ title: z.string(), identifier: ownerId, uri: z.url() }),
 });
 export type CfItem = z.infer<typeof cfItem>;
+
+const nodeLink = z.object({ identifier: ownerId });
+
+/** CASE 1.1 CFPackage: of its items the identifiers, of its associations who is a child of whom. */
+export const cfPackage = z.object({
+  CFDocument: z.object({ identifier: reference, lastChangeDateTime: instant }),
+  CFItems: z.array(z.object({ identifier: reference })),
+  CFAssociations: z.array(
+    z.object({ associationType: z.string(), originNodeURI: nodeLink, destinationNodeURI: nodeLink }),
+  ),
+});
+export type CfPackage = z.infer<typeof cfPackage>;

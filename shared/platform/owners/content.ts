@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { ownerId } from './primitives.ts';
+import { proportion, reference, text } from '#shared/contract/reports/primitives.ts';
+import { freshness, instant, ownerId, version } from './primitives.ts';
 
 /**
  * Content: the blueprint projection of a test spec. Loose, because the *complete* projection is hashed [MA-022]: what Content adds
@@ -28,3 +29,60 @@ export const bankMembers = z.looseObject({
   data: z.array(z.unknown()),
 });
 export type BankMembers = z.infer<typeof bankMembers>;
+
+/** Content: what one version of a test spec says about reports on its attempts. */
+export const reportCriteria = z.object({
+  tenantId: ownerId,
+  testSpecId: reference,
+  version,
+  freshness,
+  testKind: z.string(),
+  caseFrameworkGuid: reference,
+  /** The state of the CASE framework that the spec was built on; an older package is stale. */
+  caseFrameworkChangedAt: instant,
+  /** The immutable criteria of a mastery gate. */
+  criteria: z.object({ criteriaVersion: text, required: z.number().nullable() }).nullable(),
+  /** Whether the blueprint carries coverage evidence that qualifies for claims beyond the single standard. */
+  qualifyingCoverage: z.boolean(),
+  /** The norms of an external scale to which the blueprint has a crosswalk. */
+  externalScale: z.object({ normsSet: text }).nullable(),
+});
+export type ReportCriteria = z.infer<typeof reportCriteria>;
+
+/** Content: the crosswalks from one version of a blueprint to named external tests. */
+export const readinessCrosswalks = z.object({
+  tenantId: ownerId,
+  testSpecId: reference,
+  testSpecVersion: version,
+  crosswalkSetId: reference,
+  version,
+  freshness,
+  entries: z.array(
+    z.object({
+      sourceTest: text,
+      sourceVersion: text,
+      crosswalkVersion: text,
+      coverageFraction: proportion,
+      dokDominance: z.string(),
+      qualifyingBlueprintSlotIds: z.array(reference),
+      freshness,
+      limitations: z.array(z.string().min(1).max(500)),
+    }),
+  ),
+});
+export type ReadinessCrosswalks = z.infer<typeof readinessCrosswalks>;
+
+/** Content: what the blueprint says about a form beside the forms that it is compared with. */
+export const formEvidence = z.object({
+  tenantId: ownerId,
+  testSpecId: reference,
+  testSpecVersion: version,
+  formEvidenceId: reference,
+  version,
+  freshness,
+  qtiTestId: reference,
+  comparisonQtiTestIds: z.array(reference),
+  coverageMatch: z.boolean(),
+  dokMatch: z.boolean(),
+});
+export type FormEvidence = z.infer<typeof formEvidence>;

@@ -11,3 +11,10 @@ export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 export const instant = z
   .string()
   .refine((text) => parseInstant(text) !== undefined, 'must be an RFC 3339 UTC instant');
+
+/** What an owner says of how current its answer is: a required fact counts only while it is `current`. */
+export const freshness = z.enum(['current', 'stale', 'unknown']);
+export type Freshness = z.infer<typeof freshness>;
+
+/** An owner's version of what it answers: at most what a receipt can carry. */
+export const version = z.string().min(1).max(255);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { instant, ownerId, sha256 } from './primitives.ts';
+import { reference } from '#shared/contract/reports/primitives.ts';
+import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
 
 /** QTI: the delivery form of an immutable artifact version; for a pool its assessment-test root with ordered item refs [MA-024]. */
 export const deliveryJson = z.looseObject({
@@ -68,3 +69,41 @@ export const offeredSession = z.looseObject({
   createdAt: instant,
 });
 export type OfferedSession = z.infer<typeof offeredSession>;
+
+/** QTI: the scored outcome of one administered item. */
+const itemOutcome = z.object({ qtiItemId: reference, qtiOutcomeId: reference, scoredAt: instant });
+
+/**
+ * QTI: everything that belongs to one attempt, found by its id: QTI's own facts, and the ids and versions under which Results and Content
+ * hold theirs. `resultRecordId` and `resultRecordVersion` are null until Results has settled the attempt.
+ */
+export const attemptEvidence = z.object({
+  tenantId: ownerId,
+  attemptId: reference,
+  version,
+  freshness,
+  /** `scored` once every outcome is final; other statuses are QTI's own affair. */
+  status: z.string(),
+  qtiSessionId: reference.nullable(),
+  qtiTestId: reference,
+  candidateSourcedId: reference,
+  administrationId: reference,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+  resultRecordId: reference.nullable(),
+  resultRecordVersion: version.nullable(),
+  administeredItemCount: z.int().min(0),
+  outcomes: z.array(itemOutcome),
+});
+export type AttemptEvidence = z.infer<typeof attemptEvidence>;
+
+/** QTI: a test form and the Content test spec that governs it. */
+export const form = z.object({
+  tenantId: ownerId,
+  qtiTestId: reference,
+  version,
+  freshness,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+});
+export type Form = z.infer<typeof form>;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { instant, ownerId } from './primitives.ts';
+import { reference, text } from '#shared/contract/reports/primitives.ts';
+import { freshness, instant, ownerId, version } from './primitives.ts';
 
 /** Results: what this deployment of Results can do. `kc_components` means that components attach idempotently [MA-036]. */
 export const capabilities = z.looseObject({ tenantId: ownerId, capabilities: z.array(z.string()) });
@@ -52,3 +53,111 @@ export const kcComponentsAck = z.looseObject({
   componentIds: z.array(ownerId),
 });
 export type KcComponentsAck = z.infer<typeof kcComponentsAck>;
+
+/** Results: the settled score. */
+const settledScore = z.object({
+  value: z.number(),
+  minimum: z.number().nullable(),
+  maximum: z.number().nullable(),
+  unit: z.string(),
+  scaleVersion: z.string().min(1).max(128).nullable(),
+});
+export type SettledScore = z.infer<typeof settledScore>;
+
+/** Results: its decision on the attempt under the blueprint's criteria. */
+const settledGate = z.object({
+  status: z.string(),
+  criteriaVersion: text.nullable(),
+  achieved: z.number().nullable(),
+  required: z.number().nullable(),
+  gapCaseGuids: z.array(reference),
+  coverageEvidenceId: reference.nullable(),
+});
+export type SettledGate = z.infer<typeof settledGate>;
+
+/** Results: what an adaptive diagnostic measured. */
+const settledDiagnostic = z.object({
+  scaleScore: z.number(),
+  scaleVersion: text,
+  calibrationVersion: text,
+  standardError: z.number().min(0),
+  stoppingReason: z.string(),
+});
+export type SettledDiagnostic = z.infer<typeof settledDiagnostic>;
+
+/** Results: the part of an item's outcome in one mastery row. When it happened is QTI's to say. */
+const settledEvidence = z.object({
+  qtiItemId: reference,
+  qtiOutcomeId: reference,
+  resultComponentId: reference.nullable(),
+  contribution: z.number(),
+});
+
+/** Results: the mastery of one standard or knowledge component. `estimate` and `threshold` are null while they are not settled. */
+const settledMastery = z.object({
+  kind: z.enum(['standard', 'knowledge_component']),
+  caseGuid: reference,
+  parentCaseGuid: reference.nullable(),
+  state: z.string(),
+  estimate: z.number().nullable(),
+  threshold: z.number().nullable(),
+  uncertainty: z.number().min(0),
+  uncertaintyKind: z.string(),
+  policyId: text,
+  policyVersion: text,
+  evidence: z.array(settledEvidence),
+});
+export type SettledMastery = z.infer<typeof settledMastery>;
+
+/** What Results says of a settled attempt beside its mastery rows. */
+const recordHeader = z.object({
+  resultRecordId: reference,
+  version,
+  freshness,
+  settled: z.boolean(),
+  attemptId: reference,
+  candidateSourcedId: reference,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+  testKind: z.string(),
+  modifiedAt: instant,
+  score: settledScore.nullable(),
+  gate: settledGate.nullable(),
+  diagnostic: settledDiagnostic.nullable(),
+  /** The Caliper event that published the result, when one did. */
+  completionEventIri: reference.nullable(),
+});
+export type RecordHeader = z.infer<typeof recordHeader>;
+
+/** Results: the whole settled record of one attempt. */
+export const settledRecord = recordHeader.extend({ tenantId: ownerId, mastery: z.array(settledMastery) });
+export type SettledRecord = z.infer<typeof settledRecord>;
+
+/**
+ * Results: the authoritative index of a candidate's attempts, newest modification first, ties by attempt id ascending. `record` is null
+ * until Results has settled the attempt.
+ */
+export const candidateAttempts = z.object({
+  tenantId: ownerId,
+  candidateSourcedId: reference,
+  version,
+  freshness,
+  rows: z.array(
+    z.object({
+      attemptId: reference,
+      /** QTI's status of the attempt; only `scored` ones are reported on. */
+      attemptStatus: z.string(),
+      qtiSessionId: reference.nullable(),
+      qtiTestId: reference,
+      administrationId: reference,
+      contentTestSpecId: reference,
+      contentTestSpecVersion: version,
+      administeredItemCount: z.int().min(0),
+      modifiedAt: instant,
+      record: recordHeader.nullable(),
+    }),
+  ),
+  /** Whether rows follow the last one. */
+  hasMore: z.boolean(),
+});
+export type CandidateAttempts = z.infer<typeof candidateAttempts>;

@@ -1,0 +1,72 @@
+import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { FormEquivalence, Rollup } from '#shared/platform/owners/analytics.ts';
+import type { FormEvidence, ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { AttemptEvidence, Form } from '#shared/platform/owners/qti.ts';
+import type { CandidateAttempts, SettledRecord } from '#shared/platform/owners/results.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+
+/** A fact as its owner gave it, with the receipt of having observed it. */
+export interface Observed<T> {
+  readonly value: T;
+  readonly receipt: SourceRef;
+}
+
+/** A CASE framework as a report needs it. */
+export interface Framework {
+  /** When the framework last changed: an instant. */
+  readonly changedAt: string;
+  readonly guids: ReadonlySet<string>;
+  /** The parents of a child, by the child's GUID; an item without one is a root. */
+  readonly parents: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A source that a report may go without: what it adds is its receipt. `problem` says why it could not be consulted. */
+export interface Enrichment {
+  readonly receipt: SourceRef;
+  readonly problem?: Problem;
+}
+
+/** What one attempt's report is composed of. */
+export interface AttemptFacts {
+  readonly evidence: Observed<AttemptEvidence>;
+  readonly record: Observed<SettledRecord>;
+  readonly criteria: Observed<ReportCriteria>;
+  /** The candidate is on the roster. */
+  readonly candidate: SourceRef;
+  readonly framework: Observed<Framework>;
+  readonly enrichments: readonly Enrichment[];
+}
+
+/** What readiness is decided on. */
+export interface ReadinessFacts {
+  readonly evidence: Observed<AttemptEvidence>;
+  readonly record: Observed<SettledRecord>;
+  readonly criteria: Observed<ReportCriteria>;
+  readonly candidate: SourceRef;
+  readonly crosswalks: Observed<ReadinessCrosswalks>;
+}
+
+/** One row of the index of a candidate's attempts. */
+export type IndexRow = CandidateAttempts['rows'][number];
+
+export interface CohortFacts {
+  readonly scope: CohortScope;
+  readonly rollup: Observed<Rollup>;
+}
+
+export interface EquivalenceFacts {
+  readonly form: Observed<Form>;
+  readonly equivalence: Observed<FormEquivalence>;
+  readonly criteria: Observed<ReportCriteria>;
+  readonly formEvidence: Observed<FormEvidence>;
+}
+
+/** What an answer says of its request and of the moment of its composition. */
+export interface Moment {
+  readonly observedAt: string;
+  readonly requestId: string;
+  readonly traceId: string;
+  /** Base of the problem types inside an answer. */
+  readonly problemsUrl: string;
+}

@@ -1,0 +1,182 @@
+import * as z from 'zod';
+import { areUnique, correlationId, instant, reference, text } from './primitives.ts';
+import { reportsProblem } from './problem.ts';
+import { sources } from './source-ref.ts';
+
+/** The kinds that a client may ask for; answers may also say `unknown` [RP-060]. */
+export const requestableTestKind = z.enum(['mastery_gate', 'adaptive_diagnostic', 'formative']);
+export const testKind = z.enum([...requestableTestKind.options, 'unknown']);
+export type TestKind = z.infer<typeof testKind>;
+
+/** Projections of one and the same composition [RP-074, RP-075]. */
+export const view = z.enum(['summary', 'standards', 'evidence']);
+export type View = z.infer<typeof view>;
+
+export const score = z
+  .strictObject({
+    value: z.number(),
+    minimum: z.number().nullable(),
+    maximum: z.number().nullable(),
+    unit: z.enum(['points', 'percent', 'mastery_scale', 'unknown']),
+    scaleVersion: z.string().min(1).max(128).nullable(),
+  })
+  .check(
+    z.refine(
+      ({ value, minimum, maximum }) => (minimum ?? value) <= value && value <= (maximum ?? value),
+      'the value lies between minimum and maximum [RP-081]',
+    ),
+    z.refine(
+      ({ unit, scaleVersion }) => unit !== 'mastery_scale' || scaleVersion !== null,
+      'a mastery scale has a version [RP-083]',
+    ),
+  )
+  .meta({ id: 'Score' });
+export type Score = z.infer<typeof score>;
+
+export const itemEvidence = z
+  .strictObject({
+    qtiItemId: reference,
+    qtiOutcomeId: reference,
+    /** Null only while Results exposes no stable component id. */
+    resultComponentId: reference.nullable(),
+    /** The owner's signed policy contribution, passed on. */
+    contribution: z.number(),
+    /** The authoritative time of the outcome. */
+    observedAt: instant,
+  })
+  .meta({ id: 'ItemEvidence' });
+export type ItemEvidence = z.infer<typeof itemEvidence>;
+
+/** `evidence` is absent in the view `standards`, never empty [RP-079, RP-095]. */
+export const masteryRow = z
+  .strictObject({
+    kind: z.enum(['standard', 'knowledge_component']),
+    caseGuid: reference,
+    parentCaseGuid: reference.nullable(),
+    state: z.enum(['mastered', 'not_yet', 'gap', 'insufficient_evidence', 'unknown']),
+    estimate: z.number(),
+    threshold: z.number(),
+    uncertainty: z.number().min(0),
+    uncertaintyKind: z.enum(['standard_error', 'interval_half_width', 'policy_margin', 'unknown']),
+    policyId: text,
+    policyVersion: text,
+    evidence: z.array(itemEvidence).min(1).max(500).optional(),
+  })
+  .meta({ id: 'MasteryRow' });
+export type MasteryRow = z.infer<typeof masteryRow>;
+
+export const gateDecision = z
+  .strictObject({
+    status: z.enum(['pass', 'fail', 'indeterminate', 'unknown']),
+    criteriaVersion: text,
+    /** Null only when `indeterminate` without a valid measurement. */
+    achieved: z.number().nullable(),
+    required: z.number(),
+    gapCaseGuids: z.array(reference).refine(areUnique, 'every gap is named once'),
+    coverageEvidenceId: reference.nullable(),
+  })
+  .check(
+    z.refine(
+      ({ status, achieved }) => status === 'indeterminate' || achieved !== null,
+      'only an indeterminate gate has no measurement [RP-102]',
+    ),
+    z.refine(
+      ({ status, gapCaseGuids }) => status !== 'pass' || gapCaseGuids.length === 0,
+      'a pass has no gaps [RP-105]',
+    ),
+    z.refine(
+      ({ status, coverageEvidenceId }) =>
+        coverageEvidenceId !== null || status === 'indeterminate' || status === 'unknown',
+      'a decision without coverage evidence is indeterminate [RP-011]',
+    ),
+  )
+  .meta({ id: 'GateDecision' });
+export type GateDecision = z.infer<typeof gateDecision>;
+
+export const diagnosticDetail = z
+  .strictObject({
+    scaleScore: z.number(),
+    scaleVersion: text,
+    calibrationVersion: text,
+    standardError: z.number().min(0),
+    stoppingReason: z.enum([
+      'classifications_complete',
+      'precision_target_met',
+      'max_items',
+      'time_budget',
+      'unknown',
+    ]),
+    administeredItemCount: z.int().min(1),
+    /** Labels a crosswalk to an external scale, which is never a score that its vendor issued; null without one. */
+    extNormsSet: text.nullable(),
+  })
+  .meta({ id: 'DiagnosticDetail' });
+export type DiagnosticDetail = z.infer<typeof diagnosticDetail>;
+
+export const omission = z.enum(['mastery', 'itemEvidence', 'readiness']);
+export type Omission = z.infer<typeof omission>;
+
+const MAX_MASTERY_ROWS = 5_000;
+
+/** One report on one scored attempt, composed live from the owners of its facts. */
+export const attemptReport = z
+  .strictObject({
+    object: z.literal('attempt_report'),
+    attemptId: reference,
+    qtiSessionId: reference.nullable(),
+    qtiTestId: reference,
+    resultRecordId: reference,
+    candidateSourcedId: reference,
+    administrationId: reference,
+    contentTestSpecId: reference,
+    testKind,
+    status: z.enum(['scored', 'indeterminate', 'unknown']),
+    score,
+    mastery: z.array(masteryRow).max(MAX_MASTERY_ROWS),
+    gate: gateDecision.nullable(),
+    diagnostic: diagnosticDetail.nullable(),
+    sources,
+    omitted: z.array(omission).refine(areUnique, 'every omission is named once'),
+    incompleteSections: z.array(reportsProblem),
+    observedAt: instant,
+    requestId: correlationId,
+    traceId: correlationId,
+  })
+  .check(
+    z.refine(
+      ({ testKind: kind, gate }) => (kind === 'mastery_gate') === (gate !== null),
+      'a gate exactly for a mastery gate [RP-066]',
+    ),
+    z.refine(
+      ({ testKind: kind, diagnostic }) => (kind === 'adaptive_diagnostic') === (diagnostic !== null),
+      'a diagnostic exactly for an adaptive diagnostic [RP-068]',
+    ),
+    z.refine(
+      ({ mastery }) => areUnique(mastery.map(({ kind, caseGuid }) => `${kind} ${caseGuid}`)),
+      'mastery rows are unique by kind and CASE GUID [RP-064]',
+    ),
+    z.refine(
+      ({ omitted, mastery }) => !omitted.includes('mastery') || mastery.length === 0,
+      'an omitted section is empty [RP-065]',
+    ),
+  )
+  .meta({ id: 'AttemptReport' });
+export type AttemptReport = z.infer<typeof attemptReport>;
+
+/** One page of a candidate's reports, newest modification first. */
+export const attemptReportPage = z
+  .strictObject({
+    data: z.array(attemptReport).max(100),
+    nextCursor: z.string().min(1).max(2048).nullable(),
+    hasMore: z.boolean(),
+    observedAt: instant,
+    sources,
+  })
+  .check(
+    z.refine(
+      ({ nextCursor, hasMore }) => hasMore === (nextCursor !== null),
+      'there is more exactly when there is a cursor [RP-136]',
+    ),
+  )
+  .meta({ id: 'AttemptReportPage' });
+export type AttemptReportPage = z.infer<typeof attemptReportPage>;

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { correlationId, count, instant, reference, text } from './primitives.ts';
+import { sourceRef } from './source-ref.ts';
+
+/** Entry grade levels (CEDS), as OneRoster names them; exact case. */
+export const grade = z
+  .enum([
+    'IT',
+    'PR',
+    'PK',
+    'TK',
+    'KG',
+    '01',
+    '02',
+    '03',
+    '04',
+    '05',
+    '06',
+    '07',
+    '08',
+    '09',
+    '10',
+    '11',
+    '12',
+    '13',
+    'PS',
+    'ABE',
+    'ASE',
+    'AdultESL',
+    'UG',
+    'Other',
+  ])
+  .meta({ id: 'Grade' });
+export type Grade = z.infer<typeof grade>;
+
+const cohortScope = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('class'), classSourcedId: reference }),
+    z.strictObject({ type: z.literal('school_grade'), schoolSourcedId: reference, grade }),
+  ])
+  .meta({ id: 'CohortScope' });
+export type CohortScope = z.infer<typeof cohortScope>;
+
+/** One value of the rollup, exactly as Analytics published it. */
+const cohortMeasure = z
+  .strictObject({ name: text, value: z.number(), unit: text })
+  .meta({ id: 'CohortMeasure' });
+
+/** A cohort as Analytics has rolled it up; nothing in it is calculated here. */
+export const cohortReport = z
+  .strictObject({
+    object: z.literal('cohort_report'),
+    scope: cohortScope,
+    rollupId: reference,
+    formulaVersion: text,
+    asOf: instant,
+    populationCount: count,
+    suppression: z.strictObject({ status: z.enum(['not_suppressed', 'suppressed', 'unknown']) }),
+    /** Absent unless the snapshot is not suppressed. */
+    measures: z.array(cohortMeasure).optional(),
+    source: sourceRef,
+    observedAt: instant,
+    requestId: correlationId,
+    traceId: correlationId,
+  })
+  .check(
+    z.refine(
+      ({ suppression, measures }) => suppression.status === 'not_suppressed' || measures === undefined,
+      'only a snapshot that is not suppressed shows values [RP-131]',
+    ),
+  )
+  .meta({ id: 'CohortReport' });
+export type CohortReport = z.infer<typeof cohortReport>;

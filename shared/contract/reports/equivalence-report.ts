@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { areUnique, correlationId, count, instant, reference, text } from './primitives.ts';
+import { sources } from './source-ref.ts';
+
+/** Whether a form and the forms beside it measure alike, as Analytics decided it and the blueprint supports it. */
+export const equivalenceReport = z
+  .strictObject({
+    object: z.literal('equivalence_report'),
+    qtiTestId: reference,
+    comparisonQtiTestIds: z.array(reference).min(1).refine(areUnique, 'every form is named once'),
+    contentTestSpecId: reference,
+    coverageMatch: z.boolean(),
+    dokMatch: z.boolean(),
+    sampleSizes: z.record(reference, count),
+    method: text,
+    analysisVersion: text,
+    statistic: z.number(),
+    confidenceInterval: z.strictObject({ lower: z.number(), upper: z.number() }),
+    tolerance: z.number().min(0),
+    decision: z.enum(['equivalent', 'not_equivalent', 'insufficient_evidence', 'unknown']),
+    evidenceArtifactUrl: z.url({ protocol: /^https$/ }).nullable(),
+    sources,
+    observedAt: instant,
+    requestId: correlationId,
+    traceId: correlationId,
+  })
+  .check(
+    z.refine(
+      ({ statistic, confidenceInterval: { lower, upper } }) => lower <= statistic && statistic <= upper,
+      'the statistic lies in its interval [RP-124]',
+    ),
+    z.refine(({ qtiTestId, comparisonQtiTestIds, sampleSizes }) => {
+      const forms = [qtiTestId, ...comparisonQtiTestIds];
+      return (
+        Object.keys(sampleSizes).length === forms.length &&
+        forms.every((form) => Object.hasOwn(sampleSizes, form))
+      );
+    }, 'one sample size for every form [RP-123]'),
+    z.refine(
+      ({ decision, evidenceArtifactUrl }) =>
+        evidenceArtifactUrl !== null || decision === 'insufficient_evidence',
+      'a decision has its evidence [RP-126]',
+    ),
+  )
+  .meta({ id: 'EquivalenceReport' });
+export type EquivalenceReport = z.infer<typeof equivalenceReport>;

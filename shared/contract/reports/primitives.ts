@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { parseInstant } from '#shared/kernel/instant.ts';
+
+const MAX_REFERENCE_BYTES = 255;
+
+/** 1-255 UTF-8 bytes without white space. What is not well-formed UTF-16 has no UTF-8 form. */
+function isReference(text: string): boolean {
+  return (
+    text.length > 0 &&
+    text.length <= MAX_REFERENCE_BYTES &&
+    text.isWellFormed() &&
+    !/\s/u.test(text) &&
+    Buffer.byteLength(text) <= MAX_REFERENCE_BYTES
+  );
+}
+
+/** A platform reference: opaque and case-sensitive, compared and passed on byte for byte; no form is demanded beyond its length [RP-049, RP-050]. */
+export const reference = z
+  .string()
+  .refine(isReference, 'must be 1 to 255 UTF-8 bytes without white space')
+  .meta({ id: 'PlatformReference', minLength: 1, maxLength: 255 });
+
+/** RFC 3339 UTC instant: terminal `Z`, fractional seconds accepted, no offset, no leap second [RP-051]. */
+export const instant = z
+  .string()
+  .refine((text) => parseInstant(text) !== undefined, 'must be an RFC 3339 UTC instant ending in Z')
+  .meta({ id: 'Instant', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
+
+/** Whether a number has at most six fractional digits in its shortest decimal form. */
+function hasSixDigits(value: number): boolean {
+  return Number(value.toFixed(6)) === value;
+}
+
+/** A finite number from 0 to 1 with at most six fractional digits [RP-052]. */
+export const proportion = z
+  .number()
+  .min(0)
+  .max(1)
+  .refine(hasSixDigits, 'must have at most six fractional digits')
+  .meta({ id: 'Proportion' });
+
+/** A count of a snapshot, never inferred from an array that was left out [RP-053]. */
+export const count = z.int().min(0).max(2_147_483_647).meta({ id: 'Count' });
+
+/** A name or version given by its owner. */
+export const text = z.string().min(1).max(255);
+
+/** Correlation ids hold no learning facts [RP-073]. */
+export const correlationId = z.string().min(1).max(128);
+
+/** Whether all values differ. */
+export function areUnique(values: readonly string[]): boolean {
+  return new Set(values).size === values.length;
+}

@@ -1,0 +1,51 @@
+import * as z from 'zod';
+import { areUnique, correlationId, instant, proportion, reference, text } from './primitives.ts';
+import { sources } from './source-ref.ts';
+
+export const limitation = z.string().min(1).max(500);
+
+const readinessEntry = z
+  .strictObject({
+    decision: z.enum(['projected_pass', 'not_ready', 'indeterminate', 'unknown']),
+    sourceTest: text,
+    sourceVersion: text,
+    crosswalkVersion: text,
+    coverageFraction: proportion,
+    dokDominance: z.enum(['satisfied', 'not_satisfied', 'indeterminate']),
+    qualifyingBlueprintSlotIds: z.array(reference).refine(areUnique, 'every slot is named once'),
+    decisionRuleId: text,
+    decisionRuleVersion: text,
+    limitations: z.array(limitation).max(50),
+  })
+  .check(
+    z.refine(
+      ({ decision, coverageFraction, dokDominance, qualifyingBlueprintSlotIds }) =>
+        decision !== 'projected_pass' ||
+        (coverageFraction === 1 && dokDominance === 'satisfied' && qualifyingBlueprintSlotIds.length > 0),
+      'a projected pass has complete evidence [RP-116]',
+    ),
+  )
+  .meta({ id: 'ReadinessEntry' });
+export type ReadinessEntry = z.infer<typeof readinessEntry>;
+
+/** What an attempt implies for the named source tests of its blueprint's crosswalk. */
+export const readinessReport = z
+  .strictObject({
+    object: z.literal('readiness_report'),
+    attemptId: reference,
+    entries: z
+      .array(readinessEntry)
+      .min(1)
+      .max(100)
+      .refine(
+        (entries) =>
+          areUnique(entries.map((entry) => JSON.stringify([entry.sourceTest, entry.sourceVersion]))),
+        'entries are unique by source test and version [RP-110]',
+      ),
+    sources,
+    observedAt: instant,
+    requestId: correlationId,
+    traceId: correlationId,
+  })
+  .meta({ id: 'ReadinessReport' });
+export type ReadinessReport = z.infer<typeof readinessReport>;

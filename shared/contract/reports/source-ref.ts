@@ -1,0 +1,22 @@
+import * as z from 'zod';
+import { sourceService } from './problem.ts';
+import { instant, reference, text } from './primitives.ts';
+
+/** Freshness of one source. Every required source of a success is `current` [RP-087]. */
+export const sourceStatus = z.enum(['current', 'stale', 'unavailable', 'unknown']);
+
+/** The receipt of one consulted upstream resource [RP-006, RP-085, RP-086]. */
+export const sourceRef = z
+  .strictObject({
+    service: sourceService,
+    resourceId: reference,
+    /** When this request observed the source. */
+    observedAt: instant,
+    /** ETag or version as the owner gave it; null when it gave neither. */
+    version: text.nullable(),
+    status: sourceStatus,
+  })
+  .meta({ id: 'SourceRef' });
+export type SourceRef = z.infer<typeof sourceRef>;
+
+export const sources = z.array(sourceRef).min(1).max(32);

@@ -1,0 +1,18 @@
+import * as z from 'zod';
+import { reference } from '#shared/contract/reports/primitives.ts';
+import { freshness, ownerId, version } from './primitives.ts';
+
+/** Administration: one sitting of a test, and the class or school that it was for. */
+export const administration = z.object({
+  tenantId: ownerId,
+  administrationId: reference,
+  version,
+  freshness,
+  /** `scored` once every attempt of it is; other statuses are the owner's own affair. */
+  status: z.string(),
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+  classSourcedId: reference.nullable(),
+  schoolSourcedId: reference.nullable(),
+});
+export type Administration = z.infer<typeof administration>;
