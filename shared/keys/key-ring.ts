@@ -1,11 +1,7 @@
-/** What a data key is for. A function may unwrap only the purposes that its route's grants name. */
-export type KeyPurpose = 'continuation' | 'idempotency' | 'pseudonym';
+export const keyPurposes = ['continuation', 'cursor', 'idempotency', 'pseudonym'] as const;
 
-export const keyPurposes = [
-  'continuation',
-  'idempotency',
-  'pseudonym',
-] as const satisfies readonly KeyPurpose[];
+/** What a data key is for. A function may unwrap only the purposes that its route's grants name. */
+export type KeyPurpose = (typeof keyPurposes)[number];
 
 /** `pending → active → opening → retired`: only `active` seals; `pending`, `active` and `opening` open; `retired` does nothing. */
 export type KeyState = 'pending' | 'active' | 'opening' | 'retired';

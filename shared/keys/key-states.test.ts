@@ -70,8 +70,8 @@ describe('planRotate', () => {
     expect(planRotate([key('k1', 'retired')], T0)).toEqual({ ok: false, error: { kind: 'not-initialized' } });
   });
 
-  it('is for continuation keys only by a schedule: the others make values that must be found again', () => {
-    expect(scheduledPurposes).toEqual(['continuation']);
+  it('is by a schedule for the keys of tokens only: the others make values that must be found again', () => {
+    expect(scheduledPurposes).toEqual(['continuation', 'cursor']);
   });
 });
 

@@ -9,7 +9,7 @@ export const REFRESH_MS = 5 * 60_000;
 /** Before a new key seals, every container must be able to open with it: two refresh periods, of which one is margin. */
 export const PROMOTE_AFTER_MS = 2 * REFRESH_MS;
 /**
- * What was sealed lives for 24 hours, and a container that has not refreshed yet still seals with the previous key for a while
+ * What was sealed lives for 24 hours at most, and a container that has not refreshed yet still seals with the previous key for a while
  * after it left `active`.
  */
 export const RETIRE_AFTER_MS = 24 * 3_600_000 + 2 * REFRESH_MS;
@@ -18,7 +18,7 @@ export const RETIRE_AFTER_MS = 24 * 3_600_000 + 2 * REFRESH_MS;
  * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, the
  * pseudonym of a run): a new key there breaks the link to what is stored, which only a leak is worth.
  */
-export const scheduledPurposes = ['continuation'] as const satisfies readonly KeyPurpose[];
+export const scheduledPurposes = ['continuation', 'cursor'] as const satisfies readonly KeyPurpose[];
 
 /** One step of a plan, before keys are made and times are set. */
 export type KeyStep =

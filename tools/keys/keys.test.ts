@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localFiles, writeStackDescription } from '#local/stack/description.ts';
 import { createKeySettings } from '#shared/aws/settings-table.ts';
+import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
 
@@ -58,7 +59,7 @@ function keys(
   });
 }
 
-const kids = async (purpose: 'continuation' | 'idempotency') =>
+const kids = async (purpose: KeyPurpose) =>
   (await createKeySettings(test.dynamo, 'local-settings').list(purpose)).map(
     ({ kid, state }) => `${kid} ${state}`,
   );
@@ -69,7 +70,10 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     expect(await keys(['rotate'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'continuation: there is no active key yet; run init first\n',
+      stderr: [
+        'continuation: there is no active key yet; run init first\n',
+        'cursor: there is no active key yet; run init first\n',
+      ].join(''),
     });
 
     const first = await keys(['init']);
@@ -82,11 +86,12 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
 
     const rotated = await keys(['rotate']);
     expect(rotated.stdout).toMatch(
-      /^continuation: k2 created, pending\..* run rotate again from 20[-:0-9T]+Z on/,
+      /^continuation: k2 created, pending\..* run rotate again from 20[-:0-9T]+Z on.*\ncursor: k2 created, pending\..*\n$/,
     );
     // The waiting time has not passed.
     expect((await keys(['rotate'])).stdout).toMatch(/^continuation: Containers are learning k2/);
     expect(await kids('continuation')).toEqual(['k1 active', 'k2 pending']);
+    expect(await kids('cursor')).toEqual(['k1 active', 'k2 pending']);
     expect(await kids('idempotency')).toEqual(['k1 active']);
 
     const listed = await keys(['list', '--purpose', 'continuation']);
@@ -108,7 +113,11 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     [['--help'], 0, /init.*first key/s],
     [['destroy'], 1, /unknown command "destroy"; known are init, rotate, list, retire/],
     [[], 2, /missing argument/],
-    [['rotate', '--purpose', 'cursor'], 1, /--purpose must be one of continuation, idempotency, pseudonym/],
+    [
+      ['rotate', '--purpose', 'session'],
+      1,
+      /--purpose must be one of continuation, cursor, idempotency, pseudonym/,
+    ],
     [['rotate', '--purpose', 'pseudonym'], 1, /pseudonym is not rotated by schedule/],
     [['rotate', '--leaked'], 1, /--leaked needs --purpose/],
     [['init', '--leaked', '--purpose', 'pseudonym'], 1, /--leaked goes with rotate or retire/],
