@@ -1,8 +1,8 @@
 import { Arn, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import type { Grant } from '#shared/contract/route.ts';
-import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import { keyPurposesOf, variablesOfGrants } from '#shared/contract/grants.ts';
+import type { Grant, GrantVariable } from '#shared/contract/grants.ts';
 import type { StoreReferences } from '../stacks/records-and-keys.ts';
 import type { StageName } from '../stage-config/stages.ts';
 
@@ -28,16 +28,19 @@ export function accessOf(
   stores: StoreReferences,
 ): Access {
   const statements: PolicyStatement[] = [];
-  const environment: Record<string, string> = {};
+  const places: Readonly<Record<GrantVariable, string>> = {
+    RECORDS_TABLE: stores.records.name,
+    CONTROL_TABLE: stores.control.name,
+    SETTINGS_TABLE: stores.settings.name,
+    PROFILES_PATH: profilesPath(stage),
+  };
   const decrypts = (context: Record<string, Record<string, unknown>>): PolicyStatement =>
     new PolicyStatement({ actions: ['kms:Decrypt'], resources: [stores.keyArn], conditions: context });
 
   if (grants.includes('records:read')) {
-    environment['RECORDS_TABLE'] = stores.records.name;
     statements.push(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: [stores.records.arn] }));
   }
   if (grants.includes('control:write')) {
-    environment['CONTROL_TABLE'] = stores.control.name;
     statements.push(
       new PolicyStatement({
         actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
@@ -47,7 +50,6 @@ export function accessOf(
   }
   const purposes = keyPurposesOf(grants);
   if (purposes.length > 0) {
-    environment['SETTINGS_TABLE'] = stores.settings.name;
     statements.push(
       new PolicyStatement({
         actions: ['dynamodb:Query'],
@@ -64,7 +66,6 @@ export function accessOf(
     );
   }
   if (grants.includes('profiles:read')) {
-    environment['PROFILES_PATH'] = profilesPath(stage);
     const profiles = Arn.format(
       { service: 'ssm', resource: 'parameter', resourceName: `${profilesPath(stage).slice(1)}/*` },
       Stack.of(scope),
@@ -75,17 +76,10 @@ export function accessOf(
       decrypts({ StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
     );
   }
-  return { statements, environment };
-}
-
-/** The key purposes among a route's grants. */
-function keyPurposesOf(grants: readonly Grant[]): readonly KeyPurpose[] {
-  const purposes = {
-    'keys:continuation': 'continuation',
-    'keys:idempotency': 'idempotency',
-    'keys:pseudonym': 'pseudonym',
-  } as const;
-  return Object.entries(purposes)
-    .filter(([grant]) => (grants as readonly string[]).includes(grant))
-    .map(([, purpose]) => purpose);
+  return {
+    statements,
+    environment: Object.fromEntries(
+      variablesOfGrants(grants).map((variable) => [variable, places[variable]]),
+    ),
+  };
 }

@@ -50,8 +50,10 @@ export function localTables(): readonly LocalTable[] {
 }
 
 /** Which variable names which local table (`SETTINGS_TABLE`: `local-settings`), for a function's environment. */
-export function tableEnvironment(): Readonly<Record<string, string>> {
-  return Object.fromEntries(tables.map((table) => [table.variable, localTableName(table.name)]));
+export function tableEnvironment(): Readonly<Record<(typeof tables)[number]['variable'], string>> {
+  const entries = tables.map((table) => [table.variable, localTableName(table.name)]);
+  // SAFETY: one entry for each of the tables.
+  return Object.fromEntries(entries) as Record<(typeof tables)[number]['variable'], string>;
 }
 
 /** What a table is called in the double. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Grant } from '#shared/contract/grants.ts';
 import { defineRoute } from '#shared/contract/route.ts';
-import type { Grant } from '#shared/contract/route.ts';
 import { gatewayRow } from '#test/support/gateway-row.ts';
 import { variablesOf } from './function-variables.ts';
 
@@ -26,9 +26,10 @@ describe('variablesOf', () => {
     ['records:read', 'RECORDS_TABLE'],
     ['control:write', 'CONTROL_TABLE'],
     ['keys:continuation', 'SETTINGS_TABLE'],
+    ['keys:cursor', 'SETTINGS_TABLE'],
     ['profiles:read', 'PROFILES_PATH'],
   ] as const)('tells of a store only with the grant: %s', (grant, name) => {
     expect(variables()).not.toHaveProperty(name);
-    expect(variables(grant)).toHaveProperty(name);
+    expect(variables(grant)).toHaveProperty(name, expect.stringMatching(/^local-|^\/local\//));
   });
 });

@@ -1,5 +1,7 @@
 import { awsEnvironment, localStage, tableEnvironment } from '#local/aws/environment.ts';
 import { localAlgorithm, localAudience, localIssuer } from '#local/issuer/issuer.ts';
+import { variablesOfGrants } from '#shared/contract/grants.ts';
+import type { GrantVariable } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
 
 /** Where local service profiles are kept in Systems Manager. */
@@ -21,21 +23,15 @@ export function variablesOf(
   route: Route,
   { awsUrl, gatewayUrl }: Addresses,
 ): Readonly<Record<string, string>> {
-  const { grants } = route.lambda;
-  const tables = tableEnvironment();
-  const granted = {
-    RECORDS_TABLE: grants.includes('records:read'),
-    CONTROL_TABLE: grants.includes('control:write'),
-    SETTINGS_TABLE: grants.some((grant) => grant.startsWith('keys:')),
+  const places: Readonly<Record<GrantVariable, string>> = {
+    ...tableEnvironment(),
+    PROFILES_PATH: localProfilesPath,
   };
   return {
     ...awsEnvironment(awsUrl),
     ...Object.fromEntries(
-      Object.entries(granted).flatMap(([name, isGranted]) =>
-        isGranted && tables[name] !== undefined ? [[name, tables[name]]] : [],
-      ),
+      variablesOfGrants(route.lambda.grants).map((variable) => [variable, places[variable]]),
     ),
-    ...(grants.includes('profiles:read') ? { PROFILES_PATH: localProfilesPath } : {}),
     STAGE: localStage,
     TOKEN_ISSUER: localIssuer,
     TOKEN_AUDIENCE: localAudience,

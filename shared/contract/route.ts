@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Grant } from './grants.ts';
 
 export type ServiceName = 'mastery' | 'reports';
 export type Gate = 'A' | 'B' | 'C' | 'D' | 'F';
@@ -6,16 +7,6 @@ export type Scope = 'mastery:run' | 'mastery:read' | 'mastery:simulate' | 'repor
 
 /** How a success body leaves its function: as one text, or in pieces. */
 export type Transfer = 'buffered' | 'stream';
-
-/** A stored thing that a route's function touches: the stacks grant exactly these, and no more. */
-export type Grant =
-  | 'records:read'
-  | 'control:write'
-  | 'keys:continuation'
-  | 'keys:idempotency'
-  | 'keys:pseudonym'
-  | 'keys:cursor'
-  | 'profiles:read';
 
 /**
  * One route, declared once. Stacks, pipeline, local gateway, OpenAPI and the test matrix read this row.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { demandedVariablesOf } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
 
 /** Only on this machine may an address be without TLS. */
@@ -82,11 +83,5 @@ const always = [
 
 /** The variables that the function of a route cannot do without: those of the pipeline and of its grants. */
 export function variablesOf(route: Pick<Route, 'lambda'>): readonly VariableName[] {
-  const { grants } = route.lambda;
-  return [
-    ...always,
-    ...(grants.includes('records:read') ? (['RECORDS_TABLE'] as const) : []),
-    ...(grants.includes('control:write') ? (['CONTROL_TABLE'] as const) : []),
-    ...(grants.some((grant) => grant.startsWith('keys:')) ? (['SETTINGS_TABLE'] as const) : []),
-  ];
+  return [...always, ...demandedVariablesOf(route.lambda.grants)];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { Grant, Route } from '#shared/contract/route.ts';
+import type { Grant } from '#shared/contract/grants.ts';
+import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { variablesOf as variablesOfRoute } from '#shared/http/environment.ts';
 import { accessOf } from '#lib/constructs/grants.ts';
@@ -37,6 +38,7 @@ const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
     },
   ],
   'keys:continuation': keys('continuation'),
+  'keys:cursor': keys('cursor'),
   'keys:idempotency': keys('idempotency'),
   'keys:pseudonym': keys('pseudonym'),
   'profiles:read': [
@@ -75,6 +77,7 @@ const variablesOf: Readonly<Record<Grant, string>> = {
   'records:read': 'RECORDS_TABLE',
   'control:write': 'CONTROL_TABLE',
   'keys:continuation': 'SETTINGS_TABLE',
+  'keys:cursor': 'SETTINGS_TABLE',
   'keys:idempotency': 'SETTINGS_TABLE',
   'keys:pseudonym': 'SETTINGS_TABLE',
   'profiles:read': 'PROFILES_PATH',

@@ -1,0 +1,46 @@
+/** What a grant means to whoever hands it out and to the function that has it. */
+interface GrantMeaning {
+  /** The environment variable that tells the function where the thing is. */
+  readonly variable: string;
+  /** The key ring's purpose whose keys the function may unwrap. */
+  readonly keyPurpose?: string;
+  /** The function can do without: a single service profile may stand in its environment instead [MA-010]. */
+  readonly dispensable?: true;
+}
+
+/** Every stored thing that a function may touch, with what its grant means: stacks, local runtime and pipeline read this table. */
+const meanings = {
+  'records:read': { variable: 'RECORDS_TABLE' },
+  'control:write': { variable: 'CONTROL_TABLE' },
+  'keys:continuation': { variable: 'SETTINGS_TABLE', keyPurpose: 'continuation' },
+  'keys:cursor': { variable: 'SETTINGS_TABLE', keyPurpose: 'cursor' },
+  'keys:idempotency': { variable: 'SETTINGS_TABLE', keyPurpose: 'idempotency' },
+  'keys:pseudonym': { variable: 'SETTINGS_TABLE', keyPurpose: 'pseudonym' },
+  'profiles:read': { variable: 'PROFILES_PATH', dispensable: true },
+} as const satisfies Readonly<Record<string, GrantMeaning>>;
+
+/** A stored thing that a route's function touches: the stacks grant exactly these, and no more. */
+export type Grant = keyof typeof meanings;
+
+/** A variable that some grant comes with. */
+export type GrantVariable = (typeof meanings)[Grant]['variable'];
+
+type GrantKeyPurpose = Extract<(typeof meanings)[Grant], { readonly keyPurpose: string }>['keyPurpose'];
+
+/** The variables that the grants come with, each once. */
+export function variablesOfGrants(grants: readonly Grant[]): readonly GrantVariable[] {
+  return [...new Set(grants.map((grant) => meanings[grant].variable))];
+}
+
+/** Those of them that a function with these grants cannot do without. */
+export function demandedVariablesOf(grants: readonly Grant[]): readonly GrantVariable[] {
+  return variablesOfGrants(grants.filter((grant) => !('dispensable' in meanings[grant])));
+}
+
+/** The purposes of the key ring among the grants, in the order of their names. */
+export function keyPurposesOf(grants: readonly Grant[]): readonly GrantKeyPurpose[] {
+  return grants
+    .map((grant) => meanings[grant])
+    .flatMap((meaning) => ('keyPurpose' in meaning ? [meaning.keyPurpose] : []))
+    .toSorted();
+}
