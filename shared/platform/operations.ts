@@ -14,7 +14,7 @@ import {
 import { anchorTable } from './owners/extmap.ts';
 import { classSingleton, schoolSingleton, userSingleton } from './owners/oneroster.ts';
 import {
-  attemptEvidence,
+  attemptIdentity,
   deliveryJson,
   deliverySessionRequest,
   form,
@@ -35,7 +35,7 @@ import type { UpstreamOperation } from './operation.ts';
 const SMALL = 256 * 1024;
 const LARGE = 16 * 1024 * 1024;
 /** A record with a quarter of a million evidence rows; what is beyond is refused for its number of rows, or here for its size. */
-const HUGE = 128 * 1024 * 1024;
+const HUGE = 64 * 1024 * 1024;
 
 /** Keeps the exact schema types of a row. */
 function operation<Answer extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -252,7 +252,7 @@ export const operations = {
     retry: 'safe-read',
     success: [200],
     body: undefined,
-    answer: attemptEvidence,
+    answer: attemptIdentity,
     tenantInAnswer: true,
     maxAnswerBytes: LARGE,
     rule: 'The one lookup by attempt id: QTI’s facts, and the ids and versions under which Results and Content hold theirs; those owners must then answer exactly these versions.',
@@ -301,7 +301,7 @@ export const operations = {
     answer: candidateAttempts,
     tenantInAnswer: true,
     maxAnswerBytes: LARGE,
-    rule: 'Newest modification first, ties by attempt id ascending; `afterModifiedAt` and `afterAttemptId` name the last row of the page before. Filters bind settled rows (`status` `indeterminate`: the gate is, or lacks coverage evidence or criteria; `modifiedSince` is inclusive); a row without a record passes all but `qtiTestId`.',
+    rule: 'Newest modification first, ties by attempt id ascending; `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive; `status` `indeterminate` means that the gate is, or lacks coverage evidence or criteria. A row without a record passes `testKind` and `status`.',
   }),
   readReportCriteria: operation({
     id: 'content.read_report_criteria',
@@ -330,7 +330,7 @@ export const operations = {
     body: undefined,
     answer: readinessCrosswalks,
     tenantInAnswer: true,
-    maxAnswerBytes: SMALL,
+    maxAnswerBytes: LARGE,
     rule: 'The blueprint’s crosswalks to named external tests, for exactly the version that is asked for; none is an empty list.',
   }),
   readFormEvidence: operation({
@@ -338,7 +338,7 @@ export const operations = {
     service: 'content',
     method: 'GET',
     path: '/tenants/{tenantId}/core/content/items/{testSpecId}/form-evidence/{qtiTestId}',
-    query: [],
+    query: ['version'],
     status: 'gap',
     retry: 'safe-read',
     success: [200],
@@ -346,7 +346,7 @@ export const operations = {
     answer: formEvidence,
     tenantInAnswer: true,
     maxAnswerBytes: SMALL,
-    rule: 'What the blueprint says of coverage and depth of knowledge of a form beside exactly the forms that Analytics compared.',
+    rule: 'What the blueprint, in exactly the version that is asked for, says of coverage and depth of knowledge of a form beside the forms that Analytics compared.',
   }),
   readPackage: operation({
     id: 'case.read_package',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { areUnique, correlationId, instant, reference, text } from './primitives.ts';
 import { reportsProblem } from './problem.ts';
-import { sources } from './source-ref.ts';
+import { sourceRef, sources } from './source-ref.ts';
 
 /** The kinds that a client may ask for; answers may also say `unknown` [RP-060]. */
 export const requestableTestKind = z.enum(['mastery_gate', 'adaptive_diagnostic', 'formative']);
@@ -170,7 +170,8 @@ export const attemptReportPage = z
     nextCursor: z.string().min(1).max(2048).nullable(),
     hasMore: z.boolean(),
     observedAt: instant,
-    sources,
+    /** As many as the rows have owners: a page of 100 attempts may stand on 100 test specs. */
+    sources: z.array(sourceRef).min(1),
   })
   .check(
     z.refine(

@@ -57,9 +57,9 @@ export const readAttemptReport = defineRoute({
     example: examples.failedGate,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
-  budget: { calls: 9, depth: 4 },
+  budget: { calls: 15, depth: 5 },
   lambda: {
-    memoryMb: 2048,
+    memoryMb: 3008,
     timeoutSeconds: 29,
     grants: ['profiles:read'],
     impact: 'Clients cannot show the report of an attempt.',
@@ -87,7 +87,7 @@ export const readReadiness = defineRoute({
     example: examples.notReady,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
-  budget: { calls: 9, depth: 3 },
+  budget: { calls: 14, depth: 4 },
   lambda: {
     memoryMb: 1024,
     timeoutSeconds: 29,
@@ -121,7 +121,7 @@ export const listCandidateReports = defineRoute({
     example: examples.page,
   },
   problems: ['503 dependency-incomplete'],
-  budget: { calls: 103, depth: 3 },
+  budget: { calls: 206, depth: 4 },
   lambda: {
     memoryMb: 1024,
     timeoutSeconds: 29,
@@ -137,7 +137,7 @@ const cohort = {
   scope: 'reports:read',
   gates: ['A', 'D'],
   problems: ['503 dependency-incomplete'],
-  budget: { calls: 2, depth: 1 },
+  budget: { calls: 4, depth: 2 },
 } as const;
 const cohortLambda = { memoryMb: 512, timeoutSeconds: 15, grants: ['profiles:read'] } as const;
 
@@ -202,7 +202,7 @@ export const readEquivalence = defineRoute({
     example: examples.equivalentForms,
   },
   problems: ['503 dependency-incomplete'],
-  budget: { calls: 8, depth: 4 },
+  budget: { calls: 12, depth: 4 },
   lambda: {
     memoryMb: 512,
     timeoutSeconds: 15,

@@ -62,7 +62,8 @@ export const readinessCrosswalks = z.object({
       sourceTest: text,
       sourceVersion: text,
       crosswalkVersion: text,
-      coverageFraction: proportion,
+      /** Null while there is no coverage evidence. */
+      coverageFraction: proportion.nullable(),
       dokDominance: z.string(),
       qualifyingBlueprintSlotIds: z.array(reference),
       freshness,

@@ -74,6 +74,16 @@ export type OfferedSession = z.infer<typeof offeredSession>;
 const itemOutcome = z.object({ qtiItemId: reference, qtiOutcomeId: reference, scoredAt: instant });
 
 /**
+ * QTI: whose attempt it is. The whole answer is looked at only once the caller may see the candidate, so that nothing else in it can tell a
+ * foreign attempt from an absent one.
+ */
+export const attemptIdentity = z.looseObject({
+  tenantId: ownerId,
+  attemptId: reference,
+  candidateSourcedId: reference,
+});
+
+/**
  * QTI: everything that belongs to one attempt, found by its id: QTI's own facts, and the ids and versions under which Results and Content
  * hold theirs. `resultRecordId` and `resultRecordVersion` are null until Results has settled the attempt.
  */
