@@ -68,6 +68,12 @@ module.exports = {
       ['^shared/(kernel|observability)/'],
     ),
     only(
+      'tokens-on-keys',
+      'A sealed token is a value under a key of the ring; what it holds and to whom it may open is the decision of a service.',
+      '^shared/tokens/',
+      ['^shared/(kernel|keys)/'],
+    ),
+    only(
       'records-are-documents',
       'Records are checked documents of the contract; the table they lie in is handed in.',
       '^shared/records/',
@@ -209,9 +215,9 @@ module.exports = {
       'Cryptography of tokens stands where tokens are made or opened and nowhere else.',
       'jose/',
       [
-        '^shared/http/(auth|cursor)/',
-        '^shared/http/.*\\.test\\.ts$',
-        '^functions/mastery/continuation/',
+        '^shared/http/auth/',
+        '^shared/tokens/',
+        '^(shared|functions)/.*\\.test\\.ts$',
         '^local/',
         '^node_modules/',
         '^test/',

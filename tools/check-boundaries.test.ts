@@ -12,6 +12,7 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'observability-on-kernel': ['shared/observability/d.ts', '#shared/keys/target.ts'],
   'platform-returns-faults': ['shared/platform/e.ts', '#shared/problems/target.ts'],
   'keys-on-kernel': ['shared/keys/f.ts', '#shared/aws/target.ts'],
+  'tokens-on-keys': ['shared/tokens/aj.ts', '#shared/http/target.ts'],
   'records-are-documents': ['shared/records/g.ts', '#shared/aws/target.ts'],
   'http-takes-interfaces': ['shared/http/h.ts', '#shared/aws/target.ts'],
   'aws-implements': ['shared/aws/i.ts', '#shared/http/target.ts'],

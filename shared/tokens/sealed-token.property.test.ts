@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { createMemoryKeyRing } from '#test/support/key-ring.ts';
+import { openToken, sealToken } from './sealed-token.ts';
+import type { TokenKind } from './sealed-token.ts';
+
+const kind: TokenKind = { purpose: 'cursor', typ: 'probe+jwe' };
+const keys = createMemoryKeyRing();
+
+describe('a sealed token', () => {
+  it('opens to the very value that was sealed, and shows nothing of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (content) => {
+        const token = await sealToken(keys, kind, { canary: 'canary-7731', content });
+        expect(await openToken(keys, kind, token)).toEqual({
+          ok: true,
+          value: JSON.parse(JSON.stringify({ canary: 'canary-7731', content })) as unknown,
+        });
+        const parts = token.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+        expect(parts).toHaveLength(5);
+        expect(parts.join('|')).not.toContain('canary');
+        expect(JSON.parse(parts[0]!)).toEqual({
+          alg: 'dir',
+          enc: 'A256GCM',
+          kid: 'cursor-1',
+          typ: 'probe+jwe',
+        });
+      }),
+    );
+  });
+
+  it('is of one kind: neither another type nor another purpose opens it', async () => {
+    const token = await sealToken(keys, kind, {});
+    expect(await openToken(keys, { ...kind, typ: 'other+jwe' }, token)).toEqual({
+      ok: false,
+      error: 'malformed',
+    });
+    expect(await openToken(keys, { ...kind, purpose: 'continuation' }, token)).toEqual({
+      ok: false,
+      error: 'unopenable',
+    });
+    // Were the ids the same, the keys would still differ.
+    const sameIds: KeyRing = {
+      active: (purpose) => keys.active(purpose),
+      open: (purpose) => keys.open(purpose, `${purpose}-1`),
+    };
+    expect(await openToken(sameIds, kind, token)).toMatchObject({ ok: true });
+    expect(await openToken(sameIds, { ...kind, purpose: 'continuation' }, token)).toEqual({
+      ok: false,
+      error: 'unopenable',
+    });
+  });
+
+  it('is refused, whatever text stands in its place, without an exception', async () => {
+    const token = await sealToken(keys, kind, {});
+    const parts = fc.constantFrom(...token.split('.'), '', 'e30', 'bnVsbA', '=');
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(parts, { maxLength: 7 }).map((some) => some.join('.')),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (other) => {
+        fc.pre(other !== token);
+        expect((await openToken(keys, kind, other)).ok).toBe(false);
+      }),
+    );
+  });
+
+  it('needs its key ring: one that cannot be reached is a defect, not a refusal', async () => {
+    const broken: KeyRing = {
+      active: () => Promise.reject(new Error('settings are down')),
+      open: () => Promise.reject(new Error('settings are down')),
+    };
+    const token = await sealToken(keys, kind, {});
+    await expect(sealToken(broken, kind, {})).rejects.toThrow('settings are down');
+    await expect(openToken(broken, kind, token)).rejects.toThrow('settings are down');
+  });
+});
