@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Principal } from '#shared/http/operation.ts';
+import { anyPrincipal, confusableId, principalWith } from '#test/support/principal.ts';
+import { mayReadCandidate, mayReadClass, mayReadSchool } from './claims.ts';
+import { authorizationFingerprint } from './fingerprint.ts';
+
+const lists = ['studentIds', 'classSourcedIds', 'schoolSourcedIds', 'administrationIds'] as const;
+const rules = [
+  ['a candidate', mayReadCandidate, 'studentIds'],
+  ['a class', mayReadClass, 'classSourcedIds'],
+  ['a school', mayReadSchool, 'schoolSourcedIds'],
+] as const;
+
+describe.each(rules)('%s', (_, mayRead, claim) => {
+  it('is read by whoever has exactly its id in the claim for it, and by nobody else [RP-005, RP-313, RP-314]', () => {
+    fc.assert(
+      fc.property(anyPrincipal, confusableId, (principal, id) => {
+        expect(mayRead(principal, id)).toBe(principal[claim].some((listed) => listed === id));
+        expect(mayRead({ ...principal, [claim]: [...principal[claim], id] }, id)).toBe(true);
+      }),
+    );
+  });
+
+  it('is hidden from whoever has no such claim, whatever else the token says [RP-314]', () => {
+    fc.assert(
+      fc.property(anyPrincipal, confusableId, (principal, id) => {
+        const everythingElse = Object.fromEntries(lists.map((name) => [name, name === claim ? [] : [id]]));
+        expect(mayRead({ ...principal, ...everythingElse }, id)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('the authorization fingerprint', () => {
+  const key = new Uint8Array(32).fill(7);
+  const same = (a: readonly string[], b: readonly string[]): boolean =>
+    a.every((value) => b.includes(value)) && b.every((value) => a.includes(value));
+
+  it('is the same for the same authorization, in whatever order and however often claims say it [RP-303]', () => {
+    const shuffled = (principal: Principal): fc.Arbitrary<Principal> => {
+      const repeated = (values: readonly string[]): fc.Arbitrary<string[]> => {
+        const all = [...values, ...values.slice(0, 1)];
+        return fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length });
+      };
+      return fc
+        .tuple(...(['scopes', ...lists] as const).map((name) => repeated(principal[name])))
+        .map(
+          ([
+            scopes = [],
+            studentIds = [],
+            classSourcedIds = [],
+            schoolSourcedIds = [],
+            administrationIds = [],
+          ]) => ({
+            ...principal,
+            scopes,
+            studentIds,
+            classSourcedIds,
+            schoolSourcedIds,
+            administrationIds,
+          }),
+        );
+    };
+    fc.assert(
+      fc.property(
+        anyPrincipal.chain((principal) => fc.tuple(fc.constant(principal), shuffled(principal))),
+        ([principal, other]) => {
+          expect(authorizationFingerprint(other, key)).toBe(authorizationFingerprint(principal, key));
+        },
+      ),
+    );
+  });
+
+  it('differs as soon as anything differs that a caller is known by or may read [RP-303, RP-337]', () => {
+    fc.assert(
+      fc.property(anyPrincipal, anyPrincipal, (a, b) => {
+        const isSame =
+          a.tenantId === b.tenantId &&
+          a.sub === b.sub &&
+          a.role === b.role &&
+          same(a.scopes, b.scopes) &&
+          lists.every((name) => same(a[name], b[name]));
+        expect(authorizationFingerprint(a, key) === authorizationFingerprint(b, key)).toBe(isSame);
+      }),
+    );
+  });
+
+  it('counts each claim for itself, and where an id ends [RP-303, RP-337]', () => {
+    const changes: readonly Partial<Principal>[] = [
+      {},
+      { tenantId: 'tenant-b' },
+      { sub: 'user-2' },
+      { role: 'Teacher' },
+      { scopes: ['id'] },
+      ...lists.map((name) => ({ [name]: ['id'] })),
+      { studentIds: ['i', 'd'] },
+      { studentIds: ['i,d'] },
+      { studentIds: ['ID'] },
+    ];
+    const fingerprints = changes.map((change) => authorizationFingerprint(principalWith(change), key));
+    expect(new Set(fingerprints).size).toBe(changes.length);
+  });
+
+  it('tells nothing without its key', () => {
+    const one = authorizationFingerprint(principalWith(), key);
+    expect(one).toMatch(/^[\w-]{43}$/);
+    expect(authorizationFingerprint(principalWith(), new Uint8Array(32).fill(8))).not.toBe(one);
+  });
+});

@@ -1,0 +1,19 @@
+import type { Principal } from '#shared/http/operation.ts';
+
+// Who may read what, from the verified claims alone. Ids are opaque: they are compared exactly as received, letter case included [RP-005].
+// An absent claim is an empty list and lets nobody in (the reading of RP-314); one claim never stands in for another, nor does a role.
+
+/** Whether the caller may read about a candidate: its attempts, its readiness, its history [RP-313]. */
+export function mayReadCandidate({ studentIds }: Principal, candidateSourcedId: string): boolean {
+  return studentIds.includes(candidateSourcedId);
+}
+
+/** Whether the caller may read about a class [RP-313]. */
+export function mayReadClass({ classSourcedIds }: Principal, classSourcedId: string): boolean {
+  return classSourcedIds.includes(classSourcedId);
+}
+
+/** Whether the caller may read about a school [RP-313]. */
+export function mayReadSchool({ schoolSourcedIds }: Principal, schoolSourcedId: string): boolean {
+  return schoolSourcedIds.includes(schoolSourcedId);
+}
