@@ -1,0 +1,207 @@
+import { CompactEncrypt } from 'jose';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { createMemoryKeyRing } from '#test/support/key-ring.ts';
+import { anyPrincipal, principalWith } from '#test/support/principal.ts';
+import { openCursor, sealCursor } from './cursor.ts';
+import type { CursorUse } from './cursor.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.parse('2026-03-01T08:00:00Z');
+const keys = createMemoryKeyRing();
+const refused = { ok: false, error: 'refused' };
+
+type Name = 'modifiedAt' | 'attemptId';
+const filters = { testKind: 'mastery_gate', sort: '-modifiedAt', limit: 25 };
+const binding = { candidateSourcedId: 'student-1', ...filters };
+const use: CursorUse<Name> = {
+  list: 'listCandidateReports',
+  keyset: ['modifiedAt', 'attemptId'],
+  principal: principalWith({ studentIds: ['student-1'], scopes: ['reports:read'] }),
+  binding,
+};
+const position = { modifiedAt: '2026-02-28T23:59:59.999999999Z', attemptId: 'attempt/ä 1' };
+
+const open = (cursor: string, other: CursorUse<Name> = use, now = NOW): ReturnType<typeof openCursor> =>
+  openCursor(keys, other, cursor, now);
+
+describe('a cursor', () => {
+  it('opens to the very position that was sealed, for every caller and request', async () => {
+    const text = fc.string({ unit: 'binary', maxLength: 255 }).filter((value) => value.isWellFormed());
+    const bindable = fc.dictionary(text, fc.oneof(text, fc.integer(), fc.constant(null), fc.array(text)));
+    await fc.assert(
+      fc.asyncProperty(
+        anyPrincipal,
+        bindable,
+        fc.record({ modifiedAt: text, attemptId: text }),
+        async (principal, bound, there) => {
+          const own = { ...use, principal, binding: bound };
+          expect(await open(await sealCursor(keys, own, there, NOW), own)).toEqual({
+            ok: true,
+            value: there,
+          });
+        },
+      ),
+    );
+  });
+
+  it('is 1 to 2,048 characters, also for ids of 255 bytes that JSON would write in six times as many [RP-134]', async () => {
+    const worst = ['\u0001', '"', '\\', '\u00e4', '\u20ac', '\ud83d\ude00', 'a'].map((char) =>
+      char.repeat(Math.floor(255 / Buffer.byteLength(char))),
+    );
+    const longest = principalWith({
+      tenantId: '\u0001'.repeat(255),
+      studentIds: Array.from({ length: 500 }, (_, at) => `${at}${'\u0001'.repeat(250)}`),
+    });
+    for (const attemptId of worst) {
+      const there = { ...position, attemptId };
+      const own = { ...use, principal: longest, binding: { ...binding, candidateSourcedId: attemptId } };
+      const cursor = await sealCursor(keys, own, there, NOW);
+      expect(cursor).toMatch(/^[\w.-]{1,2048}$/);
+      expect(await open(cursor, own)).toEqual({ ok: true, value: there });
+    }
+  });
+
+  it('that could not be sent back is a defect, as is a position that is no text', async () => {
+    const huge = { ...position, attemptId: 'a'.repeat(2_000) };
+    await expect(sealCursor(keys, use, huge, NOW)).rejects.toThrow(RangeError);
+    await expect(sealCursor(keys, use, { ...position, attemptId: '\ud800' }, NOW)).rejects.toThrow(TypeError);
+  });
+
+  it('shows nothing of position, caller or request to whoever holds it, and is never the same twice', async () => {
+    const cursor = await sealCursor(keys, use, { ...position, attemptId: 'canary-7731' }, NOW);
+    const readable = cursor.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+    expect(JSON.parse(readable[0]!)).toEqual({
+      alg: 'dir',
+      enc: 'A256GCM',
+      kid: 'cursor-1',
+      typ: 'reports-cursor+jwe',
+    });
+    for (const secret of ['canary', 'student-1', 'tenant-a', '2026', 'mastery_gate'])
+      expect(readable.join('|')).not.toContain(secret);
+    expect(await sealCursor(keys, use, { ...position, attemptId: 'canary-7731' }, NOW)).not.toBe(cursor);
+  });
+
+  it('opens for one hour after its issue and not at that instant [RP-303]', async () => {
+    const cursor = await sealCursor(keys, use, position, NOW);
+    expect(await open(cursor, use, NOW + HOUR - 1)).toEqual({ ok: true, value: position });
+    for (const late of [NOW + HOUR, NOW + HOUR + 1, NOW + 48 * HOUR])
+      expect(await open(cursor, use, late)).toEqual(refused);
+  });
+
+  it('is refused with any one character changed, left out or added [RP-303]', async () => {
+    const cursor = await sealCursor(keys, use, position, NOW);
+    const alphabet = [
+      ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ %\u0000\u00e4',
+    ];
+    const at = fc.nat({ max: cursor.length - 1 });
+    const change = fc.oneof(
+      fc
+        .tuple(at, fc.constantFrom(...alphabet))
+        .map(([index, char]) => cursor.slice(0, index) + char + cursor.slice(index + 1)),
+      fc
+        .tuple(at, fc.constantFrom(...alphabet, ''))
+        .map(
+          ([index, char]) => cursor.slice(0, index) + char + cursor.slice(char === '' ? index + 1 : index),
+        ),
+      at.map((length) => cursor.slice(0, length)),
+      // The case of a letter, and the unused bits at the end of each part.
+      at.map((index) => {
+        const char = cursor[index]!;
+        const turned = char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase();
+        return cursor.slice(0, index) + turned + cursor.slice(index + 1);
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(change, async (changed) => {
+        fc.pre(changed !== cursor);
+        expect(await open(changed)).toEqual(refused);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('has one spelling: unused bits at the end of a part are not forgiven [RP-303]', async () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const cursor = await sealCursor(keys, use, position, NOW);
+    // The tag: 16 bytes leave four unused bits in its last character.
+    const respelt = cursor.slice(0, -1) + alphabet[alphabet.indexOf(cursor.at(-1)!) ^ 1]!;
+    expect(Buffer.from(respelt.split('.')[4]!, 'base64url')).toEqual(
+      Buffer.from(cursor.split('.')[4]!, 'base64url'),
+    );
+    expect(await open(respelt)).toEqual(refused);
+  });
+
+  const other = (change: Partial<CursorUse<Name>>): CursorUse<Name> => ({ ...use, ...change });
+  const bound = (change: object): CursorUse<Name> => other({ binding: { ...binding, ...change } });
+  const caller = (change: Parameters<typeof principalWith>[0]): CursorUse<Name> =>
+    other({ principal: { ...use.principal, ...change } });
+
+  it.each([
+    ['another tenant', caller({ tenantId: 'tenant-b' })],
+    ['another subject', caller({ sub: 'user-2' })],
+    ['another role', caller({ role: 'Teacher' })],
+    ['more scopes', caller({ scopes: ['reports:read', 'reports:write'] })],
+    ['one candidate more in the claims', caller({ studentIds: ['student-1', 'student-2'] })],
+    ['a class in the claims', caller({ classSourcedIds: ['class-1'] })],
+    ['a school in the claims', caller({ schoolSourcedIds: ['school-1'] })],
+    ['an administration in the claims', caller({ administrationIds: ['administration-1'] })],
+    ['another candidate', bound({ candidateSourcedId: 'Student-1' })],
+    ['another filter value', bound({ testKind: 'formative' })],
+    ['a filter more', bound({ status: 'scored' })],
+    ['a filter less', bound({ testKind: undefined })],
+    ['another sort', bound({ sort: 'modifiedAt' })],
+    ['another limit', bound({ limit: 24 })],
+    ['another list', other({ list: 'listRevisionOrders' })],
+    ['another sort key', other({ keyset: ['attemptId', 'modifiedAt'] })],
+  ])('works with %s as little as in a stranger’s hands [RP-135, RP-303]', async (_, use) => {
+    const cursor = await sealCursor(keys, other({}), position, NOW);
+    expect(await open(cursor, use)).toEqual(refused);
+    expect(await open(await sealCursor(keys, use, position, NOW), other({}))).toEqual(refused);
+  });
+
+  it('works with the same request, however its members and claims are ordered and its defaults are spelt [RP-303]', async () => {
+    const cursor = await sealCursor(keys, use, position, NOW);
+    const { principal } = use;
+    const reordered = {
+      ...use,
+      principal: { ...principal, studentIds: [...principal.studentIds, ...principal.studentIds] },
+      binding: { limit: 25, status: undefined, sort: '-modifiedAt', ...binding },
+    };
+    expect(await open(cursor, reordered)).toEqual({ ok: true, value: position });
+  });
+
+  it.each([
+    ['2,049 characters', 'a'.repeat(2_049)],
+    ['one character', 'x'],
+    ['four dots', '....'],
+    ['a position in clear', Buffer.from(JSON.stringify(position)).toString('base64url')],
+  ])('is not %s [RP-134, RP-303]', async (_, cursor) => {
+    expect(await open(cursor)).toEqual(refused);
+  });
+
+  it('is refused under an unknown or retired key and under another kind’s [RP-303]', async () => {
+    const cursor = await sealCursor(keys, use, position, NOW);
+    const forgetful: KeyRing = { ...keys, open: () => Promise.resolve(undefined) };
+    expect(await openCursor(forgetful, use, cursor, NOW)).toEqual(refused);
+    const { kid, key } = await keys.active('cursor');
+    const payload = { issuedAt: NOW, expiresAt: NOW + HOUR };
+    const sealAs = (typ: string): Promise<string> =>
+      new CompactEncrypt(new TextEncoder().encode(JSON.stringify(payload)))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid, typ })
+        .encrypt(key);
+    for (const typ of ['mastery-continuation+jwe', 'reports-cursor+jwe'])
+      expect(await open(await sealAs(typ))).toEqual(refused);
+  });
+
+  it('needs its key ring: one that cannot be reached is a defect, not a refusal', async () => {
+    const broken: KeyRing = {
+      active: () => Promise.reject(new Error('settings are down')),
+      open: () => Promise.reject(new Error('settings are down')),
+    };
+    const cursor = await sealCursor(keys, use, position, NOW);
+    await expect(sealCursor(broken, use, position, NOW)).rejects.toThrow('settings are down');
+    await expect(openCursor(broken, use, cursor, NOW)).rejects.toThrow('settings are down');
+  });
+});
