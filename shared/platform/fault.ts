@@ -18,3 +18,20 @@ export interface UpstreamFault {
   /** Whether the same call may succeed later without any change. */
   readonly transient: boolean;
 }
+
+/** Refusals by which an owner says of an id that there is nothing for us: gone, foreign, or no id of its kind at all. */
+const HIDING: ReadonlySet<number | undefined> = new Set([400, 403, 410, 414, 422, 431]);
+
+/** Whether the owner shows nothing under the id of the call: it is absent there, or not to be told from an absent one. */
+export function hidesId({ kind, status }: UpstreamFault): boolean {
+  return kind === 'not-found' || (kind === 'rejected' && HIDING.has(status));
+}
+
+/** We pass an owner's wish to wait on, but none beyond an hour. */
+const MAX_RETRY_AFTER = 3_600;
+
+/** How long a caller is to wait where the owner asked for it, 1-3600 seconds: a member for a problem. */
+export function waitOf({ retryAfterSeconds }: UpstreamFault): { readonly retryAfterSeconds?: number } {
+  if (retryAfterSeconds === undefined) return {};
+  return { retryAfterSeconds: Math.min(Math.max(retryAfterSeconds, 1), MAX_RETRY_AFTER) };
+}

@@ -1,9 +1,8 @@
 import { systemReaders } from '#functions/mastery/records/system-readers.ts';
-import { dynamo, ssm } from '#shared/aws/clients.ts';
+import { dynamo } from '#shared/aws/clients.ts';
+import { openServiceProfiles } from '#shared/aws/open-service-profiles.ts';
 import { createRecordsTable } from '#shared/aws/records-table.ts';
-import { createServiceProfileParameters } from '#shared/aws/service-profile-parameters.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { createServiceProfiles, singleProfileOf } from '#shared/platform/service-profiles.ts';
 import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordStore } from '#shared/records/store.ts';
@@ -11,16 +10,10 @@ import type { RecordStore } from '#shared/records/store.ts';
 /** Released records, and the service profiles, which also say who may read system records; what every endpoint stands on. */
 export function openRecordStore(): { readonly store: RecordStore; readonly profiles: ServiceProfiles } {
   const { STAGE, RECORDS_TABLE } = readEnvironment(['STAGE', 'RECORDS_TABLE']);
-  const { PROFILES_PATH: profilesPath, SYSTEM_RECORD_TENANTS: systemTenants } = process.env;
-  const profiles = createServiceProfiles({
-    reader: profilesPath === undefined ? undefined : createServiceProfileParameters(ssm(), profilesPath),
-    single: singleProfileOf(process.env),
-    stage: STAGE,
-    now: Date.now,
-  });
+  const profiles = openServiceProfiles(STAGE, process.env);
   const store = createRecordStore({
     table: createRecordsTable(dynamo(), RECORDS_TABLE),
-    mayReadSystem: systemReaders(systemTenants, profiles),
+    mayReadSystem: systemReaders(process.env['SYSTEM_RECORD_TENANTS'], profiles),
   });
   return { store, profiles };
 }

@@ -7,16 +7,14 @@ import { createDataKeyOpener } from '#shared/aws/kms.ts';
 import { createKeySettings } from '#shared/aws/settings-table.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
-import { createPlatform } from '#shared/platform/http-platform.ts';
+import { platformConnection } from '#shared/platform/connect.ts';
 import { operations } from '#shared/platform/operations.ts';
 import { createAnswerMemo } from '#shared/platform/transport/answer-memo.ts';
-import { sleep } from '#shared/platform/transport/sleep.ts';
 import { openRecordStore } from './record-store.ts';
 
 /** The real dependencies of start, inspect and advance, once per container. */
 export function runDependencies(): RunDependencies {
   const environment = readEnvironment(['STAGE', 'SETTINGS_TABLE']);
-  const now = Date.now;
   const { store, profiles } = openRecordStore();
   const memo = createAnswerMemo([
     operations.readTestSpec,
@@ -31,20 +29,9 @@ export function runDependencies(): RunDependencies {
       kms: createDataKeyOpener(kms()),
       stage: environment.STAGE,
       purposes: ['continuation', 'pseudonym'],
-      clock: now,
+      clock: Date.now,
     }),
     pools: createPoolCache(),
-    connect: (profile, { receivedAt, deadline, log }) =>
-      createPlatform({
-        profile,
-        fetch: globalThis.fetch,
-        now,
-        sleep,
-        random: Math.random,
-        startedAt: receivedAt,
-        deadline,
-        memo,
-        log,
-      }),
+    connect: platformConnection(memo),
   };
 }

@@ -8,7 +8,7 @@ import type { RunDependencies } from './dependencies.ts';
 import { diagnose } from './diagnosis.ts';
 import { runEntityTag } from './entity-tag.ts';
 import { completionEventIri } from './names.ts';
-import { openPlatform } from './open-platform.ts';
+import { openRunPlatform } from './open-platform.ts';
 import { findingsOf } from './publication/findings.ts';
 import type { Findings } from './publication/findings.ts';
 import { completionIsProven } from './publication/publish.ts';
@@ -28,7 +28,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
     if (!continuation.ok) return continuation;
     return request.idempotent(async () => {
       const { state } = continuation.value;
-      const opened = await openPlatform(dependencies, request);
+      const opened = await openRunPlatform(dependencies, request);
       if (!opened.ok) return opened;
       const { platform } = opened.value;
       const [runtime, basis] = await Promise.all([

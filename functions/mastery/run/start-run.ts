@@ -5,6 +5,7 @@ import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { readBasis, requireKcComponents } from './basis.ts';
 import { composeRun } from './compose.ts';
@@ -13,8 +14,7 @@ import { assess } from './diagnosis.ts';
 import { runEntityTag } from './entity-tag.ts';
 import { deriveIdentity } from './identity.ts';
 import { offerItem } from './offer-item.ts';
-import { openPlatform } from './open-platform.ts';
-import type { OpenedPlatform } from './open-platform.ts';
+import { openRunPlatform } from './open-platform.ts';
 import { loadRecords } from './pinned-records.ts';
 import type { PinnedRecords } from './pinned-records.ts';
 import { recordReceipt } from './receipt.ts';
@@ -30,7 +30,7 @@ type Start = typeof startAdaptiveRun;
  */
 export function startRun(dependencies: RunDependencies): Operation<Start> {
   return async (request) => {
-    const opened = await openPlatform(dependencies, request);
+    const opened = await openRunPlatform(dependencies, request);
     if (!opened.ok) return opened;
     const { principal, body, receivedAt } = request;
     const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);

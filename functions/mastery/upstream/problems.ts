@@ -1,3 +1,4 @@
+import { hidesId, waitOf } from '#shared/platform/fault.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation, UpstreamService } from '#shared/platform/operation.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
@@ -10,12 +11,6 @@ import { problem } from '#shared/problems/registry.ts';
  */
 export type IdOrigin = 'caller' | 'derived';
 
-/** Refusals by which an owner says of an id that there is nothing for us: absent, gone, foreign, or no id of its kind at all. */
-const HIDES_ID: ReadonlySet<number | undefined> = new Set([400, 403, 410, 414, 422, 431]);
-
-/** We pass an owner's wish to wait on, but none beyond an hour. */
-const MAX_RETRY_AFTER = 3_600;
-
 /**
  * What a failed call means for the caller of the mastery engine [MA-218, MA-223].
  *
@@ -25,8 +20,7 @@ const MAX_RETRY_AFTER = 3_600;
  * - 424 `upstream-unavailable`: everything else; retryable only when the fault is transient.
  */
 export function upstreamProblem(fault: UpstreamFault, origin: IdOrigin = 'derived'): Problem {
-  const hidden = fault.kind === 'not-found' || (fault.kind === 'rejected' && HIDES_ID.has(fault.status));
-  if (hidden && origin === 'caller') return problem('mastery', 'resource-not-found', 404);
+  if (origin === 'caller' && hidesId(fault)) return problem('mastery', 'resource-not-found', 404);
   if (fault.kind === 'conflict' && fault.operation === 'qti.offer_selected_item') {
     return problem('mastery', 'stream-conflict', 409, {
       detail: 'QTI holds another open offer for the candidate of this run.',
@@ -117,9 +111,4 @@ export function reference(
   if (service === 'oneroster' || service === 'analytics' || service === 'administration')
     throw new TypeError(`${operation} is no operation of the mastery engine`);
   return { service, operation, ...(requestId === undefined ? {} : { requestId }) };
-}
-
-function waitOf(fault: UpstreamFault): { retryAfterSeconds?: number } {
-  if (fault.retryAfterSeconds === undefined) return {};
-  return { retryAfterSeconds: Math.min(Math.max(fault.retryAfterSeconds, 1), MAX_RETRY_AFTER) };
 }

@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
-import { operations } from '#shared/platform/operations.ts';
-import type { Platform } from '#shared/platform/platform.ts';
-import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
-import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
-import type { RunDependencies } from './dependencies.ts';
+import type { UpstreamFault } from './fault.ts';
 import { openPlatform } from './open-platform.ts';
-import type { PlatformRequest } from './open-platform.ts';
+import { operations } from './operations.ts';
+import type { Platform } from './platform.ts';
+import { createServiceProfiles } from './service-profiles.ts';
+import type { ServiceProfiles } from './service-profiles.ts';
 
 const refusal: UpstreamFault = {
   kind: 'rejected',
@@ -34,16 +32,15 @@ function container(): {
     revalidate: () => Promise.resolve(err(refusal)),
     trace: () => [],
   };
-  // SAFETY: opening a platform touches nothing else of either.
-  const dependencies = { profiles, connect: () => platform } as unknown as RunDependencies;
-  const requestAt = (receivedAt: number): PlatformRequest =>
-    ({ principal: { tenantId: 'tenant-a' }, receivedAt }) as PlatformRequest;
   return {
     profiles,
     async refusedAt(receivedAt) {
       time = receivedAt;
-      const opened = await openPlatform(dependencies, requestAt(receivedAt));
-      if (!opened.ok) throw new Error(opened.error.detail);
+      const opened = await openPlatform(
+        { profiles, connect: () => platform },
+        { principal: { tenantId: 'tenant-a' }, receivedAt, deadline: receivedAt, log: () => undefined },
+      );
+      if (!opened.ok) throw new Error(opened.error.kind);
       const wrapped = opened.value.platform;
       const { readCapabilities, verifyAnchor } = operations;
       const answers = await Promise.all([
