@@ -1,16 +1,39 @@
-import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Route } from '#shared/contract/route.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { problemDocument } from '#shared/problems/document.ts';
+import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { checkBody } from './checked-body.ts';
+import type { CheckedBody } from './checked-body.ts';
+import { acceptsGzip } from './content-coding.ts';
 import type { Exchange } from './exchange.ts';
 import type { OperationAnswer } from './operation.ts';
-import { pointerTo } from './syntax/issues.ts';
+import { headerValues } from './syntax/headers.ts';
+
+/** What comes out of the ladder, for a gateway: lambda-function.ts hands it over in the form that the route's transfer asks for. */
+export interface PipelineAnswer {
+  statusCode: number;
+  headers: Record<string, string>;
+  /** Not a text only for a success of a streamed route. */
+  readonly body: string | CheckedBody;
+  /** Whether the body may go out compressed. */
+  readonly gzip: boolean;
+  /** For what happens on the way out. */
+  readonly log: Log;
+}
+
+/**
+ * What the body of a buffered answer may take up as a string within JSON: a function's answer ends at 6 MB, and Lambda would make of a
+ * larger one a failure without a problem document. The rest is for status and headers.
+ */
+const MAX_BUFFERED_BYTES = 6 * 1024 * 1024 - 16 * 1024;
+/** No character of a JSON text needs more when it is quoted once more. */
+const MAX_BYTES_PER_CHARACTER = 3;
 
 /** A problem as an HTTP answer. Built fresh each time: nothing of an upstream or of another answer can cling to it. */
-export function problemAnswer(problem: Problem, exchange: Exchange): APIGatewayProxyResult {
+export function problemAnswer(problem: Problem, exchange: Exchange): PipelineAnswer {
   const withOperation =
     problem.service === 'reports' && exchange.control !== undefined
       ? { operationId: exchange.control.operationId, ...problem }
@@ -26,7 +49,8 @@ export function problemAnswer(problem: Problem, exchange: Exchange): APIGatewayP
       ...problem.headers,
     },
     body: JSON.stringify(problemDocument(withOperation, exchange)),
-    isBase64Encoded: false,
+    gzip: false,
+    log: exchange.log,
   };
 }
 
@@ -35,38 +59,46 @@ const HEADER_VALUE = /^[\x20-\x7e]+$/;
 
 /**
  * An operation's answer as an HTTP answer, if it keeps its own contract: the body fits the route's schema exactly, every header is one that
- * the route declares. Otherwise the places that do not, by name and reason, without values.
+ * the route declares, and a buffered answer fits into what a function can return. Otherwise the places that do not, by name and reason,
+ * without values.
  */
 export function successAnswer(
   route: Route,
   answer: OperationAnswer,
   exchange: Exchange,
-): Result<APIGatewayProxyResult, readonly string[]> {
-  const parsed = route.success.schema.safeParse(answer.body);
+): Result<PipelineAnswer, readonly string[]> {
   const headers: Readonly<Record<string, string | undefined>> = answer.headers ?? {};
+  const checked = checkBody(route, answer.body);
   const reasons = [
-    ...(parsed.error?.issues ?? []).map(
-      ({ code, path }) =>
-        `${code} at ${pointerTo(
-          'body',
-          path.map((segment) => (typeof segment === 'number' ? segment : String(segment))),
-        )}`,
-    ),
+    ...(checked.ok ? [] : checked.error),
     ...Object.entries(headers).flatMap(([name, value]) => refuseHeader(route, name, value)),
   ];
-  if (!parsed.success || reasons.length > 0) return err(reasons);
+  if (!checked.ok || reasons.length > 0) return err(reasons);
+  const streamed = route.success.transfer === 'stream';
+  const body = streamed ? checked.value : checked.value.text();
+  if (typeof body === 'string' && !fitsBuffered(body)) return err(['larger than 6 MB']);
   const replayed =
     exchange.control?.replayed === true && route.success.headers.includes('Idempotent-Replayed');
   return ok({
     statusCode: route.success.status,
     headers: {
       'Content-Type': 'application/json',
-      ...Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
+      ...Object.fromEntries(
+        Object.entries(headers).filter((header): header is [string, string] => header[1] !== undefined),
+      ),
       ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
     },
-    body: JSON.stringify(parsed.data),
-    isBase64Encoded: false,
+    body,
+    gzip: streamed && acceptsGzip(headerValues(exchange.headers, 'accept-encoding')),
+    log: exchange.log,
   });
+}
+
+function fitsBuffered(text: string): boolean {
+  return (
+    text.length * MAX_BYTES_PER_CHARACTER <= MAX_BUFFERED_BYTES ||
+    Buffer.byteLength(JSON.stringify(text)) <= MAX_BUFFERED_BYTES
+  );
 }
 
 function refuseHeader(route: Route, name: string, value: string | undefined): readonly string[] {

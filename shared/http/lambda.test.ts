@@ -15,7 +15,7 @@ import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test
 import type { TestIssuer, TestRequest } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe } from '#test/support/probe-routes.ts';
 import { createLambda } from './lambda.ts';
-import type { LambdaHandler } from './pipeline.ts';
+import type { BufferedFunction, StreamedFunction } from './lambda-function.ts';
 import { createReadLambda } from './read-lambda.ts';
 
 let aws: TestAws;
@@ -59,10 +59,16 @@ afterAll(async () => {
   await aws.close();
 });
 
-async function invoke(handler: LambdaHandler, row: Parameters<typeof proxyEvent>[0], request: TestRequest) {
+type Handler = BufferedFunction | StreamedFunction;
+
+async function invoke(handler: Handler, row: Parameters<typeof proxyEvent>[0], request: TestRequest) {
   const context = { awsRequestId: crypto.randomUUID(), getRemainingTimeInMillis: () => 29_000 } as Context;
   const defaults = { Authorization: authorization, 'Idempotency-Key': 'key-1' };
-  const answer = await handler(proxyEvent(row, { path: { probeId: 'p' }, ...request }, defaults), context);
+  // SAFETY: the probes are buffered.
+  const answer = await (handler as BufferedFunction)(
+    proxyEvent(row, { path: { probeId: 'p' }, ...request }, defaults),
+    context,
+  );
   return { status: answer.statusCode, body: JSON.parse(answer.body) as Record<string, unknown> };
 }
 
@@ -70,7 +76,7 @@ describe('a function bound to its environment', () => {
   it('keeps its control records in DynamoDB under a key of the ring, and resumes from there in another container [MA-190, MA-191]', async () => {
     const row = actOnProbe('mastery');
     const replayed: boolean[] = [];
-    const container = (): LambdaHandler =>
+    const container = (): Handler =>
       createLambda(row, () => async ({ idempotent, body }) => {
         const done = await idempotent((control) => {
           replayed.push(control.replayed);

@@ -7,9 +7,10 @@ import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { readEnvironment } from './environment.ts';
+import { lambdaFunction } from './lambda-function.ts';
+import type { BufferedFunction, StreamedFunction } from './lambda-function.ts';
 import type { Operation } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
-import type { LambdaHandler } from './pipeline.ts';
 import { processSurroundings } from './surroundings.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -21,13 +22,14 @@ import type { Surroundings } from './surroundings.ts';
 export function createLambda<R extends Route>(
   route: R,
   bind: () => Operation<R> | Promise<Operation<R>>,
-): LambdaHandler {
+): BufferedFunction | StreamedFunction {
   const surroundings = processSurroundings();
-  return createPipeline(route, {
+  const pipeline = createPipeline(route, {
     operation: bind,
     surroundings,
     idempotency: () => controlRecords(surroundings),
   });
+  return lambdaFunction(route, pipeline);
 }
 
 function controlRecords({ environment, now, sleep, random }: Surroundings): Idempotency {

@@ -3,6 +3,7 @@ import type { Route } from '#shared/contract/route.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import type { CheckedBody } from './checked-body.ts';
 
 /** Who calls: verified claims only. */
 export interface Principal {
@@ -28,6 +29,10 @@ export interface Control {
 /** What the pipeline hands to an endpoint: everything is checked, nothing is raw. */
 export interface OperationRequest<R extends Route = Route> {
   readonly requestId: string;
+  /** For answers only, never for a log line. */
+  readonly traceId: string;
+  /** Base of the `type` URIs of problems that stand inside an answer. */
+  readonly problemsUrl: string;
   readonly principal: Principal;
   readonly path: z.output<R['request']['path']>;
   readonly query: z.output<R['request']['query']>;
@@ -51,7 +56,8 @@ export interface OperationRequest<R extends Route = Route> {
 }
 
 export interface OperationAnswer<R extends Route = Route> {
-  readonly body: z.input<R['success']['schema']>;
+  /** Checked by the pipeline, unless it has been checked already. */
+  readonly body: z.input<R['success']['schema']> | CheckedBody;
   readonly headers?: Readonly<Partial<Record<R['success']['headers'][number], string>>>;
 }
 

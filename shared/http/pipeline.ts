@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { MiddlewareObj, Request } from '@middy/core';
 import httpSecurityHeaders from '@middy/http-security-headers';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
@@ -10,6 +10,7 @@ import { describeError } from '#shared/observability/describe-error.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problemAnswer, successAnswer } from './answers.ts';
+import type { PipelineAnswer } from './answers.ts';
 import { createKeySet } from './auth/key-set.ts';
 import type { KeySet } from './auth/key-set.ts';
 import { verifyToken } from './auth/verify-token.ts';
@@ -23,8 +24,8 @@ import type { Surroundings } from './surroundings.ts';
 import { headerValues } from './syntax/headers.ts';
 import { readRequest } from './syntax/read-request.ts';
 
-/** A Lambda function behind a REST API proxy integration. */
-export type LambdaHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+/** Answers one event of a REST API proxy integration. */
+export type Pipeline = (event: APIGatewayProxyEvent, context: Context) => Promise<PipelineAnswer>;
 
 /** Whether a released route is open just now; the problem is the 503 of a gate that was withdrawn while the route is deployed [RP-018]. */
 export type ReleaseState = (exchange: Exchange) => Promise<Problem | undefined>;
@@ -39,8 +40,8 @@ export interface PipelineParts<R extends Route> {
   readonly releaseState?: () => ReleaseState;
 }
 
-type PipelineRequest = Request<APIGatewayProxyEvent, APIGatewayProxyResult>;
-type Stage = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
+type PipelineRequest = Request<APIGatewayProxyEvent, PipelineAnswer>;
+type Stage = MiddlewareObj<APIGatewayProxyEvent, PipelineAnswer>;
 
 /** A hung operation is answered while the function still can. */
 const EARLY_END_MS = 750;
@@ -58,7 +59,7 @@ const CALL_MS = 400;
  * The ladder around one operation (docs/pipeline.md). What is registered first has the last word on every answer: correlation, security
  * headers, problem boundary; then the stages that refuse, each with its own problem; then the operation and the check of its answer.
  */
-export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): LambdaHandler {
+export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline {
   if (route.request.idempotencyKey && parts.idempotency === undefined)
     throw new TypeError(`${route.operationId} takes an Idempotency-Key and was given no idempotency`);
   const exchanges = new WeakMap<Context, Exchange>();
@@ -73,7 +74,7 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
       run(exchangeOf(context), event);
   const operation = once(parts.operation);
 
-  const pipeline = middy<APIGatewayProxyEvent, APIGatewayProxyResult>(
+  const pipeline = middy<APIGatewayProxyEvent, PipelineAnswer>(
     async (_event: APIGatewayProxyEvent, context: Context) =>
       operate(route, await operation(), exchangeOf(context)),
     { timeoutEarlyInMillis: EARLY_END_MS },
@@ -98,6 +99,7 @@ function correlation(route: Route, surroundings: Surroundings, exchanges: WeakMa
     response.headers = {
       ...response.headers,
       'X-Request-Id': exchange.requestId,
+      ...(route.success.transfer === 'stream' ? { Vary: 'Accept-Encoding' } : {}),
       'Cache-Control': 'no-store',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     };
@@ -275,7 +277,7 @@ async function operate<R extends Route>(
   route: R,
   operation: Operation<R>,
   exchange: Exchange,
-): Promise<APIGatewayProxyResult> {
+): Promise<PipelineAnswer> {
   const outcome = await operation(operationRequest(route, exchange));
   if (!outcome.ok) {
     const { service, status, code } = outcome.error;
@@ -291,11 +293,13 @@ async function operate<R extends Route>(
 }
 
 function operationRequest<R extends Route>(route: R, exchange: Exchange): OperationRequest<R> {
-  const { requestId, receivedAt, deadline, log } = exchange;
+  const { requestId, traceId, problemsUrl, receivedAt, deadline, log } = exchange;
   const { path, query, body, ifMatch } = requestOf(exchange);
   let begun = false;
   return {
     requestId,
+    traceId,
+    problemsUrl,
     principal: principalOf(exchange),
     // SAFETY: these are the outputs of the same row's schemas, which the operation's types are made of.
     path: path as OperationRequest<R>['path'],

@@ -1,7 +1,8 @@
 import type { Route } from '#shared/contract/route.ts';
+import { lambdaFunction } from './lambda-function.ts';
+import type { BufferedFunction, StreamedFunction } from './lambda-function.ts';
 import type { Operation } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
-import type { LambdaHandler } from './pipeline.ts';
 import { processSurroundings } from './surroundings.ts';
 
 /**
@@ -12,6 +13,9 @@ import { processSurroundings } from './surroundings.ts';
 export function createReadLambda<R extends Route>(
   route: R,
   bind: () => Operation<R> | Promise<Operation<R>>,
-): LambdaHandler {
-  return createPipeline(route, { operation: bind, surroundings: processSurroundings() });
+): BufferedFunction | StreamedFunction {
+  return lambdaFunction(
+    route,
+    createPipeline(route, { operation: bind, surroundings: processSurroundings() }),
+  );
 }

@@ -62,6 +62,17 @@ export const logCodes = {
     meaning: 'The operation composed an answer that breaks its own contract; it was not sent: 500.',
     fields: { reasons: 'words' },
   },
+  ANSWER_BROKEN: {
+    level: 'error',
+    meaning: 'A defect ended a streamed answer before its end; what the client has of it is cut off.',
+    fields: { error: 'word', causes: 'words', frames: 'words' },
+  },
+  ANSWER_ABANDONED: {
+    level: 'info',
+    meaning:
+      'A streamed answer was not taken to its end: the client hung up, or read too slowly for the function’s time.',
+    fields: { reason: 'word' },
+  },
   PROBLEM_UNDECLARED: {
     level: 'error',
     meaning: 'The operation answered a problem that its route does not declare; it was sent all the same.',

@@ -188,7 +188,7 @@ export async function testLambda<R extends Route>(
     options.fetch ?? (() => Promise.resolve(new Response(JSON.stringify(issuer.jwks), { status: 200 })));
   const { releaseState } = options;
 
-  const handler = createPipeline(route, {
+  const pipeline = createPipeline(route, {
     operation: () => operation,
     surroundings: {
       environment: {
@@ -233,14 +233,13 @@ export async function testLambda<R extends Route>(
         awsRequestId: crypto.randomUUID(),
         getRemainingTimeInMillis: () => remainingMs,
       } as Context;
-      const answer = await handler(proxyEvent(route, request, defaults), context);
+      const { statusCode, headers, body } = await pipeline(proxyEvent(route, request, defaults), context);
+      const text = typeof body === 'string' ? body : body.text();
       return {
-        status: answer.statusCode,
-        headers: Object.fromEntries(
-          Object.entries(answer.headers ?? {}).map(([name, value]) => [name, String(value)]),
-        ),
-        body: JSON.parse(answer.body) as Readonly<Record<string, unknown>>,
-        text: answer.body,
+        status: statusCode,
+        headers,
+        body: JSON.parse(text) as Readonly<Record<string, unknown>>,
+        text,
       };
     },
   };

@@ -1,0 +1,36 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context, StreamifyHandler } from 'aws-lambda';
+import type { Route } from '#shared/contract/route.ts';
+import { sendAnswer } from './answer-stream.ts';
+import type { Pipeline } from './pipeline.ts';
+
+/** A function that returns its answer as a whole. */
+export type BufferedFunction = (
+  event: APIGatewayProxyEvent,
+  context: Context,
+) => Promise<APIGatewayProxyResult>;
+
+/** A function that writes its answer into the stream that the runtime hands to it. */
+export type StreamedFunction = StreamifyHandler<APIGatewayProxyEvent, void>;
+
+/** Time that is kept to end a stream that nobody reads before Lambda ends the function. */
+const LAST_MS = 250;
+
+/** A pipeline as the handler that Lambda calls, in the form that its route's transfer asks for. */
+export function lambdaFunction(route: Route, pipeline: Pipeline): BufferedFunction | StreamedFunction {
+  if (route.success.transfer === 'stream') {
+    return awslambda.streamifyResponse<APIGatewayProxyEvent>(async (event, stream, context) => {
+      const answer = await pipeline(event, context);
+      await sendAnswer(answer, stream, context.getRemainingTimeInMillis() - LAST_MS);
+    });
+  }
+  const buffered: BufferedFunction = async (event, context) => {
+    const { statusCode, headers, body } = await pipeline(event, context);
+    return {
+      statusCode,
+      headers,
+      body: typeof body === 'string' ? body : body.text(),
+      isBase64Encoded: false,
+    };
+  };
+  return buffered;
+}
