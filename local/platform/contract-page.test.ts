@@ -38,6 +38,8 @@ describe('the rendered contracts', () => {
       'POST `/core/results/v1/result-records/{resultRecordId}/components` | gap: assumed',
     );
     expect(text).toContain('GET `/caliper/v1p2/events?eventIri={eventIri}`');
+    // What may be left out, in the notation of RFC 6570.
+    expect(text).toContain('{candidateSourcedId}/attempts?limit={limit}{&qtiTestId,testKind,status,');
   });
 });
 

@@ -226,9 +226,10 @@ describe('reads', () => {
     });
   });
 
-  it('refuse an unknown query parameter, a malformed path, an unserved method and an unknown path', async () => {
+  it('refuse an unknown, absent or empty query parameter, a malformed path, an unserved method and an unknown path', async () => {
     expect((await call(operations.verifyAnchor, { query: '?rank=1' })).status).toBe(400);
     expect((await call(operations.readEvidenceAck)).status).toBe(400);
+    expect((await call(operations.readEvidenceAck, { query: '?eventIri=' })).status).toBe(400);
     expect((await call({ method: 'GET', path: '/ims/case/v1p1/CFItems/%E0%A4%A' })).status).toBe(400);
     const unserved = await call({ method: 'DELETE', path: '/extmap/v1/r90' });
     expect([unserved.status, unserved.headers.get('allow')]).toEqual([405, 'GET']);
