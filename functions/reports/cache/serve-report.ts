@@ -1,0 +1,158 @@
+import type * as z from 'zod';
+import type { Moment } from '#functions/reports/composition/facts.ts';
+import type { Consulted, SourceReader } from '#functions/reports/sources/reader.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { checkBody } from '#shared/http/checked-body.ts';
+import type { BodyTemplate, CheckedBody } from '#shared/http/checked-body.ts';
+import type { OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Platform } from '#shared/platform/platform.ts';
+import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { ClockReading, ResponseCache, Validator } from './response-cache.ts';
+import { createStamps } from './stamps.ts';
+import type { Stamps } from './stamps.ts';
+
+/** What every report goes out through, once per container. */
+export interface ReportServing {
+  readonly cache: ResponseCache;
+  readonly clock: () => ClockReading;
+  /** Cryptographically random bytes. */
+  readonly random: (bytes: number) => Uint8Array;
+  /** The owners as one request reads them. `stamp` gives what stands in a receipt for the time of an answer, in epoch milliseconds. */
+  readonly openSources: (platform: Platform, stamp: (observedAt: number) => string) => SourceReader;
+}
+
+/** One request for a report: the platform of its verified tenant, and the profile that it is spoken to with. */
+export interface ReportRequest<R extends Route> {
+  readonly route: R;
+  readonly request: Pick<
+    OperationRequest,
+    'requestId' | 'traceId' | 'problemsUrl' | 'principal' | 'path' | 'query'
+  >;
+  readonly platform: Platform;
+  readonly profile: ServiceProfile;
+}
+
+/** Composes a report of what its owners say. Of the moment it may only pass on what it is given: these are stamps. */
+export type Compose<R extends Route> = (
+  sources: SourceReader,
+  moment: Moment,
+) => Promise<Result<z.input<R['success']['schema']>, Problem>>;
+
+/**
+ * Answers a GET route of reports. An answer that this container gave the same caller to the same request less than 30 seconds ago is given
+ * again, with this request's ids and times, once every source that it stands on has confirmed in this very request that it has not changed
+ * (RFC 9110 section 13.1.2). In every other case, failures included, the report is composed as if there had been none, so that no answer
+ * depends on what the cache holds.
+ *
+ * Who may read is not judged again on a confirmed answer: the entry is bound to all of the caller's claims, and what they were compared with
+ * is among the confirmed sources.
+ */
+export async function serveReport<R extends Route>(
+  serving: ReportServing,
+  { route, request, platform, profile }: ReportRequest<R>,
+  compose: Compose<R>,
+): Promise<Result<OperationAnswer<R>, Problem>> {
+  const { cache, clock, random, openSources } = serving;
+  const key = cache.keyOf({ profile, route, request });
+
+  const known = cache.get(key);
+  if (known !== undefined) {
+    const observed = await confirm(platform, known.validators, clock);
+    // It may have grown too old while its sources were asked.
+    if (observed !== undefined && cache.get(key) === known)
+      return ok({ body: write(known.template, request, clock().now, observed) });
+    cache.drop(key);
+  }
+
+  const stamps = createStamps(random);
+  const sources = openSources(platform, stamps.observation);
+  const composed = await compose(sources, {
+    observedAt: stamps.composedAt,
+    requestId: stamps.requestId,
+    traceId: stamps.traceId,
+    problemsUrl: request.problemsUrl,
+  });
+  if (!composed.ok) return composed;
+  const composedAt = clock();
+  const checked = checkBody(route, composed.value);
+  // The pipeline refuses it for the same reasons, and says them.
+  if (!checked.ok) return ok({ body: composed.value });
+  const template = templateOf(checked.value, stamps);
+  const validators = validatorsOf(stamps, sources.consulted());
+  if (validators !== undefined && isComplete(composed.value))
+    cache.set(key, { template, validators, composedAt });
+  return ok({ body: write(template, request, composedAt.now, [...stamps.observations().values()]) });
+}
+
+/** The times at which each source was confirmed; undefined when any of them was not. All are asked, side by side. */
+async function confirm(
+  platform: Platform,
+  validators: readonly Validator[],
+  clock: () => ClockReading,
+): Promise<readonly number[] | undefined> {
+  const times = await Promise.all(
+    validators.map(async ({ operation, call, etag }) => {
+      const answer = await platform.revalidate(operation, call, etag);
+      return answer.ok && answer.value === 'unchanged' ? clock().now : undefined;
+    }),
+  );
+  return times.every((time) => time !== undefined) ? times : undefined;
+}
+
+/** The gaps of a body, in the order in which `write` fills them. */
+function templateOf(
+  body: CheckedBody,
+  { requestId, traceId, composedAt, observations }: Stamps,
+): BodyTemplate {
+  return body.template([requestId, traceId, composedAt, ...observations().keys()]);
+}
+
+/**
+ * The body of one request.
+ * @param now epoch milliseconds; a report is never older than what it stands on, even when the clock is set back meanwhile
+ * @param observed the times of its observations, in the order of their stamps
+ */
+function write(
+  template: BodyTemplate,
+  { requestId, traceId }: Pick<OperationRequest, 'requestId' | 'traceId'>,
+  now: number,
+  observed: readonly number[],
+): CheckedBody {
+  const observedAt = Math.max(now, ...observed);
+  return template.fill([requestId, traceId, ...[observedAt, ...observed].map(formatInstant)]);
+}
+
+/**
+ * What confirms a composition, in the order of its stamps; undefined when something in it cannot be confirmed: a source without a strong
+ * entity tag, or a receipt of something that was read once more since.
+ */
+function validatorsOf(
+  { observations }: Stamps,
+  consulted: readonly Consulted[],
+): readonly Validator[] | undefined {
+  const sources = new Map(consulted.map((source) => [source.stamp, source]));
+  const stamps = [...observations().keys()];
+  if (consulted.length === 0 || consulted.length !== stamps.length) return undefined;
+  const validators = stamps.map((stamp): Validator | undefined => {
+    const source = sources.get(stamp);
+    if (source?.etag === undefined || !isStrongEntityTag(source.etag)) return undefined;
+    const { operation, call, etag } = source;
+    return operation.method === 'GET' ? { operation, call, etag } : undefined;
+  });
+  return validators.every((validator) => validator !== undefined) ? validators : undefined;
+}
+
+/** Whether neither the body nor a row of it goes without a section that the next composition might have. */
+function isComplete(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { incompleteSections = [], data = [] } = body as {
+    readonly incompleteSections?: readonly unknown[];
+    readonly data?: readonly unknown[];
+  };
+  return incompleteSections.length === 0 && data.every(isComplete);
+}
