@@ -9,8 +9,8 @@ import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import type { Platform } from '#shared/platform/platform.ts';
-import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { ClockReading, ResponseCache, Validator } from './response-cache.ts';
 import { createStamps } from './stamps.ts';
@@ -26,15 +26,13 @@ export interface ReportServing {
   readonly openSources: (platform: Platform, stamp: (observedAt: number) => string) => SourceReader;
 }
 
-/** One request for a report: the platform of its verified tenant, and the profile that it is spoken to with. */
-export interface ReportRequest<R extends Route> {
+/** One request for a report, with the platform of its verified tenant. */
+export interface ReportRequest<R extends Route> extends OpenedPlatform {
   readonly route: R;
   readonly request: Pick<
     OperationRequest,
     'requestId' | 'traceId' | 'problemsUrl' | 'principal' | 'path' | 'query'
   >;
-  readonly platform: Platform;
-  readonly profile: ServiceProfile;
 }
 
 /** Composes a report of what its owners say. Of the moment it may only pass on what it is given: these are stamps. */
