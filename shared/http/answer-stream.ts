@@ -78,13 +78,18 @@ function isHighSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xd800;
 }
 
+/** A sequence whose first value has been looked at; it ends when this one is left. */
 function* startingWith<T>(
   first: IteratorResult<T, void>,
-  others: Iterable<T>,
+  others: Generator<T, void, undefined>,
 ): Generator<T, void, undefined> {
   if (first.done === true) return;
-  yield first.value;
-  yield* others;
+  try {
+    yield first.value;
+    yield* others;
+  } finally {
+    others.return();
+  }
 }
 
 /** Takes chunks only as fast as its own are taken. Zlib is loaded with the first body that needs it. */

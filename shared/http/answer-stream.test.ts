@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import * as z from 'zod';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { LogFields } from '#shared/observability/logger.ts';
+import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
+import { readProbe } from '#test/support/probe-routes.ts';
+import { sendAnswer } from './answer-stream.ts';
+import type { PipelineAnswer } from './answers.ts';
+import { checkBody } from './checked-body.ts';
+import type { CheckedBody } from './checked-body.ts';
+
+beforeAll(() => {
+  vi.stubGlobal('awslambda', awsLambda);
+});
+
+const minute = 60_000;
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A response stream with what has arrived at its other end. */
+interface Far {
+  readonly stream: ResponseStream;
+  readonly bytes: () => Buffer;
+  /** The prelude's value and the body behind its eight NUL bytes. */
+  readonly answer: () => {
+    readonly prelude: { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> };
+    readonly body: Buffer;
+  };
+}
+
+/** @param take resolves when the other end takes another chunk */
+function open(take: (chunk: Uint8Array) => Promise<void> = () => Promise.resolve()): Far {
+  const chunks: Uint8Array[] = [];
+  const bytes = (): Buffer => Buffer.concat(chunks);
+  return {
+    stream: new ResponseStream((chunk) => {
+      chunks.push(chunk);
+      return take(chunk);
+    }),
+    bytes,
+    answer() {
+      const all = bytes();
+      const end = all.indexOf(Buffer.alloc(8));
+      return {
+        prelude: JSON.parse(all.toString('utf8', 0, end)) as ReturnType<Far['answer']>['prelude'],
+        body: all.subarray(end + 8),
+      };
+    },
+  };
+}
+
+function checked(body: unknown): CheckedBody {
+  const probe = readProbe('reports');
+  const result = checkBody({ ...probe, success: { ...probe.success, schema: z.unknown() } }, body);
+  if (!result.ok) throw new Error(result.error.join());
+  return result.value;
+}
+
+function answering(body: PipelineAnswer['body'], gzip = false) {
+  const lines: (readonly [string, LogFields | undefined])[] = [];
+  const answer: PipelineAnswer = {
+    statusCode: 200,
+    headers: { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' },
+    body,
+    gzip,
+    log: (code, fields) => lines.push([code, fields]),
+  };
+  const send = ({ stream }: Far, milliseconds = minute): Promise<void> =>
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- declared as a class that the runtime has no instances of
+    sendAnswer(answer, stream, milliseconds);
+  return { send, lines };
+}
+
+/** Pieces that are not those of any value: what the sender makes of them is its own. */
+function ofPieces(pieces: () => Iterable<string>): CheckedBody {
+  return { ...checked({}), pieces };
+}
+
+describe('a streamed answer', () => {
+  it('is a prelude as API Gateway reads it, and then the JSON of its body [RP-224]', async () => {
+    const far = open();
+    await answering(checked({ rows: [{ a: 1 }, { a: 2 }] })).send(far);
+    expect(far.stream.contentType).toBe('application/vnd.awslambda.http-integration-response');
+    expect(far.bytes().toString()).toBe(
+      '{"statusCode":200,"headers":{"Content-Type":"application/json","Vary":"Accept-Encoding"}}' +
+        '\0\0\0\0\0\0\0\0{"rows":[{"a":1},{"a":2}]}',
+    );
+    expect(far.stream.writableFinished).toBe(true);
+  });
+
+  it('is the same text however it comes in pieces, whole or compressed', async () => {
+    const piece = fc
+      .tuple(fc.string({ unit: 'grapheme', minLength: 1 }), fc.integer({ min: 1, max: 40_000 }))
+      .map(([text, times]) => text.repeat(times).slice(0, 100_000).toWellFormed());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(piece, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        async (pieces, gzip) => {
+          const far = open();
+          await answering(
+            ofPieces(() => pieces),
+            gzip,
+          ).send(far);
+          const { prelude, body } = far.answer();
+          const coded = prelude.headers['Content-Encoding'] === 'gzip';
+          const text = pieces.join('');
+          expect(coded).toBe(gzip && Buffer.byteLength(text) >= 1024);
+          expect((coded ? gunzipSync(body) : body).toString() === text).toBe(true);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is compressed from 1 KB on, for a caller that takes gzip', async () => {
+    const coding = async (body: PipelineAnswer['body'], gzip: boolean): Promise<string | undefined> => {
+      const far = open();
+      await answering(body, gzip).send(far);
+      return far.answer().prelude.headers['Content-Encoding'];
+    };
+    expect(await coding(checked('x'.repeat(1022)), true)).toBe('gzip');
+    expect(await coding(checked('x'.repeat(1021)), true)).toBeUndefined();
+    expect(await coding(checked('x'.repeat(1022)), false)).toBeUndefined();
+  });
+
+  it.each([false, true])(
+    'holds little of a body of 100 MB at a time, however slowly it is taken (gzip: %j)',
+    async (gzip) => {
+      const row = randomBytes(75_000).toString('base64');
+      const body = checked({ rows: Array.from({ length: 1000 }, () => ({ row })) });
+      let made = 0;
+      let taken = 0;
+      let most = 0;
+      function* counted(): Generator<string> {
+        for (const piece of body.pieces()) {
+          made += piece.length;
+          yield piece;
+        }
+      }
+      const far = open(async (chunk) => {
+        if (taken === 0) {
+          // Nobody takes the first chunk for as long as anything still moves.
+          for (let before = -1; before !== made;) {
+            before = made;
+            await idle();
+          }
+          expect(made).toBeLessThan(1_000_000);
+        }
+        taken += chunk.length;
+        // What gzip has saved so far (base64: a quarter) is not held.
+        most = Math.max(most, (gzip ? made * 0.75 : made) - taken);
+      });
+      const { stream } = far;
+      await answering(ofPieces(counted), gzip).send({ ...far, stream });
+      expect(made).toBeGreaterThan(100_000_000);
+      expect(taken).toBeGreaterThan(gzip ? 75_000_000 : 100_000_000);
+      expect(most).toBeLessThan(1_500_000);
+    },
+  );
+
+  it.each([false, true])(
+    'that breaks off is a failure of the function and nothing whole for the caller (gzip: %j) [RP-228]',
+    async (gzip) => {
+      const far = open();
+      const { send, lines } = answering(
+        ofPieces(function* () {
+          yield `{"rows":["${randomBytes(300_000).toString('base64')}"`;
+          throw new TypeError('canary');
+        }),
+        gzip,
+      );
+      await expect(send(far)).rejects.toThrow(/^the answer broke off$/);
+      expect(far.stream.writableEnded).toBe(false);
+      expect(far.stream.destroyed).toBe(false);
+      const { body } = far.answer();
+      expect(body.length).toBeGreaterThan(100_000);
+      expect(() => JSON.parse((gzip ? gunzipSync(body) : body).toString()) as unknown).toThrow();
+      expect(lines).toMatchObject([['ANSWER_BROKEN', { error: 'TypeError' }]]);
+      expect(JSON.stringify(lines)).not.toContain('canary');
+    },
+  );
+
+  it('that breaks before its first byte has sent nothing', async () => {
+    const far = open();
+    const { send } = answering(
+      ofPieces(function* () {
+        throw new TypeError('canary');
+      }),
+    );
+    await expect(send(far)).rejects.toThrow(/^the answer broke off$/);
+    expect(far.bytes()).toHaveLength(0);
+  });
+
+  it.each([false, true])('ends quietly when the caller hangs up (gzip: %j)', async (gzip) => {
+    let made = 0;
+    let ended = false;
+    const far = open((): Promise<void> => {
+      far.stream.destroy(new Error('gone'));
+      return Promise.resolve();
+    });
+    const { send, lines } = answering(
+      ofPieces(function* () {
+        try {
+          for (; made < 1000; made += 1) yield randomBytes(75_000).toString('base64');
+        } finally {
+          ended = true;
+        }
+      }),
+      gzip,
+    );
+    await send(far);
+    expect(made).toBeLessThan(20);
+    await vi.waitFor(() => expect(ended).toBe(true));
+    expect(lines).toEqual([['ANSWER_ABANDONED', { reason: 'hung-up' }]]);
+  });
+
+  it('is not begun for a caller that has gone before', async () => {
+    const far = open();
+    far.stream.destroy();
+    const { send, lines } = answering(checked({ a: 1 }));
+    await send(far);
+    expect(far.bytes()).toHaveLength(0);
+    expect(lines).toEqual([['ANSWER_ABANDONED', { reason: 'hung-up' }]]);
+  });
+
+  it('that nobody reads ends before the function’s time does, and not like a whole one', async () => {
+    const far = open(() => new Promise(() => undefined));
+    const { send, lines } = answering(ofPieces(() => ['x'.repeat(1_000_000)]));
+    await expect(send(far, 0)).rejects.toThrow(/^the answer was not taken in time$/);
+    expect(far.stream.writableEnded).toBe(false);
+    expect(lines).toEqual([['ANSWER_ABANDONED', { reason: 'too-slow' }]]);
+  });
+});
