@@ -73,7 +73,8 @@ function masteryDocument(problem: Problem, occurrence: Occurrence): MasteryProbl
   };
 }
 
-function reportsDocument(problem: Problem, occurrence: Occurrence): ReportsProblem {
+/** The reports service's document of one of its problems, also for one inside a success [RP-071]. */
+export function reportsDocument(problem: Problem, occurrence: Occurrence): ReportsProblem {
   return {
     ...common(problem, occurrence),
     requestId: occurrence.requestId,

@@ -47,6 +47,9 @@ export const itemEvidence = z
   .meta({ id: 'ItemEvidence' });
 export type ItemEvidence = z.infer<typeof itemEvidence>;
 
+/** Item evidence of one mastery row, at most. */
+export const MAX_ROW_EVIDENCE = 500;
+
 /** `evidence` is absent in the view `standards`, never empty [RP-079, RP-095]. */
 export const masteryRow = z
   .strictObject({
@@ -60,7 +63,7 @@ export const masteryRow = z
     uncertaintyKind: z.enum(['standard_error', 'interval_half_width', 'policy_margin', 'unknown']),
     policyId: text,
     policyVersion: text,
-    evidence: z.array(itemEvidence).min(1).max(500).optional(),
+    evidence: z.array(itemEvidence).min(1).max(MAX_ROW_EVIDENCE).optional(),
   })
   .meta({ id: 'MasteryRow' });
 export type MasteryRow = z.infer<typeof masteryRow>;
@@ -116,7 +119,8 @@ export type DiagnosticDetail = z.infer<typeof diagnosticDetail>;
 export const omission = z.enum(['mastery', 'itemEvidence', 'readiness']);
 export type Omission = z.infer<typeof omission>;
 
-const MAX_MASTERY_ROWS = 5_000;
+/** Mastery rows of one report, at most. */
+export const MAX_MASTERY_ROWS = 5_000;
 
 /** One report on one scored attempt, composed live from the owners of its facts. */
 export const attemptReport = z

@@ -4,6 +4,10 @@ import { sources } from './source-ref.ts';
 
 export const limitation = z.string().min(1).max(500);
 
+/** Limitations of one entry, and entries of one report, at most. */
+export const MAX_LIMITATIONS = 50;
+export const MAX_ENTRIES = 100;
+
 const readinessEntry = z
   .strictObject({
     decision: z.enum(['projected_pass', 'not_ready', 'indeterminate', 'unknown']),
@@ -15,7 +19,7 @@ const readinessEntry = z
     qualifyingBlueprintSlotIds: z.array(reference).refine(areUnique, 'every slot is named once'),
     decisionRuleId: text,
     decisionRuleVersion: text,
-    limitations: z.array(limitation).max(50),
+    limitations: z.array(limitation).max(MAX_LIMITATIONS),
   })
   .check(
     z.refine(
@@ -36,7 +40,7 @@ export const readinessReport = z
     entries: z
       .array(readinessEntry)
       .min(1)
-      .max(100)
+      .max(MAX_ENTRIES)
       .refine(
         (entries) =>
           areUnique(entries.map((entry) => JSON.stringify([entry.sourceTest, entry.sourceVersion]))),

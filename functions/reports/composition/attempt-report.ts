@@ -1,0 +1,140 @@
+import type * as z from 'zod';
+import type {
+  AttemptReport,
+  Omission,
+  View,
+  attemptReport,
+} from '#shared/contract/reports/attempt-report.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { reportsDocument } from '#shared/problems/document.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { AttemptFacts, Moment } from './facts.ts';
+import { composeHeader } from './header.ts';
+import type { ComposedHeader } from './header.ts';
+import { incomplete, requireCurrent } from './incomplete.ts';
+import { checkGaps } from './mastery-gate.ts';
+import { composeMastery } from './mastery-rows.ts';
+import type { ComposedRow } from './mastery-rows.ts';
+
+type Identity = Pick<
+  AttemptReport,
+  | 'attemptId'
+  | 'qtiSessionId'
+  | 'qtiTestId'
+  | 'resultRecordId'
+  | 'candidateSourcedId'
+  | 'administrationId'
+  | 'contentTestSpecId'
+>;
+
+/** A whole report before any projection and without the moment of its answer. */
+export interface ComposedAttempt {
+  readonly identity: Identity;
+  readonly header: ComposedHeader;
+  readonly mastery: readonly ComposedRow[];
+  readonly sources: readonly SourceRef[];
+  /** Why optional sources could not be consulted. */
+  readonly enrichmentProblems: readonly Problem[];
+}
+
+/**
+ * Composes the report of an attempt whose owners agree on its versions (`disagreement`). Every fact is an owner's own; a required one that
+ * is absent, not current or contradicts itself is a 503 naming the owner, never a report with less [RP-001, RP-028].
+ */
+export function composeAttemptReport(facts: AttemptFacts): Result<ComposedAttempt, Problem> {
+  const { evidence, record, criteria, candidate, framework, enrichments } = facts;
+  const required = [evidence.receipt, record.receipt, criteria.receipt, candidate, framework.receipt];
+  const unfit = requireCurrent(required) ?? checkScored(facts) ?? checkFramework(facts);
+  if (unfit !== undefined) return err(unfit);
+
+  const header = composeHeader({
+    record: record.value,
+    criteria: criteria.value,
+    administeredItemCount: evidence.value.administeredItemCount,
+  });
+  if (!header.ok) return header;
+  const mastery = composeMastery(record.value.mastery, evidence.value.outcomes, framework.value);
+  if (!mastery.ok) return mastery;
+  const { gate } = header.value;
+  const gap =
+    checkGaps(gate, record.value.mastery) ?? checkKnownGaps(gate?.gapCaseGuids ?? [], framework.value.guids);
+  if (gap !== undefined) return err(gap);
+
+  return ok({
+    identity: {
+      attemptId: evidence.value.attemptId,
+      qtiSessionId: evidence.value.qtiSessionId,
+      qtiTestId: evidence.value.qtiTestId,
+      resultRecordId: record.value.resultRecordId,
+      candidateSourcedId: evidence.value.candidateSourcedId,
+      administrationId: evidence.value.administrationId,
+      contentTestSpecId: evidence.value.contentTestSpecId,
+    },
+    header: header.value,
+    mastery: mastery.value,
+    sources: [...required, ...enrichments.map(({ receipt }) => receipt)],
+    enrichmentProblems: enrichments.flatMap(({ problem }) => problem ?? []),
+  });
+}
+
+/** An attempt that QTI has not scored is no report [RP-063]. */
+export function checkScored({ evidence }: Pick<AttemptFacts, 'evidence'>): Problem | undefined {
+  return evidence.value.status === 'scored'
+    ? undefined
+    : incomplete('qti', 'QTI has not scored the attempt.');
+}
+
+/** A framework from before the one that the test spec was built on is stale. */
+function checkFramework({ framework, criteria }: AttemptFacts): Problem | undefined {
+  return compareInstants(framework.value.changedAt, criteria.value.caseFrameworkChangedAt) < 0
+    ? incomplete('case', 'The CASE framework is older than the one that the test spec was built on.')
+    : undefined;
+}
+
+/** Every gap can be looked up in CASE. */
+function checkKnownGaps(gapCaseGuids: readonly string[], guids: ReadonlySet<string>): Problem | undefined {
+  return gapCaseGuids.every((guid) => guids.has(guid))
+    ? undefined
+    : incomplete('case', 'The CASE framework lacks a GUID of the gate’s gaps.');
+}
+
+/** What each view leaves out. Readiness is a resource of its own, so every view names it [RP-065, RP-070, RP-077; the readings of RP-078, RP-079]. */
+const omissions: Readonly<Record<View, readonly Omission[]>> = {
+  summary: ['mastery', 'itemEvidence', 'readiness'],
+  standards: ['itemEvidence', 'readiness'],
+  evidence: ['readiness'],
+};
+
+/** The report as a view shows it, at the moment of its answer. Views differ in `mastery` and `omitted`, in nothing else [RP-075]. */
+export function projectAttemptReport(
+  { identity, header, mastery, sources, enrichmentProblems }: ComposedAttempt,
+  view: View,
+  moment: Moment,
+): z.input<typeof attemptReport> {
+  return {
+    object: 'attempt_report',
+    ...identity,
+    ...header,
+    mastery: projectMastery(mastery, view),
+    sources: [...sources],
+    omitted: [...omissions[view]],
+    incompleteSections: enrichmentProblems.map((problem) => reportsDocument(problem, moment)),
+    observedAt: moment.observedAt,
+    requestId: moment.requestId,
+    traceId: moment.traceId,
+  };
+}
+
+function projectMastery(mastery: readonly ComposedRow[], view: View): AttemptReport['mastery'] {
+  switch (view) {
+    case 'summary':
+      return [];
+    case 'standards':
+      return mastery.map(({ row }) => row);
+    case 'evidence':
+      return mastery.map(({ row, evidence }) => ({ ...row, evidence }));
+  }
+}

@@ -1,0 +1,78 @@
+import { gateDecision } from '#shared/contract/reports/attempt-report.ts';
+import type { GateDecision } from '#shared/contract/reports/attempt-report.ts';
+import { areUnique } from '#shared/contract/reports/primitives.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { SettledGate } from '#shared/platform/owners/results.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { incomplete } from './incomplete.ts';
+import { known } from './known.ts';
+
+type Criteria = NonNullable<ReportCriteria['criteria']>;
+
+/**
+ * The decision of Results under the blueprint's criteria; nothing is decided here but what is not known [RP-010]. Version and threshold come
+ * from the decision, else from Content. An owner that gives neither leaves no object to show: 503 naming Content (the reading of RP-104).
+ * @param settled null where Results made no decision
+ * @param criteria null where the blueprint has none
+ */
+export function decideGate(
+  settled: SettledGate | null,
+  criteria: Criteria | null,
+): Result<GateDecision, Problem> {
+  const criteriaVersion = settled?.criteriaVersion ?? criteria?.criteriaVersion;
+  const required = settled?.required ?? criteria?.required ?? undefined;
+  if (criteriaVersion === undefined || required === undefined)
+    return err(
+      incomplete(
+        'content',
+        'Neither Results nor Content names the version and the threshold of the gate’s criteria.',
+      ),
+    );
+  const decision: GateDecision = {
+    status: statusOf(settled, criteria),
+    criteriaVersion,
+    achieved: settled?.achieved ?? null,
+    required,
+    gapCaseGuids: settled?.gapCaseGuids ?? [],
+    coverageEvidenceId: settled?.coverageEvidenceId ?? null,
+  };
+  const contradiction = contradictions.find(({ holds }) => holds(decision));
+  return contradiction === undefined ? ok(decision) : err(incomplete('results', contradiction.detail));
+}
+
+/** What Results says, once nothing is missing that forces `indeterminate`, over a `fail` as well as over a `pass` [RP-011, RP-103]. */
+function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateDecision['status'] {
+  const isComplete =
+    settled !== null &&
+    settled.coverageEvidenceId !== null &&
+    settled.criteriaVersion !== null &&
+    settled.required !== null &&
+    criteria !== null &&
+    criteria.required !== null;
+  return isComplete ? known(gateDecision.shape.status.options, settled.status) : 'indeterminate';
+}
+
+/** Decisions that contradict themselves, each a 503 naming Results [RP-102, RP-105]. */
+const contradictions: readonly {
+  readonly holds: (gate: GateDecision) => boolean;
+  readonly detail: string;
+}[] = [
+  {
+    holds: ({ status, achieved }) => status !== 'indeterminate' && achieved === null,
+    detail: 'The gate is decided at Results without a measurement.',
+  },
+  {
+    holds: ({ status, gapCaseGuids }) => status === 'pass' && gapCaseGuids.length > 0,
+    detail: 'The gate is passed at Results and lists gaps.',
+  },
+  {
+    holds: ({ status, gapCaseGuids }) => status === 'fail' && gapCaseGuids.length === 0,
+    detail: 'The gate is failed at Results and lists no gap.',
+  },
+  {
+    holds: ({ gapCaseGuids }) => !areUnique(gapCaseGuids),
+    detail: 'The gate’s list of gaps at Results names one of them twice.',
+  },
+];

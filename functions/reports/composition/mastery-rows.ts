@@ -1,0 +1,132 @@
+import { MAX_MASTERY_ROWS, MAX_ROW_EVIDENCE, masteryRow } from '#shared/contract/reports/attempt-report.ts';
+import type { ItemEvidence, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
+import type { SettledMastery } from '#shared/platform/owners/results.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { Framework } from './facts.ts';
+import { incomplete } from './incomplete.ts';
+import { known } from './known.ts';
+
+/** Evidence rows of one attempt, at most: beyond it, an answer could not be written within a function's memory. */
+const MAX_EVIDENCE = 250_000;
+
+/** A mastery row before any projection: what the view `standards` shows of it, and its evidence beside it. */
+export interface ComposedRow {
+  readonly row: Omit<MasteryRow, 'evidence'>;
+  readonly evidence: ItemEvidence[];
+}
+
+const states = masteryRow.shape.state.options;
+const uncertaintyKinds = masteryRow.shape.uncertaintyKind.options;
+
+/**
+ * The mastery of an attempt: rows, contributions and ids of Results, the time of every outcome from QTI, every GUID in CASE.
+ * @param mastery the rows of the settled record; it is counted before anything is built from it
+ */
+export function composeMastery(
+  mastery: readonly SettledMastery[],
+  outcomes: AttemptEvidence['outcomes'],
+  framework: Framework,
+): Result<ComposedRow[], Problem> {
+  const excess = checkCounts(mastery);
+  if (excess !== undefined) return err(excess);
+  const times = outcomeTimes(outcomes);
+  if (times === undefined) return err(incomplete('qti', 'QTI names an outcome of the attempt twice.'));
+  const taken = { standard: new Set<string>(), knowledge_component: new Set<string>() };
+  const rows: ComposedRow[] = [];
+  for (const settled of mastery) {
+    const seen = taken[settled.kind];
+    if (seen.has(settled.caseGuid))
+      return err(incomplete('results', 'Results holds two mastery rows of one kind and CASE GUID.'));
+    seen.add(settled.caseGuid);
+    const foreign = checkPlace(settled, framework);
+    if (foreign !== undefined) return err(foreign);
+    const row = composeRow(settled, times);
+    if (!row.ok) return row;
+    rows.push(row.value);
+  }
+  return ok(rows);
+}
+
+/** The limits of a report [RP-064, RP-095]. */
+function checkCounts(mastery: readonly SettledMastery[]): Problem | undefined {
+  if (mastery.length > MAX_MASTERY_ROWS)
+    return incomplete('results', 'Results holds more mastery rows than a report can carry.');
+  let total = 0;
+  for (const { evidence } of mastery) {
+    if (evidence.length === 0) return incomplete('results', 'Results holds a mastery row without evidence.');
+    if (evidence.length > MAX_ROW_EVIDENCE)
+      return incomplete('results', 'Results holds more evidence for a mastery row than a report can carry.');
+    total += evidence.length;
+  }
+  return total > MAX_EVIDENCE
+    ? incomplete('results', 'Results holds more evidence for the attempt than a report can carry.')
+    : undefined;
+}
+
+/** When every outcome was scored, by item and outcome; undefined when QTI names one twice. */
+function outcomeTimes(outcomes: AttemptEvidence['outcomes']): ReadonlyMap<string, string> | undefined {
+  const times = new Map<string, string>();
+  for (const outcome of outcomes) times.set(keyOf(outcome), outcome.scoredAt);
+  return times.size === outcomes.length ? times : undefined;
+}
+
+/** References hold no white space, so a space keeps item and outcome apart. */
+function keyOf({ qtiItemId, qtiOutcomeId }: { qtiItemId: string; qtiOutcomeId: string }): string {
+  return `${qtiItemId} ${qtiOutcomeId}`;
+}
+
+/** A row stands in CASE, under one of its parents there; a root has none [RP-089, RP-090]. */
+function checkPlace(
+  { caseGuid, parentCaseGuid }: SettledMastery,
+  { guids, parents }: Framework,
+): Problem | undefined {
+  if (!guids.has(caseGuid) || (parentCaseGuid !== null && !guids.has(parentCaseGuid)))
+    return incomplete('case', 'The CASE framework lacks a GUID of the mastery rows.');
+  const above = parents.get(caseGuid) ?? [];
+  const fits = parentCaseGuid === null ? above.length === 0 : above.includes(parentCaseGuid);
+  return fits
+    ? undefined
+    : incomplete('results', 'Results gives a mastery row another parent than the CASE framework.');
+}
+
+function composeRow(
+  settled: SettledMastery,
+  times: ReadonlyMap<string, string>,
+): Result<ComposedRow, Problem> {
+  const { estimate, threshold } = settled;
+  if (estimate === null || threshold === null)
+    return err(
+      incomplete('results', 'Results has not settled the estimate or the threshold of a mastery row.'),
+    );
+  const evidence: ItemEvidence[] = [];
+  for (const contribution of settled.evidence) {
+    const observedAt = times.get(keyOf(contribution));
+    if (observedAt === undefined)
+      return err(incomplete('qti', 'QTI has no scored outcome for evidence of a mastery row.'));
+    evidence.push({
+      qtiItemId: contribution.qtiItemId,
+      qtiOutcomeId: contribution.qtiOutcomeId,
+      resultComponentId: contribution.resultComponentId,
+      contribution: contribution.contribution,
+      observedAt,
+    });
+  }
+  return ok({
+    row: {
+      kind: settled.kind,
+      caseGuid: settled.caseGuid,
+      parentCaseGuid: settled.parentCaseGuid,
+      state: known(states, settled.state),
+      estimate,
+      threshold,
+      uncertainty: settled.uncertainty,
+      uncertaintyKind: known(uncertaintyKinds, settled.uncertaintyKind),
+      policyId: settled.policyId,
+      policyVersion: settled.policyVersion,
+    },
+    evidence,
+  });
+}

@@ -1,0 +1,23 @@
+import { score } from '#shared/contract/reports/attempt-report.ts';
+import type { Score } from '#shared/contract/reports/attempt-report.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { SettledScore } from '#shared/platform/owners/results.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { incomplete } from './incomplete.ts';
+import { known } from './known.ts';
+
+/** The settled score as Results holds it. No outcome enters: nothing here could add up to another value [RP-003, RP-080]. */
+export function composeScore(settled: SettledScore | null): Result<Score, Problem> {
+  if (settled === null)
+    return err(incomplete('results', 'Results has not settled the score of the attempt.'));
+  const { value, minimum, maximum, scaleVersion } = settled;
+  const unit = known(score.shape.unit.options, settled.unit);
+  if ((minimum !== null && value < minimum) || (maximum !== null && value > maximum))
+    return err(incomplete('results', 'The settled score lies outside the bounds that Results gives for it.'));
+  if (unit === 'mastery_scale' && scaleVersion === null)
+    return err(
+      incomplete('results', 'The settled score is on a mastery scale whose version Results does not name.'),
+    );
+  return ok({ value, minimum, maximum, unit, scaleVersion });
+}

@@ -1,0 +1,63 @@
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
+import type { RecordHeader, SettledGate } from '#shared/platform/owners/results.ts';
+import type { EquivalenceFacts } from './facts.ts';
+
+/** The versions that the lookup by attempt, or an index row, pins for the other owners. */
+export type Pins = Pick<AttemptEvidence, 'resultRecordVersion' | 'contentTestSpecVersion'>;
+
+/**
+ * The first owner whose fact is of another version than the one that the attempt pins, or undefined when all belong together. A reader
+ * reads once more before it takes a disagreement for final.
+ */
+export function disagreement(
+  pins: Pins,
+  record: RecordHeader,
+  criteria: ReportCriteria,
+): SourceService | undefined {
+  if (record.version !== pins.resultRecordVersion) return 'results';
+  if (record.contentTestSpecVersion !== pins.contentTestSpecVersion) return 'results';
+  if (criteria.version !== pins.contentTestSpecVersion) return 'content';
+  // Of another kind than a gate no decision is shown, so none can disagree.
+  if (criteria.testKind === 'mastery_gate' && decidedOtherwise(record.gate, criteria.criteria))
+    return 'results';
+  return undefined;
+}
+
+/** Whether Results decided under other criteria than the ones that Content holds [RP-010, RP-101]. */
+function decidedOtherwise(gate: SettledGate | null, criteria: ReportCriteria['criteria']): boolean {
+  return (
+    differ(gate?.criteriaVersion, criteria?.criteriaVersion) || differ(gate?.required, criteria?.required)
+  );
+}
+
+/** What only one of the two owners holds is a missing fact, not a disagreement. */
+function differ<T>(one: T | null | undefined, other: T | null | undefined): boolean {
+  return (one ?? undefined) !== undefined && (other ?? undefined) !== undefined && one !== other;
+}
+
+/**
+ * The first owner that speaks of another blueprint version than the form, or of other forms than Analytics compared; undefined when all
+ * speak of the same. Which forms a set names counts, not their order.
+ */
+export function equivalenceDisagreement({
+  form: { value: form },
+  equivalence: { value: equivalence },
+  criteria: { value: criteria },
+  formEvidence: { value: formEvidence },
+}: EquivalenceFacts): SourceService | undefined {
+  const isGoverned = (testSpecId: string, version: string): boolean =>
+    testSpecId === form.contentTestSpecId && version === form.contentTestSpecVersion;
+  if (!isGoverned(equivalence.contentTestSpecId, equivalence.contentTestSpecVersion)) return 'analytics';
+  if (!isGoverned(criteria.testSpecId, criteria.version)) return 'content';
+  if (!isGoverned(formEvidence.testSpecId, formEvidence.testSpecVersion)) return 'blueprint';
+  return sameMembers(equivalence.comparisonQtiTestIds, formEvidence.comparisonQtiTestIds)
+    ? undefined
+    : 'analytics';
+}
+
+function sameMembers(one: readonly string[], other: readonly string[]): boolean {
+  const [first, second] = [new Set(one), new Set(other)];
+  return first.size === second.size && one.every((member) => second.has(member));
+}
