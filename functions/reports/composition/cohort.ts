@@ -1,0 +1,40 @@
+import type * as z from 'zod';
+import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { CohortFacts, Moment } from './facts.ts';
+import { incomplete, requireCurrent } from './incomplete.ts';
+import { known } from './known.ts';
+
+const suppressions = cohortReport.shape.suppression.shape.status.options;
+
+/**
+ * A cohort as Analytics has rolled it up. Values go out only of a snapshot that Analytics calls `not_suppressed`; of any other one the
+ * count alone, as Analytics publishes it; where it withholds that, 503 [RP-004, RP-131, the reading of RP-132].
+ */
+export function composeCohort(
+  { scope, rollup: { value: rollup, receipt } }: CohortFacts,
+  moment: Moment,
+): Result<z.input<typeof cohortReport>, Problem> {
+  const outdated = requireCurrent([receipt]);
+  if (outdated !== undefined) return err(outdated);
+  const { populationCount } = rollup;
+  if (populationCount === null)
+    return err(incomplete('analytics', 'Analytics does not publish the population count of the cohort.'));
+  const status = known(suppressions, rollup.suppression.status);
+  return ok({
+    object: 'cohort_report',
+    scope,
+    rollupId: rollup.rollupId,
+    formulaVersion: rollup.formulaVersion,
+    asOf: rollup.asOf,
+    populationCount,
+    suppression: { status },
+    ...(status === 'not_suppressed' ? { measures: rollup.measures } : {}),
+    source: receipt,
+    observedAt: moment.observedAt,
+    requestId: moment.requestId,
+    traceId: moment.traceId,
+  });
+}
