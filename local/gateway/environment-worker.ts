@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
-import type { FromEnvironment, Initialization, Invocation } from './environment.ts';
+import type { FromEnvironment, Initialization, Invocation, ToEnvironment } from './environment.ts';
+import { awsLambda, isStreaming, ResponseStream, runStreaming } from './response-stream.ts';
 
 /** Callback handlers do not exist on this runtime, and so neither do the context's callbacks. */
 type AsyncContext = Omit<Context, 'done' | 'fail' | 'succeed'>;
@@ -29,13 +30,28 @@ for (const stream of [process.stdout, process.stderr]) {
   };
 }
 
+Object.assign(globalThis, { awslambda: awsLambda });
+
 // SAFETY: the contract of a Lambda bundle; a value that is not callable fails the first invocation with its own message.
 const { handler } = (await import(bundleUrl)) as {
   handler: (event: unknown, context: AsyncContext) => Promise<unknown>;
 };
 
-port.on('message', (invocation: Invocation) => {
-  void answer(invocation);
+/** The stream of the invocation under way, and what to call when the chunk that was sent last has been taken. */
+let streaming: { readonly id: number; readonly stream: ResponseStream; taken: () => void } | undefined;
+
+port.on('message', (message: ToEnvironment) => {
+  switch (message.kind) {
+    case 'invoke':
+      void answer(message);
+      return;
+    case 'taken':
+      if (streaming?.id === message.id) streaming.taken();
+      return;
+    case 'abandon':
+      if (streaming?.id === message.id) streaming.stream.destroy(new Error('the caller has hung up'));
+      return;
+  }
 });
 send({ kind: 'ready' });
 
@@ -52,6 +68,11 @@ async function answer({ id, event, requestId, deadline }: Invocation): Promise<v
     getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
   };
   try {
+    if (isStreaming<AsyncContext>(handler)) {
+      await runStreaming(handler, event, openStream(id), context);
+      send({ kind: 'ended', id });
+      return;
+    }
     const value = await handler(event, context);
     // What leaves a function is JSON of at most 6 MB; anything else fails here as it does in Lambda.
     // SAFETY: the declared type omits that undefined has no JSON.
@@ -63,4 +84,17 @@ async function answer({ id, event, requestId, deadline }: Invocation): Promise<v
     console.error(error);
     send({ kind: 'threw', id, message: error instanceof Error ? error.message : String(error) });
   }
+}
+
+/** One chunk is on its way at a time: the stream fills up, and the function waits, while nobody takes it. */
+function openStream(id: number): ResponseStream {
+  const stream = new ResponseStream(
+    (bytes) =>
+      new Promise((resolve) => {
+        streaming = { id, stream, taken: resolve };
+        port.postMessage({ kind: 'chunk', id, bytes } satisfies FromEnvironment, [bytes.buffer]);
+      }),
+  );
+  streaming = { id, stream, taken: () => undefined };
+  return stream;
 }

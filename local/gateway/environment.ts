@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 
 /** What an environment is started with. */
@@ -8,6 +9,7 @@ export interface Initialization {
 }
 
 export interface Invocation {
+  readonly kind: 'invoke';
   readonly id: number;
   readonly event: unknown;
   readonly requestId: string;
@@ -15,11 +17,19 @@ export interface Invocation {
   readonly deadline: number;
 }
 
+export type ToEnvironment =
+  | Invocation
+  /** There is room for another chunk of a stream, or nobody reads it any more. */
+  | { readonly kind: 'taken' | 'abandon'; readonly id: number };
+
 export type FromEnvironment =
   | { readonly kind: 'ready' }
   | { readonly kind: 'output'; readonly text: string }
   /** `json` is undefined when the handler returned undefined. */
   | { readonly kind: 'answer'; readonly id: number; readonly json: string | undefined }
+  | { readonly kind: 'chunk'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** A streaming handler is through, and its stream as well. */
+  | { readonly kind: 'ended'; readonly id: number }
   | { readonly kind: 'threw'; readonly id: number; readonly message: string };
 
 /** A function as an environment runs it. */
@@ -36,15 +46,27 @@ export interface FunctionDefinition {
 /** `timed-out` and `crashed` end the environment; after `threw` it goes on, as in Lambda. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly value: unknown }
+  /**
+   * A streaming function has begun to answer. The stream fails when the function does. Whoever gets it must read it to its end or destroy
+   * it, since the environment is busy until then.
+   */
+  | { readonly kind: 'streaming'; readonly stream: Readable }
   | { readonly kind: 'threw' | 'timed-out' | 'crashed'; readonly message: string };
+
+/** An invocation under way. */
+export interface Invoked {
+  readonly outcome: Promise<Outcome>;
+  /** Resolves when the environment is not busy with it any more. */
+  readonly done: Promise<unknown>;
+}
 
 /** One execution environment: a worker thread with its own memory, module state and variables, serving one invocation at a time. */
 export interface Environment {
   readonly alive: boolean;
   readonly busy: boolean;
   /** Call only while alive and not busy. */
-  readonly invoke: (event: unknown, requestId: string) => Promise<Outcome>;
-  /** Ends the thread wherever it is; an invocation in flight comes out as `crashed`. */
+  readonly invoke: (event: unknown, requestId: string) => Invoked;
+  /** Ends the thread wherever it is; an invocation in flight comes out as `crashed`, a stream as failed. */
   readonly kill: () => Promise<void>;
 }
 
@@ -86,12 +108,22 @@ export function startEnvironment(
 
   let alive = true;
   let lastId = 0;
-  let settle: ((outcome: Outcome) => void) | undefined;
+  let running: Running | undefined;
 
-  function finish(outcome: Outcome): void {
-    const waiting = settle;
-    settle = undefined;
-    waiting?.(outcome);
+  /** Ends the invocation under way: its outcome, or what its stream has come to, is known. */
+  function finish(outcome: Outcome | { readonly kind: 'ended' }): void {
+    const run = running;
+    running = undefined;
+    if (run === undefined) return;
+    clearTimeout(run.timer);
+    if (outcome.kind === 'ended') {
+      run.stream?.push(null);
+      run.resolve({ kind: 'threw', message: 'the function ended its stream without a chunk' });
+    } else {
+      if ('message' in outcome) run.stream?.destroy(new Error(outcome.message));
+      run.resolve(outcome);
+    }
+    run.free();
   }
 
   function end(outcome: Outcome): void {
@@ -99,23 +131,45 @@ export function startEnvironment(
     finish(outcome);
   }
 
+  function post(message: ToEnvironment): void {
+    worker.postMessage(message);
+  }
+
+  function open(run: Running): ChunkStream {
+    const id = lastId;
+    const stream = new ChunkStream(
+      () => post({ kind: 'taken', id }),
+      () => {
+        if (running === run) post({ kind: 'abandon', id });
+      },
+    );
+    run.resolve({ kind: 'streaming', stream });
+    return stream;
+  }
+
   worker.on('message', (message: FromEnvironment) => {
+    if (message.kind === 'ready') return;
+    if (message.kind === 'output') {
+      onOutput(message.text);
+      return;
+    }
+    if (message.id !== lastId || running === undefined) return;
     switch (message.kind) {
-      case 'ready':
-        return;
-      case 'output':
-        onOutput(message.text);
-        return;
       case 'answer':
-        if (message.id === lastId) {
-          finish({
-            kind: 'answered',
-            value: message.json === undefined ? undefined : (JSON.parse(message.json) as unknown),
-          });
-        }
+        finish({
+          kind: 'answered',
+          value: message.json === undefined ? undefined : (JSON.parse(message.json) as unknown),
+        });
+        return;
+      case 'chunk':
+        running.stream ??= open(running);
+        running.stream.accept(message.bytes);
+        return;
+      case 'ended':
+        finish({ kind: 'ended' });
         return;
       case 'threw':
-        if (message.id === lastId) finish({ kind: 'threw', message: message.message });
+        finish({ kind: 'threw', message: message.message });
         return;
     }
   });
@@ -133,28 +187,65 @@ export function startEnvironment(
       return alive;
     },
     get busy() {
-      return settle !== undefined;
+      return running !== undefined;
     },
     invoke(event, requestId) {
-      if (!alive || settle !== undefined) throw new Error('an environment serves one invocation at a time');
+      if (!alive || running !== undefined) throw new Error('an environment serves one invocation at a time');
       lastId += 1;
       const milliseconds = definition.timeoutSeconds * 1000;
-      const invocation: Invocation = { id: lastId, event, requestId, deadline: Date.now() + milliseconds };
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => {
-          end({ kind: 'timed-out', message: `no answer within ${definition.timeoutSeconds} s` });
-          void worker.terminate();
-        }, milliseconds);
-        settle = (outcome) => {
-          clearTimeout(timer);
-          resolve(outcome);
-        };
-        worker.postMessage(invocation);
-      });
+      const outcome = Promise.withResolvers<Outcome>();
+      const done = Promise.withResolvers<undefined>();
+      const timer = setTimeout(() => {
+        end({ kind: 'timed-out', message: `no answer within ${definition.timeoutSeconds} s` });
+        void worker.terminate();
+      }, milliseconds);
+      running = { timer, resolve: outcome.resolve, free: () => done.resolve(undefined), stream: undefined };
+      post({ kind: 'invoke', id: lastId, event, requestId, deadline: Date.now() + milliseconds });
+      return { outcome: outcome.promise, done: done.promise };
     },
     async kill() {
       end({ kind: 'crashed', message: 'the environment was killed' });
       await worker.terminate();
     },
   };
+}
+
+interface Running {
+  readonly timer: NodeJS.Timeout;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly free: () => void;
+  /** Open once the first chunk has come. */
+  stream: ChunkStream | undefined;
+}
+
+/** What a function streams, chunk after chunk: the next one is asked for when there is room for it. */
+class ChunkStream extends Readable {
+  readonly #taken: () => void;
+  readonly #abandon: () => void;
+  #full = false;
+
+  constructor(taken: () => void, abandon: () => void) {
+    super({ highWaterMark: 64 * 1024 });
+    this.#taken = taken;
+    this.#abandon = abandon;
+    // It may fail before anybody listens: its reader then finds it destroyed.
+    this.on('error', () => undefined);
+  }
+
+  accept(bytes: Uint8Array): void {
+    if (this.destroyed) return;
+    if (this.push(bytes)) this.#taken();
+    else this.#full = true;
+  }
+
+  override _read(): void {
+    if (!this.#full) return;
+    this.#full = false;
+    this.#taken();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#abandon();
+    done(error);
+  }
 }

@@ -4,6 +4,7 @@ import type { Environment, FunctionDefinition, Outcome } from './environment.ts'
 /** Runs functions as Lambda does: a warm free environment first, a new one up to the limit, and else the request waits its turn. */
 export interface FunctionPool {
   /**
+   * @returns as soon as the answer is there, or a stream has begun; the environment is free for the next request when the stream is through
    * @param caller aborted once nobody waits for the outcome any more: a request that still waits its turn then never runs. One that runs goes
    *   on, as in Lambda.
    */
@@ -99,8 +100,8 @@ export function createFunctionPool(
           if (await itsTurn(state, caller)) continue;
           return { kind: 'crashed', message: 'nobody waits for the outcome' };
         }
-        const outcome = await environment.invoke(event, requestId);
-        wakeNext(state);
+        const { outcome, done } = environment.invoke(event, requestId);
+        void done.then(() => wakeNext(state));
         return outcome;
       }
     },

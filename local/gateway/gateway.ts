@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { addresseeOf } from '#local/loopback.ts';
-import type { ServiceName } from '#shared/contract/route.ts';
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
 import { toHttpAnswer } from './http-answer.ts';
 import type { HttpAnswer } from './http-answer.ts';
@@ -12,6 +14,8 @@ import { rawPathOf, toProxyEvent } from './proxy-event.ts';
 import type { IncomingRequest } from './proxy-event.ts';
 import { matchRoute, serviceOf } from './route-match.ts';
 import type { GatewayService } from './route-match.ts';
+import { readStreamedAnswer } from './streamed-answer.ts';
+import type { StreamedAnswer } from './streamed-answer.ts';
 import { onTheWire, statusOfParserError, transportProblem } from './transport-problem.ts';
 
 /** What the gateway itself answers, without or instead of a function. */
@@ -102,7 +106,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   const match = found === undefined ? undefined : matchRoute(found, method, rawPath);
   const service = found?.service ?? 'mastery';
 
-  let answer: HttpAnswer;
+  let answer: HttpAnswer | StreamedAnswer;
   if (addressee !== 'ours') {
     answer = transportProblem(addressee === 'malformed' ? 400 : 421);
   } else if (page !== undefined) {
@@ -129,18 +133,22 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
       const caller = new AbortController();
       // It has its answer, or has gone away.
       response.once('close', () => caller.abort());
-      const result = await integrate(served.pool, match.route.operationId, event, requestId, caller.signal);
+      const result = await integrate(served.pool, match.route, event, requestId, caller.signal);
       answer = typeof result === 'string' ? served.gatewayResponse(service, result, requestId) : result;
     }
   }
 
-  const bytes = Buffer.from(answer.body, 'utf8');
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(found === undefined ? {} : { 'x-amzn-RequestId': requestId }),
-    'Content-Length': bytes.length,
-  });
-  response.end(method === 'HEAD' ? undefined : bytes);
+  const headers = { ...answer.headers, ...(found === undefined ? {} : { 'x-amzn-RequestId': requestId }) };
+  if (typeof answer.body === 'string') {
+    const bytes = Buffer.from(answer.body, 'utf8');
+    response.writeHead(answer.status, { ...headers, 'Content-Length': bytes.length });
+    response.end(method === 'HEAD' ? undefined : bytes);
+  } else {
+    response.writeHead(answer.status, headers);
+    // A body that breaks off takes the connection with it, without the last chunk: the caller can tell that it is not whole. And a caller
+    // that goes takes the stream with it.
+    await pipeline(answer.body, response).catch(() => undefined);
+  }
   served.onAccess?.({
     requestId,
     method,
@@ -164,16 +172,32 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 
 async function integrate(
   pool: FunctionPool,
-  operationId: string,
+  { operationId, success }: Route,
   event: unknown,
   requestId: string,
   caller: AbortSignal,
-): Promise<HttpAnswer | 'integration-failed' | 'integration-timeout'> {
+): Promise<HttpAnswer | StreamedAnswer | 'integration-failed' | 'integration-timeout'> {
   const late = Promise.withResolvers<'integration-timeout'>();
   const timer = setTimeout(() => late.resolve('integration-timeout'), INTEGRATION_TIMEOUT_MS);
   const invoked = pool.invoke(operationId, event, requestId, caller);
   const outcome = await Promise.race([invoked, late.promise]);
   clearTimeout(timer);
-  if (outcome === 'integration-timeout') return outcome;
-  return (outcome.kind === 'answered' ? toHttpAnswer(outcome.value) : undefined) ?? 'integration-failed';
+  if (outcome === 'integration-timeout') {
+    void invoked.then(discard);
+    return outcome;
+  }
+  // A function must answer in the way in which it was asked.
+  const answer =
+    success.transfer === 'stream' && outcome.kind === 'streaming'
+      ? await readStreamedAnswer(outcome.stream)
+      : success.transfer === 'buffered' && outcome.kind === 'answered'
+        ? toHttpAnswer(outcome.value)
+        : undefined;
+  if (answer === undefined) discard(outcome);
+  return answer ?? 'integration-failed';
+}
+
+/** Frees an environment whose stream nobody will read. */
+function discard(outcome: Outcome): void {
+  if (outcome.kind === 'streaming') outcome.stream.destroy();
 }

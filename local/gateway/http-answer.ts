@@ -1,7 +1,11 @@
-/** What goes back over HTTP. */
-export interface HttpAnswer {
+/** Status and headers of an answer. */
+export interface HttpHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** What goes back over HTTP. */
+export interface HttpAnswer extends HttpHead {
   readonly body: string;
 }
 
@@ -16,13 +20,20 @@ const remapped = new Set(['date', 'server', 'www-authenticate']);
  */
 export function toHttpAnswer(value: unknown): HttpAnswer | undefined {
   if (!isRecord(value)) return undefined;
-  const status = value['statusCode'];
+  const head = toHttpHead(value);
   const body = value['body'] ?? '';
+  return head !== undefined && typeof body === 'string' ? { ...head, body } : undefined;
+}
+
+/** Reads the status and the headers that a proxy integration returned, or wrote before its stream; undefined as for a whole answer. */
+export function toHttpHead(value: unknown): HttpHead | undefined {
+  if (!isRecord(value)) return undefined;
+  const status = value['statusCode'];
   const single = value['headers'] ?? {};
   const multiple = value['multiValueHeaders'] ?? {};
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599)
     return undefined;
-  if (typeof body !== 'string' || !isRecord(single) || !isRecord(multiple)) return undefined;
+  if (!isRecord(single) || !isRecord(multiple)) return undefined;
 
   const headers: Record<string, string | readonly string[]> = { 'Content-Type': 'application/json' };
   function set(name: string, content: string | readonly string[]): void {
@@ -43,7 +54,7 @@ export function toHttpAnswer(value: unknown): HttpAnswer | undefined {
     if (!Array.isArray(contents) || !contents.every(isScalar)) return undefined;
     set(name, contents.map(String));
   }
-  return { status, headers, body };
+  return { status, headers };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,9 +1,14 @@
 import * as z from 'zod';
 import { defineRoute } from '#shared/contract/route.ts';
-import type { Route } from '#shared/contract/route.ts';
+import type { Route, Transfer } from '#shared/contract/route.ts';
 
 /** A row for tests of what reads rows: everything but its name, method and path is as small as it can be. */
-export function gatewayRow(operationId: string, method: 'GET' | 'POST', path: `/v1/${string}`): Route {
+export function gatewayRow(
+  operationId: string,
+  method: 'GET' | 'POST',
+  path: `/v1/${string}`,
+  transfer: Transfer = 'buffered',
+): Route {
   return defineRoute({
     service: 'mastery',
     operationId,
@@ -22,7 +27,7 @@ export function gatewayRow(operationId: string, method: 'GET' | 'POST', path: `/
       idempotencyKey: false,
       ifMatch: false,
     },
-    success: { status: 200, schema: z.unknown(), transfer: 'buffered', headers: [], example: null },
+    success: { status: 200, schema: z.unknown(), transfer, headers: [], example: null },
     problems: [],
     budget: { calls: 0, depth: 0 },
     lambda: { memoryMb: 128, timeoutSeconds: 1, grants: [], impact: 'Nobody.' },

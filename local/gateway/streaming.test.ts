@@ -1,0 +1,197 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { gatewayRow } from '#test/support/gateway-row.ts';
+import { createFunctionPool } from './function-pool.ts';
+import type { FunctionPool } from './function-pool.ts';
+import { startGateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
+
+/** A bundle of a streaming function as Lambda would run it: it does what the request's body says. */
+const streaming = `
+import { once } from 'node:events';
+const never = () => new Promise(() => {});
+const mega = 'x'.repeat(1024 * 1024);
+export const handler = awslambda.streamifyResponse(async (event, stream, context) => {
+  const { do: wish } = JSON.parse(event.body ?? '{}');
+  const write = async (chunk) => { if (!stream.write(chunk)) await once(stream, 'drain'); };
+  if (wish === 'throw') throw new Error('as wished');
+  if (wish === 'nothing') { stream.end(); return; }
+  if (wish === 'malformed') { stream.write('{"statusCode":'); stream.write(new Uint8Array(8)); stream.end(); return; }
+  if (wish === 'no prelude') { stream.end('x'.repeat(100_000)); return; }
+  const out = awslambda.HttpResponseStream.from(stream, {
+    statusCode: 201,
+    headers: { 'Content-Type': 'application/json', 'X-Left': context.getRemainingTimeInMillis() },
+    multiValueHeaders: { Link: ['<a>', '<b>'] },
+  });
+  await new Promise((taken) => out.write('one ', taken));
+  if (wish === 'unended') return;
+  if (wish === 'break') throw new Error('as wished');
+  if (wish === 'exit') process.exit(3);
+  if (wish === 'hang') await never();
+  if (wish === 'much') for (let n = 0; n < 50; n += 1) await write(mega);
+  if (wish === 'endless') {
+    stream.on('close', () => console.log('CLOSED'));
+    for (let written = 1; !stream.destroyed && written < 500; written += 1) {
+      await write(mega);
+      console.log('WROTE ' + written);
+    }
+  }
+  await write(new TextEncoder().encode('two'));
+  stream.end();
+});
+`;
+
+const buffered = `export const handler = async () => ({ statusCode: 200, body: 'whole' });`;
+
+let directory: string;
+let pool: FunctionPool;
+let gateway: Gateway;
+let output = '';
+let accesses = 0;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'streaming-'));
+  const bundles = { streaming, buffered };
+  for (const [name, code] of Object.entries(bundles)) await writeFile(join(directory, `${name}.mjs`), code);
+  pool = createFunctionPool(
+    [
+      ['stream', 'streaming'],
+      ['streamOfBuffered', 'buffered'],
+      ['bufferOfStreaming', 'streaming'],
+    ].map(([name = '', bundle = '']) => ({
+      name,
+      bundleUrl: pathToFileURL(join(directory, `${bundle}.mjs`)).href,
+      memoryMb: 128,
+      timeoutSeconds: 2,
+      variables: {},
+    })),
+    1,
+    () => (text) => {
+      output += text;
+    },
+  );
+  gateway = await startGateway(0, () => ({
+    stage: 'local',
+    services: [
+      {
+        service: 'mastery',
+        basePath: '/mastery',
+        routes: [
+          gatewayRow('stream', 'POST', '/v1/streams', 'stream'),
+          gatewayRow('streamOfBuffered', 'POST', '/v1/mistakes', 'stream'),
+          gatewayRow('bufferOfStreaming', 'POST', '/v1/other-mistakes', 'buffered'),
+        ],
+      },
+    ],
+    pool,
+    gatewayResponse: (_, failure) => ({ status: 500, headers: {}, body: failure }),
+    page: () => undefined,
+    onAccess: () => {
+      accesses += 1;
+    },
+  }));
+});
+afterAll(async () => {
+  await gateway.close();
+  await rm(directory, { recursive: true });
+});
+beforeEach(() => {
+  output = '';
+});
+
+function ask(wish: string, path = 'streams'): Promise<Response> {
+  return fetch(`${gateway.url}/mastery/v1/${path}`, { method: 'POST', body: JSON.stringify({ do: wish }) });
+}
+
+/** An answer whose body is not read until the test does so. */
+function open(wish: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    httpRequest(`${gateway.url}/mastery/v1/streams`, { method: 'POST' }, resolve)
+      .on('error', reject)
+      .end(JSON.stringify({ do: wish }));
+  });
+}
+
+describe('a streamed route', () => {
+  it('answers status and headers of the prelude, and the body behind it', async () => {
+    const response = await ask('');
+    expect(response.status).toBe(201);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(Number(response.headers.get('x-left'))).toBeGreaterThan(0);
+    expect(response.headers.get('link')).toBe('<a>, <b>');
+    expect(response.headers.get('content-length')).toBeNull();
+    expect(response.headers.get('x-amzn-requestid')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await response.text()).toBe('one two');
+  });
+
+  it('knows no limit of 6 MB', async () => {
+    const response = await ask('much');
+    expect((await response.arrayBuffer()).byteLength).toBe('one two'.length + 50 * 1024 * 1024);
+  });
+
+  it('sends what there is while the function goes on, and breaks off when its time is over', async () => {
+    const read: string[] = [];
+    const reading = async (): Promise<void> => {
+      for await (const chunk of (await open('hang')) as AsyncIterable<Buffer>) read.push(chunk.toString());
+    };
+    await expect(reading()).rejects.toThrow('aborted');
+    expect(read).toEqual(['one ']);
+  });
+
+  it.each(['break', 'exit', 'unended'])(
+    'of a function that does this in the middle ends abnormally: %s; the next request is served',
+    async (wish) => {
+      const response = await ask(wish);
+      expect(response.status).toBe(201);
+      await expect(response.text()).rejects.toThrow('terminated');
+      expect(await (await ask('')).text()).toBe('one two');
+    },
+  );
+
+  it.each(['throw', 'nothing', 'malformed', 'no prelude'])(
+    'is a failed integration where no answer begins: %s; the next request is served',
+    async (wish) => {
+      const response = await ask(wish);
+      expect(response.status).toBe(500);
+      expect(await response.text()).toBe('integration-failed');
+      expect(await (await ask('')).text()).toBe('one two');
+    },
+  );
+
+  it('breaks off when its environment is killed', async () => {
+    const response = await open('hang');
+    expect(await pool.kill('stream')).toBe(1);
+    await expect(response.toArray()).rejects.toThrow('aborted');
+    expect(await (await ask('')).text()).toBe('one two');
+  });
+
+  it('makes a function wait for a caller that does not read', async () => {
+    const before = accesses;
+    const response = await open('endless');
+    // Until its time is over: it could have written everything.
+    await expect.poll(() => accesses, { timeout: 10_000 }).toBe(before + 1);
+    expect(output).toContain('WROTE 1\n');
+    expect(output).not.toContain('WROTE 100\n');
+    response.destroy();
+  });
+
+  it('ends the stream of its function when the caller hangs up, and has its environment back', async () => {
+    const response = await open('endless');
+    response.destroy();
+    await expect.poll(() => output).toContain('CLOSED\n');
+    expect(output).not.toContain('WROTE 100\n');
+    expect(await (await ask('')).text()).toBe('one two');
+  });
+
+  it('and its function must agree on how an answer is given', async () => {
+    expect(await (await ask('', 'mistakes')).text()).toBe('integration-failed');
+    expect(await (await ask('', 'other-mistakes')).text()).toBe('integration-failed');
+    // Asked once more: neither is left busy.
+    expect(await (await ask('', 'other-mistakes')).text()).toBe('integration-failed');
+  });
+});
