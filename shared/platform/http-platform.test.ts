@@ -350,6 +350,19 @@ describe('time', () => {
     expect(sent).toHaveLength(2);
   });
 
+  it('ends a call with a time limit of its own then, repetitions included, and the others at the deadline', async () => {
+    const { platform, sent, clock } = setup(['never'], { attemptTimeout: 400 });
+    expect(await platform.call(read, { ...call, timeLimit: 500 })).toMatchObject({
+      ok: false,
+      error: { kind: 'unavailable', transient: true },
+    });
+    expect(clock.now).toBeLessThanOrEqual(10_500);
+    const before = sent.length;
+    await platform.call(read, call);
+    expect(sent.length - before).toBe(2);
+    expect(clock.now).toBeGreaterThan(10_800);
+  });
+
   it('sends nothing once the deadline has passed', async () => {
     const { platform, sent } = setup([answer()], { deadline: 10_000 });
     expect(await platform.call(read, call)).toMatchObject({

@@ -73,6 +73,7 @@ interface PreparedCall {
   readonly body: string | undefined;
   /** What `If-None-Match` asks about. */
   readonly etag: string | undefined;
+  readonly timeLimit: number | undefined;
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
@@ -115,7 +116,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     }
     const body = bodyOf(operation, call.body);
     if (body !== undefined) headers.set('content-type', 'application/json');
-    return url === undefined ? undefined : { url, headers, body, etag };
+    return url === undefined ? undefined : { url, headers, body, etag, timeLimit: call.timeLimit };
   }
 
   async function exchange(
@@ -178,14 +179,15 @@ export function createPlatform(options: PlatformOptions): Platform {
 
   async function attempts(operation: UpstreamOperation, call: PreparedCall): Promise<[Outcome, number]> {
     let outcome: Outcome = { kind: 'unavailable' };
+    const end = Math.min(deadline, now() + (call.timeLimit ?? Infinity));
     for (let made = 0; ;) {
-      const remaining = deadline - now();
+      const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
       outcome = await attempt(operation, call, Math.min(attemptTimeout, remaining));
       made += 1;
       if (outcome.kind !== 'unavailable' || made > MAX_RETRIES) return [outcome, made];
       const delay = retryDelay(outcome.retryAfter, random());
-      if (now() + delay >= deadline) return [outcome, made];
+      if (now() + delay >= end) return [outcome, made];
       await sleep(delay);
     }
   }

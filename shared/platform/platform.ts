@@ -10,6 +10,8 @@ export interface UpstreamCall<Operation extends UpstreamOperation> {
   readonly body?: Operation['body'] extends z.ZodType ? z.input<Operation['body']> : never;
   /** Sent as `Idempotency-Key`; deterministic. */
   readonly idempotencyKey?: string;
+  /** Milliseconds that the call may take, repetitions included; default: until the request's deadline. */
+  readonly timeLimit?: number;
 }
 
 /** A validated answer with what a receipt needs. */
