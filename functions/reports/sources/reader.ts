@@ -28,13 +28,27 @@ export interface Consulted {
   readonly observedAt: number;
 }
 
+/** What an owner has answered, under the entity tag that it sent, if any. */
+export interface Answered<T> extends Observed<T> {
+  readonly etag: string | undefined;
+}
+
 /** The owners as one request reads them: every answer comes with its receipt, and is remembered for the response cache. */
 export interface SourceReader {
   read<Operation extends UpstreamOperation>(
     operation: Operation,
     call: UpstreamCall<Operation>,
     about: (value: z.output<Operation['answer']>) => About,
-  ): Promise<Result<Observed<z.output<Operation['answer']>>, UpstreamFault>>;
+  ): Promise<Result<Answered<z.output<Operation['answer']>>, UpstreamFault>>;
+  /** As `read`, of what an earlier request knows under an entity tag: `'unchanged'` when the owner still holds that version. */
+  revalidate<Operation extends UpstreamOperation>(
+    operation: Operation,
+    call: UpstreamCall<Operation>,
+    about: (value: 'unchanged' | z.output<Operation['answer']>) => About,
+    etag: string,
+  ): Promise<Result<Answered<'unchanged' | z.output<Operation['answer']>>, UpstreamFault>>;
+  /** The receipt of a source that could not be consulted just now. */
+  readonly unavailable: (operation: UpstreamOperation, resourceId: string) => SourceRef;
   /** Every answer so far, a repeated read in the place of the first one. */
   readonly consulted: () => readonly Consulted[];
 }

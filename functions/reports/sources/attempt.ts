@@ -1,0 +1,57 @@
+import type { AttemptFacts, Enrichment } from '#functions/reports/composition/facts.ts';
+import type { Principal } from '#shared/http/operation.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { readFramework } from './case-package.ts';
+import type { TenantFrameworks } from './case-package.ts';
+import { sourceProblem, unusable } from './problems.ts';
+import type { SourceReader } from './reader.ts';
+import { readSettledAttempt } from './settled-attempt.ts';
+import type { BesideCriteria } from './settled-attempt.ts';
+
+const nothing: BesideCriteria<undefined> = {
+  read: () => Promise.resolve(ok(undefined)),
+  disagreement: () => undefined,
+};
+
+/** How long a report waits for what it can go without, in milliseconds. */
+const ENRICHMENT_MS = 1_500;
+
+/**
+ * The facts of an attempt's report, in three waves of reads: the lookup by its id; record, criteria and candidate; the CASE framework beside
+ * the event that published the result, which is an enrichment.
+ */
+export async function readAttempt(
+  reader: SourceReader,
+  frameworks: TenantFrameworks,
+  principal: Principal,
+  attemptId: string,
+): Promise<Result<AttemptFacts, Problem>> {
+  const settled = await readSettledAttempt(reader, principal, attemptId, nothing);
+  if (!settled.ok) return settled;
+  const { evidence, record, criteria, candidate } = settled.value;
+  const { completionEventIri } = record.value;
+  const [framework, enrichments] = await Promise.all([
+    readFramework(reader, frameworks, criteria.value.caseFrameworkGuid),
+    completionEventIri === null
+      ? []
+      : readCompletionEvent(reader, completionEventIri).then((event) => [event]),
+  ]);
+  if (!framework.ok) return framework;
+  return ok({ evidence, record, criteria, candidate, framework: framework.value, enrichments });
+}
+
+/** Caliper's receipt of the event that published the result; a report goes without one when Caliper cannot give it [RP-071]. */
+async function readCompletionEvent(reader: SourceReader, eventIri: string): Promise<Enrichment> {
+  const operation = operations.readEvidenceAck;
+  const answer = await reader.read(operation, { query: { eventIri }, timeLimit: ENRICHMENT_MS }, () => ({
+    resourceId: eventIri,
+  }));
+  if (answer.ok && answer.value.value.eventIri === eventIri) return { receipt: answer.value.receipt };
+  return {
+    receipt: reader.unavailable(operation, eventIri),
+    problem: answer.ok ? unusable(operation) : sourceProblem(answer.error, 'derived'),
+  };
+}

@@ -1,0 +1,93 @@
+import type { Framework, Observed } from '#functions/reports/composition/facts.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { createRecent } from '#shared/kernel/recent.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { CfPackage } from '#shared/platform/owners/case.ts';
+import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { sourceProblem, unusable } from './problems.ts';
+import type { SourceReader } from './reader.ts';
+
+/** What one container keeps of the CASE packages that it has read. It holds no learner fact. */
+export interface Frameworks {
+  /** Those of one platform, as one tenant sees it. */
+  readonly of: (profile: Pick<ServiceProfile, 'tenantId' | 'baseUrl'>) => TenantFrameworks;
+}
+
+/** The kept frameworks of one tenant, by the ids of their documents. */
+export interface TenantFrameworks {
+  readonly get: (documentId: string) => KeptFramework | undefined;
+  readonly set: (documentId: string, kept: KeptFramework) => void;
+}
+
+interface KeptFramework {
+  readonly etag: string;
+  readonly framework: Framework;
+}
+
+/** A framework of a package of 16 MB, the largest that is read, takes some 20 MB. */
+const MAX_FRAMEWORKS = 8;
+
+/** No framework yet; the ones used last are kept. */
+export function createFrameworks(): Frameworks {
+  const kept = createRecent<KeptFramework>(MAX_FRAMEWORKS);
+  return {
+    of({ tenantId, baseUrl }) {
+      const keyOf = (documentId: string): string => JSON.stringify([baseUrl, tenantId, documentId]);
+      return {
+        get: (documentId) => kept.get(keyOf(documentId)),
+        set: (documentId, framework) => kept.set(keyOf(documentId), framework),
+      };
+    },
+  };
+}
+
+/**
+ * The CASE framework of a report. One that the container has kept counts only after CASE has confirmed, for this very request, that it
+ * still holds that version, so that every GUID of a report dereferences live [RP-089].
+ */
+export async function readFramework(
+  reader: SourceReader,
+  frameworks: TenantFrameworks,
+  documentId: string,
+): Promise<Result<Observed<Framework>, Problem>> {
+  const operation = operations.readPackage;
+  const call = { path: { sourcedId: documentId } };
+  const about = (): { resourceId: string } => ({ resourceId: documentId });
+  const known = frameworks.get(documentId);
+  const answer =
+    known === undefined
+      ? await reader.read(operation, call, about)
+      : await reader.revalidate(operation, call, about, known.etag);
+  if (!answer.ok) return err(sourceProblem(answer.error, 'derived'));
+  const { value, receipt, etag } = answer.value;
+  if (value === 'unchanged') {
+    if (known === undefined) throw new Error('CASE was not asked whether anything is unchanged');
+    return ok({ value: known.framework, receipt });
+  }
+  if (value.CFDocument.identifier !== documentId) return err(unusable(operation));
+  const framework = frameworkOf(value);
+  if (etag !== undefined) frameworks.set(documentId, { etag, framework });
+  return ok({ value: framework, receipt });
+}
+
+/** A child's parents are the destinations of its `isChildOf` associations; what hangs on the document itself is a root (CASE 1.1). */
+function frameworkOf({
+  CFDocument: document,
+  CFItems: items,
+  CFAssociations: associations,
+}: CfPackage): Framework {
+  const parents = new Map<string, string[]>();
+  for (const { associationType, originNodeURI: child, destinationNodeURI: parent } of associations) {
+    if (associationType !== 'isChildOf' || parent.identifier === document.identifier) continue;
+    const known = parents.get(child.identifier);
+    if (known === undefined) parents.set(child.identifier, [parent.identifier]);
+    else known.push(parent.identifier);
+  }
+  return {
+    changedAt: document.lastChangeDateTime,
+    guids: new Set(items.map(({ identifier }) => identifier)),
+    parents,
+  };
+}

@@ -1,0 +1,59 @@
+import type { CohortFacts, Observed } from '#functions/reports/composition/facts.ts';
+import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { Rollup } from '#shared/platform/owners/analytics.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { together } from './problems.ts';
+import { readSource } from './read-source.ts';
+import type { Expectation } from './read-source.ts';
+import type { SourceReader } from './reader.ts';
+import { readClass, readSchool } from './roster.ts';
+
+/**
+ * The facts of a cohort report, side by side: OneRoster confirms the class or school, Analytics gives its rollup. A cohort that is not on the
+ * roster is a 404 whatever Analytics says; one that Analytics has not rolled up is its gap.
+ */
+export async function readCohort(
+  reader: SourceReader,
+  scope: CohortScope,
+): Promise<Result<CohortFacts, Problem>> {
+  const read = await together({ roster: readRoster(reader, scope), rollup: readRollup(reader, scope) });
+  return read.ok ? ok({ scope, rollup: read.value.rollup }) : read;
+}
+
+function readRoster(reader: SourceReader, scope: CohortScope): ReturnType<typeof readClass> {
+  return scope.type === 'class'
+    ? readClass(reader, scope.classSourcedId)
+    : readSchool(reader, scope.schoolSourcedId);
+}
+
+function readRollup(reader: SourceReader, scope: CohortScope): Promise<Result<Observed<Rollup>, Problem>> {
+  const expectation: Expectation<Rollup> = {
+    origin: 'derived',
+    isAsked: (rollup) => isSameScope(rollup.scope, scope),
+    about: ({ rollupId, version, freshness }) => ({ resourceId: rollupId, version, status: freshness }),
+  };
+  if (scope.type === 'class') {
+    const { classSourcedId } = scope;
+    return readSource(reader, operations.readClassRollup, { path: { classSourcedId } }, expectation);
+  }
+  const { schoolSourcedId, grade } = scope;
+  return readSource(
+    reader,
+    operations.readSchoolGradeRollup,
+    { path: { schoolSourcedId, grade } },
+    expectation,
+  );
+}
+
+function isSameScope(answered: Rollup['scope'], asked: CohortScope): boolean {
+  if (answered.type === 'class')
+    return asked.type === 'class' && answered.classSourcedId === asked.classSourcedId;
+  return (
+    asked.type === 'school_grade' &&
+    answered.schoolSourcedId === asked.schoolSourcedId &&
+    answered.grade === asked.grade
+  );
+}

@@ -1,0 +1,67 @@
+import type * as z from 'zod';
+import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { notFound } from './problems.ts';
+import type { IdOrigin } from './problems.ts';
+import { readSource } from './read-source.ts';
+import type { SourceReader } from './reader.ts';
+
+/** What the roster says of a user, a class or an org: that it is there, or is about to be deleted. */
+interface Entry {
+  readonly sourcedId: string;
+  readonly status: 'active' | 'tobedeleted';
+}
+
+/** OneRoster's confirmation that a candidate is on the roster. */
+export function readCandidate(
+  reader: SourceReader,
+  candidateSourcedId: string,
+  origin: IdOrigin,
+): Promise<Result<SourceRef, Problem>> {
+  return readEntry(reader, operations.readUser, candidateSourcedId, origin, ({ user }) => user);
+}
+
+/** OneRoster's confirmation that a class is on the roster; one that is not is the caller's 404. */
+export function readClass(reader: SourceReader, classSourcedId: string): Promise<Result<SourceRef, Problem>> {
+  return readEntry(reader, operations.readClass, classSourcedId, 'caller', (answer) => answer.class);
+}
+
+/** OneRoster's confirmation that a school is on the roster; one that is not is the caller's 404. */
+export function readSchool(
+  reader: SourceReader,
+  schoolSourcedId: string,
+): Promise<Result<SourceRef, Problem>> {
+  return readEntry(reader, operations.readSchool, schoolSourcedId, 'caller', ({ org }) => org);
+}
+
+/** What is `tobedeleted` is treated as deleted (OneRoster 1.2, status of base objects). */
+async function readEntry<Operation extends UpstreamOperation>(
+  reader: SourceReader,
+  operation: Operation,
+  sourcedId: string,
+  origin: IdOrigin,
+  entryOf: (answer: z.output<Operation['answer']>) => Entry,
+): Promise<Result<SourceRef, Problem>> {
+  const answer = await readSource(
+    reader,
+    operation,
+    { path: { sourcedId } },
+    {
+      origin,
+      isAsked: (value) => entryOf(value).sourcedId === sourcedId,
+      about: () => ({ resourceId: sourcedId }),
+    },
+  );
+  if (!answer.ok) return answer;
+  if (entryOf(answer.value.value).status === 'active') return ok(answer.value.receipt);
+  return err(
+    origin === 'caller'
+      ? notFound()
+      : incomplete('oneroster', 'The candidate of the attempt is no longer on the roster.'),
+  );
+}

@@ -1,0 +1,53 @@
+import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { IdOrigin } from './problems.ts';
+import { readSource } from './read-source.ts';
+import type { SourceReader } from './reader.ts';
+
+/** One version of a test spec, as its owners refer to it. */
+export interface SpecVersion {
+  readonly contentTestSpecId: string;
+  readonly contentTestSpecVersion: string;
+}
+
+/** What Content says of reports under one version of a test spec. Which version it answers is the reader's to compare. */
+export function readReportCriteria(
+  reader: SourceReader,
+  { contentTestSpecId, contentTestSpecVersion }: SpecVersion,
+  origin: IdOrigin,
+): Promise<Result<Observed<ReportCriteria>, Problem>> {
+  return readSource(
+    reader,
+    operations.readReportCriteria,
+    { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
+    {
+      origin,
+      isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
+      about: ({ version, freshness }) => ({ resourceId: contentTestSpecId, version, status: freshness }),
+    },
+  );
+}
+
+/** The blueprint's crosswalks to named external tests. */
+export function readReadinessCrosswalks(
+  reader: SourceReader,
+  { contentTestSpecId, contentTestSpecVersion }: SpecVersion,
+): Promise<Result<Observed<ReadinessCrosswalks>, Problem>> {
+  return readSource(
+    reader,
+    operations.readReadinessCrosswalks,
+    { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
+    {
+      origin: 'derived',
+      isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
+      about: ({ crosswalkSetId, version, freshness }) => ({
+        resourceId: crosswalkSetId,
+        version,
+        status: freshness,
+      }),
+    },
+  );
+}
