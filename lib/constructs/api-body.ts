@@ -1,4 +1,4 @@
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 
 /** A route with the invocation address of its function. */
@@ -32,7 +32,7 @@ export function apiBody(
       'x-amazon-apigateway-integration': {
         type: 'aws_proxy',
         httpMethod: 'POST',
-        uri: `arn:${options.partition}:apigateway:${options.region}:lambda:path/2015-03-31/functions/${functionArn}/invocations`,
+        ...invocation(route.success.transfer, functionArn, options),
         passthroughBehavior: 'when_no_match',
         timeoutInMillis: 29_000,
       },
@@ -44,6 +44,21 @@ export function apiBody(
     paths,
     'x-amazon-apigateway-gateway-responses': gatewayResponses(options.service, options.problemsUrl),
   };
+}
+
+/** How the gateway calls the function: a streamed answer comes from another operation of Lambda, under the same permission. */
+function invocation(
+  transfer: Transfer,
+  functionArn: string,
+  { partition, region }: ApiBodyOptions,
+): { readonly uri: string; readonly responseTransferMode?: 'STREAM' } {
+  const service = `arn:${partition}:apigateway:${region}:lambda:path`;
+  return transfer === 'stream'
+    ? {
+        uri: `${service}/2021-11-15/functions/${functionArn}/response-streaming-invocations`,
+        responseTransferMode: 'STREAM',
+      }
+    : { uri: `${service}/2015-03-31/functions/${functionArn}/invocations` };
 }
 
 function parameters({ path }: Route): { readonly parameters?: readonly unknown[] } {

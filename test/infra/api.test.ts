@@ -7,6 +7,7 @@ import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRow } from '#shared/problems/registry.ts';
 import { gatewayResponseTypes, rateLimitedDocument } from '#lib/constructs/gateway-responses.ts';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import { Match } from 'aws-cdk-lib/assertions';
 import { deployed, ofType, serviceOf, type Deployed } from './deployed.ts';
 
 const template = z.record(z.string(), z.string());
@@ -71,6 +72,42 @@ describe('the body', () => {
       expect(integration).toMatchObject({ type: 'aws_proxy', httpMethod: 'POST', timeoutInMillis: 29_000 });
       expect(JSON.stringify(integration)).toContain(`"${operationId}Function`);
     }
+  });
+});
+
+describe('a streamed route', () => {
+  const streamed = probe('streamed', ['A']);
+  const of = deployed({
+    routes: [
+      probe('buffered', ['A']),
+      { ...streamed, success: { ...streamed.success, transfer: 'stream' as const } },
+    ],
+    gates: ['A'],
+  });
+  const integrationOf = (operationId: string): unknown =>
+    bodyOf(of, 'reports').paths[`/v1/${operationId}`]?.['post']?.['x-amazon-apigateway-integration'];
+  /** What a deployed value looks like with the function's logical id for its ARN. */
+  const uriOf = (operationId: string): string =>
+    z
+      .object({ uri: z.object({ 'Fn::Join': z.tuple([z.literal(''), z.array(z.unknown())]) }) })
+      .parse(integrationOf(operationId))
+      .uri['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : '*'))
+      .join('');
+
+  it('is asked for in the way in which its function answers, and no other route is', () => {
+    expect(integrationOf('streamed')).toMatchObject({ type: 'aws_proxy', responseTransferMode: 'STREAM' });
+    expect(uriOf('streamed')).toBe(
+      'arn:*:apigateway:*:lambda:path/2021-11-15/functions/*/response-streaming-invocations',
+    );
+    expect(integrationOf('buffered')).not.toHaveProperty('responseTransferMode');
+    expect(uriOf('buffered')).toBe('arn:*:apigateway:*:lambda:path/2015-03-31/functions/*/invocations');
+  });
+
+  it('may invoke its function: both operations of Lambda are under one permission', () => {
+    serviceOf(of, 'reports').template.hasResourceProperties('AWS::Lambda::Permission', {
+      Action: 'lambda:InvokeFunction',
+      FunctionName: { 'Fn::GetAtt': [Match.stringLikeRegexp('^streamedFunction'), 'Arn'] },
+    });
   });
 });
 
