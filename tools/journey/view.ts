@@ -1,4 +1,5 @@
-import type { Paint } from '../terminal/paint.ts';
+import { bar, column, columnsOf, fit, gauge } from './line.ts';
+import type { LineSpace, Segment, Style } from './line.ts';
 import type { Truth } from './learner.ts';
 import type { RunAnswer } from './run-answers.ts';
 import type { OfferedItem } from './take-run.ts';
@@ -77,12 +78,9 @@ export function withState(
   };
 }
 
-interface Screen {
-  /** Columns; no line is longer. */
-  readonly width: number;
+interface Screen extends LineSpace {
   /** Rows; at least the last knowledge components give way to a line that counts them. */
   readonly height: number;
-  readonly paint: Paint;
 }
 
 /** The live view, one string per row. */
@@ -123,7 +121,7 @@ export function renderStep(view: JourneyView): string {
 }
 
 /** What came out of a completed run. */
-export function renderSummary(view: JourneyView, screen: Omit<Screen, 'height'>): readonly string[] {
+export function renderSummary(view: JourneyView, screen: LineSpace): readonly string[] {
   const { run, truth } = view;
   if (run === undefined) return [];
   const correct = view.answers.filter((answer) => answer.correct).length;
@@ -162,10 +160,10 @@ export function renderSummary(view: JourneyView, screen: Omit<Screen, 'height'>)
       ]),
     ),
     '',
-    fit(screen, [['dim', 'knowledge component'.padEnd(labelWidth).slice(0, labelWidth) + columns.trimEnd()]]),
+    fit(screen, [['dim', column('knowledge component', labelWidth) + columns.trimEnd()]]),
     ...rows.map((row) =>
       fit(screen, [
-        ['none', cut(row.label, labelWidth - 2).padEnd(labelWidth)],
+        ['none', `${column(row.label, labelWidth - 2)}  `],
         [colourOf(row.classification), row.classification.padEnd(16)],
         ['none', row.posterior.padStart(9) + row.items.padStart(7)],
         ['dim', row.truth === '' ? '' : `  ${row.truth}`],
@@ -181,35 +179,6 @@ export function renderSummary(view: JourneyView, screen: Omit<Screen, 'height'>)
 }
 
 type Component = RunAnswer['kcClassifications'][number];
-type Style = Parameters<Paint>[0];
-type Segment = readonly [style: Style | 'none', text: string];
-
-/** Joins coloured pieces into one line of at most the screen's width. */
-function fit(screen: Pick<Screen, 'width' | 'paint'>, segments: readonly Segment[]): string {
-  let left = Math.max(1, screen.width);
-  let line = '';
-  for (const [style, text] of segments) {
-    const shown = cut(text, left);
-    left -= lengthOf(shown);
-    line += style === 'none' || shown === '' ? shown : screen.paint(style, shown);
-  }
-  return line;
-}
-
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-function lengthOf(text: string): number {
-  return Array.from(graphemes.segment(text)).length;
-}
-
-/** Shortens with an ellipsis. */
-function cut(text: string, width: number): string {
-  if (lengthOf(text) <= width) return text;
-  if (width < 1) return '';
-  const kept = Array.from(graphemes.segment(text), ({ segment }) => segment).slice(0, width - 1);
-  return `${kept.join('')}…`;
-}
-
 function isSettled({ classification }: Component): boolean {
   return classification !== 'not_yet';
 }
@@ -221,7 +190,7 @@ function colourOf(classification: string): Style {
 
 /** Width of the label column with its gap: what the longest label needs, within what the rest of the line leaves. */
 function labelColumn(view: JourneyView, available: number): number {
-  const longest = Math.max(...[...view.labels.values()].map(lengthOf), 'knowledge component'.length);
+  const longest = Math.max(...[...view.labels.values()].map(columnsOf), 'knowledge component'.length);
   return Math.max(10, Math.min(longest + 2, available));
 }
 
@@ -252,7 +221,7 @@ function componentLines(view: JourneyView, run: RunAnswer, screen: Screen): read
       const colour = row.evidenceItemRefs.length === 0 ? 'dim' : colourOf(row.classification);
       const label = view.labels.get(row.caseCompetencyGuid) ?? row.caseCompetencyGuid;
       return fit(screen, [
-        ['none', cut(label, labelWidth - 1).padEnd(labelWidth)],
+        ['none', `${column(label, labelWidth - 1)} `],
         [colour, bar(row.posteriorProbability, barWidth)],
         ['none', `  ${row.posteriorProbability.toFixed(2)}  `],
         [colour, row.classification.replace('_', ' ').padEnd(8)],
@@ -265,13 +234,6 @@ function componentLines(view: JourneyView, run: RunAnswer, screen: Screen): read
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name.replace('_', ' ')}`);
   return [...lines, fit(screen, [['dim', `… and ${hidden.length} more: ${counts.join(', ')}`]])];
-}
-
-/** Filled from the left in proportion; empty below four columns. */
-function bar(share: number, width: number): string {
-  if (width < 4) return '';
-  const filled = Math.round(Math.min(1, Math.max(0, share)) * width);
-  return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
 function scaleText(run: RunAnswer): string {
@@ -290,17 +252,10 @@ function scaleLine(view: JourneyView, run: RunAnswer, screen: Screen): string {
       ['none', text],
     ]);
   }
-  const { low, high } = view.axis;
-  const columnOf = (value: number): number =>
-    high <= low ? 0 : Math.round(((value - low) / (high - low)) * (width - 1));
-  const score = columnOf(run.scale.scaleScore);
-  const left = Math.max(0, columnOf(run.scale.scaleScore - run.scale.standardError));
-  const right = Math.min(width - 1, columnOf(run.scale.scaleScore + run.scale.standardError));
+  const { scaleScore: value, standardError: error } = run.scale;
   return fit(screen, [
     ['dim', 'scale        '],
-    ['dim', '─'.repeat(left)],
-    ['cyan', `${'━'.repeat(score - left)}●${'━'.repeat(right - score)}`],
-    ['dim', '─'.repeat(width - 1 - right)],
+    ...gauge(view.axis, width, { value, error }, 'cyan'),
     ['none', `  ${text}`],
   ]);
 }
