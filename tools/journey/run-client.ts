@@ -1,5 +1,7 @@
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { repeat, retryAfterOf } from './repeat.ts';
+import type { Attempted } from './repeat.ts';
 import { problemAnswer, runAnswer } from './run-answers.ts';
 import type { ProblemAnswer, RunAnswer } from './run-answers.ts';
 
@@ -43,17 +45,13 @@ export interface RunClient {
   readonly advance: (continuationToken: string, etag: string) => Promise<Result<RunState, RunFailure>>;
 }
 
-const MAX_TRIES = 5;
-const MAX_WAIT_MILLISECONDS = 30_000;
-const BACKOFF_MILLISECONDS = 250;
-
 export function createRunClient(options: RunClientOptions): RunClient {
   async function once(
     path: string,
     key: string,
     body: string,
     etag?: string,
-  ): Promise<Result<RunState, Attempted>> {
+  ): Promise<Result<RunState, Attempted<RunFailure>>> {
     let response: Response;
     let text: string;
     try {
@@ -71,7 +69,7 @@ export function createRunClient(options: RunClientOptions): RunClient {
       text = await response.text();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      return err({ failure: { kind: 'unreachable', message }, retryAfterSeconds: undefined });
+      return err(attempted({ kind: 'unreachable', message }));
     }
     return readAnswer(response, text);
   }
@@ -84,17 +82,11 @@ export function createRunClient(options: RunClientOptions): RunClient {
   ): Promise<Result<RunState, RunFailure>> {
     const key = options.newKey();
     const body = JSON.stringify(request);
-    for (let tries = 1; ; tries += 1) {
-      const answer = await once(path, key, body, etag);
-      if (answer.ok) return answer;
-      const { failure, retryAfterSeconds } = answer.error;
-      if (tries === MAX_TRIES || !mayRepeat(failure)) return err(failure);
-      // Full jitter over a doubling wait; what the service asks for is the least.
-      const backoff = options.random() * BACKOFF_MILLISECONDS * 2 ** tries;
-      const wait = Math.min(Math.max((retryAfterSeconds ?? 0) * 1000, backoff), MAX_WAIT_MILLISECONDS);
-      options.onRetry?.({ call, why: failure, waitMilliseconds: wait });
-      await options.sleep(wait);
-    }
+    return repeat(() => once(path, key, body, etag), {
+      sleep: options.sleep,
+      random: options.random,
+      onRetry: (why, waitMilliseconds) => options.onRetry?.({ call, why, waitMilliseconds }),
+    });
   }
 
   return {
@@ -105,9 +97,8 @@ export function createRunClient(options: RunClientOptions): RunClient {
   };
 }
 
-interface Attempted {
-  readonly failure: RunFailure;
-  readonly retryAfterSeconds: number | undefined;
+function attempted(failure: RunFailure, retryAfterSeconds?: number): Attempted<RunFailure> {
+  return { failure, mayRepeat: mayRepeat(failure), retryAfterSeconds };
 }
 
 /** A stale tag is retryable too, but not with this key: the run has to be looked at first. */
@@ -116,9 +107,9 @@ function mayRepeat(failure: RunFailure): boolean {
   return failure.kind !== 'problem' || (failure.problem.retryable && failure.problem.status !== 412);
 }
 
-function readAnswer(response: Response, text: string): Result<RunState, Attempted> {
-  const unexpected = (message: string): Result<RunState, Attempted> =>
-    err({ failure: { kind: 'unexpected', message }, retryAfterSeconds: undefined });
+function readAnswer(response: Response, text: string): Result<RunState, Attempted<RunFailure>> {
+  const unexpected = (message: string): Result<never, Attempted<RunFailure>> =>
+    err(attempted({ kind: 'unexpected', message }));
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -129,11 +120,7 @@ function readAnswer(response: Response, text: string): Result<RunState, Attempte
     const problem = problemAnswer.safeParse(json);
     if (!problem.success)
       return unexpected(`the answer with status ${response.status} is no problem document`);
-    const after = Number(response.headers.get('retry-after') ?? NaN);
-    return err({
-      failure: { kind: 'problem', problem: problem.data },
-      retryAfterSeconds: Number.isFinite(after) ? after : undefined,
-    });
+    return err(attempted({ kind: 'problem', problem: problem.data }, retryAfterOf(response.headers)));
   }
   const run = runAnswer.safeParse(json);
   if (!run.success) return unexpected('the answer is no adaptive run');
