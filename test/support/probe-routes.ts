@@ -68,6 +68,16 @@ export function readProbe(service: ServiceName): Route<ProbePath, undefined, typ
   });
 }
 
+/** GET /v1/probes/{probeId} of the reports service, whose answer is streamed. */
+export function streamedProbe(): ReturnType<typeof readProbe> {
+  const row = readProbe('reports');
+  return {
+    ...row,
+    operationId: 'readStreamedProbe',
+    success: { ...row.success, transfer: 'stream', headers: ['Link'] },
+  };
+}
+
 function actRow<Body extends typeof probeBody | undefined>(
   service: ServiceName,
   operationId: string,

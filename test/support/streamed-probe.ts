@@ -1,0 +1,36 @@
+import { ok } from '#shared/kernel/result.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { streamedProbe } from './probe-routes.ts';
+
+/** Stands for a handler in the tests of streamed routes: the id of the probe says what it answers. */
+const route = streamedProbe();
+
+/** A row of 1 KB. */
+const row = { text: 'é"\\\n'.repeat(200) };
+
+/** A value that passes a schema which does not look into it, and then fails as it is written. */
+const breaking = (fail: () => never): object => ({ toJSON: fail });
+
+const bodies: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
+  small: () => ({}),
+  large: () => ({ rows: Array.from({ length: 10_000 }, () => row) }),
+  broken: () => ({
+    rows: [
+      ...Array.from({ length: 1000 }, () => row),
+      breaking(() => {
+        throw new TypeError('canary');
+      }),
+    ],
+  }),
+  dead: () => ({ rows: [...Array.from({ length: 1000 }, () => row), breaking(() => process.exit(1))] }),
+};
+
+const operation: Operation<typeof route> = ({ path: { probeId }, traceId, problemsUrl }) => {
+  const body = { seen: bodies[probeId]?.() ?? { traceId, problemsUrl } };
+  // The route does not know this member.
+  const undeclared = { ...body, canary: 1 };
+  return Promise.resolve(ok({ body: probeId === 'undeclared' ? undeclared : body }));
+};
+
+export const handler = createReadLambda(route, () => operation);
