@@ -16,6 +16,7 @@ export interface Route<
   Path extends z.ZodObject = z.ZodObject,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   Success extends z.ZodType = z.ZodType,
+  Query extends z.ZodObject = z.ZodObject,
 > {
   readonly service: ServiceName;
   readonly operationId: string;
@@ -33,7 +34,7 @@ export interface Route<
     /** Decoded path parameters. */
     readonly path: Path;
     /** Every known query parameter; anything else is refused. */
-    readonly query: z.ZodObject;
+    readonly query: Query;
     /** Undefined: the route takes no body. */
     readonly body: Body;
     readonly maxBodyBytes: number;
@@ -71,6 +72,7 @@ export function defineRoute<
   Path extends z.ZodObject,
   Body extends z.ZodType | undefined,
   Success extends z.ZodType,
->(row: Route<Path, Body, Success>): Route<Path, Body, Success> {
+  Query extends z.ZodObject,
+>(row: Route<Path, Body, Success, Query>): Route<Path, Body, Success, Query> {
   return row;
 }
