@@ -1,0 +1,41 @@
+import { serveReport } from '#functions/reports/cache/serve-report.ts';
+import type { Compose, ReportServing } from '#functions/reports/cache/serve-report.ts';
+import type { Moment } from '#functions/reports/composition/facts.ts';
+import type { Frameworks, TenantFrameworks } from '#functions/reports/sources/case-package.ts';
+import { profileProblem } from '#functions/reports/sources/problems.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import type { Route } from '#shared/contract/route.ts';
+import type { OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import { err } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { openPlatform } from '#shared/platform/open-platform.ts';
+import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+
+/** All that a read route may touch. */
+export interface ReportDependencies extends PlatformDependencies {
+  readonly serving: ReportServing;
+  readonly frameworks: Frameworks;
+}
+
+/** What a report is composed over: the owners of the verified tenant, and what this container has kept of its CASE frameworks. */
+export interface Sources {
+  readonly reader: SourceReader;
+  readonly frameworks: TenantFrameworks;
+}
+
+/** Answers one read with what `compose` makes of the owners' answers to this very request, or with one that they have just confirmed. */
+export async function answerReport<R extends Route>(
+  dependencies: ReportDependencies,
+  route: R,
+  request: OperationRequest<R>,
+  compose: (sources: Sources, moment: Moment) => ReturnType<Compose<R>>,
+): Promise<Result<OperationAnswer<R>, Problem>> {
+  const opened = await openPlatform(dependencies, request);
+  if (!opened.ok) return err(profileProblem());
+  const { platform, profile } = opened.value;
+  const frameworks = dependencies.frameworks.of(profile);
+  return serveReport(dependencies.serving, { route, request, platform, profile }, (reader, moment) =>
+    compose({ reader, frameworks }, moment),
+  );
+}

@@ -1,0 +1,113 @@
+import type * as z from 'zod';
+import { mayReadCandidate } from '#functions/reports/access/claims.ts';
+import type { Moment } from '#functions/reports/composition/facts.ts';
+import { composePageRow } from '#functions/reports/composition/page.ts';
+import type { PageFilters, RowPlace } from '#functions/reports/composition/page.ts';
+import { openCursor, sealCursor } from '#functions/reports/cursor/cursor.ts';
+import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
+import { readCandidatePage } from '#functions/reports/sources/candidate-page.ts';
+import type { PageFacts } from '#functions/reports/sources/candidate-page.ts';
+import { notFound } from '#functions/reports/sources/problems.ts';
+import type { attemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import type { Operation, OperationRequest } from '#shared/http/operation.ts';
+import { invalid } from '#shared/http/syntax/issues.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
+import { answerReport } from '../answer-report.ts';
+import type { ReportDependencies } from '../answer-report.ts';
+
+export interface ListCandidateReportsDependencies extends ReportDependencies {
+  /** For cursors. */
+  readonly keys: KeyRing;
+}
+
+type Request = OperationRequest<typeof listCandidateReports>;
+
+/**
+ * One page of a candidate's reports. A cursor that does not belong to the request is refused first; nobody is asked about a candidate whom
+ * the claims do not name.
+ */
+export function listCandidateReportsOperation(
+  dependencies: ListCandidateReportsDependencies,
+): Operation<typeof listCandidateReports> {
+  const { keys } = dependencies;
+  return async (request) => {
+    const { candidateSourcedId } = request.path;
+    const { limit } = request.query;
+    const use = cursorUse(request);
+    const after = await placeAfter(keys, use, request);
+    if (!after.ok) return after;
+    if (!mayReadCandidate(request.principal, candidateSourcedId)) return err(notFound());
+    const filters = filtersOf(request.query);
+    return answerReport(dependencies, listCandidateReports, request, async ({ reader }, moment) => {
+      const facts = await readCandidatePage(reader, {
+        candidateSourcedId,
+        filters,
+        limit,
+        after: after.value,
+      });
+      if (!facts.ok) return facts;
+      const data = composeRows(facts.value, { candidateSourcedId, filters }, moment);
+      if (!data.ok) return data;
+      const { next, sources } = facts.value;
+      const nextCursor = next === undefined ? null : await sealCursor(keys, use, next, request.receivedAt);
+      return ok({
+        data: data.value,
+        nextCursor,
+        hasMore: nextCursor !== null,
+        observedAt: moment.observedAt,
+        sources: [...sources],
+      });
+    });
+  };
+}
+
+function filtersOf({ qtiTestId, testKind, status, modifiedSince }: Request['query']): PageFilters {
+  return { qtiTestId, testKind, status, modifiedSince };
+}
+
+function cursorUse({ principal, path, query }: Request): CursorUse<keyof RowPlace> {
+  const { sort, limit } = query;
+  return {
+    list: listCandidateReports.operationId,
+    keyset: ['modifiedAt', 'attemptId'],
+    principal,
+    binding: { ...path, ...filtersOf(query), sort, limit },
+  };
+}
+
+/** The row that the page follows; undefined for the first page. What a cursor is refused for is not told. */
+async function placeAfter(
+  keys: KeyRing,
+  use: CursorUse<keyof RowPlace>,
+  { query, receivedAt }: Request,
+): Promise<Result<RowPlace | undefined, Problem>> {
+  if (query.cursor === undefined) return ok(undefined);
+  const place = await openCursor(keys, use, query.cursor, receivedAt);
+  if (place.ok) return place;
+  const refused = invalid(
+    'query',
+    ['cursor'],
+    'not-allowed',
+    'must be an unexpired cursor of this very list',
+  );
+  return err(problem('reports', 'validation', 400, { invalidParams: [refused] }));
+}
+
+function composeRows(
+  { candidate, rows }: PageFacts,
+  about: { readonly candidateSourcedId: string; readonly filters: PageFilters },
+  moment: Moment,
+): Result<z.input<typeof attemptReport>[], Problem> {
+  const data: z.input<typeof attemptReport>[] = [];
+  for (const { row, index, criteria } of rows) {
+    const report = composePageRow(row, { ...about, candidate, index, criteria }, moment);
+    if (!report.ok) return report;
+    if (report.value !== undefined) data.push(report.value);
+  }
+  return ok(data);
+}

@@ -1,0 +1,23 @@
+import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
+import { readAttempt } from '#functions/reports/sources/attempt.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import { ok } from '#shared/kernel/result.ts';
+import { answerReport } from '../answer-report.ts';
+import type { ReportDependencies } from '../answer-report.ts';
+
+/**
+ * The report of one scored attempt. Every view is composed of the same facts, so that it cannot matter to status or authorization which one
+ * is asked for [RP-075].
+ */
+export function readAttemptReportOperation(
+  dependencies: ReportDependencies,
+): Operation<typeof readAttemptReport> {
+  return (request) =>
+    answerReport(dependencies, readAttemptReport, request, async ({ reader, frameworks }, moment) => {
+      const facts = await readAttempt(reader, frameworks, request.principal, request.path.attemptId);
+      if (!facts.ok) return facts;
+      const composed = composeAttemptReport(facts.value);
+      return composed.ok ? ok(projectAttemptReport(composed.value, request.query.view, moment)) : composed;
+    });
+}

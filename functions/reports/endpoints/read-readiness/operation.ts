@@ -1,0 +1,15 @@
+import { composeReadiness } from '#functions/reports/composition/readiness.ts';
+import { readReadinessFacts } from '#functions/reports/sources/readiness.ts';
+import { readReadiness } from '#shared/contract/reports/routes.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import { answerReport } from '../answer-report.ts';
+import type { ReportDependencies } from '../answer-report.ts';
+
+/** What an attempt implies for the external tests that its blueprint has crosswalks to. */
+export function readReadinessOperation(dependencies: ReportDependencies): Operation<typeof readReadiness> {
+  return (request) =>
+    answerReport(dependencies, readReadiness, request, async ({ reader }, moment) => {
+      const facts = await readReadinessFacts(reader, request.principal, request.path.attemptId);
+      return facts.ok ? composeReadiness(facts.value, moment) : facts;
+    });
+}
