@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { Moment } from '#functions/reports/composition/facts.ts';
+import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
 import type { Consulted, SourceReader } from '#functions/reports/sources/reader.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { checkBody } from '#shared/http/checked-body.ts';
@@ -22,8 +23,6 @@ export interface ReportServing {
   readonly clock: () => ClockReading;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Uint8Array;
-  /** The owners as one request reads them. `stamp` gives what stands in a receipt for the time of an answer, in epoch milliseconds. */
-  readonly openSources: (platform: Platform, stamp: (observedAt: number) => string) => SourceReader;
 }
 
 /** One request for a report, with the platform of its verified tenant. */
@@ -55,7 +54,7 @@ export async function serveReport<R extends Route>(
   { route, request, platform, profile }: ReportRequest<R>,
   compose: Compose<R>,
 ): Promise<Result<OperationAnswer<R>, Problem>> {
-  const { cache, clock, random, openSources } = serving;
+  const { cache, clock, random } = serving;
   const key = cache.keyOf({ profile, route, request });
 
   const known = cache.get(key);
@@ -68,7 +67,7 @@ export async function serveReport<R extends Route>(
   }
 
   const stamps = createStamps(random);
-  const sources = openSources(platform, stamps.observation);
+  const sources = createSourceReader({ platform, stamp: stamps.observation, now: () => clock().now });
   const composed = await compose(sources, {
     observedAt: stamps.composedAt,
     requestId: stamps.requestId,
@@ -127,22 +126,22 @@ function write(
 
 /**
  * What confirms a composition, in the order of its stamps; undefined when something in it cannot be confirmed: a source without a strong
- * entity tag, or a receipt of something that was read once more since.
+ * entity tag, one that did not answer, or an answer that a later one of the same source has replaced.
  */
 function validatorsOf(
   { observations }: Stamps,
   consulted: readonly Consulted[],
 ): readonly Validator[] | undefined {
   const sources = new Map(consulted.map((source) => [source.stamp, source]));
-  const stamps = [...observations().keys()];
-  if (consulted.length === 0 || consulted.length !== stamps.length) return undefined;
-  const validators = stamps.map((stamp): Validator | undefined => {
+  const validators = [...observations().keys()].map((stamp): Validator | undefined => {
     const source = sources.get(stamp);
     if (source?.etag === undefined || !isStrongEntityTag(source.etag)) return undefined;
     const { operation, call, etag } = source;
     return operation.method === 'GET' ? { operation, call, etag } : undefined;
   });
-  return validators.every((validator) => validator !== undefined) ? validators : undefined;
+  return validators.length > 0 && validators.every((validator) => validator !== undefined)
+    ? validators
+    : undefined;
 }
 
 /** Whether neither the body nor a row of it goes without a section that the next composition might have. */
