@@ -115,7 +115,7 @@ function defect(status: number, pointer: string, message: string): ControlAnswer
 function stateOf(tenants: ReadonlyMap<string, TenantState>): object {
   const perTenant = [...tenants.values()].map((tenant) => {
     const entities = Object.fromEntries(
-      entityNames.map((name) => [name, Object.fromEntries(entityKinds[name].held(tenant))]),
+      entityNames.map((name) => [name, Object.fromEntries(entityKinds[name].held(tenant).entries())]),
     );
     return [tenant.tenantId, { counts: countsOf(tenant), entities }] as const;
   });

@@ -1,22 +1,38 @@
 import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { administration } from '#shared/platform/owners/administration.ts';
+import { formEquivalence, rollup } from '#shared/platform/owners/analytics.ts';
 import { manifest } from '#shared/platform/owners/bank.ts';
 import { caliperEvent } from '#shared/platform/owners/caliper.ts';
-import { cfItem } from '#shared/platform/owners/case.ts';
-import { bankMembers, blueprint } from '#shared/platform/owners/content.ts';
+import { cfItem, cfPackage } from '#shared/platform/owners/case.ts';
+import {
+  bankMembers,
+  blueprint,
+  formEvidence,
+  readinessCrosswalks,
+  reportCriteria,
+} from '#shared/platform/owners/content.ts';
 import { anchorTable } from '#shared/platform/owners/extmap.ts';
-import { deliveryJson, deliverySession } from '#shared/platform/owners/qti.ts';
-import { capabilities, kcComponent, resultRecordRequest } from '#shared/platform/owners/results.ts';
+import { classSingleton, schoolSingleton, userSingleton } from '#shared/platform/owners/oneroster.ts';
+import { instant } from '#shared/platform/owners/primitives.ts';
+import { attemptEvidence, deliveryJson, deliverySession, form } from '#shared/platform/owners/qti.ts';
+import {
+  capabilities,
+  kcComponent,
+  resultRecordRequest,
+  settledRecord,
+} from '#shared/platform/owners/results.ts';
+import type { EntityStore } from './store.ts';
 import type { TenantState } from './world.ts';
 
 /** One kind of entity that a test may change: its schema, and where a tenant holds it. */
 interface EntityKind {
   readonly schema: z.ZodType;
-  readonly held: (tenant: TenantState) => Map<string, unknown>;
+  readonly held: (tenant: TenantState) => EntityStore<unknown>;
 }
 
-function kind<T>(schema: z.ZodType<T>, held: (tenant: TenantState) => Map<string, T>): EntityKind {
+function kind<T>(schema: z.ZodType<T>, held: (tenant: TenantState) => EntityStore<T>): EntityKind {
   return { schema, held };
 }
 
@@ -26,6 +42,8 @@ const heldRecord = z.strictObject({
   request: resultRecordRequest,
   components: z.array(kcComponent),
 });
+
+const heldAttempt = attemptEvidence.extend({ submittedAt: instant });
 
 /** Every kind of entity, by the name that the control API uses. */
 export const entityKinds = {
@@ -39,6 +57,19 @@ export const entityKinds = {
   'results.capabilities': kind(capabilities, (tenant) => tenant.capabilities),
   'results.record': kind(heldRecord, (tenant) => tenant.resultRecords),
   'caliper.event': kind(caliperEvent, (tenant) => tenant.events),
+  'qti.attempt_evidence': kind(heldAttempt, (tenant) => tenant.attempts),
+  'qti.form': kind(form, (tenant) => tenant.forms),
+  'results.settled_record': kind(settledRecord, (tenant) => tenant.records),
+  'content.report_criteria': kind(reportCriteria, (tenant) => tenant.criteria),
+  'content.crosswalks': kind(readinessCrosswalks, (tenant) => tenant.crosswalks),
+  'content.form_evidence': kind(formEvidence, (tenant) => tenant.formEvidence),
+  'case.package': kind(cfPackage, (tenant) => tenant.packages),
+  'oneroster.user': kind(userSingleton, (tenant) => tenant.users),
+  'oneroster.class': kind(classSingleton, (tenant) => tenant.classes),
+  'oneroster.school': kind(schoolSingleton, (tenant) => tenant.schools),
+  'analytics.rollup': kind(rollup, (tenant) => tenant.rollups),
+  'analytics.form_equivalence': kind(formEquivalence, (tenant) => tenant.formEquivalences),
+  'administration.administration': kind(administration, (tenant) => tenant.administrations),
 } as const satisfies Record<string, EntityKind>;
 export type EntityName = keyof typeof entityKinds;
 export const entityNames = Object.keys(entityKinds) as [EntityName, ...EntityName[]];

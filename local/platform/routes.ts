@@ -1,9 +1,12 @@
 import type { OwnerRoute } from './route.ts';
+import { administrationRoutes } from './owners/administration.ts';
+import { analyticsRoutes } from './owners/analytics.ts';
 import { bankRoutes } from './owners/bank.ts';
 import { caliperRoutes } from './owners/caliper.ts';
 import { caseRoutes } from './owners/case.ts';
 import { contentRoutes } from './owners/content.ts';
 import { extmapRoutes } from './owners/extmap.ts';
+import { oneRosterRoutes } from './owners/oneroster.ts';
 import { qtiRoutes } from './owners/qti.ts';
 import { resultsRoutes } from './owners/results.ts';
 
@@ -16,6 +19,9 @@ export const ownerRoutes: readonly OwnerRoute[] = [
   ...extmapRoutes,
   ...resultsRoutes,
   ...caliperRoutes,
+  ...oneRosterRoutes,
+  ...analyticsRoutes,
+  ...administrationRoutes,
 ];
 
 /** How a raw request path meets the routes. */

@@ -1,14 +1,26 @@
+import type { Administration } from '#shared/platform/owners/administration.ts';
+import type { FormEquivalence, Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
-import type { CfItem } from '#shared/platform/owners/case.ts';
-import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
+import type { CfItem, CfPackage } from '#shared/platform/owners/case.ts';
+import type {
+  BankMembers,
+  Blueprint,
+  FormEvidence,
+  ReadinessCrosswalks,
+  ReportCriteria,
+} from '#shared/platform/owners/content.ts';
 import type { AnchorTable } from '#shared/platform/owners/extmap.ts';
-import type { DeliveryJson, DeliverySession } from '#shared/platform/owners/qti.ts';
+import type { ClassSingleton, SchoolSingleton, UserSingleton } from '#shared/platform/owners/oneroster.ts';
+import type { AttemptEvidence, DeliveryJson, DeliverySession, Form } from '#shared/platform/owners/qti.ts';
 import type {
   Capabilities,
   KcComponentsRequest,
   ResultRecordRequest,
+  SettledRecord,
 } from '#shared/platform/owners/results.ts';
+import { openStore } from './store.ts';
+import type { EntityStore, Generated } from './store.ts';
 
 /** The start data of one tenant: what its owners hold before anybody calls them. */
 export interface TenantSeed {
@@ -29,6 +41,45 @@ export interface TenantSeed {
   readonly caseItems: readonly CfItem[];
   readonly anchorTable: AnchorTable;
   readonly capabilities: Capabilities;
+  readonly reports: ReportsSeed;
+}
+
+/** What QTI holds of an attempt beside what it answers by the contract: when it was handed in. */
+export type HeldAttempt = AttemptEvidence & { readonly submittedAt: string };
+
+/** The start data that reports are composed of. */
+export interface ReportsSeed {
+  readonly users: readonly UserSingleton[];
+  readonly classes: readonly ClassSingleton[];
+  readonly schools: readonly SchoolSingleton[];
+  readonly rollups: readonly Rollup[];
+  readonly formEquivalences: readonly FormEquivalence[];
+  readonly administrations: readonly Administration[];
+  readonly criteria: readonly ReportCriteria[];
+  readonly crosswalks: readonly ReadinessCrosswalks[];
+  readonly formEvidence: readonly FormEvidence[];
+  readonly forms: readonly Form[];
+  readonly packages: readonly CfPackage[];
+  readonly attempts: readonly HeldAttempt[];
+  readonly records: readonly SettledRecord[];
+  /** What would be too much for every start. */
+  readonly generated: {
+    readonly packages: Generated<CfPackage>;
+    readonly attempts: Generated<HeldAttempt>;
+    readonly records: Generated<SettledRecord>;
+    readonly events: Generated<CaliperEvent>;
+    /** The ids of a candidate's generated attempts. */
+    readonly attemptIds: ReadonlyMap<string, readonly string[]>;
+  };
+  readonly engine: EngineRuns;
+}
+
+/** What the owners know of the mastery engine's learner runs beside what the engine writes. */
+export interface EngineRuns {
+  /** The class that they are administered to. */
+  readonly classSourcedId: string | null;
+  /** The cut score of each released selection policy, by its id. */
+  readonly cutScores: ReadonlyMap<string, number>;
 }
 
 /** One candidate's delivery session, with the candidate whom the wire form leaves to the path. */
@@ -41,6 +92,11 @@ export interface HeldResultRecord {
   readonly resultRecordId: string;
   readonly request: ResultRecordRequest;
   readonly components: readonly KcComponentsRequest['components'][number][];
+}
+
+/** Under which name a cohort's rollup is held: the class, or school and grade. */
+export function cohortKey(scope: Rollup['scope']): string {
+  return scope.type === 'class' ? scope.classSourcedId : `${scope.schoolSourcedId}/${scope.grade}`;
 }
 
 /** Anchor table and capabilities exist once per tenant; under this id they stand in the entity maps. */
@@ -68,11 +124,34 @@ export interface TenantState {
   readonly resultRecords: Map<string, HeldResultRecord>;
   /** Result record ids by producer result id. */
   readonly producerResults: Map<string, string>;
-  readonly events: Map<string, CaliperEvent>;
+  readonly events: EntityStore<CaliperEvent>;
+  readonly users: Map<string, UserSingleton>;
+  readonly classes: Map<string, ClassSingleton>;
+  readonly schools: Map<string, SchoolSingleton>;
+  /** By cohortKey. */
+  readonly rollups: Map<string, Rollup>;
+  /** By form. */
+  readonly formEquivalences: Map<string, FormEquivalence>;
+  readonly administrations: Map<string, Administration>;
+  /** By test spec. */
+  readonly criteria: Map<string, ReportCriteria>;
+  /** By test spec. */
+  readonly crosswalks: Map<string, ReadinessCrosswalks>;
+  /** By form. */
+  readonly formEvidence: Map<string, FormEvidence>;
+  readonly forms: Map<string, Form>;
+  readonly packages: EntityStore<CfPackage>;
+  /** The attempts that did not come out of the mastery engine's runs (attempts.ts has all of them). */
+  readonly attempts: EntityStore<HeldAttempt>;
+  readonly generatedAttemptIds: ReadonlyMap<string, readonly string[]>;
+  /** The records of those attempts. */
+  readonly records: EntityStore<SettledRecord>;
+  readonly engine: EngineRuns;
 }
 
 /** A tenant's owners at their start. */
 export function openTenant(seed: TenantSeed): TenantState {
+  const { reports } = seed;
   return {
     tenantId: seed.tenantId,
     students: new Set(seed.students),
@@ -88,7 +167,26 @@ export function openTenant(seed: TenantSeed): TenantState {
     runtimeChanges: [],
     resultRecords: new Map(),
     producerResults: new Map(),
-    events: new Map(),
+    events: openStore([], (event) => event.id, reports.generated.events),
+    users: index(reports.users, ({ user }) => user.sourcedId),
+    classes: index(reports.classes, (entity) => entity.class.sourcedId),
+    schools: index(reports.schools, ({ org }) => org.sourcedId),
+    rollups: index(reports.rollups, ({ scope }) => cohortKey(scope)),
+    formEquivalences: index(reports.formEquivalences, (entity) => entity.qtiTestId),
+    administrations: index(reports.administrations, (entity) => entity.administrationId),
+    criteria: index(reports.criteria, (entity) => entity.testSpecId),
+    crosswalks: index(reports.crosswalks, (entity) => entity.testSpecId),
+    formEvidence: index(reports.formEvidence, (entity) => entity.qtiTestId),
+    forms: index(reports.forms, (entity) => entity.qtiTestId),
+    packages: openStore(
+      reports.packages,
+      (entity) => entity.CFDocument.identifier,
+      reports.generated.packages,
+    ),
+    attempts: openStore(reports.attempts, (entity) => entity.attemptId, reports.generated.attempts),
+    generatedAttemptIds: reports.generated.attemptIds,
+    records: openStore(reports.records, (entity) => entity.resultRecordId, reports.generated.records),
+    engine: reports.engine,
   };
 }
 

@@ -3,12 +3,16 @@ import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { ManifestMember } from '#shared/platform/owners/bank.ts';
-import type { CfItem } from '#shared/platform/owners/case.ts';
 import type { AnchorTable } from '#shared/platform/owners/extmap.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import type { CalibrationParameters, CalibrationRecord, PolicyRecord } from '#shared/records/records.ts';
-import type { TenantSeed } from '#local/platform/world.ts';
+import type { ReportsSeed, TenantSeed } from '#local/platform/world.ts';
+import { caseUri, cfItemsOf, cfPackageOf } from './case-framework.ts';
+import { opaque } from './ids.ts';
+import { reportsFixtures } from './reports/fixtures.ts';
+import type { ReportsFixtures } from './reports/fixtures.ts';
+import { instantiateReports, reportIds } from './reports/instantiate.ts';
 import type { BankContent, BankFile, CalibrationFile, PolicyFile, Seed, SeedBank } from './seed.ts';
 import { localTenant } from './tenants.ts';
 
@@ -29,6 +33,7 @@ export type BankFixture = {
 /** What `.local/stack.json` names for one tenant. */
 export type TenantFixtures = {
   readonly mastery: { readonly banks: BankFixture[]; readonly resultsStudentId: string };
+  readonly reports: ReportsFixtures;
 };
 
 /** One tenant's share of a seed. */
@@ -62,23 +67,40 @@ export function instantiateSeed(seed: Seed, tenantId: string): TenantWorld {
     return { bank, instance, policy: policyRecord(bank, instance.ids, tenantId) };
   });
   const [resultsStudentId = ''] = tenant.students;
+  const { caseItems, ...reports } = instantiateReports(seed.reports, tenantId);
+  const ids = reportIds(seed.reports, tenantId);
   return {
     tenantId,
     platform: {
       tenantId,
       credentials: tenant.credentials,
-      students: tenant.students,
+      students: [...tenant.students, ...seed.reports.students.map(({ name }) => ids.student(name))],
       blueprints: all.map((bank) => bank.blueprint),
       bankMembers: all.map((bank) => bank.bankMembers),
       manifests: all.map((bank) => bank.manifest),
       artifacts: all.flatMap((bank) => bank.artifacts),
-      caseItems: all.flatMap((bank) => bank.caseItems),
+      caseItems: [...all.flatMap((bank) => cfItemsOf(bank.framework)), ...caseItems],
       anchorTable: {
         tenantId,
         tableVersion: anchorTableVersion(tenantId, seed.banks.at(0)?.calibration.anchor.version ?? ''),
         sourcePoints: all.map((bank) => bank.sourcePoint),
       },
       capabilities: { tenantId, capabilities: ['result_records', 'kc_components'] },
+      reports: {
+        ...reports,
+        users: [
+          ...tenant.students.map((sourcedId) => ({ user: { sourcedId, status: 'active' as const } })),
+          ...reports.users,
+        ],
+        criteria: [...all.map((bank) => bank.report.criteria), ...reports.criteria],
+        crosswalks: [...all.map((bank) => bank.report.crosswalks), ...reports.crosswalks],
+        forms: [...all.map((bank) => bank.report.form), ...reports.forms],
+        packages: [...all.map((bank) => cfPackageOf(bank.framework)), ...reports.packages],
+        engine: {
+          classSourcedId: seed.reports.runClass === null ? null : ids.class(seed.reports.runClass),
+          cutScores: new Map(released.map(({ policy: { document } }) => [document.id, document.kcCutScore])),
+        },
+      },
     },
     policies: released.map(({ policy }) => policy),
     calibrations: all.map((bank) => bank.calibration),
@@ -97,16 +119,12 @@ export function instantiateSeed(seed: Seed, tenantId: string): TenantWorld {
           kcGuids: bank.bank.kcs.map((kc) => instance.ids.kc(kc.name)),
         })),
       },
+      reports: reportsFixtures(seed.reports, ids, resultsStudentId),
     },
     itemNames: Object.fromEntries(
       all.flatMap((bank) => bank.members.map(({ name, member }) => [member.artifactVersionId, name])),
     ),
   };
-}
-
-/** A readable prefix and twelve hexadecimal characters that follow from the parts. */
-function opaque(prefix: string, ...parts: readonly string[]): string {
-  return `${prefix}-${deterministicUuid(prefix, ...parts).slice(-12)}`;
 }
 
 /** The ids that names of one bank's files turn into. */
@@ -154,15 +172,23 @@ function instantiateBank(content: BankContent, directory: string, tenantId: stri
     qtiIdentifier: qtiIdentifier(`pool-${directory}`, tenantId, directory),
   };
   const sourcePoint = sourcePointOf(content.calibration, directory, tenantId);
+  const blueprintVersion = opaque('blueprint', tenantId, directory, version);
   return {
     ids,
     members,
     sourcePoint,
+    framework: frameworkOf(bank, ids, frameworkGuid),
+    report: reportEntities(tenantId, {
+      testSpecId,
+      testSpecVersion: blueprintVersion,
+      qtiTestId: root.artifactId,
+      frameworkGuid,
+    }),
     blueprint: {
       tenantId,
       itemId: testSpecId,
       role: 'spec',
-      version: opaque('blueprint', tenantId, directory, version),
+      version: blueprintVersion,
       title: bank.title,
       subject: bank.subject,
       gradeLevels: bank.grades,
@@ -214,7 +240,6 @@ function instantiateBank(content: BankContent, directory: string, tenantId: stri
         itemRefs: [],
       })),
     ],
-    caseItems: caseItemsOf(bank, ids, frameworkGuid),
     calibration: calibrationRecord(content, {
       tenantId,
       directory,
@@ -241,23 +266,91 @@ function memberOf(
   };
 }
 
-const CASE_BASE = 'https://case.platform.example/uri';
+/** When the frameworks of all banks last changed. */
+const FRAMEWORK_CHANGED_AT = '2026-01-01T00:00:00.000Z';
 
-function caseItemsOf(bank: BankFile, ids: BankIds, frameworkGuid: string): readonly CfItem[] {
-  const item = (identifier: string, code: string, type: string, statement: string): CfItem => ({
-    identifier,
-    uri: `${CASE_BASE}/${identifier}`,
-    fullStatement: statement,
-    humanCodingScheme: code,
-    CFItemType: type,
+/** The bank's standards, and its components as children of the standard that most of their items carry. */
+function frameworkOf(bank: BankFile, ids: BankIds, guid: string): Parameters<typeof cfPackageOf>[0] {
+  return {
+    guid,
+    title: bank.framework,
+    changedAt: FRAMEWORK_CHANGED_AT,
     educationLevel: bank.grades,
-    lastChangeDateTime: '2026-01-01T00:00:00.000Z',
-    CFDocumentURI: { title: bank.framework, identifier: frameworkGuid, uri: `${CASE_BASE}/${frameworkGuid}` },
-  });
-  return [
-    ...bank.standards.map(({ name, statement }) => item(ids.standard(name), name, 'Standard', statement)),
-    ...bank.kcs.map(({ name, label }) => item(ids.kc(name), name, 'Knowledge Component', label)),
-  ];
+    items: [
+      ...bank.standards.map(({ name, statement }) => ({
+        guid: ids.standard(name),
+        code: name,
+        kind: 'standard' as const,
+        statement,
+        parent: undefined,
+      })),
+      ...bank.kcs.map(({ name, label }) => ({
+        guid: ids.kc(name),
+        code: name,
+        kind: 'knowledge_component' as const,
+        statement: label,
+        parent: parentOf(bank, name, ids),
+      })),
+    ],
+  };
+}
+
+/** Of the standards with equally many items the one that the bank names first; undefined for a component without any item. */
+function parentOf(bank: BankFile, kc: string, ids: BankIds): string | undefined {
+  const carried = bank.items.filter(({ kcs }) => kcs.includes(kc)).flatMap(({ standards }) => standards);
+  const count = (standard: string): number => carried.filter((name) => name === standard).length;
+  const [parent] = bank.standards
+    .filter(({ name }) => count(name) > 0)
+    .sort((a, b) => count(b.name) - count(a.name));
+  return parent === undefined ? undefined : ids.standard(parent.name);
+}
+
+/** What Content and QTI say of the reports on the bank's runs. */
+function reportEntities(
+  tenantId: string,
+  about: {
+    readonly testSpecId: string;
+    readonly testSpecVersion: string;
+    readonly qtiTestId: string;
+    readonly frameworkGuid: string;
+  },
+): {
+  readonly criteria: ReportsSeed['criteria'][number];
+  readonly crosswalks: ReportsSeed['crosswalks'][number];
+  readonly form: ReportsSeed['forms'][number];
+} {
+  const { testSpecId, testSpecVersion, qtiTestId } = about;
+  return {
+    criteria: {
+      tenantId,
+      testSpecId,
+      version: testSpecVersion,
+      freshness: 'current',
+      testKind: 'adaptive_diagnostic',
+      caseFrameworkGuid: about.frameworkGuid,
+      caseFrameworkChangedAt: FRAMEWORK_CHANGED_AT,
+      criteria: null,
+      qualifyingCoverage: false,
+      externalScale: null,
+    },
+    crosswalks: {
+      tenantId,
+      testSpecId,
+      testSpecVersion,
+      crosswalkSetId: opaque('crosswalks', tenantId, testSpecId),
+      version: opaque('crosswalks-version', tenantId, testSpecVersion),
+      freshness: 'current',
+      entries: [],
+    },
+    form: {
+      tenantId,
+      qtiTestId,
+      version: opaque('form-version', tenantId, testSpecVersion),
+      freshness: 'current',
+      contentTestSpecId: testSpecId,
+      contentTestSpecVersion: testSpecVersion,
+    },
+  };
 }
 
 /** All anchors of a tenant stand in one version of its anchor table. */
@@ -338,7 +431,7 @@ function parametersOf(
     theta,
     kcs: calibration.kcs.map(({ kc, slope, location }) => ({
       guid: ids.kc(kc),
-      uri: `${CASE_BASE}/${ids.kc(kc)}`,
+      uri: caseUri(ids.kc(kc)),
       slope,
       location,
     })),

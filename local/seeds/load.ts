@@ -8,6 +8,9 @@ import { distinctDefects, schemaDefects } from '#shared/records/defect.ts';
 import type { Defect } from '#shared/records/defect.ts';
 import { checkRelease } from './check-release.ts';
 import { generateBank } from './generator.ts';
+import { checkReports } from './reports/check.ts';
+import { reportsFile } from './reports/file.ts';
+import type { ReportsFile } from './reports/file.ts';
 import {
   bankFile,
   calibrationFile,
@@ -66,10 +69,22 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
     }
     banks.push({ name: entry.name, directory: folder, ...content, policy: policy.value });
   }
-  if (defects.length > 0) return err(defects);
-  const seed = { name: root.value.name, title: root.value.title, banks };
+  const reports = await loadReports(directory);
+  if (!reports.ok) defects.push(...reports.error);
+  if (defects.length > 0 || !reports.ok) return err(defects);
+  const seed = { name: root.value.name, title: root.value.title, banks, reports: reports.value };
   const refused = checkRelease(seed);
   return refused.length > 0 ? err(refused) : ok(seed);
+}
+
+/** The directory's own `reports.json`, or the built-in one. */
+async function loadReports(directory: string): Promise<Result<ReportsFile, readonly SeedDefect[]>> {
+  const file = 'reports.json';
+  const isOwn = (await readText(directory, file)) !== undefined;
+  const read = await readJson<ReportsFile>(isOwn ? directory : DEFAULT_SEED_DIRECTORY, file, reportsFile);
+  if (!read.ok) return read;
+  const defects = checkReports(read.value);
+  return defects.length === 0 ? read : err(located(file, defects));
 }
 
 /** What is wrong when it is no seed's directory at all. */

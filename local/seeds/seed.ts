@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { pointer } from '#shared/records/defect.ts';
+import type { ReportsFile } from './reports/file.ts';
 
 /** The files of a seed directory; docs/seeds.md explains them field by field. Names stand where a tenant's ids will stand. */
 
@@ -187,6 +188,7 @@ export interface Seed {
   readonly name: string;
   readonly title: string;
   readonly banks: readonly SeedBank[];
+  readonly reports: ReportsFile;
 }
 
 /** One thing wrong with a seed: the file below the seed directory, a JSON Pointer into it, and what is wrong there. */

@@ -213,6 +213,7 @@ describe('a bank whose items tie more than twelve components together', () => {
       name: 'chain',
       title: 'Chain',
       banks: [{ name: 'chain', directory: 'chain', bank, calibration, policy, learners: [learner] }],
+      reports: seed.reports,
     };
     const { stop, items: offered } = walk(chain, 'chain', learner);
     expect(stop).toBe('max_items');

@@ -26,6 +26,39 @@ const bankFixture = z.object({
   kcGuids: z.array(z.string()).readonly(),
 });
 
+const schoolGrade = z.object({ schoolSourcedId: z.string(), grade: z.string() });
+const ids = z.array(z.string()).readonly();
+const schoolGrades = z.array(schoolGrade).readonly();
+
+const reportsFixtures = z.object({
+  attempts: z.object({
+    gatePass: z.string(),
+    gateFail: z.string(),
+    gateIndeterminate: z.string(),
+    diagnostic: z.string(),
+    formative: z.string(),
+    unscored: z.string(),
+    unsettled: z.string(),
+    stale: z.string(),
+    large: z.string(),
+  }),
+  candidates: z.object({ withHistory: z.string(), empty: z.string() }),
+  students: ids,
+  classes: ids,
+  schools: schoolGrades,
+  forms: z.object({ equivalent: z.string(), notEquivalent: z.string(), insufficient: z.string() }),
+  administrations: ids,
+  special: z.object({
+    attempts: z.record(z.string(), z.string()),
+    classesWithoutRollup: ids,
+    classesWithheld: ids,
+    classesDeleted: ids,
+    schoolsWithoutRollup: schoolGrades,
+    schoolsWithheld: schoolGrades,
+    studentsDeleted: ids,
+  }),
+});
+
 /** `.local/stack.json`: where the running stack is and what to call it with. Service URLs are base URLs, without `/v1`. */
 export const stackDescription = z.object({
   ...urls,
@@ -37,6 +70,7 @@ export const stackDescription = z.object({
     z.string(),
     z.object({
       mastery: z.object({ resultsStudentId: z.string(), banks: z.array(bankFixture).readonly() }),
+      reports: reportsFixtures,
     }),
   ),
   /** The process that serves it. */

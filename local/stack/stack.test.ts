@@ -47,7 +47,7 @@ describe('the local stack', () => {
   it.each(['reportsUrl', 'sandboxUrl', 'receiptsUrl'] as const)(
     'answers the reports service’s 404 under %s',
     async (name) => {
-      const response = await get(`${stack.urls[name]}/v1/attempt-reports/x`, 'tenant-aurora');
+      const response = await get(`${stack.urls[name]}/v1/no-such-path`, 'tenant-aurora');
       expect(response.status).toBe(404);
       expect(reportsProblem.parse(await response.json()).type).toMatch(/\/not-found$/);
     },

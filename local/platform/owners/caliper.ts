@@ -9,6 +9,7 @@ import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../rou
 export const caliperRoutes: readonly OwnerRoute[] = [
   serve(operations.emitEvent, { handle: store, precheck: unsupportedVersion }),
   serve(operations.readEvidenceAck, {
+    versioned: true,
     handle: ({ tenant, query }) => {
       const eventIri = query['eventIri'] ?? '';
       const event = tenant.events.get(eventIri);

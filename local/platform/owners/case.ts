@@ -1,8 +1,10 @@
 import { operations } from '#shared/platform/operations.ts';
+import type { CfPackage } from '#shared/platform/owners/case.ts';
 import { refuse, serve } from '../route.ts';
-import type { OwnerRoute } from '../route.ts';
+import type { OwnerAnswer, OwnerRefusal, OwnerRoute } from '../route.ts';
+import type { TenantState } from '../world.ts';
 
-/** CASE: standards and knowledge components as CFItems. */
+/** CASE: standards and knowledge components as CFItems, and the package of each framework. */
 export const caseRoutes: readonly OwnerRoute[] = [
   serve(operations.resolveMapping, {
     versioned: true,
@@ -18,4 +20,30 @@ export const caseRoutes: readonly OwnerRoute[] = [
     },
     foreign: (other) => other.caseItems.values().next().value,
   }),
+  serve(operations.readPackage, {
+    versioned: true,
+    handle: ({ tenant, path }) => packageIn(tenant, path['sourcedId'] ?? ''),
+    drift: (body) => changedAt(body, '2099-01-01T00:00:00.000Z'),
+    stale: ({ tenant, path }) => {
+      const current = packageIn(tenant, path['sourcedId'] ?? '');
+      if ('refused' in current) return current;
+      return { status: 200, body: changedAt(current.body, '2000-01-01T00:00:00.000Z') };
+    },
+    foreign: (other) => firstOf(other.packages.entries()),
+  }),
 ];
+
+function packageIn(tenant: TenantState, sourcedId: string): OwnerAnswer<CfPackage> | OwnerRefusal {
+  const entity = tenant.packages.get(sourcedId);
+  return entity === undefined ? refuse(404, 'no such CFPackage') : { status: 200, body: entity };
+}
+
+/** The package as it was, or will be, after a change at another time. */
+function changedAt(body: CfPackage, lastChangeDateTime: string): CfPackage {
+  return { ...body, CFDocument: { ...body.CFDocument, lastChangeDateTime } };
+}
+
+function firstOf<T>(entries: Iterable<readonly [string, T]>): T | undefined {
+  for (const [, entity] of entries) return entity;
+  return undefined;
+}

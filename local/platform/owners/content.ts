@@ -1,8 +1,9 @@
 import { operations } from '#shared/platform/operations.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerRoute } from '../route.ts';
+import { serveEdition } from '../serve-edition.ts';
 
-/** Content: blueprints of test specs, identities of adaptive banks. */
+/** Content: blueprints of test specs and what they say about reports, identities of adaptive banks. */
 export const contentRoutes: readonly OwnerRoute[] = [
   serve(operations.readTestSpec, {
     versioned: true,
@@ -29,5 +30,17 @@ export const contentRoutes: readonly OwnerRoute[] = [
       if (entity === undefined) return refuse(404, 'no such item');
       return { status: 200, body: { ...entity, updateVersion: `${entity.updateVersion}-previous` } };
     },
+  }),
+  serveEdition(operations.readReportCriteria, ({ tenant, path: { testSpecId = '' }, query }) => {
+    const entity = tenant.criteria.get(testSpecId);
+    return entity?.version === query['version'] ? entity : undefined;
+  }),
+  serveEdition(operations.readReadinessCrosswalks, ({ tenant, path: { testSpecId = '' }, query }) => {
+    const entity = tenant.crosswalks.get(testSpecId);
+    return entity?.testSpecVersion === query['version'] ? entity : undefined;
+  }),
+  serveEdition(operations.readFormEvidence, ({ tenant, path: { testSpecId = '', qtiTestId = '' } }) => {
+    const entity = tenant.formEvidence.get(qtiTestId);
+    return entity?.testSpecId === testSpecId ? entity : undefined;
   }),
 ];

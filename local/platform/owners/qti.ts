@@ -8,8 +8,10 @@ import type {
   OfferedSession,
   RuntimeData,
 } from '#shared/platform/owners/qti.ts';
+import { findAttempt } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
+import { serveEdition } from '../serve-edition.ts';
 import type { HeldSession, TenantState } from '../world.ts';
 
 /** The player's call [MA-030]: not an operation of the services, so no row of theirs. */
@@ -48,6 +50,10 @@ export const qtiRoutes: readonly OwnerRoute[] = [
     stale: ({ tenant, path }) => ({ status: 200, body: earlierRuntime(tenant, path['candidateRef'] ?? '') }),
   }),
   serve(operations.offerSelectedItem, { demandsIdempotencyKey: true, handle: offer }),
+  serveEdition(operations.readAttemptEvidence, ({ tenant, path: { attemptId = '' } }) =>
+    findAttempt(tenant, attemptId),
+  ),
+  serveEdition(operations.readForm, ({ tenant, path: { qtiTestId = '' } }) => tenant.forms.get(qtiTestId)),
   {
     operation: SCORE_ITEM_ATTEMPT,
     method: 'POST',

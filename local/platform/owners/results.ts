@@ -7,10 +7,13 @@ import type {
   ResultRecordAck,
   ResultRecordRequest,
 } from '#shared/platform/owners/results.ts';
+import { findRecord } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
+import { serveEdition } from '../serve-edition.ts';
 import { SINGLETON } from '../world.ts';
 import type { TenantState } from '../world.ts';
+import { listAttempts } from './candidate-attempts.ts';
 
 /** Results: what it can do, settled result records, and their components. */
 export const resultsRoutes: readonly OwnerRoute[] = [
@@ -25,6 +28,10 @@ export const resultsRoutes: readonly OwnerRoute[] = [
   }),
   serve(operations.writeResultRecord, { handle: writeRecord }),
   serve(operations.writeKcComponents, { handle: writeComponents }),
+  serveEdition(operations.readSettledRecord, ({ tenant, path: { resultRecordId = '' } }) =>
+    findRecord(tenant, resultRecordId),
+  ),
+  serveEdition(operations.listCandidateAttempts, listAttempts),
 ];
 
 function writeRecord({

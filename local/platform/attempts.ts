@@ -1,0 +1,105 @@
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
+import type { Administration } from '#shared/platform/owners/administration.ts';
+import type { CandidateAttempts, RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';
+import { runAttempts } from './run-attempts.ts';
+import type { HeldAttempt, TenantState } from './world.ts';
+
+/** An attempt by its id: one of the start data, or one that came out of a run of the mastery engine. */
+export function findAttempt(tenant: TenantState, attemptId: string): HeldAttempt | undefined {
+  return (
+    tenant.attempts.get(attemptId) ??
+    runAttempts(tenant).find(({ attempt }) => attempt.attemptId === attemptId)?.attempt
+  );
+}
+
+/** A settled record by its id; a record of the engine counts once its components are attached. */
+export function findRecord(tenant: TenantState, resultRecordId: string): SettledRecord | undefined {
+  return (
+    tenant.records.get(resultRecordId) ??
+    runAttempts(tenant).find(({ record }) => record.resultRecordId === resultRecordId)?.record
+  );
+}
+
+/** An administration by its id; a learner run of the engine is one. */
+export function findAdministration(
+  tenant: TenantState,
+  administrationId: string,
+): Administration | undefined {
+  return (
+    tenant.administrations.get(administrationId) ??
+    runAttempts(tenant).find(({ administration }) => administration.administrationId === administrationId)
+      ?.administration
+  );
+}
+
+export type IndexRow = CandidateAttempts['rows'][number];
+
+/** Every attempt of a candidate as the index lists it: newest modification first, ties by attempt id in UTF-16 order. */
+export function indexOf(tenant: TenantState, candidateSourcedId: string): readonly IndexRow[] {
+  const ids = new Set(tenant.generatedAttemptIds.get(candidateSourcedId));
+  for (const [id] of tenant.attempts.entries()) ids.add(id);
+  const held = [...ids].flatMap((id) => tenant.attempts.get(id) ?? []);
+  const ofRuns = runAttempts(tenant).map(({ attempt }) => attempt);
+  return [...held, ...ofRuns]
+    .filter((attempt) => attempt.candidateSourcedId === candidateSourcedId)
+    .map((attempt) => rowOf(tenant, attempt))
+    .sort(byPosition);
+}
+
+/** The order of the index. */
+export function byPosition(
+  a: Pick<IndexRow, 'modifiedAt' | 'attemptId'>,
+  b: Pick<IndexRow, 'modifiedAt' | 'attemptId'>,
+): number {
+  const later = compareInstants(b.modifiedAt, a.modifiedAt);
+  if (later !== 0) return later;
+  return a.attemptId < b.attemptId ? -1 : a.attemptId > b.attemptId ? 1 : 0;
+}
+
+/** A version of the whole index: it changes with every row's place or record. */
+export function indexVersion(rows: readonly IndexRow[]): string {
+  const states = rows.map(({ attemptId, attemptStatus, modifiedAt, record }) => [
+    attemptId,
+    attemptStatus,
+    modifiedAt,
+    record?.version ?? null,
+  ]);
+  return sha256Hex(JSON.stringify(states)).slice(0, 24);
+}
+
+function rowOf(tenant: TenantState, attempt: HeldAttempt): IndexRow {
+  const found = attempt.resultRecordId === null ? undefined : findRecord(tenant, attempt.resultRecordId);
+  const record = found?.settled === true ? found : undefined;
+  return {
+    attemptId: attempt.attemptId,
+    attemptStatus: attempt.status,
+    qtiSessionId: attempt.qtiSessionId,
+    qtiTestId: attempt.qtiTestId,
+    administrationId: attempt.administrationId,
+    contentTestSpecId: attempt.contentTestSpecId,
+    contentTestSpecVersion: attempt.contentTestSpecVersion,
+    administeredItemCount: attempt.administeredItemCount,
+    modifiedAt: record?.modifiedAt ?? attempt.submittedAt,
+    record: record === undefined ? null : headerOf(record),
+  };
+}
+
+function headerOf(record: SettledRecord): RecordHeader {
+  return {
+    resultRecordId: record.resultRecordId,
+    version: record.version,
+    freshness: record.freshness,
+    settled: record.settled,
+    attemptId: record.attemptId,
+    candidateSourcedId: record.candidateSourcedId,
+    contentTestSpecId: record.contentTestSpecId,
+    contentTestSpecVersion: record.contentTestSpecVersion,
+    testKind: record.testKind,
+    modifiedAt: record.modifiedAt,
+    score: record.score,
+    gate: record.gate,
+    diagnostic: record.diagnostic,
+    completionEventIri: record.completionEventIri,
+  };
+}

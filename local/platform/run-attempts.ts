@@ -1,0 +1,196 @@
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { parseInstant } from '#shared/kernel/instant.ts';
+import type { Administration } from '#shared/platform/owners/administration.ts';
+import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import type { AttemptEvidence, DeliverySession } from '#shared/platform/owners/qti.ts';
+import type { SettledMastery, SettledRecord } from '#shared/platform/owners/results.ts';
+import type { HeldAttempt, HeldResultRecord, TenantState } from './world.ts';
+
+/** What the owners say of one learner run of the mastery engine. */
+export interface RunAttempt {
+  readonly attempt: HeldAttempt;
+  readonly record: SettledRecord;
+  readonly administration: Administration;
+}
+
+/**
+ * The learner runs that have written record and components, each as one scored attempt. Derived at every reading from what the engine wrote
+ * and QTI scored, so a change of either shows at once; docs/platform-contracts.md says what becomes what.
+ */
+export function runAttempts(tenant: TenantState): readonly RunAttempt[] {
+  return [...tenant.resultRecords.entries()].flatMap(([, held]) => {
+    if (held.components.length === 0) return [];
+    const manifest = tenant.manifests.get(held.request.bankOperationId);
+    const criteria = tenant.criteria.get(held.request.testSpecId);
+    if (manifest?.root === undefined || criteria === undefined) return [];
+    const { tenantId } = tenant;
+    const attemptId = deterministicUuid('run-attempt', tenantId, held.resultRecordId);
+    const spec = { contentTestSpecId: held.request.testSpecId, contentTestSpecVersion: criteria.version };
+    const outcomes = scoredItems(tenant, held);
+    const record = versioned({
+      tenantId,
+      resultRecordId: held.resultRecordId,
+      freshness: 'current' as const,
+      settled: true,
+      attemptId,
+      candidateSourcedId: held.request.studentId,
+      ...spec,
+      testKind: 'adaptive_diagnostic',
+      modifiedAt: held.request.scoredAt,
+      ...measureOf(held),
+      gate: null,
+      completionEventIri: completionEventOf(tenant, held)?.id ?? null,
+      mastery: masteryOf(tenant, held, outcomes, manifest.testSpecId),
+    });
+    const administration = versioned({
+      tenantId,
+      administrationId: deterministicUuid('run-administration', tenantId, held.resultRecordId),
+      freshness: 'current' as const,
+      status: 'scored',
+      ...spec,
+      classSourcedId: tenant.engine.classSourcedId,
+      schoolSourcedId: null,
+    });
+    const attempt = versioned({
+      tenantId,
+      attemptId,
+      freshness: 'current' as const,
+      status: 'scored',
+      // A run has a delivery session for every item, and none of its own.
+      qtiSessionId: null,
+      qtiTestId: manifest.root.artifactId,
+      candidateSourcedId: held.request.studentId,
+      administrationId: administration.administrationId,
+      ...spec,
+      resultRecordId: record.resultRecordId,
+      resultRecordVersion: record.version,
+      administeredItemCount: outcomes.length,
+      outcomes: outcomes.map(({ qtiItemId, qtiOutcomeId, scoredAt }) => ({
+        qtiItemId,
+        qtiOutcomeId,
+        scoredAt,
+      })),
+      submittedAt: held.request.scoredAt,
+    });
+    return [{ attempt, record, administration }];
+  });
+}
+
+/** Adds the version that follows from the content. */
+function versioned<T extends object>(content: T): T & { readonly version: string } {
+  return { ...content, version: hashCanonical(content).slice(0, 24) };
+}
+
+type ScoredItem = AttemptEvidence['outcomes'][number] & { readonly correct: boolean };
+
+/** The first scored attempt of each session that the record names, which is the one that the run has consumed. */
+function scoredItems(tenant: TenantState, { request }: HeldResultRecord): readonly ScoredItem[] {
+  return request.deliverySessionIds.flatMap((id) => {
+    const session = tenant.sessions.get(id)?.session;
+    const item = tenant.artifacts.get(session?.rootArtifactVersionId ?? '');
+    const scored = session === undefined ? undefined : firstScored(session);
+    if (item === undefined || scored?.scoredAt === undefined) return [];
+    return [
+      {
+        qtiItemId: item.qtiIdentifier,
+        qtiOutcomeId: scored.attemptId,
+        scoredAt: scored.scoredAt,
+        correct: scored.outcomes?.['SCORE'] === 1,
+      },
+    ];
+  });
+}
+
+function firstScored({ attempts }: DeliverySession): DeliverySession['attempts'][number] | undefined {
+  return attempts
+    .filter(({ status }) => status === 'scored')
+    .sort((a, b) => a.attemptNumber - b.attemptNumber)[0];
+}
+
+function measureOf({ request }: HeldResultRecord): Pick<SettledRecord, 'score' | 'diagnostic'> {
+  const { scaleId, scaleScore, standardError } = request.scale;
+  return {
+    score: {
+      value: scaleScore,
+      minimum: null,
+      maximum: null,
+      unit: 'mastery_scale',
+      scaleVersion: scaleId,
+    },
+    diagnostic: {
+      scaleScore,
+      scaleVersion: scaleId,
+      calibrationVersion: request.scaleCalibrationId,
+      standardError,
+      stoppingReason: request.stopReason,
+    },
+  };
+}
+
+/** A row for every component with evidence: a row without any would say something about nothing. */
+function masteryOf(
+  tenant: TenantState,
+  { request, components }: HeldResultRecord,
+  outcomes: readonly ScoredItem[],
+  testSpecId: string,
+): SettledMastery[] {
+  const parents = parentsIn(tenant, testSpecId);
+  return components.flatMap((component): SettledMastery[] => {
+    const { posteriorProbability: estimate, selectionPolicyId, componentId } = component;
+    const evidence = outcomes.filter(({ qtiItemId }) => component.evidenceItemRefs.includes(qtiItemId));
+    if (evidence.length === 0) return [];
+    return [
+      {
+        kind: 'knowledge_component',
+        caseGuid: component.caseCompetencyGuid,
+        parentCaseGuid: parents.get(component.caseCompetencyGuid) ?? null,
+        state: component.classification,
+        estimate,
+        threshold: tenant.engine.cutScores.get(request.selectionPolicyId) ?? null,
+        uncertainty: Number(Math.sqrt(estimate * (1 - estimate)).toFixed(6)),
+        uncertaintyKind: 'standard_error',
+        policyId: selectionPolicyId,
+        // A policy is immutable: its id is that of one version.
+        policyVersion: selectionPolicyId,
+        evidence: evidence.map(({ qtiItemId, qtiOutcomeId, correct }) => ({
+          qtiItemId,
+          qtiOutcomeId,
+          resultComponentId: componentId,
+          contribution: correct ? 1 : -1,
+        })),
+      },
+    ];
+  });
+}
+
+/** The first parent of every child in the framework of a test spec. */
+function parentsIn(tenant: TenantState, testSpecId: string): ReadonlyMap<string, string> {
+  const framework = tenant.packages.get(tenant.criteria.get(testSpecId)?.caseFrameworkGuid ?? '');
+  const parents = new Map<string, string>();
+  for (const association of framework?.CFAssociations ?? []) {
+    const child = association.originNodeURI.identifier;
+    if (association.associationType === 'isChildOf' && !parents.has(child))
+      parents.set(child, association.destinationNodeURI.identifier);
+  }
+  return parents;
+}
+
+/** The GradeEvent that has published the record: of this learner, with this score, at the time of the last outcome. */
+function completionEventOf(tenant: TenantState, { request }: HeldResultRecord): CaliperEvent | undefined {
+  const scoredAt = parseInstant(request.scoredAt);
+  for (const [, event] of tenant.events.entries()) {
+    if (event.type !== 'GradeEvent' || parseInstant(event.eventTime) !== scoredAt) continue;
+    const learner = member(member(event.object, 'assignee'), 'id');
+    const isTheirs =
+      typeof learner === 'string' && learner.endsWith(`:${encodeURIComponent(request.studentId)}`);
+    if (isTheirs && member(event['generated'], 'scoreGiven') === request.scale.scaleScore) return event;
+  }
+  return undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

@@ -1,0 +1,106 @@
+import type { ReportsFile } from './file.ts';
+import type { ReportIds } from './instantiate.ts';
+
+type Roles = ReportsFile['fixtures'];
+type SchoolGrade = { readonly schoolSourcedId: string; readonly grade: string };
+
+/** Ids to call the routes of the reports service with. */
+export type ReportsFixtures = {
+  readonly attempts: Readonly<Record<keyof Roles['attempts'], string>>;
+  readonly candidates: Readonly<Record<keyof Roles['candidates'], string>>;
+  /** Every candidate of an attempt above, the two candidates, and the learner of the mastery engine's runs. */
+  readonly students: readonly string[];
+  /** Those with a rollup that can be shown, the ones that are not suppressed first. */
+  readonly classes: readonly string[];
+  readonly schools: readonly SchoolGrade[];
+  readonly forms: Readonly<Record<keyof Roles['forms'], string>>;
+  readonly administrations: readonly string[];
+  /** What answers otherwise, and attempts that have no role above. */
+  readonly special: {
+    /** By the names of `reports.json`. */
+    readonly attempts: Readonly<Record<string, string>>;
+    readonly classesWithoutRollup: readonly string[];
+    /** Whose rollup withholds its count. */
+    readonly classesWithheld: readonly string[];
+    readonly classesDeleted: readonly string[];
+    readonly schoolsWithoutRollup: readonly SchoolGrade[];
+    readonly schoolsWithheld: readonly SchoolGrade[];
+    readonly studentsDeleted: readonly string[];
+  };
+};
+
+export function reportsFixtures(
+  file: ReportsFile,
+  ids: ReportIds,
+  resultsStudentId: string,
+): ReportsFixtures {
+  const { attempts, candidates, forms } = file.fixtures;
+  const inRoles = file.attempts.filter(({ name }) => Object.values(attempts).includes(name));
+  const classes = file.classes.map((entry) => ({ ...entry, id: ids.class(entry.name) }));
+  const schools = file.schools.flatMap((school) =>
+    school.grades.map(({ grade, rollup }) => ({
+      rollup,
+      status: school.status,
+      id: { schoolSourcedId: ids.school(school.name), grade },
+    })),
+  );
+  const students = [...file.attempts.map(({ student }) => student), ...Object.values(candidates)];
+  const classCases = casesOf(classes);
+  const schoolCases = casesOf(schools);
+  return {
+    attempts: renamed(attempts, ids.attempt),
+    candidates: renamed(candidates, ids.student),
+    students: [...new Set([...students.map(ids.student), resultsStudentId])],
+    classes: classCases.shown,
+    schools: schoolCases.shown,
+    forms: renamed(forms, ids.form),
+    administrations: file.administrations.map(({ name }) => ids.administration(name)),
+    special: {
+      attempts: Object.fromEntries(
+        file.attempts
+          .filter((entry) => !inRoles.includes(entry))
+          .map(({ name }) => [name, ids.attempt(name)]),
+      ),
+      classesWithoutRollup: classCases.withoutRollup,
+      classesWithheld: classCases.withheld,
+      classesDeleted: classCases.deleted,
+      schoolsWithoutRollup: schoolCases.withoutRollup,
+      schoolsWithheld: schoolCases.withheld,
+      studentsDeleted: file.students
+        .filter(({ status }) => status === 'tobedeleted')
+        .map(({ name }) => ids.student(name)),
+    },
+  };
+}
+
+function renamed<Role extends string>(
+  roles: Readonly<Record<Role, string>>,
+  idOf: (name: string) => string,
+): Record<Role, string> {
+  // SAFETY: the same members with other values.
+  return Object.fromEntries(
+    Object.entries<string>(roles).map(([role, name]) => [role, idOf(name)]),
+  ) as Record<Role, string>;
+}
+
+interface Cohort<Id> {
+  readonly id: Id;
+  readonly status: 'active' | 'tobedeleted';
+  readonly rollup?: ReportsFile['classes'][number]['rollup'];
+}
+
+/** Which cohorts can be shown, and why the others cannot. */
+function casesOf<Id>(cohorts: readonly Cohort<Id>[]) {
+  const idsOf = (some: readonly Cohort<Id>[]): readonly Id[] => some.map(({ id }) => id);
+  const active = cohorts.filter(({ status }) => status === 'active');
+  const shown = active.filter(
+    ({ rollup }) => rollup?.freshness === 'current' && rollup.populationCount !== null,
+  );
+  const isOpen = ({ rollup }: Cohort<Id>): boolean => rollup?.suppression === 'not_suppressed';
+  return {
+    shown: idsOf([...shown.filter(isOpen), ...shown.filter((cohort) => !isOpen(cohort))]),
+    withoutRollup: idsOf(active.filter(({ rollup }) => rollup === undefined)),
+    withheld: idsOf(active.filter(({ rollup }) => rollup?.populationCount === null)),
+    deleted: idsOf(cohorts.filter(({ status }) => status === 'tobedeleted')),
+  };
+}
