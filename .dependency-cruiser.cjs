@@ -162,6 +162,16 @@ module.exports = {
       to: { path: '^shared/aws/' },
     },
     {
+      name: 'answers-stay-in-memory',
+      severity: 'error',
+      comment:
+        'The response cache holds answers about learners: what it imports can keep them in the memory of its container and nowhere else.',
+      from: { path: '^functions/reports/cache/', pathNot: test },
+      to: {
+        path: '^shared/(aws|idempotency|observability|records)/|^(?:node:)?(?!crypto$|node:)[a-z_]+(?:/promises)?$',
+      },
+    },
+    {
       name: 'sandbox-reaches-no-data',
       severity: 'error',
       comment:
