@@ -90,6 +90,10 @@ describe('route registry', () => {
         expect(route.lambda.timeoutSeconds).toBeLessThanOrEqual(29);
       });
 
+      it('has no strong entity tag for bytes that depend on what its caller accepts', () => {
+        if (route.success.transfer === 'stream') expect(route.success.headers).not.toContain('ETag');
+      });
+
       it('may touch what its request needs: the control record and its key exactly with an Idempotency-Key', () => {
         for (const grant of ['control:write', 'keys:idempotency'] as const)
           expect(route.lambda.grants.includes(grant)).toBe(route.request.idempotencyKey);
