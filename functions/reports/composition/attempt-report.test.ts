@@ -1,0 +1,425 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
+import { reportsDocument } from '#shared/problems/document.ts';
+import { problem } from '#shared/problems/registry.ts';
+import { anExampleOf, attemptFacts, frozen, kinds, moment } from '#test/support/report-facts.ts';
+import type { Kind } from '#test/support/report-facts.ts';
+import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
+import type { AttemptFacts } from './facts.ts';
+
+/** An attempt of a kind without a gap, whose one gate decision is a pass. */
+function settledAttempt(kind: Kind): AttemptFacts {
+  const facts = anExampleOf(attemptFacts(fc.constant(kind)));
+  return { ...decide(facts, {}), enrichments: [] };
+}
+
+/** Lets Results decide a pass under criteria that Content holds too, or what `gate` says otherwise. */
+function decide(facts: AttemptFacts, gate: Partial<SettledGate>): AttemptFacts {
+  const { value: record } = facts.record;
+  for (const row of record.mastery) row.state = 'mastered';
+  facts.criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
+  record.gate = {
+    status: 'pass',
+    criteriaVersion: 'criteria-4',
+    achieved: 0.9,
+    required: 0.8,
+    gapCaseGuids: [],
+    coverageEvidenceId: 'coverage-771',
+    ...gate,
+  };
+  return facts;
+}
+
+function report(facts: AttemptFacts, view: 'summary' | 'standards' | 'evidence' = 'evidence'): unknown {
+  const composed = composeAttemptReport(facts);
+  return composed.ok ? projectAttemptReport(composed.value, view, moment) : composed.error;
+}
+
+describe('a report of each kind', () => {
+  it('shows the pass that Results decided for a mastery gate, and no diagnostic [RP-001, RP-009, RP-010, RP-066]', () => {
+    const facts = settledAttempt('mastery_gate');
+    facts.record.value.diagnostic = {
+      scaleScore: 214,
+      scaleVersion: 'scale-1',
+      calibrationVersion: 'calibration-1',
+      standardError: 3.1,
+      stoppingReason: 'max_items',
+    };
+    expect(report(facts)).toMatchObject({
+      testKind: 'mastery_gate',
+      status: 'scored',
+      gate: { status: 'pass', achieved: 0.9, required: 0.8, gapCaseGuids: [] },
+      diagnostic: null,
+    });
+  });
+
+  it('is indeterminate with its gate [RP-061, RP-067]', () => {
+    const facts = decide(settledAttempt('mastery_gate'), { coverageEvidenceId: null });
+    expect(report(facts)).toMatchObject({ status: 'indeterminate', gate: { status: 'indeterminate' } });
+  });
+
+  it('shows what an adaptive diagnostic measured, counted by QTI, with the crosswalk’s label, and no gate [RP-009, RP-012, RP-013, RP-068, RP-106, RP-107, RP-108]', () => {
+    const facts = settledAttempt('adaptive_diagnostic');
+    facts.record.value.diagnostic = {
+      scaleScore: 214,
+      scaleVersion: 'scale-1',
+      calibrationVersion: 'calibration-1',
+      standardError: 3.1,
+      stoppingReason: 'out_of_coffee',
+    };
+    facts.evidence.value.administeredItemCount = 17;
+    facts.criteria.value.externalScale = { normsSet: 'Norms 2025' };
+    const measured = {
+      scaleScore: 214,
+      scaleVersion: 'scale-1',
+      calibrationVersion: 'calibration-1',
+      standardError: 3.1,
+      stoppingReason: 'unknown',
+      administeredItemCount: 17,
+      extNormsSet: 'Norms 2025',
+    };
+    expect(report(facts)).toMatchObject({ status: 'scored', gate: null, diagnostic: measured });
+    facts.criteria.value.externalScale = null;
+    expect(report(facts)).toMatchObject({ diagnostic: { ...measured, extNormsSet: null } });
+  });
+
+  it('shows the evidence for every standard of a formative and claims nothing on it [RP-014, RP-015]', () => {
+    const facts = settledAttempt('formative');
+    expect(facts.record.value.gate?.status).toBe('pass');
+    expect(report(facts)).toMatchObject({
+      testKind: 'formative',
+      status: 'scored',
+      gate: null,
+      diagnostic: null,
+      mastery: facts.record.value.mastery.map(({ caseGuid, evidence }) => ({
+        caseGuid,
+        evidence: evidence.map(({ qtiItemId }) => ({ qtiItemId })),
+      })),
+    });
+  });
+
+  it('calls a kind of tomorrow unknown, as it does the status that would depend on it [RP-060, RP-061]', () => {
+    for (const testKind of ['a_kind_of_tomorrow', 'unknown', 'constructor', '__proto__', '']) {
+      const facts = settledAttempt('a_kind_of_tomorrow');
+      facts.record.value.testKind = facts.criteria.value.testKind = testKind;
+      expect(report(facts)).toMatchObject({
+        testKind: 'unknown',
+        status: 'unknown',
+        gate: null,
+        diagnostic: null,
+      });
+    }
+  });
+});
+
+describe('sections', () => {
+  it('are empty and not omitted when Results holds no rows [RP-045, RP-070]', () => {
+    const facts = settledAttempt('formative');
+    facts.record.value.mastery = [];
+    expect(report(facts, 'evidence')).toMatchObject({ mastery: [], omitted: ['readiness'] });
+    expect(report(facts, 'standards')).toMatchObject({ mastery: [], omitted: ['itemEvidence', 'readiness'] });
+    expect(report(facts, 'summary')).toMatchObject({ omitted: ['mastery', 'itemEvidence', 'readiness'] });
+  });
+
+  it('are incomplete where an optional source failed, whose receipt says so, and only there [RP-071]', () => {
+    const receipt = {
+      ...settledAttempt('formative').candidate,
+      service: 'caliper',
+      status: 'unavailable',
+    } as const;
+    const failure = problem('reports', 'dependency-unavailable', 503, { dependency: 'caliper' });
+    const enriched = { ...settledAttempt('formative'), enrichments: [{ receipt, problem: failure }] };
+    expect(report(enriched)).toMatchObject({
+      sources: [{}, {}, {}, {}, {}, receipt],
+      incompleteSections: [reportsDocument(failure, moment)],
+    });
+    expect(
+      report({ ...enriched, enrichments: [{ receipt: { ...receipt, status: 'current' } }] }),
+    ).toMatchObject({
+      sources: [{}, {}, {}, {}, {}, { service: 'caliper', status: 'current' }],
+      incompleteSections: [],
+    });
+  });
+
+  it('say when they were composed and for which request [RP-072, RP-073]', () => {
+    const { observedAt, requestId, traceId } = moment;
+    expect(report(settledAttempt('formative'))).toMatchObject({ observedAt, requestId, traceId });
+  });
+});
+
+interface Defect {
+  readonly owner: SourceService;
+  /** Kinds of which it is a defect. Default: all. */
+  readonly of?: readonly Kind[];
+  readonly spoil: (facts: AttemptFacts) => AttemptFacts | undefined;
+}
+
+/** A defect in what Results settled on the first mastery row. */
+function row(
+  spoil: (row: SettledMastery, facts: AttemptFacts) => void,
+  owner: SourceService = 'results',
+): Defect {
+  return {
+    owner,
+    spoil(facts) {
+      spoil(facts.record.value.mastery[0]!, facts);
+      return undefined;
+    },
+  };
+}
+
+/** A defect of a gate decision. */
+function gate(decision: Partial<SettledGate>, owner: SourceService = 'results'): Defect {
+  return { owner, of: ['mastery_gate'], spoil: (facts) => decide(facts, decision) };
+}
+
+function score(settled: { value: number; minimum?: number; maximum?: number; unit?: string }): Defect {
+  return {
+    owner: 'results',
+    spoil(facts) {
+      facts.record.value.score = {
+        minimum: null,
+        maximum: null,
+        unit: 'points',
+        scaleVersion: null,
+        ...settled,
+      };
+      return undefined;
+    },
+  };
+}
+
+function notCurrent(
+  receipt: (facts: AttemptFacts) => AttemptFacts['candidate'],
+  owner: SourceService,
+): Defect {
+  return {
+    owner,
+    spoil(facts) {
+      receipt(facts).status = 'stale';
+      return undefined;
+    },
+  };
+}
+
+const parts = (count: number, of: SettledMastery): SettledMastery['evidence'] =>
+  Array.from({ length: count }, () => of.evidence[0]!);
+const rows = (count: number, of: SettledMastery): SettledMastery[] =>
+  Array.from({ length: count }, (_, at) => ({ ...of, caseGuid: `guid-${at}`, parentCaseGuid: null }));
+
+const defects: Record<string, Defect> = {
+  'stale evidence [RP-087]': notCurrent(({ evidence }) => evidence.receipt, 'qti'),
+  'a stale record [RP-087]': notCurrent(({ record }) => record.receipt, 'results'),
+  'stale criteria [RP-087]': notCurrent(({ criteria }) => criteria.receipt, 'content'),
+  'a candidate of unknown freshness [RP-087]': notCurrent(({ candidate }) => candidate, 'oneroster'),
+  'a stale framework [RP-087]': notCurrent(({ framework }) => framework.receipt, 'case'),
+  'a framework from before the test spec’s [RP-087]': {
+    owner: 'case',
+    spoil(facts) {
+      facts.criteria.value.caseFrameworkChangedAt = '2026-03-02T10:15:30.000000001Z';
+      const framework = { ...facts.framework.value, changedAt: '2026-03-02T10:15:30Z' };
+      return { ...facts, framework: { ...facts.framework, value: framework } };
+    },
+  },
+  'an attempt that is not scored [RP-063]': {
+    owner: 'qti',
+    spoil(facts) {
+      facts.evidence.value.status = 'submitted';
+      return undefined;
+    },
+  },
+  'a record that is not settled [RP-062]': {
+    owner: 'results',
+    spoil(facts) {
+      facts.record.value.settled = false;
+      return undefined;
+    },
+  },
+  'two test kinds [RP-008]': {
+    owner: 'results',
+    spoil(facts) {
+      facts.record.value.testKind = 'summative';
+      return undefined;
+    },
+  },
+  'no score [RP-062]': {
+    owner: 'results',
+    spoil(facts) {
+      facts.record.value.score = null;
+      return undefined;
+    },
+  },
+  'a score below its minimum [RP-081]': score({ value: -1, minimum: 0 }),
+  'a score above its maximum [RP-081]': score({ value: 41, minimum: 0, maximum: 40 }),
+  'a mastery scale without a version [RP-083]': score({ value: 214, unit: 'mastery_scale' }),
+
+  'no criteria at either owner [RP-028, RP-103]': {
+    owner: 'content',
+    of: ['mastery_gate'],
+    spoil(facts) {
+      facts.record.value.gate = null;
+      facts.criteria.value.criteria = null;
+      return undefined;
+    },
+  },
+  'a pass without a measurement [RP-102]': gate({ achieved: null }),
+  'a fail without a measurement [RP-102]': gate({ status: 'fail', achieved: null, gapCaseGuids: ['guid'] }),
+  'an unknown decision without a measurement [RP-102]': gate({ status: 'appealed', achieved: null }),
+  'a pass with gaps [RP-105]': gate({ gapCaseGuids: ['guid'] }),
+  'a fail without gaps [RP-105]': gate({ status: 'fail' }),
+  'a gap that is listed twice [RP-105]': gate({ status: 'indeterminate', gapCaseGuids: ['guid', 'guid'] }),
+  'a gap that CASE does not know [RP-089]': gate({ status: 'fail', gapCaseGuids: ['nowhere '] }, 'case'),
+  'a fail that leaves a row’s gap out [RP-105]': {
+    owner: 'results',
+    of: ['mastery_gate'],
+    spoil(facts) {
+      const { value: record } = facts.record;
+      decide(facts, { status: 'fail', gapCaseGuids: ['some-other-guid'] });
+      record.mastery[0]!.state = 'gap';
+      return undefined;
+    },
+  },
+
+  'no diagnostic [RP-068]': {
+    owner: 'results',
+    of: ['adaptive_diagnostic'],
+    spoil(facts) {
+      facts.record.value.diagnostic = null;
+      return undefined;
+    },
+  },
+  'no administered item [RP-106]': {
+    owner: 'qti',
+    of: ['adaptive_diagnostic'],
+    spoil(facts) {
+      facts.evidence.value.administeredItemCount = 0;
+      return undefined;
+    },
+  },
+
+  'a row without evidence [RP-095]': row((settled) => (settled.evidence = [])),
+  'a row with 501 pieces of evidence [RP-095]': row((settled) => (settled.evidence = parts(501, settled))),
+  '5,001 rows [RP-064]': row((settled, { record }) => (record.value.mastery = rows(5_001, settled))),
+  'more evidence than an answer can carry': row((settled, { record }) => {
+    record.value.mastery = rows(501, { ...settled, evidence: parts(500, settled) });
+  }),
+  'two rows of one kind and GUID [RP-064]': row((settled, { record }) =>
+    record.value.mastery.push({ ...settled }),
+  ),
+  'a row without an estimate [RP-092]': row((settled) => (settled.estimate = null)),
+  'a row without a threshold [RP-092]': row((settled) => (settled.threshold = null)),
+  'a row that CASE does not know [RP-089]': row((settled) => (settled.caseGuid = 'nowhere '), 'case'),
+  'a parent that CASE does not know [RP-090]': row(
+    (settled) => (settled.parentCaseGuid = 'nowhere '),
+    'case',
+  ),
+  'a child without its parent [RP-090]': {
+    owner: 'results',
+    spoil(facts) {
+      const settled = facts.record.value.mastery[0]!;
+      settled.parentCaseGuid = null;
+      const parents = new Map(facts.framework.value.parents).set(settled.caseGuid, ['above']);
+      return { ...facts, framework: { ...facts.framework, value: { ...facts.framework.value, parents } } };
+    },
+  },
+  'a root with a parent [RP-090]': {
+    owner: 'results',
+    spoil(facts) {
+      const settled = facts.record.value.mastery[0]!;
+      settled.parentCaseGuid = settled.caseGuid;
+      const parents = new Map(facts.framework.value.parents);
+      parents.delete(settled.caseGuid);
+      return { ...facts, framework: { ...facts.framework, value: { ...facts.framework.value, parents } } };
+    },
+  },
+  'a child under another item than its parent [RP-090]': {
+    owner: 'results',
+    spoil(facts) {
+      const settled = facts.record.value.mastery[0]!;
+      settled.parentCaseGuid = settled.caseGuid;
+      const parents = new Map(facts.framework.value.parents).set(settled.caseGuid, ['above']);
+      return { ...facts, framework: { ...facts.framework, value: { ...facts.framework.value, parents } } };
+    },
+  },
+
+  'an outcome that QTI names twice': {
+    owner: 'qti',
+    spoil({ evidence }) {
+      evidence.value.outcomes.push({ ...evidence.value.outcomes[0]!, scoredAt: '2026-01-01T00:00:00Z' });
+      return undefined;
+    },
+  },
+  'evidence without an outcome [RP-096, RP-099]': row(({ evidence }, facts) => {
+    const [{ qtiItemId, qtiOutcomeId } = { qtiItemId: '', qtiOutcomeId: '' }] = evidence;
+    facts.evidence.value.outcomes = facts.evidence.value.outcomes.filter(
+      (outcome) => outcome.qtiItemId !== qtiItemId || outcome.qtiOutcomeId !== qtiOutcomeId,
+    );
+  }, 'qti'),
+  'evidence of another item’s outcome [RP-096, RP-099]': row(({ evidence }, facts) => {
+    evidence[0] = { ...evidence[0]!, qtiItemId: 'item-a', qtiOutcomeId: 'outcome-b' };
+    facts.evidence.value.outcomes = [
+      { qtiItemId: 'item-a', qtiOutcomeId: 'outcome-a', scoredAt: '2026-01-01T00:00:00Z' },
+      { qtiItemId: 'item-b', qtiOutcomeId: 'outcome-b', scoredAt: '2026-01-01T00:00:00Z' },
+    ];
+  }, 'qti'),
+};
+
+describe('a single defect of the owners’ facts', () => {
+  it.each(Object.entries(defects))(
+    '%s is a 503 that names its owner, never a report with less [RP-028]',
+    (_, { owner, of = kinds, spoil }) => {
+      const details = new Set<string>();
+      fc.assert(
+        fc.property(attemptFacts(fc.constantFrom(...of)), (facts) => {
+          const spoilt = structuredClone(facts);
+          const result = composeAttemptReport(frozen(spoil(spoilt) ?? spoilt));
+          expect(result).toMatchObject({
+            ok: false,
+            error: { status: 503, code: 'dependency-incomplete', dependency: owner, retryable: true },
+          });
+          if (result.ok) return;
+          expect(reportsProblem.safeParse(reportsDocument(result.error, moment)).success).toBe(true);
+          details.add(result.error.detail);
+        }),
+        { numRuns: 25 },
+      );
+      // One sentence, whatever the ids: nothing of an owner's text stands in it.
+      expect(details.size).toBe(1);
+    },
+  );
+});
+
+describe('the limits of a report', () => {
+  it('admit 5,000 rows and 500 pieces of evidence in one [RP-064, RP-095]', () => {
+    const facts = settledAttempt('formative');
+    const { value: record } = facts.record;
+    record.mastery = rows(5_000, record.mastery[0]!);
+    record.mastery[4_999]!.evidence = parts(500, record.mastery[0]!);
+    const guids = new Set(record.mastery.map(({ caseGuid }) => caseGuid));
+    const framework = { ...facts.framework, value: { ...facts.framework.value, guids, parents: new Map() } };
+    const composed = composeAttemptReport({ ...facts, framework });
+    expect(composed.ok && composed.value.mastery.length).toBe(5_000);
+    expect(composed.ok && composed.value.mastery[4_999]!.evidence.length).toBe(500);
+  });
+
+  it('admit one GUID as a standard and as a knowledge component [RP-064]', () => {
+    const facts = settledAttempt('formative');
+    const { value: record } = facts.record;
+    const [first] = record.mastery;
+    record.mastery = [
+      { ...first!, kind: 'standard' },
+      { ...first!, kind: 'knowledge_component' },
+    ];
+    expect(composeAttemptReport(facts).ok).toBe(true);
+  });
+
+  it('admit a framework of the very instant that the test spec knows', () => {
+    const facts = settledAttempt('formative');
+    facts.criteria.value.caseFrameworkChangedAt = '2026-03-02T10:15:30Z';
+    const value = { ...facts.framework.value, changedAt: '2026-03-02T10:15:30.000Z' };
+    expect(composeAttemptReport({ ...facts, framework: { ...facts.framework, value } }).ok).toBe(true);
+  });
+});

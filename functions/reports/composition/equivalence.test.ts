@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import { formEquivalence } from '#shared/platform/owners/analytics.ts';
+import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
+import { anExampleOf, equivalenceFacts, frozen, moment } from '#test/support/report-facts.ts';
+import { composeEquivalence } from './equivalence.ts';
+import type { EquivalenceFacts } from './facts.ts';
+
+const incomplete = (dependency: string): object => ({
+  ok: false,
+  error: { status: 503, code: 'dependency-incomplete', dependency },
+});
+
+describe('the equivalence of forms', () => {
+  it('is the analysis of Analytics beside the evidence of the blueprint, passed on [RP-004, RP-005, RP-121, RP-122, RP-123, RP-124, RP-127]', () => {
+    fc.assert(
+      fc.property(equivalenceFacts, (facts) => {
+        const { form, equivalence, criteria, formEvidence } = frozen(facts);
+        expect(formEquivalence.parse(equivalence.value)).toEqual(equivalence.value);
+        const report = composeEquivalence(facts, moment);
+        if (!report.ok) throw new Error(report.error.detail);
+        expect(equivalenceReport.parse(report.value)).toEqual(report.value);
+        const { comparisonQtiTestIds, sampleSizes, method, analysisVersion } = equivalence.value;
+        const { statistic, confidenceInterval, tolerance, evidenceArtifactUrl } = equivalence.value;
+        expect(report.value).toMatchObject({
+          qtiTestId: form.value.qtiTestId,
+          contentTestSpecId: form.value.contentTestSpecId,
+          coverageMatch: formEvidence.value.coverageMatch,
+          dokMatch: formEvidence.value.dokMatch,
+          comparisonQtiTestIds,
+          sampleSizes,
+          method,
+          analysisVersion,
+          statistic,
+          confidenceInterval,
+          tolerance,
+          evidenceArtifactUrl,
+          sources: [form.receipt, equivalence.receipt, criteria.receipt, formEvidence.receipt],
+        });
+      }),
+    );
+  });
+
+  it.each([
+    ['equivalent', 'equivalent'],
+    ['not_equivalent', 'not_equivalent'],
+    ['insufficient_evidence', 'insufficient_evidence'],
+    ['toss_a_coin', 'unknown'],
+  ])('is decided by Analytics alone, in its name or as unknown: %s [RP-004, RP-125]', (said, shown) => {
+    const facts = anExampleOf(equivalenceFacts);
+    facts.equivalence.value.decision = said;
+    facts.equivalence.value.evidenceArtifactUrl = 'https://analytics.example/a';
+    facts.formEvidence.value.coverageMatch = false;
+    expect(composeEquivalence(facts, moment)).toMatchObject({ ok: true, value: { decision: shown } });
+  });
+
+  it('may lack an artifact only without a decision [RP-126]', () => {
+    const facts = anExampleOf(equivalenceFacts);
+    facts.equivalence.value.evidenceArtifactUrl = null;
+    facts.equivalence.value.decision = 'insufficient_evidence';
+    expect(composeEquivalence(facts, moment)).toMatchObject({
+      ok: true,
+      value: { evidenceArtifactUrl: null },
+    });
+    for (const decision of ['equivalent', 'not_equivalent', 'unknown', 'toss_a_coin']) {
+      facts.equivalence.value.decision = decision;
+      expect(composeEquivalence(facts, moment)).toMatchObject(incomplete('analytics'));
+    }
+  });
+
+  it.each([
+    'http://analytics.example/a',
+    'ftp://analytics.example/a',
+    'javascript:alert(1)',
+    'https://user:secret@analytics.example/a',
+    'https://user@analytics.example/a',
+    'https://',
+    'analytics.example/a',
+    ' https://analytics.example/a',
+    'https://analytics.example/a\n',
+    'https://analytics.example/a\tb',
+    '',
+  ])('names its artifact by a plain HTTPS URL only, not by %j [RP-126]', (evidenceArtifactUrl) => {
+    const facts = anExampleOf(equivalenceFacts);
+    facts.equivalence.value.evidenceArtifactUrl = evidenceArtifactUrl;
+    expect(composeEquivalence(facts, moment)).toMatchObject(incomplete('analytics'));
+  });
+
+  const contradictions: Record<string, (analysis: FormEquivalence) => unknown> = {
+    'no form to compare with [RP-121]': (analysis) => {
+      analysis.comparisonQtiTestIds = [];
+      analysis.sampleSizes = { [analysis.qtiTestId]: 1 };
+    },
+    'a form twice [RP-121]': ({ comparisonQtiTestIds }) =>
+      comparisonQtiTestIds.push(comparisonQtiTestIds[0]!),
+    'the form itself among the others [RP-121]': ({ qtiTestId, comparisonQtiTestIds }) =>
+      comparisonQtiTestIds.push(qtiTestId),
+    'a form without a sample size [RP-123]': (analysis) => {
+      analysis.sampleSizes = Object.fromEntries(Object.entries(analysis.sampleSizes).slice(1));
+    },
+    'a sample size of another form [RP-123]': (analysis) => (analysis.sampleSizes['form +'] = 1),
+    'a sample size of another form in the place of one [RP-123]': (analysis) => {
+      const [, ...rest] = Object.entries(analysis.sampleSizes);
+      analysis.sampleSizes = Object.fromEntries([['form +', 1], ...rest]);
+    },
+    'a statistic below its interval [RP-124]': (analysis) => {
+      analysis.statistic = 0;
+      analysis.confidenceInterval = { lower: 1, upper: 2 };
+    },
+    'a statistic above its interval [RP-124]': (analysis) => {
+      analysis.statistic = 3;
+      analysis.confidenceInterval = { lower: 1, upper: 2 };
+    },
+    'a negative tolerance [RP-124]': (analysis) => (analysis.tolerance = -0.1),
+  };
+
+  it.each(Object.entries(contradictions))('is a 503 that names Analytics for %s', (_, spoil) => {
+    fc.assert(
+      fc.property(equivalenceFacts, (facts) => {
+        const spoilt: EquivalenceFacts = structuredClone(facts);
+        spoil(spoilt.equivalence.value);
+        expect(composeEquivalence(spoilt, moment)).toMatchObject(incomplete('analytics'));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('is a 503 of a form whose id no record of sample sizes can hold [RP-123]', () => {
+    const facts = anExampleOf(equivalenceFacts);
+    const { value } = facts.equivalence;
+    const sent = JSON.stringify({
+      ...value,
+      qtiTestId: '__proto__',
+      sampleSizes: Object.fromEntries([['__proto__', 1], ...Object.entries(value.sampleSizes)]),
+    });
+    const equivalence = { ...facts.equivalence, value: formEquivalence.parse(JSON.parse(sent)) };
+    expect(composeEquivalence({ ...facts, equivalence }, moment)).toMatchObject(incomplete('analytics'));
+  });
+
+  it.each([
+    ['form', 'qti'],
+    ['equivalence', 'analytics'],
+    ['criteria', 'content'],
+    ['formEvidence', 'blueprint'],
+  ] as const)('is a 503 when its %s is not current [RP-087]', (source, owner) => {
+    const facts = anExampleOf(equivalenceFacts);
+    facts[source].receipt.status = 'stale';
+    expect(composeEquivalence(facts, moment)).toMatchObject(incomplete(owner));
+  });
+});

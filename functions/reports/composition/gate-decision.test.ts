@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { SettledGate } from '#shared/platform/owners/results.ts';
+import { decideGate } from './gate-decision.ts';
+
+const criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
+const passed: SettledGate = {
+  status: 'pass',
+  criteriaVersion: 'criteria-4',
+  achieved: 0.9,
+  required: 0.8,
+  gapCaseGuids: [],
+  coverageEvidenceId: 'coverage-771',
+};
+const failed: SettledGate = { ...passed, status: 'fail', achieved: 0.7, gapCaseGuids: ['guid-2', 'guid-1'] };
+
+describe('a decision with all that it stands on', () => {
+  it.each([
+    ['a pass', passed],
+    ['a fail with every gap', failed],
+    ['an indeterminate one without a measurement', { ...failed, status: 'indeterminate', achieved: null }],
+    ['an indeterminate one without gaps', { ...passed, status: 'indeterminate' }],
+    ['one that contradicts its own numbers', { ...passed, achieved: 0.1 }],
+  ])('is shown as Results made it: %s [RP-010, RP-100, RP-101, RP-102, RP-105]', (_, settled) => {
+    expect(decideGate(settled, criteria)).toEqual({ ok: true, value: settled });
+  });
+
+  it('is unknown when Results calls it by a name of tomorrow [RP-100]', () => {
+    for (const status of ['appealed', 'unknown', 'constructor', 'PASS'])
+      expect(decideGate({ ...passed, status }, criteria)).toEqual({
+        ok: true,
+        value: { ...passed, status: 'unknown' },
+      });
+  });
+});
+
+describe('a decision that lacks what it stands on', () => {
+  /** What is missing, of a pass and of a fail, and what the other owner supplies in its place. */
+  const missing = {
+    'coverage evidence': [{ coverageEvidenceId: null }, criteria],
+    'criteria at Content': [{}, null],
+    'a threshold at Content': [{}, { ...criteria, required: null }],
+    'a version at Results': [{ criteriaVersion: null }, criteria],
+    'a threshold at Results': [{ required: null }, criteria],
+  } as const;
+
+  it.each(Object.entries(missing))(
+    'is indeterminate without %s, over a fail too, whose gaps stay [RP-011, RP-067, RP-103]',
+    (_, [lack, held]) => {
+      for (const settled of [passed, failed, { ...failed, status: 'appealed' }])
+        expect(decideGate({ ...settled, ...lack }, held)).toEqual({
+          ok: true,
+          value: {
+            ...settled,
+            coverageEvidenceId: 'coverageEvidenceId' in lack ? null : 'coverage-771',
+            status: 'indeterminate',
+          },
+        });
+    },
+  );
+
+  it('is indeterminate under the criteria of Content where Results made none [RP-067]', () => {
+    expect(decideGate(null, criteria)).toEqual({
+      ok: true,
+      value: {
+        status: 'indeterminate',
+        criteriaVersion: 'criteria-4',
+        achieved: null,
+        required: 0.8,
+        gapCaseGuids: [],
+        coverageEvidenceId: null,
+      },
+    });
+  });
+
+  it.each([
+    ['decision nor criteria', null, null],
+    ['decision nor threshold', null, { ...criteria, required: null }],
+    ['version', { ...passed, criteriaVersion: null }, null],
+    ['threshold', { ...passed, required: null }, { ...criteria, required: null }],
+  ])(
+    'is no object when there is neither %s at either owner: nothing is made up [RP-028]',
+    (_, settled, held) => {
+      expect(decideGate(settled, held)).toMatchObject({
+        ok: false,
+        error: { status: 503, code: 'dependency-incomplete', dependency: 'content' },
+      });
+    },
+  );
+});

@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
+import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { candidateAttempts } from '#shared/platform/owners/results.ts';
+import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { anExampleOf, attemptFacts, frozen, moment, rowOf, tenantId } from '#test/support/report-facts.ts';
+import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
+import { checkIndex, composePageRow } from './page.ts';
+import type { IndexRequest, PageFilters } from './page.ts';
+
+type Row = ReturnType<typeof rowOf>;
+
+/** A scored row of a passed mastery gate, changed by `change`, and composed under `filters`. */
+function changed(
+  change: (facts: Row) => void,
+  filters: PageFilters = {},
+): Result<AttemptReport | undefined, Problem> {
+  const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('mastery_gate'))));
+  context.criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
+  row.record.gate = {
+    status: 'pass',
+    criteriaVersion: 'criteria-4',
+    achieved: 0.9,
+    required: 0.8,
+    gapCaseGuids: [],
+    coverageEvidenceId: 'coverage-771',
+  };
+  const facts = { row, context: { ...context, filters } };
+  change(facts);
+  return composePageRow(facts.row, facts.context, moment);
+}
+
+const incomplete = (dependency: string): object => ({
+  ok: false,
+  error: { status: 503, code: 'dependency-incomplete', dependency },
+});
+const foreign = {
+  ok: false,
+  error: { status: 503, code: 'dependency-unavailable', dependency: 'results' },
+};
+
+describe('a row of a candidate’s page', () => {
+  it('is the summary of the same attempt’s report, with the receipts of what the page has read [RP-001, RP-003, RP-005, RP-133, RP-137]', () => {
+    fc.assert(
+      fc.property(attemptFacts(), (facts) => {
+        const { row, context } = rowOf(frozen(facts));
+        const result = composePageRow(row, context, moment);
+        const whole = composeAttemptReport({ ...facts, enrichments: [] });
+        if (!whole.ok || !result.ok) throw new Error('the facts make no report');
+        expect(attemptReport.parse(result.value)).toEqual(result.value);
+        expect(result.value).toEqual({
+          ...projectAttemptReport(whole.value, 'summary', moment),
+          sources: [
+            {
+              ...context.index,
+              resourceId: row.record.resultRecordId,
+              version: row.record.version,
+            },
+            context.criteria.receipt,
+            context.candidate,
+          ],
+        });
+      }),
+    );
+  });
+
+  it('is none of an attempt that is not scored, settled or not [RP-063]', () => {
+    for (const attemptStatus of ['submitted', 'in_progress', 'Scored'])
+      expect(changed(({ row }) => (row.attemptStatus = attemptStatus))).toEqual({
+        ok: true,
+        value: undefined,
+      });
+    const { row, context } = rowOf(anExampleOf(attemptFacts()));
+    expect(composePageRow({ ...row, attemptStatus: 'submitted', record: null }, context, moment)).toEqual({
+      ok: true,
+      value: undefined,
+    });
+  });
+
+  it('is a 503 of a scored attempt whose record is absent or not settled [RP-028, RP-062]', () => {
+    const { row, context } = rowOf(anExampleOf(attemptFacts()));
+    expect(composePageRow({ ...row, record: null }, context, moment)).toMatchObject(incomplete('results'));
+    expect(changed(({ row: { record } }) => (record.settled = false))).toMatchObject(incomplete('results'));
+  });
+
+  it.each<[string, (facts: Row) => void]>([
+    ['another candidate', ({ row }) => (row.record.candidateSourcedId += '+')],
+    ['another attempt', ({ row }) => (row.record.attemptId += '+')],
+    ['another test spec', ({ row }) => (row.record.contentTestSpecId += '+')],
+  ])('is a 503 when its record is of %s [RP-133]', (_, change) => {
+    expect(changed(change)).toMatchObject(foreign);
+  });
+
+  it.each<[string, string, (facts: Row) => void]>([
+    [
+      'record and row were modified at two times',
+      'results',
+      ({ row }) => (row.modifiedAt = '2026-01-01T00:00:00Z'),
+    ],
+    [
+      'the record stands on another test spec version',
+      'results',
+      ({ row }) => (row.record.contentTestSpecVersion += '+'),
+    ],
+    ['Content answers another version', 'content', ({ context }) => (context.criteria.value.version += '+')],
+    ['Results decided under other criteria', 'results', ({ row }) => (row.record.gate!.required = 0.7)],
+    ['the record is stale', 'results', ({ row }) => (row.record.freshness = 'stale')],
+    ['the criteria are stale', 'content', ({ context }) => (context.criteria.receipt.status = 'stale')],
+    ['the candidate is not current', 'oneroster', ({ context }) => (context.candidate.status = 'unknown')],
+    ['the score is out of bounds', 'results', ({ row }) => (row.record.score!.maximum = -Infinity)],
+    ['the gate contradicts itself', 'results', ({ row }) => (row.record.gate!.gapCaseGuids = ['guid'])],
+    ['Results and Content name two kinds', 'results', ({ row }) => (row.record.testKind = 'formative')],
+  ])('is a 503 when %s [RP-028]', (_, owner, change) => {
+    expect(changed(change)).toMatchObject(incomplete(owner));
+  });
+
+  it('satisfies the filters on what it is composed to, not on what the index took it for [RP-296, RP-297, RP-305]', () => {
+    const unchanged = (): void => undefined;
+    expect(changed(unchanged, { testKind: 'mastery_gate', status: 'scored' })).toMatchObject({ ok: true });
+    expect(changed(unchanged, { testKind: 'formative' })).toMatchObject(incomplete('results'));
+    expect(changed(unchanged, { status: 'indeterminate' })).toMatchObject(incomplete('results'));
+    const uncovered = ({ row }: Row): unknown => (row.record.gate!.coverageEvidenceId = null);
+    expect(changed(uncovered, { status: 'indeterminate' })).toMatchObject({
+      ok: true,
+      value: { status: 'indeterminate' },
+    });
+    expect(changed(uncovered, { status: 'scored' })).toMatchObject(incomplete('results'));
+  });
+});
+
+/** Rows of one candidate in the order of the index. */
+const pageOfRows: Arbitrary<{ index: CandidateAttempts; request: IndexRequest }> = fc
+  .uniqueArray(attemptFacts(), {
+    maxLength: 6,
+    selector: ({ evidence }) => evidence.value.attemptId,
+  })
+  .map((attempts) => {
+    const rows = attempts
+      .map((facts) => rowOf(facts).row)
+      .toSorted(
+        (a, b) =>
+          compareInstants(b.modifiedAt, a.modifiedAt) ||
+          Buffer.from(a.attemptId).compare(Buffer.from(b.attemptId)),
+      );
+    return {
+      index: {
+        tenantId,
+        candidateSourcedId: 'student-0417',
+        version: '418',
+        freshness: 'current',
+        rows,
+        hasMore: false,
+      },
+      request: { candidateSourcedId: 'student-0417', filters: {}, limit: 6 },
+    };
+  });
+
+/** Three rows, the last two of one instant that is written in two ways. */
+function threeRows(): CandidateAttempts {
+  const { row } = rowOf(anExampleOf(attemptFacts()));
+  return {
+    tenantId,
+    candidateSourcedId: 'student-0417',
+    version: '418',
+    freshness: 'current',
+    rows: [
+      { ...row, attemptId: 'attempt-z', modifiedAt: '2026-03-02T10:15:30.000000001Z' },
+      { ...row, attemptId: 'attempt-a', modifiedAt: '2026-03-02T10:15:30Z' },
+      { ...row, attemptId: 'attempt-b', modifiedAt: '2026-03-02T10:15:30.000Z' },
+    ],
+    hasMore: true,
+  };
+}
+
+const request: IndexRequest = { candidateSourcedId: 'student-0417', filters: {}, limit: 3 };
+
+describe('an answer of the index', () => {
+  it('is taken when it holds the candidate’s rows in their order, none included [RP-301, RP-306]', () => {
+    fc.assert(
+      fc.property(pageOfRows, ({ index, request: asked }) => {
+        expect(candidateAttempts.parse(index)).toEqual(index);
+        expect(checkIndex(frozen(index), asked)).toBeUndefined();
+      }),
+      { numRuns: 50 },
+    );
+    expect(checkIndex(threeRows(), request)).toBeUndefined();
+  });
+
+  it('has to begin after the row that the page before ended with [RP-301]', () => {
+    const after = (modifiedAt: string, attemptId: string): unknown =>
+      checkIndex(threeRows(), { ...request, after: { modifiedAt, attemptId } });
+    expect(after('2026-03-02T10:15:30.000000002Z', 'attempt-zz')).toBeUndefined();
+    expect(after('2026-03-02T10:15:30.000000001Z', 'attempt-y')).toBeUndefined();
+    expect(after('2026-03-02T10:15:30.000000001Z', 'attempt-z')).toMatchObject({ dependency: 'results' });
+    expect(after('2026-03-02T10:15:30.000Z', 'attempt-0')).toMatchObject({ dependency: 'results' });
+  });
+
+  it('orders ids by their bytes [RP-301]', () => {
+    const [first] = threeRows().rows;
+    // As UTF-16 the first of these would stand behind the second.
+    const rows = ['attempt-\uff71', 'attempt-🦉'].map((attemptId) => ({ ...first!, attemptId }));
+    expect(checkIndex({ ...threeRows(), rows }, request)).toBeUndefined();
+    expect(checkIndex({ ...threeRows(), rows: rows.toReversed() }, request)).toMatchObject({ status: 503 });
+  });
+
+  it('takes a row that was modified at the very bound [RP-300]', () => {
+    const bounded = (modifiedSince: string): unknown =>
+      checkIndex(threeRows(), { ...request, filters: { modifiedSince } });
+    expect(bounded('2026-03-02T10:15:30.0Z')).toBeUndefined();
+    expect(bounded('2026-03-02T10:15:30.000000001Z')).toMatchObject({ dependency: 'results' });
+  });
+
+  it.each<[string, (index: CandidateAttempts) => unknown, Partial<IndexRequest>]>([
+    ['a stale index [RP-087]', (index) => (index.freshness = 'stale'), {}],
+    ['more rows than were asked for', () => undefined, { limit: 2 }],
+    ['more to come after nothing', (index) => (index.rows = []), {}],
+    [
+      'a row of another form [RP-295, RP-305]',
+      ({ rows }) => (rows[1]!.qtiTestId += '+'),
+      { filters: { qtiTestId: 'form' } },
+    ],
+    ['rows in another order [RP-301]', ({ rows }) => rows.reverse(), {}],
+    ['ties in another order [RP-301]', ({ rows }) => rows.splice(1, 2, rows[2]!, rows[1]!), {}],
+    ['a row twice', ({ rows }) => rows.splice(1, 1, rows[0]!), {}],
+    ['an attempt twice, at two times', ({ rows }) => (rows[2]!.attemptId = 'attempt-z'), {}],
+    [
+      'an attempt of an earlier read',
+      () => undefined,
+      { earlier: [{ modifiedAt: '2026-03-03T00:00:00Z', attemptId: 'attempt-b' }] },
+    ],
+  ])('is a 503 that names Results for %s', (_, spoil, asked) => {
+    const index = threeRows();
+    for (const row of index.rows) row.qtiTestId = 'form';
+    spoil(index);
+    expect(checkIndex(index, { ...request, ...asked })).toMatchObject({
+      status: 503,
+      code: 'dependency-incomplete',
+      dependency: 'results',
+    });
+  });
+
+  it('is none when it is about another candidate [RP-133]', () => {
+    const index = { ...threeRows(), candidateSourcedId: 'Student-0417' };
+    expect(checkIndex(index, request)).toMatchObject(foreign.error);
+  });
+});

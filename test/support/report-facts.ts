@@ -1,0 +1,548 @@
+/** Facts of owners that belong together, as compositions of reports take them: any ids and numbers that the owners' contracts allow. */
+import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
+import type {
+  AttemptFacts,
+  CohortFacts,
+  EquivalenceFacts,
+  IndexRow,
+  Moment,
+  ReadinessFacts,
+} from '#functions/reports/composition/facts.ts';
+import type { PageContext } from '#functions/reports/composition/page.ts';
+import { grade } from '#shared/contract/reports/cohort-report.ts';
+import { reference as referenceSchema } from '#shared/contract/reports/primitives.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { Rollup } from '#shared/platform/owners/analytics.ts';
+import type { ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { RecordHeader, SettledGate, SettledRecord } from '#shared/platform/owners/results.ts';
+import { problem } from '#shared/problems/registry.ts';
+
+export const tenantId = 'tenant-1';
+
+export const moment: Moment = {
+  observedAt: '2026-03-02T10:15:30.412Z',
+  requestId: '0f8e6d1c-6f0b-4a57-9d3e-2b7f4c1a9e55',
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  problemsUrl: 'https://problems.example',
+};
+
+/** Ids that a careless object or an eager cleaner would spoil, and the longest ones. */
+const hostileIds = [
+  '__proto__',
+  'constructor',
+  'hasOwnProperty',
+  '0',
+  'Å',
+  'A\u030a',
+  'ｶﾞ',
+  '%2F..%00',
+  '🦉'.repeat(63) + 'abc',
+  'é'.repeat(127) + 'z',
+  'a'.repeat(255),
+];
+
+/** Any platform reference [RP-049, RP-050]. */
+export const reference: Arbitrary<string> = fc
+  .oneof(
+    { weight: 1, arbitrary: fc.constantFrom(...hostileIds) },
+    { weight: 3, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 24 }) },
+    { weight: 3, arbitrary: fc.string({ minLength: 1, maxLength: 12 }) },
+  )
+  .filter((text) => referenceSchema.safeParse(text).success);
+
+function references(minLength: number, maxLength: number): Arbitrary<string[]> {
+  return fc.uniqueArray(reference, { minLength, maxLength });
+}
+
+/** A name or version as its owner gives it. */
+export const text: Arbitrary<string> = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+
+const finite: Arbitrary<number> = fc.double({ noNaN: true, noDefaultInfinity: true });
+const magnitude: Arbitrary<number> = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+
+/** Two instants of one second that no number of milliseconds tells apart, among others. */
+export const instant: Arbitrary<string> = fc.oneof(
+  fc
+    .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  fc.constantFrom('2026-03-02T10:15:30.123456789Z', '2026-03-02T10:15:30.123456788Z', '2026-03-02T10:15:30Z'),
+);
+
+function receipt(service: SourceService, resourceId: string, version: string | null): SourceRef {
+  return { service, resourceId, observedAt: '2026-03-02T10:15:30.352Z', version, status: 'current' };
+}
+
+/** The receipt of an owner of this service's contract, which carries its own version. */
+function observed<T extends { version: string }>(
+  service: SourceService,
+  resourceId: string,
+  value: T,
+): { value: T; receipt: SourceRef } {
+  return { value, receipt: receipt(service, resourceId, value.version) };
+}
+
+export type Kind = 'mastery_gate' | 'adaptive_diagnostic' | 'formative' | 'a_kind_of_tomorrow';
+export const kinds: readonly Kind[] = [
+  'mastery_gate',
+  'adaptive_diagnostic',
+  'formative',
+  'a_kind_of_tomorrow',
+];
+
+const score: Arbitrary<NonNullable<RecordHeader['score']>> = fc
+  .tuple(
+    fc.tuple(finite, finite, finite).map((values) => values.toSorted((a, b) => a - b)),
+    fc.boolean(),
+    fc.boolean(),
+    fc.constantFrom('points', 'percent', 'mastery_scale', 'stanine'),
+    fc.option(text),
+    text,
+  )
+  .map(([[minimum = 0, value = 0, maximum = 0], below, above, unit, scaleVersion, masteryVersion]) => ({
+    value,
+    minimum: below ? minimum : null,
+    maximum: above ? maximum : null,
+    unit,
+    scaleVersion: unit === 'mastery_scale' ? masteryVersion : scaleVersion,
+  }));
+
+/** Decision and criteria that fit each other, with what is missing at one of the two owners. */
+interface GatePart {
+  readonly gate: SettledGate | null;
+  readonly criteria: ReportCriteria['criteria'];
+}
+
+function gatePart(guids: readonly string[], rowGaps: readonly string[]): Arbitrary<GatePart> {
+  return fc
+    .record({
+      status: fc.constantFrom('pass', 'fail', 'indeterminate', 'appealed'),
+      criteriaVersion: text,
+      achieved: finite,
+      measured: fc.boolean(),
+      required: finite,
+      gaps: fc.subarray([...guids]),
+      coverageEvidenceId: fc.option(reference),
+      missing: fc.constantFrom(
+        'nothing',
+        'nothing',
+        'nothing',
+        'decision',
+        'content',
+        'threshold',
+        'version',
+      ),
+    })
+    .map(({ status, criteriaVersion, achieved, measured, required, gaps, coverageEvidenceId, missing }) => ({
+      gate:
+        missing === 'decision'
+          ? null
+          : {
+              status,
+              criteriaVersion: missing === 'version' ? null : criteriaVersion,
+              achieved: status === 'indeterminate' && !measured ? null : achieved,
+              required: missing === 'threshold' ? null : required,
+              gapCaseGuids:
+                status === 'pass'
+                  ? []
+                  : status === 'fail'
+                    ? [...new Set([...gaps, ...rowGaps, ...guids.slice(0, 1)])]
+                    : gaps,
+              coverageEvidenceId,
+            },
+      criteria: missing === 'content' ? null : { criteriaVersion, required },
+    }));
+}
+
+const diagnostic: Arbitrary<NonNullable<RecordHeader['diagnostic']>> = fc.record({
+  scaleScore: finite,
+  scaleVersion: text,
+  calibrationVersion: text,
+  standardError: magnitude,
+  stoppingReason: fc.constantFrom(
+    'classifications_complete',
+    'precision_target_met',
+    'max_items',
+    'time_budget',
+    'fire_alarm',
+  ),
+});
+
+/** A framework whose items hang on items before them, and mastery rows on some of them with outcomes as their evidence. */
+const masteryPart = references(1, 6)
+  .chain((guids) =>
+    fc.record({
+      guids: fc.constant(guids),
+      above: fc.tuple(...guids.map((_, at) => fc.subarray(guids.slice(0, at)))),
+      outcomes: fc.uniqueArray(
+        fc.record({ qtiItemId: reference, qtiOutcomeId: reference, scoredAt: instant }),
+        {
+          minLength: 1,
+          maxLength: 6,
+          selector: ({ qtiItemId, qtiOutcomeId }) => JSON.stringify([qtiItemId, qtiOutcomeId]),
+        },
+      ),
+      places: fc.subarray(
+        guids.flatMap((guid, at) => [
+          { kind: 'standard' as const, guid, at },
+          { kind: 'knowledge_component' as const, guid, at },
+        ]),
+        { minLength: 1 },
+      ),
+    }),
+  )
+  .chain(({ guids, above, outcomes, places }) =>
+    fc.record({
+      framework: fc.constant({
+        guids: new Set(guids),
+        // CASE holds the roots without an entry.
+        parents: new Map(guids.flatMap((guid, at) => (above[at]!.length === 0 ? [] : [[guid, above[at]!]]))),
+      }),
+      outcomes: fc.constant(outcomes),
+      mastery: fc.tuple(
+        ...places.map(({ kind, guid, at }) =>
+          fc.record({
+            kind: fc.constant(kind),
+            caseGuid: fc.constant(guid),
+            parentCaseGuid: fc.constant(above[at]!.at(-1) ?? null),
+            state: fc.constantFrom('mastered', 'not_yet', 'gap', 'insufficient_evidence', 'on_fire'),
+            estimate: finite,
+            threshold: finite,
+            uncertainty: magnitude,
+            uncertaintyKind: fc.constantFrom(
+              'standard_error',
+              'interval_half_width',
+              'policy_margin',
+              'gut_feeling',
+            ),
+            policyId: text,
+            policyVersion: text,
+            evidence: fc.subarray(outcomes, { minLength: 1 }).chain((contributing) =>
+              fc.tuple(
+                ...contributing.map(({ qtiItemId, qtiOutcomeId }) =>
+                  fc.record({
+                    qtiItemId: fc.constant(qtiItemId),
+                    qtiOutcomeId: fc.constant(qtiOutcomeId),
+                    resultComponentId: fc.option(reference),
+                    contribution: finite,
+                  }),
+                ),
+              ),
+            ),
+          }),
+        ),
+      ),
+    }),
+  );
+
+/** The facts on one settled attempt, on which all owners agree, of a kind or of any. */
+export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)): Arbitrary<AttemptFacts> {
+  return masteryPart.chain(({ framework, outcomes, mastery }) => {
+    const rowGaps = mastery.filter(({ state }) => state === 'gap').map(({ caseGuid }) => caseGuid);
+    return fc
+      .record({
+        testKind: kind,
+        ids: fc.record({
+          attemptId: reference,
+          qtiSessionId: fc.option(reference),
+          qtiTestId: reference,
+          candidateSourcedId: reference,
+          administrationId: reference,
+          contentTestSpecId: reference,
+          resultRecordId: reference,
+        }),
+        caseFrameworkGuid: reference,
+        versions: fc.record({ qti: text, record: text, content: text }),
+        score,
+        gate: gatePart([...framework.guids], rowGaps),
+        diagnostic,
+        modifiedAt: instant,
+        changedAt: fc
+          .tuple(fc.nat(86_400_000), fc.nat(86_400_000))
+          .map(([built, since]) => [built, built + since].map((at) => new Date(at).toISOString())),
+        qualifyingCoverage: fc.boolean(),
+        normsSet: fc.option(text),
+        isEnriched: fc.constantFrom('not', 'read', 'failed'),
+        hasOtherSections: fc.boolean(),
+      })
+      .map((part) => {
+        const { testKind, ids, versions } = part;
+        const isGate = testKind === 'mastery_gate' || part.hasOtherSections;
+        const isDiagnostic = testKind === 'adaptive_diagnostic' || part.hasOtherSections;
+        const { attemptId, candidateSourcedId, contentTestSpecId, resultRecordId } = ids;
+        const shared = { attemptId, candidateSourcedId, contentTestSpecId };
+        const [builtAt = '', changedAt = ''] = part.changedAt;
+        return {
+          evidence: observed('qti', attemptId, {
+            tenantId,
+            ...shared,
+            qtiSessionId: ids.qtiSessionId,
+            qtiTestId: ids.qtiTestId,
+            administrationId: ids.administrationId,
+            version: versions.qti,
+            freshness: 'current',
+            status: 'scored',
+            contentTestSpecVersion: versions.content,
+            resultRecordId,
+            resultRecordVersion: versions.record,
+            administeredItemCount: outcomes.length,
+            outcomes,
+          }),
+          record: observed('results', resultRecordId, {
+            tenantId,
+            resultRecordId,
+            ...shared,
+            version: versions.record,
+            freshness: 'current',
+            settled: true,
+            contentTestSpecVersion: versions.content,
+            testKind,
+            modifiedAt: part.modifiedAt,
+            score: part.score,
+            gate: isGate ? part.gate.gate : null,
+            diagnostic: isDiagnostic ? part.diagnostic : null,
+            completionEventIri: null,
+            mastery,
+          }),
+          criteria: observed('content', contentTestSpecId, {
+            tenantId,
+            testSpecId: contentTestSpecId,
+            version: versions.content,
+            freshness: 'current',
+            testKind,
+            caseFrameworkGuid: part.caseFrameworkGuid,
+            caseFrameworkChangedAt: builtAt,
+            criteria: isGate ? part.gate.criteria : null,
+            qualifyingCoverage: part.qualifyingCoverage,
+            externalScale: part.normsSet === null ? null : { normsSet: part.normsSet },
+          }),
+          candidate: receipt('oneroster', candidateSourcedId, null),
+          framework: {
+            value: { changedAt, ...framework },
+            receipt: receipt('case', part.caseFrameworkGuid, '"package"'),
+          },
+          enrichments: enrichmentsOf(part.isEnriched),
+        } satisfies AttemptFacts;
+      });
+  });
+}
+
+/** Caliper not consulted, consulted, or consulted in vain. */
+function enrichmentsOf(outcome: 'not' | 'read' | 'failed'): AttemptFacts['enrichments'] {
+  const read = receipt('caliper', 'urn:uuid:7a2c', null);
+  switch (outcome) {
+    case 'not':
+      return [];
+    case 'read':
+      return [{ receipt: read }];
+    case 'failed':
+      return [
+        {
+          receipt: { ...read, status: 'unavailable' },
+          problem: problem('reports', 'dependency-unavailable', 503, { dependency: 'caliper' }),
+        },
+      ];
+  }
+}
+
+/** A crosswalk that rules nothing out, for every condition of the rule one time in two. */
+const crosswalk = fc.record({
+  crosswalkVersion: text,
+  coverageFraction: fc.oneof(
+    fc.constant(1),
+    fc.nat(1_000_000).map((millionths) => millionths / 1_000_000),
+  ),
+  dokDominance: fc.oneof(
+    fc.constant('satisfied'),
+    fc.constantFrom('not_satisfied', 'indeterminate', 'bloom_taxed'),
+  ),
+  qualifyingBlueprintSlotIds: references(0, 3),
+  freshness: fc.constantFrom('current', 'current', 'current', 'stale', 'unknown'),
+  limitations: fc.array(text, { maxLength: 3 }),
+});
+
+/** The facts on the readiness of an attempt of any kind. */
+export const readinessFacts: Arbitrary<ReadinessFacts> = fc
+  .record({
+    attempt: attemptFacts(fc.constantFrom('mastery_gate', 'mastery_gate', ...kinds)),
+    crosswalkSetId: reference,
+    version: text,
+    entries: fc.uniqueArray(fc.tuple(text, text, crosswalk), {
+      minLength: 1,
+      maxLength: 5,
+      selector: ([sourceTest, sourceVersion]) => JSON.stringify([sourceTest, sourceVersion]),
+    }),
+    stale: fc.constantFrom('none', 'none', 'none', 'qti', 'results', 'content', 'blueprint'),
+  })
+  .map(({ attempt: { evidence, record, criteria, candidate }, crosswalkSetId, version, entries, stale }) => {
+    const facts: ReadinessFacts = {
+      evidence,
+      record,
+      criteria,
+      candidate,
+      crosswalks: observed('blueprint', crosswalkSetId, {
+        tenantId,
+        testSpecId: criteria.value.testSpecId,
+        testSpecVersion: criteria.value.version,
+        crosswalkSetId,
+        version,
+        freshness: 'current',
+        entries: entries.map(([sourceTest, sourceVersion, entry]) => ({
+          sourceTest,
+          sourceVersion,
+          ...entry,
+        })),
+      }),
+    };
+    for (const { receipt: source } of [evidence, record, criteria, facts.crosswalks])
+      if (source.service === stale) source.status = 'stale';
+    return facts;
+  });
+
+/** An attempt as a row of the index of its candidate's attempts, with what its summary is composed with. */
+export function rowOf({ evidence, record, criteria, candidate }: AttemptFacts): {
+  row: IndexRow & { record: RecordHeader };
+  context: PageContext;
+} {
+  const { value: attempt } = evidence;
+  const header: RecordHeader & Partial<SettledRecord> = { ...record.value };
+  delete header.tenantId;
+  delete header.mastery;
+  return {
+    row: {
+      attemptId: attempt.attemptId,
+      attemptStatus: attempt.status,
+      qtiSessionId: attempt.qtiSessionId,
+      qtiTestId: attempt.qtiTestId,
+      administrationId: attempt.administrationId,
+      contentTestSpecId: attempt.contentTestSpecId,
+      contentTestSpecVersion: attempt.contentTestSpecVersion,
+      administeredItemCount: attempt.administeredItemCount,
+      modifiedAt: record.value.modifiedAt,
+      record: header,
+    },
+    context: {
+      candidateSourcedId: attempt.candidateSourcedId,
+      filters: {},
+      index: receipt('results', attempt.candidateSourcedId, '418'),
+      candidate,
+      criteria,
+    },
+  };
+}
+
+/** A cohort of either scope in any state of suppression. */
+export const cohortFacts: Arbitrary<CohortFacts> = fc
+  .record({
+    scope: fc.oneof(
+      fc.record({ type: fc.constant('class' as const), classSourcedId: reference }),
+      fc.record({
+        type: fc.constant('school_grade' as const),
+        schoolSourcedId: reference,
+        grade: fc.constantFrom(...grade.options),
+      }),
+    ),
+    rollupId: reference,
+    version: text,
+    formulaVersion: text,
+    asOf: instant,
+    populationCount: fc.nat(2_147_483_647),
+    status: fc.constantFrom('not_suppressed', 'suppressed', 'unknown', 'redacted'),
+    measures: fc.array(fc.record({ name: text, value: finite, unit: text }), { maxLength: 4 }),
+  })
+  .map(({ scope, status, ...rollup }) => ({
+    scope,
+    rollup: observed('analytics', rollup.rollupId, {
+      tenantId,
+      freshness: 'current',
+      scope,
+      suppression: { status },
+      ...rollup,
+    } satisfies Rollup),
+  }));
+
+/** An analysis of up to five forms on which Analytics and the blueprint agree. */
+export const equivalenceFacts: Arbitrary<EquivalenceFacts> = fc
+  .record({
+    // A record of sample sizes cannot hold this one name, at Analytics as little as in an answer.
+    forms: fc.uniqueArray(
+      reference.filter((id) => id !== '__proto__'),
+      { minLength: 2, maxLength: 5 },
+    ),
+    counts: fc.array(fc.nat(2_147_483_647), { minLength: 5, maxLength: 5 }),
+    attempt: attemptFacts(),
+    ids: fc.record({ equivalenceId: reference, formEvidenceId: reference }),
+    texts: fc.record({ form: text, analysis: text, blueprint: text, method: text, analysisVersion: text }),
+    interval: fc.tuple(finite, finite, finite).map((values) => values.toSorted((a, b) => a - b)),
+    tolerance: magnitude,
+    coverageMatch: fc.boolean(),
+    dokMatch: fc.boolean(),
+    decision: fc.constantFrom('equivalent', 'not_equivalent', 'insufficient_evidence', 'toss_a_coin'),
+    hasArtifact: fc.boolean(),
+  })
+  .map(({ forms: [qtiTestId = '', ...others], counts, attempt: { criteria }, ids, texts, ...analysis }) => {
+    const { testSpecId, version } = criteria.value;
+    const [lower = 0, statistic = 0, upper = 0] = analysis.interval;
+    const { decision, tolerance, coverageMatch, dokMatch } = analysis;
+    return {
+      criteria,
+      form: observed('qti', qtiTestId, {
+        tenantId,
+        qtiTestId,
+        version: texts.form,
+        freshness: 'current',
+        contentTestSpecId: testSpecId,
+        contentTestSpecVersion: version,
+      }),
+      equivalence: observed('analytics', ids.equivalenceId, {
+        tenantId,
+        equivalenceId: ids.equivalenceId,
+        version: texts.analysis,
+        freshness: 'current',
+        qtiTestId,
+        comparisonQtiTestIds: others,
+        contentTestSpecId: testSpecId,
+        contentTestSpecVersion: version,
+        sampleSizes: Object.fromEntries([qtiTestId, ...others].map((form, at) => [form, counts[at] ?? 0])),
+        method: texts.method,
+        analysisVersion: texts.analysisVersion,
+        statistic,
+        confidenceInterval: { lower, upper },
+        tolerance,
+        decision,
+        evidenceArtifactUrl:
+          decision === 'insufficient_evidence' && !analysis.hasArtifact
+            ? null
+            : 'https://analytics.example/artifacts/4?as=pdf#page=2',
+      }),
+      formEvidence: observed('blueprint', ids.formEvidenceId, {
+        tenantId,
+        testSpecId,
+        testSpecVersion: version,
+        formEvidenceId: ids.formEvidenceId,
+        version: texts.blueprint,
+        freshness: 'current',
+        qtiTestId,
+        comparisonQtiTestIds: others.toReversed(),
+        coverageMatch,
+        dokMatch,
+      }),
+    } satisfies EquivalenceFacts;
+  });
+
+/** One arbitrary value, always the same: the ground for an example that sets itself what it is about. */
+export function anExampleOf<T>(arbitrary: Arbitrary<T>): T {
+  const [example] = fc.sample(arbitrary, { numRuns: 1, seed: 20_260_302 });
+  if (example === undefined) throw new Error('the arbitrary has no value');
+  return structuredClone(example);
+}
+
+/** The value, frozen at every depth: whoever writes to it throws. Sets and maps are left as they are. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
