@@ -496,6 +496,7 @@ describe('a seed directory with a defect', () => {
     expect(
       await load({
         'seed.json': example('seed.json'),
+        'reports.json': example('reports.json'),
         ...Object.fromEntries(['bank.json', 'calibration.json', 'policy.json', 'learners.json'].map(folder)),
       }),
     ).toEqual([]);

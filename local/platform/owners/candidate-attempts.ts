@@ -63,16 +63,16 @@ function follows(row: IndexRow, { afterModifiedAt, afterAttemptId }: IndexQuery)
   return byPosition(row, { modifiedAt: afterModifiedAt, attemptId: afterAttemptId }) > 0;
 }
 
-/** The filters bind settled rows; of the others only the form is known. */
+/** Of a row without a record neither kind nor status is known: it passes the filters for these. */
 function passes(
   tenant: TenantState,
   row: IndexRow,
   { qtiTestId, testKind, status, modifiedSince }: IndexQuery,
 ): boolean {
   if (qtiTestId !== undefined && row.qtiTestId !== qtiTestId) return false;
+  if (modifiedSince !== undefined && compareInstants(row.modifiedAt, modifiedSince) < 0) return false;
   if (row.record === null) return true;
   if (testKind !== undefined && row.record.testKind !== testKind) return false;
-  if (modifiedSince !== undefined && compareInstants(row.modifiedAt, modifiedSince) < 0) return false;
   return status === undefined || (status === 'indeterminate') === isIndeterminate(tenant, row);
 }
 

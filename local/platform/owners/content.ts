@@ -39,8 +39,13 @@ export const contentRoutes: readonly OwnerRoute[] = [
     const entity = tenant.crosswalks.get(testSpecId);
     return entity?.testSpecVersion === query['version'] ? entity : undefined;
   }),
-  serveEdition(operations.readFormEvidence, ({ tenant, path: { testSpecId = '', qtiTestId = '' } }) => {
-    const entity = tenant.formEvidence.get(qtiTestId);
-    return entity?.testSpecId === testSpecId ? entity : undefined;
-  }),
+  serveEdition(
+    operations.readFormEvidence,
+    ({ tenant, path: { testSpecId = '', qtiTestId = '' }, query }) => {
+      const entity = tenant.formEvidence.get(qtiTestId);
+      return entity?.testSpecId === testSpecId && entity.testSpecVersion === query['version']
+        ? entity
+        : undefined;
+    },
+  ),
 ];

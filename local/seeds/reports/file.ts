@@ -67,7 +67,8 @@ const crosswalk = z.strictObject({
   sourceTest: text,
   sourceVersion: text,
   crosswalkVersion: text,
-  coverageFraction: proportion,
+  /** Null: there is no coverage evidence. */
+  coverageFraction: proportion.nullable(),
   dokDominance: z.enum(['satisfied', 'not_satisfied', 'indeterminate']),
   slots: z.array(name).default([]),
   freshness: settledFreshness,

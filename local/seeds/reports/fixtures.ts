@@ -8,7 +8,7 @@ type SchoolGrade = { readonly schoolSourcedId: string; readonly grade: string };
 export type ReportsFixtures = {
   readonly attempts: Readonly<Record<keyof Roles['attempts'], string>>;
   readonly candidates: Readonly<Record<keyof Roles['candidates'], string>>;
-  /** Every candidate of an attempt above, the two candidates, and the learner of the mastery engine's runs. */
+  /** Every active candidate of an attempt, special ones included, the two candidates, and the learner of the mastery engine's runs. */
   readonly students: readonly string[];
   /** Those with a rollup that can be shown, the ones that are not suppressed first. */
   readonly classes: readonly string[];
@@ -44,7 +44,11 @@ export function reportsFixtures(
       id: { schoolSourcedId: ids.school(school.name), grade },
     })),
   );
-  const students = [...file.attempts.map(({ student }) => student), ...Object.values(candidates)];
+  const deleted = file.students.filter(({ status }) => status === 'tobedeleted').map(({ name }) => name);
+  const students = [
+    ...file.attempts.map(({ student }) => student).filter((name) => !deleted.includes(name)),
+    ...Object.values(candidates),
+  ];
   const classCases = casesOf(classes);
   const schoolCases = casesOf(schools);
   return {
@@ -66,9 +70,7 @@ export function reportsFixtures(
       classesDeleted: classCases.deleted,
       schoolsWithoutRollup: schoolCases.withoutRollup,
       schoolsWithheld: schoolCases.withheld,
-      studentsDeleted: file.students
-        .filter(({ status }) => status === 'tobedeleted')
-        .map(({ name }) => ids.student(name)),
+      studentsDeleted: deleted.map(ids.student),
     },
   };
 }
