@@ -8,8 +8,9 @@ import { createKeySettings } from '#shared/aws/settings-table.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { callMastery, indistinguishable, problemOf, refusalOf } from '#test/support/mastery-call.ts';
-import type { MasteryReply } from '#test/support/mastery-call.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
+import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -70,13 +71,13 @@ function flipped(text: string, at = Math.floor(text.length / 2)): string {
 }
 
 describe.each([inspectAdaptiveRun, advanceAdaptiveRun])('the continuation of $operationId', (route) => {
-  const send = (continuationToken: unknown): Promise<MasteryReply> =>
+  const send = (continuationToken: unknown): Promise<GatewayReply> =>
     callMastery(stack, route, {
       body: { continuationToken },
       ...(route.request.ifMatch ? { ifMatch: '"x"' } : {}),
     });
   /** What is answered, and that no owner was asked for it. */
-  async function refused(token: unknown): Promise<MasteryReply> {
+  async function refused(token: unknown): Promise<GatewayReply> {
     const { result, calls } = await callsDuring(stack, () => send(token));
     expect(calls).toEqual([]);
     return result;

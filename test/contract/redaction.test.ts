@@ -16,7 +16,7 @@ import { logCodes } from '#shared/observability/log-codes.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
-import type { MasteryCall, MasteryReply } from '#test/support/mastery-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
@@ -55,7 +55,7 @@ const routes = [
 ] as const;
 
 /** A request of each route that would be served. */
-function good(route: Route): MasteryCall {
+function good(route: Route): GatewayCall {
   const body = runs.startBody() as Readonly<Record<string, string>>;
   const { continuationToken } = journey.last.body;
   switch (route) {
@@ -73,7 +73,7 @@ function good(route: Route): MasteryCall {
 }
 
 /** The same request with the canary in one place, good or bad. */
-function spoilt(route: Route): readonly (readonly [string, MasteryCall])[] {
+function spoilt(route: Route): readonly (readonly [string, GatewayCall])[] {
   const call = good(route);
   const body = call.body ?? {};
   const token = `${journey.last.body.continuationToken.split('.').slice(0, 4).join('.')}.${CANARY}`;
@@ -251,7 +251,7 @@ describe('a learner’s whole run', () => {
 });
 
 /** Which of the words an answer says, in its body or a header. */
-function said({ headers, text }: MasteryReply, words: readonly string[]): readonly string[] {
+function said({ headers, text }: GatewayReply, words: readonly string[]): readonly string[] {
   const all = `${JSON.stringify([...headers])}\n${text}`;
   return words.filter((word) => all.includes(word));
 }

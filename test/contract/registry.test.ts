@@ -19,7 +19,7 @@ import { deprecateRecord } from '#shared/records/release.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
-import type { MasteryCall, MasteryReply } from '#test/support/mastery-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -52,7 +52,7 @@ describe('rows and handlers', () => {
 });
 
 /** A request of a route that is served. */
-function good(route: Route): MasteryCall {
+function good(route: Route): GatewayCall {
   const body = runs.startBody() as Readonly<Record<string, string>>;
   const { continuationToken } = started.body;
   switch (route) {
@@ -80,7 +80,7 @@ function other(body: object): object {
 const ways: readonly {
   readonly answer: string;
   readonly applies?: (route: Route) => boolean;
-  readonly call: (route: Route) => MasteryCall;
+  readonly call: (route: Route) => GatewayCall;
   readonly fault?: Readonly<Record<string, unknown>>;
   /** What of a route's answer this one way shows, beside what every answer does. */
   readonly rule?: (route: Route) => string;
@@ -193,11 +193,11 @@ it('the published document refuses what it does not describe', async () => {
   for (const answer of wrong) expect(() => holdToDocument(inspectAdaptiveRun, answer)).toThrow();
 });
 
-function answerOf(reply: MasteryReply): string {
+function answerOf(reply: GatewayReply): string {
   return reply.status < 400 ? `${reply.status}` : `${reply.status} ${problemOf(reply).code}`;
 }
 
-function expectHeadersOfEvery({ headers }: MasteryReply): void {
+function expectHeadersOfEvery({ headers }: GatewayReply): void {
   expect(headers.get('x-request-id')).toMatch(UUID);
   expect(headers.get('cache-control')).toBe('no-store');
   expect(headers.get('x-content-type-options')).toBe('nosniff');

@@ -5,7 +5,7 @@ import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
-import type { MasteryCall, MasteryReply } from '#test/support/mastery-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -25,11 +25,11 @@ afterAll(async () => {
 });
 
 const body = (change: object = {}): object => ({ ...runs.startBody(), ...change });
-const send = (call: MasteryCall): Promise<MasteryReply> => callMastery(stack, start, call);
-const runIn = ({ text }: MasteryReply) => adaptiveRun.parse(JSON.parse(text));
+const send = (call: GatewayCall): Promise<GatewayReply> => callMastery(stack, start, call);
+const runIn = ({ text }: GatewayReply) => adaptiveRun.parse(JSON.parse(text));
 
 /** What is answered to a request that no owner may hear of. */
-async function refused(call: MasteryCall): Promise<MasteryReply> {
+async function refused(call: GatewayCall): Promise<GatewayReply> {
   const { result, calls } = await callsDuring(stack, () => send(call));
   expect(calls).toEqual([]);
   return result;

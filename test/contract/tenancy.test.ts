@@ -12,8 +12,9 @@ import {
 import { routesOf } from '#shared/contract/routes.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven, RunReply } from '#test/support/adaptive-run.ts';
-import { callMastery, indistinguishable, refusalOf } from '#test/support/mastery-call.ts';
-import type { MasteryCall, MasteryReply } from '#test/support/mastery-call.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -23,9 +24,9 @@ interface Reference {
   readonly what: string;
   readonly route: Route;
   /** The whole request with this tenant's own value in its place. */
-  readonly own: (tenantId: string) => MasteryCall;
+  readonly own: (tenantId: string) => GatewayCall;
   /** The same request with another value. */
-  readonly naming: (tenantId: string, value: string) => MasteryCall;
+  readonly naming: (tenantId: string, value: string) => GatewayCall;
   readonly valueOf: (tenantId: string) => string;
   /** Which rules hide another tenant's. */
   readonly rules: string;
@@ -66,7 +67,7 @@ const startReferences = [
 }));
 
 const runReferences = [inspectAdaptiveRun, advanceAdaptiveRun].map((route): Reference => {
-  const naming = (tenantId: string, continuationToken: string): MasteryCall => ({
+  const naming = (tenantId: string, continuationToken: string): GatewayCall => ({
     body: { continuationToken },
     ...(route.request.ifMatch ? { ifMatch: started.get(tenantId)!.etag } : {}),
   });
@@ -83,8 +84,8 @@ const runReferences = [inspectAdaptiveRun, advanceAdaptiveRun].map((route): Refe
 
 function readReference(route: Route, parameter: string, name: string, rules: string): Reference {
   const valueOf = (tenantId: string): string => startBody(tenantId)[name]!;
-  const naming = (_: string, value: string): MasteryCall => ({ path: { [parameter]: value } });
-  const own = (tenantId: string): MasteryCall => naming(tenantId, valueOf(tenantId));
+  const naming = (_: string, value: string): GatewayCall => ({ path: { [parameter]: value } });
+  const own = (tenantId: string): GatewayCall => naming(tenantId, valueOf(tenantId));
   return { what: 'the id', route, naming, valueOf, own, rules };
 }
 
@@ -112,7 +113,7 @@ it('looks at every route of the service', () => {
 });
 
 describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) => {
-  const send = (route: Route, call: MasteryCall): Promise<MasteryReply> =>
+  const send = (route: Route, call: GatewayCall): Promise<GatewayReply> =>
     callMastery(stack, route, { tenantId, ...call });
 
   it.each(

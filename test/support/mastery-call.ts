@@ -1,63 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Route } from '#shared/contract/route.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import type { MasteryProblem } from '#shared/problems/document.ts';
+import { callGateway } from './gateway-call.ts';
+import type { GatewayCall, GatewayReply } from './gateway-call.ts';
 import type { TestStack } from './stack.ts';
 
-/** A request as a test wants it, right or wrong. What it leaves out is what a good client sends. */
-export interface MasteryCall {
-  /** Default: `tenant-aurora`. */
-  readonly tenantId?: string;
-  /** Default: the route's own. */
-  readonly scopes?: readonly string[];
-  /** Default: a fresh one, where the route takes one; null sends none. */
-  readonly key?: string | null;
-  readonly ifMatch?: string;
-  /** A string is sent byte for byte, anything else as JSON. */
-  readonly body?: unknown;
-  /** Beside those of a good client, or instead of them. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Path parameters, not encoded yet. */
-  readonly path?: Readonly<Record<string, string>>;
-  /** What follows the path, with its question mark. */
-  readonly query?: string;
-}
-
-export interface MasteryReply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-/** Sends one request of a route to the gateway. */
-export async function callMastery(
+/** Sends one request of a route of the mastery engine to the gateway. */
+export function callMastery(
   stack: Pick<TestStack, 'urls' | 'tokenFor'>,
   route: Route,
-  call: MasteryCall,
-): Promise<MasteryReply> {
-  const { tenantId = 'tenant-aurora', scopes = [route.scope], key, ifMatch, body, headers, path } = call;
-  const target = Object.entries(path ?? {}).reduce<string>(
-    (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)),
-    route.path,
-  );
-  const idempotencyKey = key === undefined && route.request.idempotencyKey ? randomUUID() : key;
-  const response = await fetch(`${stack.urls.masteryUrl}${target}${call.query ?? ''}`, {
-    method: route.method,
-    headers: {
-      Authorization: `Bearer ${await stack.tokenFor(tenantId, scopes)}`,
-      ...(route.request.body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(typeof idempotencyKey === 'string' ? { 'Idempotency-Key': idempotencyKey } : {}),
-      ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  call: GatewayCall,
+): Promise<GatewayReply> {
+  return callGateway(stack, stack.urls.masteryUrl, route, call);
 }
 
 /** The problem of an answer, held against the envelope. */
-export function problemOf({ status, headers, text }: MasteryReply): MasteryProblem {
+export function problemOf({ status, headers, text }: GatewayReply): MasteryProblem {
   expect(headers.get('content-type')).toBe('application/problem+json');
   const document = masteryProblem.parse(JSON.parse(text));
   expect(document.status).toBe(status);
@@ -65,20 +24,8 @@ export function problemOf({ status, headers, text }: MasteryReply): MasteryProbl
 }
 
 /** An answer in one line for tables of expectations: status, code, and the places and reasons of what is wrong. */
-export function refusalOf(reply: MasteryReply): string {
+export function refusalOf(reply: GatewayReply): string {
   if (reply.status < 400) return `${reply.status}`;
   const { code, invalidParams = [] } = problemOf(reply);
   return [reply.status, code, ...invalidParams.map(({ name, reason }) => `${name} ${reason}`)].join(' ');
-}
-
-/**
- * Everything that a caller can tell two answers apart by, without what names the occurrence: a request of its own is a request of its own
- * wherever its resource belongs to.
- */
-export function indistinguishable({ status, headers, text }: MasteryReply): object {
-  const { requestId, instance, ...rest } = JSON.parse(text) as Record<string, unknown>;
-  expect(instance).toBe(`urn:uuid:${String(requestId)}`);
-  const named = [...headers].filter(([name]) => !['date', 'x-request-id', 'x-amzn-requestid'].includes(name));
-  const order = Object.keys(JSON.parse(text) as object);
-  return { status, headers: named, rest, order, length: text.length };
 }

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import * as z from 'zod';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
-import type { MasteryReply } from './mastery-call.ts';
+import type { GatewayReply } from './gateway-call.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Holds answers against the OpenAPI document that clients read, and not against the code that it was made from. */
-export function openPublishedContract(service: ServiceName): (route: Route, reply: MasteryReply) => void {
+export function openPublishedContract(service: ServiceName): (route: Route, reply: GatewayReply) => void {
   const file = new URL(`../../docs/openapi/${service}.json`, import.meta.url);
   const document = JSON.parse(readFileSync(file, 'utf8')) as Json;
 
