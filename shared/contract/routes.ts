@@ -1,8 +1,9 @@
 import { masteryRoutes } from './mastery/routes.ts';
+import { reportsRoutes } from './reports/routes.ts';
 import type { Route, ServiceName } from './route.ts';
 
 /** Every route of every service: stacks, gateway, OpenAPI, sandbox, bundles and the test matrix read this list. */
-export const routes: readonly Route[] = [...masteryRoutes];
+export const routes: readonly Route[] = [...masteryRoutes, ...reportsRoutes];
 
 /** The routes of one service. */
 export function routesOf(service: ServiceName): readonly Route[] {

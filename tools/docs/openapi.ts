@@ -48,6 +48,12 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   'selection-policies': 'Immutable versions of how items are selected and when a run stops.',
   'scale-calibrations':
     'Immutable versions of what answers say about knowledge components and the scale; descriptors only.',
+  'attempt-reports':
+    'What one scored attempt shows, and what it implies for named external tests. Every source has its receipt.',
+  candidates: 'The reports of one candidate, newest modification first, page by page.',
+  classes: 'A class as Analytics has rolled it up.',
+  schools: 'A grade of a school as Analytics has rolled it up.',
+  forms: 'Whether parallel forms measure alike, as Analytics decided it.',
 };
 
 const problemSchemas = { mastery: masteryProblem, reports: reportsProblem } as const;

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import {
+  listCandidateReports,
+  readAttemptReport,
+  readClassCohort,
+  readEquivalence,
+  readReadiness,
+  readSchoolGradeCohort,
+} from '#shared/contract/reports/routes.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { openPublishedContract } from '#test/support/published-contract.ts';
+import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
+import type { ReportsCaller } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+let stack: TestStack;
+let caller: ReportsCaller;
+beforeAll(async () => {
+  stack = await startTestStack();
+  caller = openReportsCaller(stack);
+});
+afterAll(() => stack.close());
+
+type Fixtures = ReturnType<ReportsCaller['fixtures']>;
+
+/** The requests of every route that a tenant's fixtures answer with 200. */
+function good({
+  attempts,
+  candidates,
+  classes,
+  schools,
+  forms,
+}: Fixtures): readonly (readonly [Route, GatewayCall])[] {
+  const settled = ['gatePass', 'gateFail', 'gateIndeterminate', 'diagnostic', 'formative'] as const;
+  const assessed = ['gatePass', 'gateFail', 'gateIndeterminate', 'diagnostic', 'stale'] as const;
+  return [
+    ...settled.flatMap((name) =>
+      ['', '?view=summary', '?view=standards', '?view=evidence'].map(
+        (query): readonly [Route, GatewayCall] => [
+          readAttemptReport,
+          { path: { attemptId: attempts[name] }, query },
+        ],
+      ),
+    ),
+    ...assessed.map((name): readonly [Route, GatewayCall] => [
+      readReadiness,
+      { path: { attemptId: attempts[name] } },
+    ]),
+    ...Object.values(candidates).map((candidateSourcedId): readonly [Route, GatewayCall] => [
+      listCandidateReports,
+      { path: { candidateSourcedId } },
+    ]),
+    ...classes.map((classSourcedId): readonly [Route, GatewayCall] => [
+      readClassCohort,
+      { path: { classSourcedId } },
+    ]),
+    ...schools.map((path): readonly [Route, GatewayCall] => [readSchoolGradeCohort, { path }]),
+    ...Object.values(forms).map((qtiTestId): readonly [Route, GatewayCall] => [
+      readEquivalence,
+      { path: { qtiTestId } },
+    ]),
+  ];
+}
+
+describe.each(localTenantIds)('%s', (tenantId) => {
+  it('reads every kind of report as the published document and its schema say, each with its receipts [RP-001, RP-006, RP-024]', async () => {
+    const holdToDocument = openPublishedContract('reports');
+    const requests = good(caller.fixtures(tenantId));
+    for (const [route, call] of requests) {
+      const reply = await caller.call(route, { tenantId, ...call });
+      expect([route.operationId, call.path, reportsAnswerOf(reply)]).toEqual([
+        route.operationId,
+        call.path,
+        '200',
+      ]);
+      holdToDocument(route, reply);
+      const body = JSON.parse(reply.text) as object;
+      expect(route.success.schema.safeParse(body).error?.issues ?? []).toEqual([]);
+      expect(receiptsOf(body)).not.toEqual([]);
+    }
+    expect(new Set(requests.map(([route]) => route))).toEqual(new Set(routesOf('reports')));
+  });
+
+  it('gives nothing of it to the other tenant, in the very words for what nobody has [RP-024, RP-320]', async () => {
+    const [other = ''] = localTenantIds.filter((id) => id !== tenantId);
+    for (const [route, call] of good(caller.fixtures(tenantId))) {
+      // The other tenant's token names the ids as its own: the claims are not what hides them.
+      const ask = (path: Readonly<Record<string, string>>): Promise<GatewayReply> =>
+        caller.call(route, { ...call, tenantId: other, claims: claimsNaming(path), path });
+      const foreign = await ask(call.path ?? {});
+      expect([route.operationId, reportsAnswerOf(foreign)]).toEqual([route.operationId, '404 not-found']);
+      expect(indistinguishable(foreign)).toEqual(indistinguishable(await ask(absent(call.path ?? {}))));
+    }
+  });
+
+  it('joins an attempt without a settled or current record to no report [RP-062, RP-063, RP-087]', async () => {
+    const { attempts } = caller.fixtures(tenantId);
+    const read = async (attemptId: string): Promise<string> =>
+      reportsAnswerOf(await caller.call(readAttemptReport, { tenantId, path: { attemptId } }));
+    expect(await read(attempts.unscored)).toBe('503 dependency-incomplete qti');
+    expect(await read(attempts.unsettled)).toBe('503 dependency-incomplete results');
+    expect(await read(attempts.stale)).toBe('503 dependency-incomplete results');
+  });
+
+  it('shows no cohort that is not on the roster, and none that Analytics has not rolled up [RP-004, RP-017, RP-320]', async () => {
+    const { special } = caller.fixtures(tenantId);
+    const read = async (classSourcedId = ''): Promise<string> =>
+      reportsAnswerOf(await caller.call(readClassCohort, { tenantId, path: { classSourcedId } }));
+    expect(await read(special.classesDeleted[0])).toBe('404 not-found');
+    expect(await read(special.classesWithoutRollup[0])).toBe('503 dependency-incomplete analytics');
+  });
+
+  it('walks through a candidate’s history page by page, every row once and in order [RP-133, RP-136]', async () => {
+    const path = { candidateSourcedId: caller.fixtures(tenantId).candidates.withHistory };
+    const walk = async (limit: number): Promise<readonly string[]> => {
+      const ids: string[] = [];
+      for (let cursor = ''; ;) {
+        const { data, hasMore, nextCursor } = await page(caller, {
+          tenantId,
+          path,
+          query: `?limit=${limit}${cursor}`,
+        });
+        expect(data.length).toBeLessThanOrEqual(limit);
+        expect(hasMore).toBe(nextCursor !== null);
+        ids.push(...data.map(({ attemptId }) => attemptId));
+        if (nextCursor === null) return ids;
+        cursor = `&cursor=${nextCursor}`;
+      }
+    };
+    const whole = await walk(100);
+    expect(new Set(whole).size).toBe(whole.length);
+    expect(whole.length).toBeGreaterThan(200);
+    expect(await walk(37)).toEqual(whole);
+  });
+
+  it('takes a cursor only with the request that it was given for [RP-303]', async () => {
+    const { candidates, students } = caller.fixtures(tenantId);
+    const path = { candidateSourcedId: candidates.withHistory };
+    const { nextCursor } = await page(caller, { tenantId, path, query: '?limit=3' });
+    const with_ = async (query: string, call: GatewayCall = {}): Promise<string> =>
+      reportsAnswerOf(
+        await caller.call(listCandidateReports, {
+          tenantId,
+          path,
+          query: `${query}&cursor=${nextCursor}`,
+          ...call,
+        }),
+      );
+    expect(await with_('?limit=3')).toBe('200');
+    expect(await with_('?limit=4')).toBe('400 validation');
+    expect(await with_('?limit=3&testKind=mastery_gate')).toBe('400 validation');
+    expect(await with_('?limit=3', { path: { candidateSourcedId: candidates.empty } })).toBe(
+      '400 validation',
+    );
+    expect(await with_('?limit=3', { claims: { studentIds: students.slice(0, -1) } })).toBe('400 validation');
+  });
+});
+
+interface Page {
+  readonly data: readonly { readonly attemptId: string }[];
+  readonly nextCursor: string | null;
+  readonly hasMore: boolean;
+}
+
+async function page(callers: ReportsCaller, call: GatewayCall): Promise<Page> {
+  const reply: GatewayReply = await callers.call(listCandidateReports, call);
+  return listCandidateReports.success.schema.parse(JSON.parse(reply.text));
+}
+
+function receiptsOf(body: object): readonly unknown[] {
+  const { sources, source } = body as { readonly sources?: readonly unknown[]; readonly source?: unknown };
+  return sources ?? [source];
+}
+
+function claimsNaming(path: Readonly<Record<string, string>>): NonNullable<GatewayCall['claims']> {
+  return {
+    studentIds: [path['candidateSourcedId'] ?? ''],
+    classSourcedIds: [path['classSourcedId'] ?? ''],
+    schoolSourcedIds: [path['schoolSourcedId'] ?? ''],
+  };
+}
+
+/** The same place with ids that nobody has. */
+function absent({ grade, ...ids }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const others = Object.entries(ids).map(([name, id]): [string, string] => [name, `${id}-of-nobody`]);
+  return { ...Object.fromEntries(others), ...(grade === undefined ? {} : { grade }) };
+}

@@ -1,0 +1,73 @@
+import { expect } from 'vitest';
+import { instantiateSeed } from '#local/seeds/instantiate.ts';
+import type { TenantFixtures } from '#local/seeds/instantiate.ts';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { callGateway } from './gateway-call.ts';
+import type { GatewayCall, GatewayReply } from './gateway-call.ts';
+import type { TestStack } from './stack.ts';
+
+type Fixtures = TenantFixtures['reports'];
+
+/** A caller of the reports service on one stack. */
+export interface ReportsCaller {
+  /** Sends one request; unless it says otherwise, with the claims to everything that its tenant's fixtures name. */
+  readonly call: (route: Route, call: GatewayCall) => Promise<GatewayReply>;
+  /** Ids of a tenant to call the routes with. */
+  readonly fixtures: (tenantId: string) => Fixtures;
+}
+
+/** Opens a caller of the reports service. */
+export function openReportsCaller(stack: Pick<TestStack, 'urls' | 'tokenFor' | 'seed'>): ReportsCaller {
+  const known = new Map<string, Fixtures>();
+  const fixtures = (tenantId: string): Fixtures => {
+    const found = known.get(tenantId) ?? instantiateSeed(stack.seed, tenantId).fixtures.reports;
+    known.set(tenantId, found);
+    return found;
+  };
+  return {
+    fixtures,
+    call: (route, call) =>
+      callGateway(stack, stack.urls.reportsUrl, route, {
+        claims: claimsToAll(fixtures(call.tenantId ?? 'tenant-aurora')),
+        ...call,
+      }),
+  };
+}
+
+function claimsToAll({
+  students,
+  classes,
+  schools,
+  administrations,
+  special,
+}: Fixtures): NonNullable<GatewayCall['claims']> {
+  const schoolGrades = [...schools, ...special.schoolsWithoutRollup, ...special.schoolsWithheld];
+  return {
+    studentIds: [...new Set([...students, ...special.studentsDeleted])],
+    classSourcedIds: [
+      ...classes,
+      ...special.classesWithoutRollup,
+      ...special.classesWithheld,
+      ...special.classesDeleted,
+    ],
+    schoolSourcedIds: [...new Set(schoolGrades.map(({ schoolSourcedId }) => schoolSourcedId))],
+    administrationIds: administrations,
+  };
+}
+
+/** The problem of an answer, held against the envelope. */
+export function reportsProblemOf({ status, headers, text }: GatewayReply): ReportsProblem {
+  expect(headers.get('content-type')).toBe('application/problem+json');
+  const document = reportsProblem.parse(JSON.parse(text));
+  expect(document.status).toBe(status);
+  return document;
+}
+
+/** An answer in one line for tables of expectations: status, problem and the owner that it names. */
+export function reportsAnswerOf(reply: GatewayReply): string {
+  if (reply.status < 400) return `${reply.status}`;
+  const { status, type, dependency } = reportsProblemOf(reply);
+  return [status, type.split('/').at(-1), ...(dependency === null ? [] : [dependency])].join(' ');
+}
