@@ -75,7 +75,7 @@ export function integer(
   };
 }
 
-/** An option that takes names separated by commas, without repetition. */
+/** An option that takes names separated by commas; a repeated one counts once, as lists made by scripts have them. */
 export function list(description: string, placeholder: string): Option<readonly string[] | undefined> {
   return {
     description,
@@ -84,7 +84,7 @@ export function list(description: string, placeholder: string): Option<readonly 
     read: (value) => {
       const names = value.split(',');
       if (names.includes('')) return err('must be names separated by commas');
-      return new Set(names).size === names.length ? ok(names) : err('names something twice');
+      return ok([...new Set(names)]);
     },
   };
 }
