@@ -392,6 +392,52 @@ describe('a single defect of the owners’ facts', () => {
   );
 });
 
+describe('evidence', () => {
+  /** Outcomes that are named by item and variable, each with a time of its own. */
+  const outcomes = ['item-a', 'item-b', '__proto__'].flatMap((qtiItemId, item) =>
+    ['SCORE', 'DURATION', 'constructor'].slice(item).map((qtiOutcomeId, variable) => ({
+      qtiItemId,
+      qtiOutcomeId,
+      scoredAt: `2026-03-0${item + 1}T00:00:0${variable}Z`,
+    })),
+  );
+
+  it('is found by item and outcome where neither alone tells outcomes apart [RP-096, RP-099]', () => {
+    const facts = settledAttempt('formative');
+    const { value: record } = facts.record;
+    facts.evidence.value.outcomes = outcomes;
+    const parts = outcomes.map(({ qtiItemId, qtiOutcomeId }) => ({
+      qtiItemId,
+      qtiOutcomeId,
+      resultComponentId: null,
+      contribution: -1,
+    }));
+    record.mastery = [{ ...record.mastery[0]!, evidence: parts.toReversed() }];
+    expect(report(facts)).toMatchObject({
+      mastery: [
+        {
+          evidence: outcomes
+            .toReversed()
+            .map(({ qtiItemId, qtiOutcomeId, scoredAt }) => ({
+              qtiItemId,
+              qtiOutcomeId,
+              observedAt: scoredAt,
+            })),
+        },
+      ],
+    });
+  });
+
+  it('is a 503 whichever outcome of an item QTI names twice', () => {
+    for (const twice of outcomes) {
+      const facts = settledAttempt('formative');
+      facts.record.value.mastery = [];
+      facts.evidence.value.outcomes = [...outcomes, twice];
+      expect(report(facts)).toMatchObject({ status: 503, dependency: 'qti' });
+    }
+  });
+});
+
 describe('the limits of a report', () => {
   it('admit 5,000 rows and 500 pieces of evidence in one [RP-064, RP-095]', () => {
     const facts = settledAttempt('formative');

@@ -32,8 +32,8 @@ export function composeMastery(
 ): Result<ComposedRow[], Problem> {
   const excess = checkCounts(mastery);
   if (excess !== undefined) return err(excess);
-  const times = outcomeTimes(outcomes);
-  if (times === undefined) return err(incomplete('qti', 'QTI names an outcome of the attempt twice.'));
+  const index = indexOutcomes(outcomes);
+  if (index === undefined) return err(incomplete('qti', 'QTI names an outcome of the attempt twice.'));
   const taken = { standard: new Set<string>(), knowledge_component: new Set<string>() };
   const rows: ComposedRow[] = [];
   for (const settled of mastery) {
@@ -43,7 +43,7 @@ export function composeMastery(
     seen.add(settled.caseGuid);
     const foreign = checkPlace(settled, framework);
     if (foreign !== undefined) return err(foreign);
-    const row = composeRow(settled, times);
+    const row = composeRow(settled, index);
     if (!row.ok) return row;
     rows.push(row.value);
   }
@@ -66,16 +66,32 @@ function checkCounts(mastery: readonly SettledMastery[]): Problem | undefined {
     : undefined;
 }
 
-/** When every outcome was scored, by item and outcome; undefined when QTI names one twice. */
-function outcomeTimes(outcomes: AttemptEvidence['outcomes']): ReadonlyMap<string, string> | undefined {
-  const times = new Map<string, string>();
-  for (const outcome of outcomes) times.set(keyOf(outcome), outcome.scoredAt);
-  return times.size === outcomes.length ? times : undefined;
+type Outcome = AttemptEvidence['outcomes'][number];
+
+/**
+ * The outcomes by item, and those of an item with several by outcome. Neither id alone finds an outcome: where QTI names outcomes by their
+ * variables, every item has the same ones. A text of both ids as the key would cost more than the rest of a composition.
+ */
+type OutcomeIndex = Map<string, Outcome | Map<string, Outcome>>;
+
+/** Undefined when QTI names an outcome twice. */
+function indexOutcomes(outcomes: readonly Outcome[]): OutcomeIndex | undefined {
+  const index: OutcomeIndex = new Map();
+  for (const outcome of outcomes) {
+    const { qtiItemId, qtiOutcomeId } = outcome;
+    if (findOutcome(index, qtiItemId, qtiOutcomeId) !== undefined) return undefined;
+    const others = index.get(qtiItemId);
+    if (others === undefined) index.set(qtiItemId, outcome);
+    else if (others instanceof Map) others.set(qtiOutcomeId, outcome);
+    else index.set(qtiItemId, new Map([others, outcome].map((each) => [each.qtiOutcomeId, each])));
+  }
+  return index;
 }
 
-/** References hold no white space, so a space keeps item and outcome apart. */
-function keyOf({ qtiItemId, qtiOutcomeId }: { qtiItemId: string; qtiOutcomeId: string }): string {
-  return `${qtiItemId} ${qtiOutcomeId}`;
+function findOutcome(index: OutcomeIndex, qtiItemId: string, qtiOutcomeId: string): Outcome | undefined {
+  const found = index.get(qtiItemId);
+  if (found instanceof Map) return found.get(qtiOutcomeId);
+  return found?.qtiOutcomeId === qtiOutcomeId ? found : undefined;
 }
 
 /** A row stands in CASE, under one of its parents there; a root has none [RP-089, RP-090]. */
@@ -92,26 +108,23 @@ function checkPlace(
     : incomplete('results', 'Results gives a mastery row another parent than the CASE framework.');
 }
 
-function composeRow(
-  settled: SettledMastery,
-  times: ReadonlyMap<string, string>,
-): Result<ComposedRow, Problem> {
+function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<ComposedRow, Problem> {
   const { estimate, threshold } = settled;
   if (estimate === null || threshold === null)
     return err(
       incomplete('results', 'Results has not settled the estimate or the threshold of a mastery row.'),
     );
   const evidence: ItemEvidence[] = [];
-  for (const contribution of settled.evidence) {
-    const observedAt = times.get(keyOf(contribution));
-    if (observedAt === undefined)
+  for (const { qtiItemId, qtiOutcomeId, resultComponentId, contribution } of settled.evidence) {
+    const outcome = findOutcome(index, qtiItemId, qtiOutcomeId);
+    if (outcome === undefined)
       return err(incomplete('qti', 'QTI has no scored outcome for evidence of a mastery row.'));
     evidence.push({
-      qtiItemId: contribution.qtiItemId,
-      qtiOutcomeId: contribution.qtiOutcomeId,
-      resultComponentId: contribution.resultComponentId,
-      contribution: contribution.contribution,
-      observedAt,
+      qtiItemId,
+      qtiOutcomeId,
+      resultComponentId,
+      contribution,
+      observedAt: outcome.scoredAt,
     });
   }
   return ok({
