@@ -1,14 +1,12 @@
 /** RFC 3339 UTC instants [MA-042]: terminal `Z`, optional fraction, no offset, no leap second, no lower case. */
-const PATTERN = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/;
+const PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 
 /** Milliseconds since the epoch, or undefined when the text is not an instant that exists (February 30, second 60, an offset). */
 export function parseInstant(text: string): number | undefined {
-  const match = PATTERN.exec(text);
-  if (match === null) return undefined;
+  if (!PATTERN.test(text)) return undefined;
   const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds)) return undefined;
-  // Date.parse rolls February 30 over into March: the parts must come back as they went in.
-  return new Date(milliseconds).toISOString().slice(0, 19) === text.slice(0, 19) ? milliseconds : undefined;
+  // Date.parse rolls February 30 and the hour 24 over: then the day does not come back as it went in. NaN has none.
+  return new Date(milliseconds).getUTCDate() === Number(text.slice(8, 10)) ? milliseconds : undefined;
 }
 
 /**
