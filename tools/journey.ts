@@ -6,12 +6,17 @@ import { renderDefects } from '#local/seeds/seed.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#local/stack/description.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { chooseLearner, findBank, startRequest } from './journey/bank.ts';
+import { browseEvidence } from './journey/browse-evidence.ts';
+import { keysOf } from './journey/keys.ts';
 import { createPlayer } from './journey/player.ts';
+import { createReportClient, describeReportFailure } from './journey/report-client.ts';
+import { rowsByNeed } from './journey/report-view.ts';
 import { createRunClient, describeFailure } from './journey/run-client.ts';
 import { openScreen } from './journey/screen.ts';
+import { showReport } from './journey/show-report.ts';
 import { takeRun } from './journey/take-run.ts';
 import { openView, renderStep, renderSummary, withState } from './journey/view.ts';
-import { choice, integer, runCommand, text } from './terminal/command.ts';
+import { choice, flag, integer, runCommand, text } from './terminal/command.ts';
 import { paintFor } from './terminal/paint.ts';
 
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -20,7 +25,7 @@ await runCommand(
   {
     usage: 'npm run journey --',
     summary:
-      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. Exit code 0 only when the run is completed.',
+      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with the report of its attempt, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees.',
     options: {
       tenant: text('whose learner; default: the first tenant', 'T'),
       bank: text('which bank of the seed; default: the first one', 'NAME'),
@@ -34,18 +39,20 @@ await runCommand(
         min: 0,
         max: 60_000,
       }),
+      evidence: flag('prints the evidence of every row of the report, and asks for no key'),
     },
     examples: [
       'npm run journey',
       'npm run journey -- --bank generated --random-seed 7',
       'npm run journey -- --learner 3 --delay 1500',
+      'npm run journey -- --evidence',
     ],
   },
   async (values) => {
     const files = localFiles(process.cwd());
     const stack = await findRunningStack(files.stack);
     if (!stack.ok) return err(describeNoStack(stack.error));
-    const { masteryUrl, platformUrl, tenants, seedDirectory } = stack.value;
+    const { masteryUrl, reportsUrl, platformUrl, tenants, seedDirectory } = stack.value;
     const tenant =
       values.tenant === undefined ? tenants[0] : tenants.find(({ tenantId }) => tenantId === values.tenant);
     if (tenant === undefined) {
@@ -64,27 +71,23 @@ await runCommand(
     if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
     const issuer = await createIssuer(key);
 
+    const caller = { tenantId: tenant.tenantId, sub: tenant.sub, role: tenant.role };
+    const waiting = {
+      sleep: (milliseconds: number) => sleep(milliseconds),
+      random: Math.random,
+    };
+
     const paint = paintFor(process.stdout, process.env);
     const screen = openScreen(process.stdout, paint);
     const delay = values.delay ?? (process.stdout.isTTY ? 400 : 0);
     const client = createRunClient({
       masteryUrl,
-      token: () =>
-        issuer.issueToken(
-          {
-            tenantId: tenant.tenantId,
-            sub: tenant.sub,
-            role: tenant.role,
-            scopes: ['mastery:run', 'mastery:read'],
-          },
-          Date.now(),
-        ),
+      token: () => issuer.issueToken({ ...caller, scopes: ['mastery:run', 'mastery:read'] }, Date.now()),
       fetch,
       newKey: randomUUID,
-      sleep: (milliseconds) => sleep(milliseconds),
-      random: Math.random,
+      ...waiting,
       onRetry: ({ call, why, waitMilliseconds }) =>
-        screen.note(`${call} again in ${(waitMilliseconds / 1000).toFixed(1)} s: ${describeFailure(why)}`),
+        screen.note(againIn(call, waitMilliseconds, describeFailure(why))),
     });
     const play = createPlayer({
       platformUrl,
@@ -113,11 +116,42 @@ await runCommand(
       },
     });
     if (!taken.ok) return err(`the run ends early: ${describeFailure(taken.error)}`);
-    const summary = renderSummary(view, {
-      width: process.stdout.isTTY ? process.stdout.columns : 120,
-      paint,
-    });
-    process.stdout.write(`\n${summary.join('\n')}\n`);
+    const space = { width: process.stdout.isTTY ? process.stdout.columns : 160, paint };
+    process.stdout.write(`\n${renderSummary(view, space).join('\n')}\n`);
+    if (values.mode === 'owner_conformance') return ok(undefined);
+
+    const studentId = bank.value.resultsStudentId;
+    const names = bank.value.reportNames;
+    const shown = await showReport(
+      { run: taken.value.run, studentId, answered: view.answers.length },
+      {
+        client: createReportClient({
+          reportsUrl,
+          token: () =>
+            issuer.issueToken({ ...caller, scopes: ['reports:read'], studentIds: [studentId] }, Date.now()),
+          fetch,
+          ...waiting,
+          onRetry: (why, waitMilliseconds) =>
+            process.stdout.write(`${againIn('report', waitMilliseconds, describeReportFailure(why))}\n`),
+        }),
+        names,
+        space,
+        withEvidence: values.evidence,
+        write: (lines) => process.stdout.write(lines),
+      },
+    );
+    if (!shown.ok) return shown;
+    const rows = shown.value === undefined ? [] : rowsByNeed(shown.value);
+    const mayAsk =
+      process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb' && !values.evidence;
+    if (mayAsk && rows.length > 0) {
+      process.stdout.write('\n');
+      await browseEvidence(rows, names, keysOf(process.stdin), { output: process.stdout, paint });
+    }
     return ok(undefined);
   },
 );
+
+function againIn(call: string, waitMilliseconds: number, why: string): string {
+  return `${call} again in ${(waitMilliseconds / 1000).toFixed(1)} s: ${why}`;
+}

@@ -36,6 +36,11 @@ describe('findBank', () => {
     });
     expect(bank.textOf('elsewhere')).toStrictEqual({ name: 'elsewhere', stem: '' });
     expect([...bank.labels.keys()].sort()).toStrictEqual(bank.parameters.kcs.map(({ guid }) => guid).sort());
+    expect(bank.reportNames.item(item?.qtiIdentifier ?? '')).toBe(first?.name);
+    expect(bank.reportNames.item('elsewhere')).toBeUndefined();
+    const [guid = '', label] = [...bank.labels][0] ?? [];
+    expect(bank.reportNames.component(guid)).toBe(label);
+    expect(bank.reportNames.component('elsewhere')).toBeUndefined();
     expect([...bank.labels.values()]).toStrictEqual(seed.banks[0]?.bank.kcs.map(({ label }) => label));
   });
 });

@@ -6,6 +6,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 import { replayedLearner, simulatedLearner } from './learner.ts';
 import type { Learner } from './learner.ts';
+import type { ReportNames } from './report-view.ts';
 import type { ItemText } from './view.ts';
 
 /** One bank of the running stack's seed, as one tenant sees it. */
@@ -19,6 +20,7 @@ export interface JourneyBank {
   readonly itemNames: Readonly<Record<string, string>>;
   /** What the seed calls an item, by artifact version id. */
   readonly textOf: (artifactVersionId: string) => ItemText;
+  readonly reportNames: ReportNames;
 }
 
 /** Finds a bank by name, or the seed's first one. */
@@ -36,13 +38,20 @@ export function findBank(
   const calibration = world.calibrations.find(({ document }) => document.id === fixture?.scaleCalibrationId);
   if (fixture === undefined || calibration === undefined)
     throw new Error('a seed’s bank has fixture and calibration');
+  const labels = new Map(fixture.kcGuids.map((guid, at) => [guid, bank.bank.kcs[at]?.label ?? guid]));
+  const versions = new Map(
+    calibration.parameters.items.map(({ qtiIdentifier, artifactVersionId }) => [
+      qtiIdentifier,
+      artifactVersionId,
+    ]),
+  );
   const stems = new Map(bank.bank.items.map((item) => [item.name, item.stem]));
   return ok({
     fixture,
     resultsStudentId: world.fixtures.mastery.resultsStudentId,
     parameters: calibration.parameters,
     learners: bank.learners,
-    labels: new Map(fixture.kcGuids.map((guid, at) => [guid, bank.bank.kcs[at]?.label ?? guid])),
+    labels,
     itemNames: world.itemNames,
     textOf: (artifactVersionId) => {
       const item = world.itemNames[artifactVersionId];
@@ -50,6 +59,10 @@ export function findBank(
         name: item ?? artifactVersionId,
         stem: (item === undefined ? undefined : stems.get(item)) ?? '',
       };
+    },
+    reportNames: {
+      component: (caseGuid) => labels.get(caseGuid),
+      item: (qtiItemId) => world.itemNames[versions.get(qtiItemId) ?? ''],
     },
   });
 }

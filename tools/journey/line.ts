@@ -33,6 +33,8 @@ const wide =
 
 /** How many columns a text takes. */
 export function columnsOf(text: string): number {
+  // Taking a text apart is slow, and most of them are ids.
+  if (/^[ -~]*$/.test(text)) return text.length;
   return Array.from(graphemes.segment(text), ({ segment }) => widthOf(segment)).reduce((a, b) => a + b, 0);
 }
 

@@ -7,6 +7,8 @@ import * as z from 'zod';
 export const runAnswer = z.looseObject({
   continuationToken: z.string().min(1),
   status: z.string(),
+  selectionPolicyId: z.string(),
+  scaleCalibrationId: z.string(),
   offeredItem: z
     .looseObject({
       deliverySessionId: z.string().min(1),

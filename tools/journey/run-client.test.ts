@@ -5,6 +5,8 @@ import type { Retry, RunClient } from './run-client.ts';
 const run = {
   continuationToken: 'a..b.c.d',
   status: 'in_progress',
+  selectionPolicyId: 'policy-1',
+  scaleCalibrationId: 'calibration-1',
   offeredItem: { deliverySessionId: 's1', artifactVersionId: 'v1', sequence: 1 },
   kcClassifications: [],
   scaleReportability: 'pending',

@@ -8,6 +8,8 @@ function state(status: string, session: string | null, etag: string): RunState {
   const run: RunAnswer = {
     continuationToken: `token-${etag}`,
     status,
+    selectionPolicyId: 'policy-1',
+    scaleCalibrationId: 'calibration-1',
     offeredItem:
       session === null
         ? null

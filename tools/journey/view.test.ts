@@ -15,6 +15,8 @@ function run(change: Partial<RunAnswer> = {}): RunAnswer {
   return {
     continuationToken: 'a..b.c.d',
     status: 'in_progress',
+    selectionPolicyId: 'policy-1',
+    scaleCalibrationId: 'calibration-1',
     offeredItem: { deliverySessionId: 's', artifactVersionId: 'v2', sequence: 2 },
     kcClassifications: [kc('k3', 'not_yet', 0.5, 0), kc('k1', 'mastered', 0.97, 2), kc('k2', 'gap', 0.04, 1)],
     scaleReportability: 'reportable',
