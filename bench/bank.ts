@@ -73,3 +73,9 @@ export function makeRandom(seed: number): () => number {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** A made-up UUID. */
+export function uuid(random: () => number): string {
+  const hex = Array.from({ length: 32 }, () => Math.floor(16 * random()).toString(16)).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

@@ -9,7 +9,7 @@ import type {
 } from '#functions/mastery/engine/index.ts';
 import { kcGuid, makeBank, makeRandom } from './bank.ts';
 import type { BankSize } from './bank.ts';
-import { above, duration, ratio, table, timeAll } from './measure.ts';
+import { above, duration, judge, ratio, table, timeAll } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 
 /** The bank that the aims speak of. */
@@ -140,8 +140,6 @@ function select(
     sequence: outcomes.length + 1,
   });
 }
-
-const judge = (met: boolean): string => (met ? 'met' : 'missed here');
 
 async function nextItem(progress: Progress): Promise<Report> {
   progress('making the banks');

@@ -102,6 +102,9 @@ export function ratio(value: number): string {
   return value >= 10 ? value.toFixed(0) : value.toFixed(2);
 }
 
+/** What a table says of an aim that depends on the machine. */
+export const judge = (met: boolean): string => (met ? 'met' : 'missed here');
+
 /** The sentence for a ratio above its guard, or one that is no number; nothing for one within it. */
 export function above(what: string, value: number, guard: number): readonly string[] {
   return value <= guard ? [] : [`${what}: ${ratio(value)}, guard ${guard}`];

@@ -3,7 +3,7 @@ import type { RunState } from '#functions/mastery/run/state.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import { makeRandom } from './bank.ts';
+import { makeRandom, uuid } from './bank.ts';
 import { above, duration, ratio, table, timeAll } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 
@@ -165,11 +165,6 @@ async function manifest(progress: Progress): Promise<Report> {
       return value === undefined || guard === undefined ? [] : above(name, value, guard);
     }),
   };
-}
-
-function uuid(random: () => number): string {
-  const hex = Array.from({ length: 32 }, () => Math.floor(16 * random()).toString(16)).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 export const wireParts: readonly Part[] = [

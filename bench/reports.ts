@@ -1,0 +1,382 @@
+import { randomBytes } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
+import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
+import { createStamps } from '#functions/reports/cache/stamps.ts';
+import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
+import type { AttemptFacts } from '#functions/reports/composition/facts.ts';
+import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
+import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
+import { readAttemptReportOperation } from '#functions/reports/endpoints/read-attempt-report/operation.ts';
+import { createFrameworks } from '#functions/reports/sources/case-package.ts';
+import { readAttempt } from '#functions/reports/sources/attempt.ts';
+import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import { awsLambda, isStreaming, ResponseStream, runStreaming } from '#local/gateway/response-stream.ts';
+import { listCandidateReports, readAttemptReport } from '#shared/contract/reports/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { checkBody } from '#shared/http/checked-body.ts';
+import type { CheckedBody } from '#shared/http/checked-body.ts';
+import type { Operation, OperationRequest } from '#shared/http/operation.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import type { Platform, UpstreamCall } from '#shared/platform/platform.ts';
+import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
+import { addressOf } from '#shared/platform/transport/address.ts';
+import { secret } from '#shared/platform/transport/secret.ts';
+import { createMemoryKeyRing } from '#test/support/key-ring.ts';
+import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test/support/lambda.ts';
+import { principalWith } from '#test/support/principal.ts';
+import { buildFunctions } from '#tools/build.ts';
+import { ATTEMPT_ID, CANDIDATE_ID, makeAttempt, makeHistory, TENANT_ID } from './attempt.ts';
+import type { OwnerAnswer } from './attempt.ts';
+import { above, duration, judge, ratio, table, timeAll } from './measure.ts';
+import type { Part, Progress, Report, Timed } from './measure.ts';
+
+/** The largest number of rows that a report may have, and what an item gives evidence for on average. */
+const LARGE = { rows: 5_000, evidencePerRow: 5 };
+const QUARTER = { rows: LARGE.rows / 4, evidencePerRow: LARGE.evidencePerRow };
+const SMALL = { rows: 10, evidencePerRow: 3 };
+const PAGE = 100;
+
+/** Aims in milliseconds, on a machine like a Lambda with one whole processor: of CPU for the large report … */
+const LARGE_CPU = 150;
+/** … and from event to last byte for a small one, of owners who answer at once. */
+const SMALL_P50 = 2;
+/** Guards, ours: how many times dearer than the runtime's own parser reading a record may be, … */
+const READ_GUARD = 12;
+/** … than its writer writing a report, gaps filled, … */
+const WRITE_GUARD = 4;
+/** … and four times the rows than a quarter of them. */
+const GROWTH_GUARD = 5;
+
+const KEY_SET_URL = 'https://issuer.example/.well-known/jwks.json';
+const profile: ServiceProfile = {
+  tenantId: TENANT_ID,
+  baseUrl: 'https://platform.example',
+  credential: secret('credential'),
+};
+const principal = principalWith({
+  tenantId: TENANT_ID,
+  scopes: ['reports:read'],
+  studentIds: [CANDIDATE_ID],
+});
+
+const addressIn = (
+  operation: UpstreamOperation,
+  { path = {}, query = {} }: Pick<UpstreamCall<UpstreamOperation>, 'path' | 'query'>,
+): string | undefined => addressOf(operation, profile, path, query);
+
+/** The owners without a wire: values as the client hands them over. Only CASE says a version, so that no answer is kept. */
+function platformOf(answers: readonly OwnerAnswer[]): Platform {
+  const values = new Map(answers.map((answer) => [addressIn(answer.operation, answer), answer.value]));
+  return {
+    tenantId: TENANT_ID,
+    call: (operation, call) =>
+      Promise.resolve(
+        ok({
+          // SAFETY: attempt.ts makes values of each operation's own schema.
+          value: values.get(addressIn(operation, call)) as never,
+          etag: operation.id === operations.readPackage.id ? '"1"' : undefined,
+          status: 200,
+          upstreamRequestId: undefined,
+          bodyHash: '',
+        }),
+      ),
+    revalidate: () => Promise.resolve(ok('unchanged')),
+    trace: () => [],
+  };
+}
+
+function dependenciesOn(platform: Platform): ReportDependencies {
+  const clock = () => ({ now: Date.now(), monotonic: performance.now() });
+  return {
+    profiles: { resolve: () => Promise.resolve(ok(profile)), forget: () => false },
+    connect: () => platform,
+    frameworks: createFrameworks(),
+    serving: { cache: createResponseCache({ clock, random: randomBytes }), clock, random: randomBytes },
+  };
+}
+
+/** An operation from its checked request to the last piece of its answer. */
+function answering<R extends Route>(
+  route: R,
+  operation: Operation<R>,
+  { path, query }: Pick<OperationRequest<R>, 'path' | 'query'>,
+): () => Promise<number> {
+  return async () => {
+    const answer = await operation({
+      requestId: 'request',
+      traceId: 'trace',
+      problemsUrl: 'https://docs.example/problems',
+      principal,
+      path,
+      query,
+      // SAFETY: a route that reads takes no body.
+      body: undefined as OperationRequest<R>['body'],
+      ifMatch: undefined,
+      receivedAt: Date.now(),
+      deadline: Infinity,
+      log: () => undefined,
+      idempotent: () => Promise.reject(new Error('a route that reads has no idempotency')),
+    });
+    return written(unwrap(checkBody(route, unwrap(answer, ({ code }) => code).body), String));
+  };
+}
+
+/** Writes a body piece by piece, as an answer goes out: its number of bytes. */
+function written(body: CheckedBody): number {
+  let bytes = 0;
+  for (const piece of body.pieces()) bytes += Buffer.byteLength(piece);
+  return bytes;
+}
+
+function unwrap<T, E>(result: Result<T, E>, tell: (error: E) => string): T {
+  if (!result.ok) throw new Error(tell(result.error));
+  return result.value;
+}
+
+function attemptAnswering(answers: readonly OwnerAnswer[]): () => Promise<number> {
+  return answering(readAttemptReport, readAttemptReportOperation(dependenciesOn(platformOf(answers))), {
+    path: { attemptId: ATTEMPT_ID },
+    query: { view: 'evidence' },
+  });
+}
+
+async function largeReport(progress: Progress): Promise<Report> {
+  progress('making the attempt');
+  const answers = makeAttempt(LARGE);
+  const stamps = createStamps(randomBytes);
+  const reader = createSourceReader({
+    platform: platformOf(answers),
+    stamp: stamps.observation,
+    now: Date.now,
+  });
+  const facts: AttemptFacts = unwrap(
+    await readAttempt(reader, createFrameworks().of(profile), principal, ATTEMPT_ID),
+    ({ code }) => code,
+  );
+  const moment = { ...stamps, observedAt: stamps.composedAt, problemsUrl: 'https://docs.example/problems' };
+  const compose = () =>
+    projectAttemptReport(
+      unwrap(composeAttemptReport(facts), ({ code }) => code),
+      'evidence',
+      moment,
+    );
+  const report = compose();
+  const check = () => unwrap(checkBody(readAttemptReport, report), String);
+  const checked = check();
+  const gaps = [stamps.requestId, stamps.traceId, stamps.composedAt, ...stamps.observations().keys()];
+  const recordText = JSON.stringify(facts.record.value);
+  const readRecord = (text: string) => {
+    const parsed = unwrap(parseStrictJson(text), ({ kind }) => kind);
+    return operations.readSettledRecord.answer.parse(parsed);
+  };
+  const cases = [
+    { name: 'record, JSON.parse', calls: [() => JSON.parse(recordText) as unknown] },
+    {
+      name: 'record, parsed strictly and validated',
+      calls: [() => readRecord(recordText)],
+      guard: READ_GUARD,
+    },
+    { name: 'composed and projected', calls: [compose] },
+    { name: 'checked', calls: [check] },
+    { name: 'JSON.stringify', calls: [() => Buffer.byteLength(JSON.stringify(report))] },
+    {
+      name: 'written, gaps filled',
+      calls: [() => written(checked.template(gaps).fill(gaps))],
+      guard: WRITE_GUARD,
+    },
+    { name: 'all of it, a quarter of the rows', calls: [attemptAnswering(makeAttempt(QUARTER))] },
+    { name: 'all of it', calls: [attemptAnswering(answers)], guard: GROWTH_GUARD },
+  ] satisfies readonly (Timed & { readonly guard?: number })[];
+  const timings = await timeAll(cases, 10, progress);
+  /** What a guarded case is compared with stands one line above. Calls as long as these are never undisturbed, so CPU is compared. */
+  const ratios = timings.map(({ cpu }, n) => cpu / (timings[n - 1]?.cpu ?? NaN));
+  const whole = timings.at(-1)?.cpu ?? NaN;
+  return {
+    text: table(
+      [
+        `${LARGE.rows.toLocaleString('en')} rows, ${(LARGE.rows * LARGE.evidencePerRow).toLocaleString('en')} evidence rows, ${(written(checked) / 1e6).toFixed(1)} MB`,
+        'p50',
+        'p95',
+        'CPU, mean',
+        'CPU to above',
+        'guard',
+        `aim: CPU ≤ ${LARGE_CPU} ms`,
+      ],
+      cases.map(({ name, guard }, n) => {
+        const { p50 = NaN, p95 = NaN, cpu = NaN } = timings[n] ?? {};
+        return [
+          name,
+          ...[p50, p95, cpu].map(duration),
+          ...(guard === undefined ? ['', ''] : [ratio(ratios[n] ?? NaN), `≤ ${guard}`]),
+          n === cases.length - 1 ? judge(whole <= LARGE_CPU) : '',
+        ];
+      }),
+    ),
+    missed: cases.flatMap(({ name, guard }, n) =>
+      guard === undefined ? [] : above(`report, ${name}, to the line above`, ratios[n] ?? NaN, guard),
+    ),
+  };
+}
+
+async function page(progress: Progress): Promise<Report> {
+  const cases = [PAGE / 4, PAGE].map((limit): Timed => {
+    const dependencies = dependenciesOn(platformOf(makeHistory(limit)));
+    const operation = listCandidateReportsOperation({ ...dependencies, keys: createMemoryKeyRing() });
+    const call = answering(listCandidateReports, operation, {
+      path: { candidateSourcedId: CANDIDATE_ID },
+      query: { sort: '-modifiedAt', limit },
+    });
+    return { name: `${limit} rows`, calls: Array.from({ length: 20 }, () => call) };
+  });
+  const timings = await timeAll(cases, 10, progress);
+  const [quarter, whole] = timings.map(({ best }) => best);
+  const growth = (whole ?? NaN) / (quarter ?? NaN);
+  return {
+    text: table(
+      ['', 'p50', 'p95', 'CPU, mean', 'best', 'to a quarter', 'guard'],
+      cases.map(({ name }, n) => {
+        const { p50 = NaN, p95 = NaN, cpu = NaN, best = NaN } = timings[n] ?? {};
+        return [
+          name,
+          ...[p50, p95, cpu, best].map(duration),
+          ...(n === 0 ? [] : [ratio(growth), `≤ ${GROWTH_GUARD}`]),
+        ];
+      }),
+    ),
+    missed: above(`page, ${PAGE} rows, to a quarter of them`, growth, GROWTH_GUARD),
+  };
+}
+
+/** The bundle as Lambda runs it, on this thread. */
+async function smallReport(progress: Progress): Promise<Report> {
+  progress('building');
+  const { operationId, handler } = readAttemptReport;
+  const built = unwrap(
+    await buildFunctions({ outdir: 'build/bench/reports', entries: [{ operationId, handler }] }),
+    (errors) => errors.join('\n'),
+  );
+  const issuer = await createTestIssuer();
+  const seconds = Math.floor(Date.now() / 1000);
+  const token = await issuer.sign({
+    tenantId: TENANT_ID,
+    studentIds: [CANDIDATE_ID],
+    iat: seconds,
+    exp: seconds + 3_600,
+  });
+  const event = proxyEvent(
+    readAttemptReport,
+    { path: { attemptId: ATTEMPT_ID }, query: { view: 'evidence' } },
+    { Authorization: `Bearer ${token}` },
+  );
+  /** Only what has an entity tag is kept, and confirmed later. */
+  const owners = { confirming: false };
+  const restore = replaceSurroundings(JSON.stringify(issuer.jwks), makeAttempt(SMALL), owners);
+  try {
+    const { handler: lambda } = (await import(pathToFileURL(built[0]?.file ?? '').href)) as {
+      handler: unknown;
+    };
+    if (!isStreaming(lambda)) throw new Error('the handler does not stream its answer');
+    const invoke = async (confirming: boolean): Promise<void> => {
+      owners.confirming = confirming;
+      const chunks: Uint8Array[] = [];
+      const stream = new ResponseStream((chunk) => {
+        chunks.push(chunk);
+        return Promise.resolve();
+      });
+      const context = { awsRequestId: crypto.randomUUID(), getRemainingTimeInMillis: () => 29_000 };
+      await runStreaming(lambda, event, stream, context);
+      if (!Buffer.concat(chunks).toString().startsWith('{"statusCode":200,')) throw new Error('no report');
+    };
+    const cases = [
+      { name: 'composed', confirming: false },
+      { name: 'confirmed', confirming: true },
+    ].map(({ name, confirming }) => ({
+      name,
+      calls: Array.from({ length: 100 }, () => () => invoke(confirming)),
+    }));
+    const timings = await timeAll(cases, 5, progress);
+    return {
+      text: table(
+        ['', 'p50', 'p95', 'CPU, mean', 'best', `aim: p50 ≤ ${SMALL_P50} ms`],
+        cases.map(({ name }, n) => {
+          const { p50 = NaN, p95 = NaN, cpu = NaN, best = NaN } = timings[n] ?? {};
+          return [name, ...[p50, p95, cpu, best].map(duration), judge(p50 <= SMALL_P50)];
+        }),
+      ),
+      missed: [],
+    };
+  } finally {
+    restore();
+  }
+}
+
+/**
+ * Gives this process what a function finds in its own: variables, the runtime's `awslambda`, an output for its log lines, and a network where
+ * the issuer and all owners answer at once.
+ * @returns puts back what was there
+ */
+function replaceSurroundings(
+  jwks: string,
+  answers: readonly OwnerAnswer[],
+  owners: { readonly confirming: boolean },
+): () => void {
+  const texts = new Map(
+    answers.map((answer) => [addressIn(answer.operation, answer), JSON.stringify(answer.value)]),
+  );
+  const answer = (url: string, init: RequestInit = {}): Response => {
+    const json = { 'content-type': 'application/json' };
+    if (url === KEY_SET_URL) return new Response(jwks, { headers: json });
+    const text = texts.get(url);
+    if (text === undefined) return new Response(null, { status: 404 });
+    if (!owners.confirming) return new Response(text, { headers: json });
+    const etag = { etag: '"1"' };
+    return new Headers(init.headers).has('if-none-match')
+      ? new Response(null, { status: 304, headers: etag })
+      : new Response(text, { headers: { ...json, ...etag } });
+  };
+  const { fetch } = globalThis;
+  const environment = { ...process.env };
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = () => true;
+  Object.assign(globalThis, {
+    awslambda: awsLambda,
+    fetch: (url: string, init?: RequestInit) => Promise.resolve(answer(url, init)),
+  });
+  Object.assign(process.env, {
+    STAGE: 'bench',
+    TOKEN_ISSUER: testIssuerUrl,
+    TOKEN_AUDIENCE: testAudience.reports,
+    TOKEN_JWKS_URL: KEY_SET_URL,
+    TOKEN_ALGORITHMS: 'ES256',
+    PROBLEMS_URL: 'https://docs.example/problems',
+    PROFILES_PATH: '/bench/profiles',
+    PLATFORM_TENANT: TENANT_ID,
+    PLATFORM_JWT: profile.credential.reveal(),
+    PLATFORM_URL: profile.baseUrl,
+    LOG_LEVEL: 'error',
+  });
+  return () => {
+    process.stdout.write = write;
+    globalThis.fetch = fetch;
+    Reflect.deleteProperty(globalThis, 'awslambda');
+    process.env = environment;
+  };
+}
+
+export const reportParts: readonly Part[] = [
+  {
+    name: 'report',
+    title: 'Report: the largest number of rows, of owners’ values, to the last byte',
+    run: largeReport,
+  },
+  { name: 'report-page', title: 'Page: summaries of a candidate’s attempts, of owners’ values', run: page },
+  {
+    name: 'report-function',
+    title: `Function: a report of ${SMALL.rows} rows from event to last byte, of owners who answer at once`,
+    run: smallReport,
+  },
+];
