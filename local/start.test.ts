@@ -164,6 +164,29 @@ describe('npm run journey', () => {
     expect(stdout).toMatch(/^event +urn:uuid:/m);
   });
 
+  it('ends with the report of its own attempt, which says what the engine answered', async () => {
+    const { code, stdout } = await run('tools/journey.ts', '--random-seed', '3', '--evidence');
+    const [engine = '', report = ''] = stdout.split(/^(?=attempt report )/m);
+    const recordIn = (text: string): string | undefined => /^results record +(\S+)$/m.exec(text)?.[1];
+    expect(recordIn(report)).toBe(recordIn(engine));
+    expect(report).toMatch(/^ {2}item +contribution +scored at +QTI outcome, results component$/m);
+    expect(report).toMatch(/^the report says what the engine answered: \d+ facts, \d knowledge components/m);
+    expect(code).toBe(0);
+  });
+
+  it('fails when the report cannot be read, after the run is shown', async () => {
+    const faults = `${description.platformUrl}/_control/faults`;
+    const fault = { operation: 'results.read_settled_record', kind: 'status', status: 403, times: 100 };
+    expect((await fetch(faults, { method: 'POST', body: JSON.stringify(fault) })).status).toBe(201);
+    const { code, stdout, stderr } = await run('tools/journey.ts');
+    await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
+    expect([code, stderr]).toStrictEqual([
+      1,
+      expect.stringMatching(/^there is no report: 503 dependency-unavailable: .* \[results\]/),
+    ]);
+    expect(stdout).toMatch(/^stop reason /m);
+  });
+
   it('asks the same learner with the same random seed, who answers an item the same way again', async () => {
     const answersOf = ({ stdout }: Ended): ReadonlyMap<string, string> =>
       new Map(

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as timer } from 'node:timers/promises';
-import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -372,25 +372,37 @@ function withDuplicateKey(text: string): string {
     : '{"a":1,"a":2}';
 }
 
-const etags = new WeakMap<object, string>();
+interface Rendered {
+  readonly text: string;
+  /** A strong validator made of the bytes: it changes exactly when they do. */
+  readonly etag: string;
+}
 
-/** A strong validator made of the entity's content: it changes exactly when the answer does. */
-function etagOf(entity: object): string {
-  const known = etags.get(entity);
+/** Entities are replaced, never changed in place: each is rendered once. */
+const rendered = new WeakMap<object, Rendered>();
+
+function renderEntity(entity: object): Rendered {
+  const known = rendered.get(entity);
   if (known !== undefined) return known;
-  const etag = strongEntityTag(hashCanonical(entity).slice(0, 32));
-  etags.set(entity, etag);
-  return etag;
+  const text = JSON.stringify(entity);
+  const made = { text, etag: strongEntityTag(sha256Hex(text).slice(0, 32)) };
+  rendered.set(entity, made);
+  return made;
 }
 
 function render(request: IncomingMessage, route: OwnerRoute, { status, body }: OwnerAnswer): Reply {
   if (typeof body !== 'object' || body === null) return { status, headers: {}, body: '', fate: 'whole' };
   if (!route.versioned) return json(status, body, { 'cache-control': 'no-store' });
-  const etag = etagOf(body);
+  const { text, etag } = renderEntity(body);
   const headers = { etag, 'cache-control': 'private, no-cache' };
   if (matchesEtag(request.headers['if-none-match'], etag))
     return { status: 304, headers, body: '', fate: 'whole' };
-  return json(status, body, headers);
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: text,
+    fate: 'whole',
+  };
 }
 
 /** RFC 9110 section 13.1.2: `*` or a list, compared weakly. */

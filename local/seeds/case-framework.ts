@@ -28,7 +28,14 @@ interface FrameworkItem {
 const itemTypes = { standard: 'Standard', knowledge_component: 'Knowledge Component' } as const;
 
 /** The framework's items, as CFItems. */
-export function cfItemsOf({ guid, title, changedAt, educationLevel, items }: Framework): readonly CfItem[] {
+export function cfItemsOf(framework: Framework): readonly CfItem[] {
+  const { guid, title } = framework;
+  const CFDocumentURI = { title, identifier: guid, uri: caseUri(guid) };
+  return packageItemsOf(framework).map((item) => ({ ...item, CFDocumentURI }));
+}
+
+/** As a package holds them: which document they belong to goes without saying. */
+function packageItemsOf({ changedAt, educationLevel, items }: Framework) {
   return items.map((item) => ({
     identifier: item.guid,
     uri: caseUri(item.guid),
@@ -37,7 +44,6 @@ export function cfItemsOf({ guid, title, changedAt, educationLevel, items }: Fra
     CFItemType: itemTypes[item.kind],
     educationLevel,
     lastChangeDateTime: changedAt,
-    CFDocumentURI: { title, identifier: guid, uri: caseUri(guid) },
   }));
 }
 
@@ -54,7 +60,7 @@ export function cfPackageOf(framework: Framework): CfPackage {
       ...{ uri: caseUri(guid), title, creator: 'platform double' },
       lastChangeDateTime: changedAt,
     },
-    CFItems: [...cfItemsOf(framework)],
+    CFItems: packageItemsOf(framework),
     CFAssociations: items.map((item) => ({
       associationType: 'isChildOf',
       originNodeURI: node(item.guid),

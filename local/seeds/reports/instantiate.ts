@@ -164,8 +164,14 @@ function defined<T>(value: T | undefined): T {
 
 function frameworkOf(entry: FrameworkEntry, tenantId: string): TenantFramework {
   const guid = deterministicUuid('case-framework', tenantId, 'reports', entry.name);
-  const guidOf = (code: string): string =>
-    deterministicUuid('case-competency', tenantId, 'reports', entry.name, code);
+  const guids = new Map<string, string>();
+  const guidOf = (code: string): string => {
+    const known = guids.get(code);
+    if (known !== undefined) return known;
+    const made = deterministicUuid('case-competency', tenantId, 'reports', entry.name, code);
+    guids.set(code, made);
+    return made;
+  };
   return {
     entry,
     guid,
