@@ -76,7 +76,7 @@ describe('route registry', () => {
           .flatMap((schema) => objectsIn(schema));
         expect(objects.length).toBeGreaterThanOrEqual(3);
         for (const schema of objects)
-          expect(isStrict(schema), JSON.stringify(z.toJSONSchema(schema))).toBe(true);
+          expect(isStrict(schema), JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))).toBe(true);
       });
 
       it('has a path schema for exactly the parameters of its template', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
-import { routes } from '#shared/contract/routes.ts';
+import { routes, routesOf } from '#shared/contract/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRow } from '#shared/problems/registry.ts';
@@ -37,8 +37,9 @@ const withProbes = deployed({
   gates: ['A', 'B'],
 });
 
-describe('the body', () => {
-  const { paths } = bodyOf(withProbes, 'mastery');
+describe.each(['mastery', 'reports'] as const)('the body of %s', (service) => {
+  const everything = deployed();
+  const { paths } = bodyOf(everything, service);
 
   it('has every route of the service under its own method and path, and nothing else', () => {
     const served = Object.entries(paths).flatMap(([path, methods]) =>
@@ -47,27 +48,20 @@ describe('the body', () => {
       ),
     );
     expect(served.toSorted()).toStrictEqual(
-      routes
-        .filter(({ service }) => service === 'mastery')
+      routesOf(service)
         .map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
         .toSorted(),
     );
   });
 
-  it('has the paths with a colon', () => {
-    expect(Object.keys(paths)).toEqual(
-      expect.arrayContaining(['/v1/adaptive-runs:inspect', '/v1/adaptive-runs:advance']),
-    );
-  });
-
   it('replaces the API as a whole at each change, so that a closed route goes', () => {
-    serviceOf(withProbes, 'mastery').template.hasResourceProperties('AWS::ApiGateway::RestApi', {
+    serviceOf(everything, service).template.hasResourceProperties('AWS::ApiGateway::RestApi', {
       Mode: 'overwrite',
     });
   });
 
   it('sends each route to its own function within the 29 s of the gateway', () => {
-    for (const { operationId, path, method } of routes) {
+    for (const { operationId, path, method } of routesOf(service)) {
       const integration = paths[path]?.[method.toLowerCase()]?.['x-amazon-apigateway-integration'];
       expect(integration).toMatchObject({ type: 'aws_proxy', httpMethod: 'POST', timeoutInMillis: 29_000 });
       expect(JSON.stringify(integration)).toContain(`"${operationId}Function`);

@@ -39,6 +39,7 @@ export interface Deployed {
 
 export interface DeployedOptions {
   readonly routes?: readonly Route[];
+  /** Default: all that the routes stand behind. */
   readonly gates?: readonly GateName[];
   readonly stage?: Stage;
 }
@@ -69,7 +70,7 @@ export function appOf(options: DeployedOptions = {}): {
   const app = new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk-')), analyticsReporting: false });
   const stacks = deployment(app, {
     stage: options.stage ?? stage('prod'),
-    gates: new Set(options.gates),
+    gates: new Set(options.gates ?? of.flatMap(({ gates }) => gates)),
     routes: of,
     assets: stubbedAssets(of),
   });

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Grant } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { routes } from '#shared/contract/routes.ts';
+import { routes, routesOf } from '#shared/contract/routes.ts';
 import { variablesOf as variablesOfRoute } from '#shared/http/environment.ts';
 import { accessOf } from '#lib/constructs/grants.ts';
 import { App, Stack } from 'aws-cdk-lib';
-import { deployed, ofType, serviceOf, stage, type Resource } from './deployed.ts';
+import { deployed, ofType, serviceOf, stage, type Resource, type Synthesized } from './deployed.ts';
 
 const everything = deployed();
-const mastery = serviceOf(everything, 'mastery');
+const stackOf = ({ service }: Pick<Route, 'service'>): Synthesized => serviceOf(everything, service);
 
 const statement = z.object({
   Effect: z.literal('Allow'),
@@ -93,7 +93,7 @@ const commonVariables = [
 ];
 
 function functionOf(route: Route): Resource {
-  const found = ofType(mastery, 'AWS::Lambda::Function').find(
+  const found = ofType(stackOf(route), 'AWS::Lambda::Function').find(
     ([, { Properties }]) => Properties['FunctionName'] === `mastery-reports-prod-${route.operationId}`,
   );
   if (!found) throw new Error(`no function of ${route.operationId}`);
@@ -110,8 +110,8 @@ function statementsOf(route: Route): readonly Statement[] {
       Policies: z.array(z.object({ PolicyDocument: policyDocument })),
       ManagedPolicyArns: z.undefined(),
     })
-    .parse({ ManagedPolicyArns: undefined, ...mastery.resources[roleId]?.Properties });
-  const attached = ofType(mastery, 'AWS::IAM::Policy')
+    .parse({ ManagedPolicyArns: undefined, ...stackOf(route).resources[roleId]?.Properties });
+  const attached = ofType(stackOf(route), 'AWS::IAM::Policy')
     .map(([, { Properties }]) =>
       z
         .object({ PolicyDocument: policyDocument, Roles: z.array(z.object({ Ref: z.string() })) })
@@ -129,11 +129,12 @@ function matches({ Action, Resource: on, Condition }: Statement, rule: Rule): bo
   );
 }
 
-it('there is one function for each route of the service, and no other', () => {
-  expect(ofType(mastery, 'AWS::Lambda::Function')).toHaveLength(
-    routes.filter(({ service }) => service === 'mastery').length,
-  );
-});
+it.each(['mastery', 'reports'] as const)(
+  'there is one function for each route of the service %s, and no other',
+  (service) => {
+    expect(ofType(stackOf({ service }), 'AWS::Lambda::Function')).toHaveLength(routesOf(service).length);
+  },
+);
 
 describe.each(routes.map((route) => [route.operationId, route] as const))('%s', (_, route) => {
   it('runs as its row says', () => {
@@ -151,7 +152,7 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
     const { LogGroup } = z
       .object({ LogGroup: z.object({ Ref: z.string() }) })
       .parse(functionOf(route).Properties['LoggingConfig']);
-    expect(mastery.resources[LogGroup.Ref]).toMatchObject({
+    expect(stackOf(route).resources[LogGroup.Ref]).toMatchObject({
       Type: 'AWS::Logs::LogGroup',
       Properties: { RetentionInDays: stage('prod').config.logRetentionDays },
     });
@@ -200,7 +201,7 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
   });
 
   it('is invoked by its own method and path only', () => {
-    const permissions = ofType(mastery, 'AWS::Lambda::Permission').filter(([, { Properties }]) =>
+    const permissions = ofType(stackOf(route), 'AWS::Lambda::Permission').filter(([, { Properties }]) =>
       JSON.stringify(Properties['SourceArn']).includes(
         `/prod/${route.method}${route.path.replaceAll(/\{\w+\}/g, '*')}"`,
       ),
