@@ -1,0 +1,326 @@
+import { openFaults } from '#local/platform/faults.ts';
+import type { faultKinds } from '#local/platform/faults.ts';
+import {
+  listCandidateReports,
+  readAttemptReport,
+  readClassCohort,
+  readEquivalence,
+  readReadiness,
+  readSchoolGradeCohort,
+} from '#shared/contract/reports/routes.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { GatewayCall } from '#test/support/gateway-call.ts';
+import type { ReportsCaller } from '#test/support/reports-call.ts';
+
+type FaultKind = (typeof faultKinds)[number];
+/** An upstream read by the name of its row in `operations`. */
+type CallName = keyof typeof operations;
+
+/**
+ * What a route answers when one of its upstream reads goes wrong, in the words of `sentenceOf`. Numbers are statuses of the owner. `silent`:
+ * it gives no whole answer in time, however often it is asked (down, late, 5xx, 429, cut off). `malformed` and `wrong_tenant`: in every
+ * answer. `version_drift` and `stale`: in one answer; `always_…`: in every answer, where the route reads twice.
+ */
+interface FaultRow {
+  readonly silent: string;
+  readonly malformed: string;
+  readonly 401: string;
+  readonly 403: string;
+  readonly 404: string;
+  readonly 409: string;
+  readonly 422: string;
+  readonly wrong_tenant?: string;
+  readonly version_drift?: string;
+  readonly always_version_drift?: string;
+  readonly stale?: string;
+  readonly always_stale?: string;
+}
+
+type Column = keyof FaultRow;
+
+type FaultTable = Readonly<Partial<Record<CallName, FaultRow>>>;
+
+/** A route, a request that it answers with everything it has, and how each of its reads can fail. */
+export interface Subject {
+  readonly route: Route;
+  readonly call: (fixtures: ReturnType<ReportsCaller['fixtures']>) => GatewayCall;
+  readonly table: FaultTable;
+  /** Which rules say so, by the beginning of the answer; the first that fits. */
+  readonly rules: readonly (readonly [string, string])[];
+}
+
+const same = '200';
+const hidden = '404 not-found';
+const unavailable = (owner: SourceService): string => `503 dependency-unavailable ${owner}`;
+const incomplete = (owner: SourceService): string => `503 dependency-incomplete ${owner}`;
+const conflict = (owner: SourceService): string => `409 source-version-conflict ${owner}`;
+/** The fault-free answer, but for the version in the receipts of an owner that has been writing. */
+const newer = (owner: SourceService): string => `200, ${owner} newer`;
+/** The fault-free answer, but that every entry is undecided since an owner is not current. */
+const undecided = (owner: SourceService): string => `200, ${owner} stale, indeterminate`;
+
+/** What another owner refers to, or what is read about something that another owner has confirmed. */
+const derived = (owner: SourceService) => ({
+  silent: unavailable(owner),
+  malformed: unavailable(owner),
+  401: unavailable(owner),
+  403: unavailable(owner),
+  404: incomplete(owner),
+  409: unavailable(owner),
+  422: unavailable(owner),
+  wrong_tenant: unavailable(owner),
+});
+
+/** What the caller names: whatever hides it is the one 404. */
+const named = (owner: SourceService) => ({ ...derived(owner), 403: hidden, 404: hidden, 422: hidden });
+
+/** What decides whether the tenant may know of it at all: another tenant's is hidden too. */
+const visible = (owner: SourceService) => ({ ...named(owner), wrong_tenant: hidden });
+
+/** A version that others pin: one more read finds the owners agreed again, or never does. */
+const pinned = (final: string) => ({
+  version_drift: same,
+  always_version_drift: final,
+  stale: same,
+  // The version before the last write is as little the pinned one as the version after the next.
+  always_stale: final,
+});
+
+/** A version that nobody pins: any is as good as another, as long as it is current. */
+const free = (owner: SourceService, stale: string) => ({
+  version_drift: newer(owner),
+  always_version_drift: newer(owner),
+  stale,
+  always_stale: stale,
+});
+
+/** OneRoster has versions and no older answers, and a report says of it that it was there. */
+const onRoster = { version_drift: newer('oneroster'), always_version_drift: newer('oneroster') };
+/** A cohort report shows no receipt of the roster. */
+const onRosterUnshown = { version_drift: same, always_version_drift: same };
+
+/** An enrichment: the report goes without, and says so. */
+const without = (problem: string): string => `200, caliper unavailable, without ${problem}`;
+const optional: FaultRow = {
+  silent: without(unavailable('caliper')),
+  malformed: without(unavailable('caliper')),
+  401: without(unavailable('caliper')),
+  403: without(unavailable('caliper')),
+  404: without(incomplete('caliper')),
+  409: without(unavailable('caliper')),
+  422: without(unavailable('caliper')),
+  wrong_tenant: without(unavailable('caliper')),
+  // A replica that has not seen the event yet.
+  stale: without(incomplete('caliper')),
+  always_stale: without(incomplete('caliper')),
+};
+
+const attempt = {
+  readSettledRecord: { ...derived('results'), ...pinned(conflict('results')) },
+  readReportCriteria: { ...derived('content'), ...pinned(conflict('content')) },
+  readUser: { ...derived('oneroster'), ...onRoster },
+};
+
+const shared = 'RP-028, RP-328';
+
+/** The read routes. */
+export const subjects: readonly Subject[] = [
+  {
+    route: readAttemptReport,
+    call: ({ attempts }) => ({ path: { attemptId: attempts.gatePass }, query: '?view=evidence' }),
+    table: {
+      ...attempt,
+      readAttemptEvidence: { ...visible('qti'), ...free('qti', incomplete('qti')) },
+      readPackage: { ...derived('case'), ...free('case', incomplete('case')) },
+      readEvidenceAck: optional,
+    },
+    rules: [
+      ['200, caliper', 'RP-071'],
+      ['200,', 'RP-086'],
+      ['200', 'RP-028'],
+      ['404', 'RP-231, RP-316'],
+      ['409', `RP-232, RP-333, ${shared}`],
+      ['503', `RP-017, RP-233, RP-334, ${shared}`],
+    ],
+  },
+  {
+    route: readReadiness,
+    call: ({ attempts }) => ({ path: { attemptId: attempts.gatePass } }),
+    table: {
+      ...attempt,
+      readAttemptEvidence: { ...visible('qti'), ...free('qti', undecided('qti')) },
+      readReadinessCrosswalks: { ...derived('blueprint'), ...free('blueprint', undecided('blueprint')) },
+    },
+    rules: [
+      ['200, qti stale', 'RP-118'],
+      ['200, blueprint stale', 'RP-118'],
+      ['200,', 'RP-086'],
+      ['200', 'RP-028'],
+      ['404', 'RP-250, RP-316'],
+      ['409', `RP-251, RP-333, ${shared}`],
+      ['503', `RP-017, RP-252, RP-334, ${shared}`],
+    ],
+  },
+  {
+    route: listCandidateReports,
+    call: ({ candidates }) => ({
+      path: { candidateSourcedId: candidates.withHistory },
+      query: '?limit=4',
+    }),
+    table: {
+      readUser: { ...named('oneroster'), ...onRoster },
+      listCandidateAttempts: { ...derived('results'), ...free('results', incomplete('results')) },
+      readReportCriteria: { ...derived('content'), ...pinned(incomplete('content')) },
+    },
+    rules: [
+      ['200,', 'RP-086'],
+      ['200', 'RP-028'],
+      ['404', 'RP-237, RP-316'],
+      ['503', `RP-017, RP-238, RP-334, ${shared}`],
+    ],
+  },
+  {
+    route: readClassCohort,
+    call: ({ classes }) => ({ path: { classSourcedId: classes[0] ?? '' } }),
+    table: {
+      readClass: { ...named('oneroster'), ...onRosterUnshown },
+      readClassRollup: { ...derived('analytics'), ...free('analytics', incomplete('analytics')) },
+    },
+    rules: [
+      ['200,', 'RP-086'],
+      ['200', 'RP-028'],
+      ['404', 'RP-240, RP-316'],
+      ['503', `RP-004, RP-017, RP-241, RP-334, ${shared}`],
+    ],
+  },
+  {
+    route: readSchoolGradeCohort,
+    call: ({ schools: [place = { schoolSourcedId: '', grade: '' }] }) => ({ path: place }),
+    table: {
+      readSchool: { ...named('oneroster'), ...onRosterUnshown },
+      readSchoolGradeRollup: { ...derived('analytics'), ...free('analytics', incomplete('analytics')) },
+    },
+    rules: [
+      ['200,', 'RP-086'],
+      ['200', 'RP-028'],
+      ['404', 'RP-244, RP-316'],
+      ['503', `RP-004, RP-017, RP-245, RP-334, ${shared}`],
+    ],
+  },
+  {
+    route: readEquivalence,
+    call: ({ forms }) => ({ path: { qtiTestId: forms.equivalent } }),
+    table: {
+      readForm: { ...visible('qti'), ...free('qti', incomplete('qti')) },
+      readFormEquivalence: { ...derived('analytics'), ...free('analytics', incomplete('analytics')) },
+      // Who may not see the test spec may not see its forms.
+      readReportCriteria: { ...visible('content'), ...pinned(incomplete('analytics')) },
+      readFormEvidence: { ...derived('blueprint'), ...free('blueprint', incomplete('blueprint')) },
+    },
+    rules: [
+      ['200,', 'RP-086'],
+      ['200', 'RP-028'],
+      ['404', 'RP-247, RP-316'],
+      ['503', `RP-004, RP-017, RP-248, RP-334, ${shared}`],
+    ],
+  },
+];
+
+/** One fault of the platform's control API. */
+export interface Arm {
+  readonly kind: FaultKind;
+  readonly times: number;
+  readonly status?: number;
+  readonly retryAfterSeconds?: number;
+}
+
+/** One cell of a table. */
+export interface FaultCase {
+  readonly title: string;
+  /** Which read. */
+  readonly target: { readonly operation: string; readonly method: string };
+  /** Every way in which the read can fail so. */
+  readonly arms: readonly [Arm, ...Arm[]];
+  readonly expected: string;
+}
+
+/** The cells of a subject's table, each titled with the rules that its answer stands on. */
+export function casesOf({ route, table, rules }: Subject): readonly FaultCase[] {
+  return rowsOf(table).flatMap(([name, row]) =>
+    columnsOf(row).map(([column, expected]) => {
+      const { id: operation, method } = operations[name];
+      const cited = rules.find(([beginning]) => expected.startsWith(beginning))?.[1] ?? '';
+      return {
+        title: `${route.operationId}: ${operation}, ${column}: ${expected} [${cited}]`,
+        target: { operation, method },
+        arms: arms[column],
+        expected,
+      };
+    }),
+  );
+}
+
+/** The rows of a table by the names of their reads. */
+export function rowsOf(table: FaultTable): readonly (readonly [CallName, FaultRow])[] {
+  return Object.entries(table) as [CallName, FaultRow][];
+}
+
+function columnsOf(row: FaultRow): readonly (readonly [Column, string])[] {
+  // SAFETY: a row has no other members, and none is undefined.
+  return Object.entries(row) as [Column, string][];
+}
+
+/** More than any request asks. */
+const ALWAYS = 1_000;
+/** Longer than any request may take. */
+const RETRY_AFTER = 60;
+
+const refused = (status: number): readonly [Arm] => [{ kind: 'status', status, times: ALWAYS }];
+
+const arms: Readonly<Record<Column, readonly [Arm, ...Arm[]]>> = {
+  silent: [
+    { kind: 'down', times: ALWAYS },
+    { kind: 'cut', times: ALWAYS },
+    { kind: 'status', status: 500, times: ALWAYS },
+    { kind: 'status', status: 429, retryAfterSeconds: RETRY_AFTER, times: ALWAYS },
+    { kind: 'status', status: 503, times: ALWAYS },
+  ],
+  malformed: [{ kind: 'malformed', times: ALWAYS }],
+  401: refused(401),
+  403: refused(403),
+  404: refused(404),
+  409: refused(409),
+  422: refused(422),
+  wrong_tenant: [{ kind: 'wrong_tenant', times: ALWAYS }],
+  version_drift: [{ kind: 'version_drift', times: 1 }],
+  always_version_drift: [{ kind: 'version_drift', times: ALWAYS }],
+  stale: [{ kind: 'stale', times: 1 }],
+  always_stale: [{ kind: 'stale', times: ALWAYS }],
+};
+
+/** Where the table says how each kind of fault is answered. */
+const columnsOfKind: Readonly<Record<FaultKind, readonly Column[]>> = {
+  latency: ['silent'],
+  down: ['silent'],
+  cut: ['silent'],
+  status: ['silent', 401, 403, 404, 409, 422],
+  malformed: ['malformed'],
+  wrong_tenant: ['wrong_tenant'],
+  version_drift: ['version_drift', 'always_version_drift'],
+  stale: ['stale', 'always_stale'],
+  // Of a write: no route of these makes one.
+  lost_acknowledgement: [],
+};
+
+/** The columns that a row must have: one for everything that the platform can do to the read. */
+export function columnsDemanded(name: CallName): ReadonlySet<string> {
+  const { id: operation, method } = operations[name];
+  const kinds = Object.entries(columnsOfKind) as [FaultKind, readonly Column[]][];
+  return new Set(
+    kinds
+      .filter(([kind]) => openFaults().arm({ operation, method, kind }).ok)
+      .flatMap(([, columns]) => columns.map(String)),
+  );
+}

@@ -1,0 +1,259 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import {
+  listCandidateReports,
+  readAttemptReport,
+  readClassCohort,
+  readEquivalence,
+  readReadiness,
+  readSchoolGradeCohort,
+} from '#shared/contract/reports/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { GatewayReply } from '#test/support/gateway-call.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { openReportsCaller } from '#test/support/reports-call.ts';
+import type { ReportsCaller } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { sentenceOf } from './compare-answers.ts';
+import type { Sound } from './compare-answers.ts';
+import { casesOf, columnsDemanded, rowsOf, subjects } from './fault-table.ts';
+import type { Arm, FaultCase, Subject } from './fault-table.ts';
+
+const tenantId = 'tenant-aurora';
+
+let stack: TestStack;
+let caller: ReportsCaller;
+beforeAll(async () => {
+  stack = await startTestStack();
+  caller = openReportsCaller(stack);
+});
+afterEach(async () => {
+  await stack.control('DELETE', 'faults');
+});
+afterAll(() => stack.close());
+
+let strangers = 0;
+/** Permissions of somebody who has not asked before: no function has kept an answer for them. */
+function somebody(): readonly string[] {
+  strangers += 1;
+  return ['reports:read', `stranger:${strangers}`];
+}
+
+const armed = z.object({ faults: z.array(z.object({ times: z.number(), struck: z.number() })) });
+
+/** Asks while a fault is armed, which must strike, and lifts it. */
+async function askUnder<T>(target: FaultCase['target'], arm: Arm, ask: () => Promise<T>): Promise<T> {
+  await stack.fault({ ...target, ...arm });
+  const answer = await ask();
+  const { faults } = armed.parse(await stack.control('GET', 'faults'));
+  // Spent ones are not listed any more.
+  expect(faults.every(({ struck }) => struck > 0)).toBe(true);
+  await stack.control('DELETE', 'faults');
+  return answer;
+}
+
+/** Reads a subject's route; what it answers without any fault is read first. */
+async function openReads(subject: Subject): Promise<Reads> {
+  const { route } = subject;
+  const { path = {}, ...call } = subject.call(caller.fixtures(tenantId));
+  const { grade, ...ids } = path;
+  const nobodys = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, `${id}-of-nobody`]));
+  const send = (scopes: readonly string[]): Promise<GatewayReply> =>
+    caller.call(route, { ...call, path, tenantId, scopes });
+  const sound = {
+    route,
+    given: await send(somebody()),
+    absent: await caller.call(route, {
+      ...call,
+      tenantId,
+      claims: {
+        studentIds: [nobodys['candidateSourcedId'] ?? ''],
+        classSourcedIds: [nobodys['classSourcedId'] ?? ''],
+        schoolSourcedIds: [nobodys['schoolSourcedId'] ?? ''],
+      },
+      path: { ...nobodys, ...(grade === undefined ? {} : { grade }) },
+    }),
+  };
+  expect([sound.given.status, sound.absent.status]).toEqual([200, 404]);
+  return { send, ask: async (scopes) => sentenceOf(stack, sound, await send(scopes)), sound };
+}
+
+interface Reads {
+  readonly send: (scopes: readonly string[]) => Promise<GatewayReply>;
+  /** The answer in one line. */
+  readonly ask: (scopes: readonly string[]) => Promise<string>;
+  readonly sound: Sound;
+}
+
+describe.each(subjects)('$route.operationId', (subject: Subject) => {
+  const { table } = subject;
+  let reads: Reads;
+  beforeAll(async () => {
+    reads = await openReads(subject);
+  });
+  const send: Reads['send'] = (scopes) => reads.send(scopes);
+  const ask: Reads['ask'] = (scopes) => reads.ask(scopes);
+
+  it('has a row for every read that it makes, and in it a column for every fault that the read can have', async () => {
+    const { calls } = await callsDuring(stack, () => send(somebody()));
+    const made = new Set(calls.map(({ operation, method }) => `${method} ${operation ?? ''}`));
+    const rows = rowsOf(table);
+    expect(new Set(rows.map(([name]) => `${operations[name].method} ${operations[name].id}`))).toEqual(made);
+    for (const [name, row] of rows) expect(new Set(Object.keys(row))).toEqual(columnsDemanded(name));
+  });
+
+  it('gives its answer again only once every owner has confirmed it, so that a fault strikes a kept answer too [RP-001]', async () => {
+    const asking = somebody();
+    expect(await ask(asking)).toBe('200');
+    const { result, calls } = await callsDuring(stack, () => ask(asking));
+    expect(result).toBe('200');
+    expect(calls.map(({ status }) => status)).toEqual(calls.map(() => 304));
+    expect(calls.length).toBeGreaterThan(0);
+  });
+
+  it.each<Omit<Arm, 'times'>>([
+    { kind: 'status', status: 503 },
+    { kind: 'status', status: 429, retryAfterSeconds: 0 },
+    { kind: 'down' },
+    { kind: 'cut' },
+  ])('goes on after one failed try of each of its reads: %o', async (arm) => {
+    for (const [name] of rowsOf(table)) {
+      const { id: operation, method } = operations[name];
+      await stack.fault({ operation, method, ...arm, times: 1 });
+    }
+    expect(await ask(somebody())).toBe('200');
+    await stack.faultsStruck();
+  });
+
+  for (const { title, target, arms, expected } of casesOf(subject)) {
+    it(title, async () => {
+      let asking = somebody();
+      for (const arm of arms) {
+        asking = somebody();
+        const reply = await askUnder(target, arm, () => send(asking));
+        expect([arm, sentenceOf(stack, reads.sound, reply)]).toEqual([arm, expected]);
+        if (arm.retryAfterSeconds !== undefined && reply.status !== 200)
+          expect(reply.headers.get('retry-after')).toBe(String(arm.retryAfterSeconds));
+      }
+      // Nothing of it has been kept.
+      expect(await ask(asking)).toBe('200');
+      // That answer has: the fault strikes while it is confirmed, and once more, if it still does, while the report is composed anew.
+      const [again] = arms;
+      const onKept = await askUnder(target, again, () => ask(asking));
+      expect([again, onKept]).toEqual([again, again.times === 1 ? '200' : expected]);
+    });
+  }
+});
+
+const attemptSubject = subjects[0]!;
+
+describe('a CASE framework that the container has not kept', () => {
+  it.each<[Arm, string]>([
+    [{ kind: 'down', times: 1_000 }, '503 dependency-unavailable case'],
+    [{ kind: 'malformed', times: 1_000 }, '503 dependency-unavailable case'],
+    [{ kind: 'wrong_tenant', times: 1_000 }, '503 dependency-unavailable case'],
+    [{ kind: 'status', status: 404, times: 1_000 }, '503 dependency-incomplete case'],
+    [{ kind: 'stale', times: 1_000 }, '503 dependency-incomplete case'],
+  ])('is not kept from a bad answer: %o, %s [RP-017, RP-089, RP-233]', async (arm, expected) => {
+    const { ask } = await openReads(attemptSubject);
+    await stack.killWorkers(attemptSubject.route.operationId);
+    const { id: operation, method } = operations.readPackage;
+    expect(await askUnder({ operation, method }, arm, () => ask(somebody()))).toBe(expected);
+    expect(await ask(somebody())).toBe('200');
+  });
+});
+
+/** Owners that fail side by side: the first one answers at once, the other one only after it has been asked twice. */
+const together: readonly {
+  readonly route: Route;
+  readonly atOnce: readonly [keyof typeof operations, 404 | 'malformed'];
+  readonly slowly: keyof typeof operations;
+  readonly expected: string;
+  readonly rule: string;
+}[] = [
+  {
+    route: readAttemptReport,
+    atOnce: ['readReportCriteria', 'malformed'],
+    slowly: 'readSettledRecord',
+    expected: '503 dependency-unavailable results',
+    rule: 'RP-233',
+  },
+  {
+    route: readAttemptReport,
+    atOnce: ['readPackage', 404],
+    slowly: 'readEvidenceAck',
+    expected: '503 dependency-incomplete case',
+    rule: 'RP-017',
+  },
+  {
+    route: readReadiness,
+    atOnce: ['readReadinessCrosswalks', 404],
+    slowly: 'readReportCriteria',
+    expected: '503 dependency-unavailable content',
+    rule: 'RP-252',
+  },
+  {
+    route: listCandidateReports,
+    atOnce: ['readUser', 404],
+    slowly: 'listCandidateAttempts',
+    expected: '404 not-found',
+    rule: 'RP-237',
+  },
+  {
+    route: listCandidateReports,
+    atOnce: ['listCandidateAttempts', 404],
+    slowly: 'readUser',
+    expected: '503 dependency-incomplete results',
+    rule: 'RP-238',
+  },
+  {
+    route: readClassCohort,
+    atOnce: ['readClass', 404],
+    slowly: 'readClassRollup',
+    expected: '404 not-found',
+    rule: 'RP-240',
+  },
+  {
+    route: readSchoolGradeCohort,
+    atOnce: ['readSchoolGradeRollup', 'malformed'],
+    slowly: 'readSchool',
+    expected: '503 dependency-unavailable analytics',
+    rule: 'RP-245',
+  },
+  {
+    route: readEquivalence,
+    atOnce: ['readReportCriteria', 404],
+    slowly: 'readFormEquivalence',
+    expected: '404 not-found',
+    rule: 'RP-247',
+  },
+  {
+    route: readEquivalence,
+    atOnce: ['readFormEvidence', 'malformed'],
+    slowly: 'readReportCriteria',
+    expected: '503 dependency-unavailable content',
+    rule: 'RP-248',
+  },
+];
+
+describe('two owners that fail side by side', () => {
+  for (const { route, atOnce, slowly, expected, rule } of together) {
+    const [first, how] = atOnce;
+    it(`${route.operationId}: ${first} ${how}, ${slowly} down: ${expected}, whichever is heard first [${rule}]`, async () => {
+      const { ask } = await openReads(subjects.find((subject) => subject.route === route)!);
+      const { id, method } = operations[first];
+      await stack.fault({
+        operation: id,
+        method,
+        times: 1_000,
+        ...(how === 404 ? { kind: 'status', status: 404 } : { kind: how }),
+      });
+      const { id: operation, method: other } = operations[slowly];
+      expect(
+        await askUnder({ operation, method: other }, { kind: 'down', times: 1_000 }, () => ask(somebody())),
+      ).toBe(expected);
+    });
+  }
+});
