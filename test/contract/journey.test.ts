@@ -13,9 +13,10 @@ import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { bankOf, takeJourney } from '#test/support/take-journey.ts';
+import { bankOf, reportOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey, Step } from '#test/support/take-journey.ts';
 import type { JourneyBank } from '#tools/journey/bank.ts';
+import { compareReport } from '#tools/journey/compare-report.ts';
 
 /** Every bank of the default seed: the learner who takes it, and the stop that the bank's policy is for. */
 const banks = [
@@ -370,6 +371,52 @@ describe.each(cases)(
       const recordedBefore = before.counts['results.record']!;
       expect(after.counts['results.record']).toBe(recordedBefore + 1);
     });
+
+    it.runIf(mode === 'production_learner')(
+      'ends with a report that says what the engine answered, on the outcomes that QTI scored [RP-012, RP-092, RP-097, RP-099, RP-106]',
+      async () => {
+        const { body } = journey.last;
+        const report = await reportOf(stack, tenantId, bank.resultsStudentId, body.resultRecordRef!);
+        const comparison = compareReport(
+          { run: body, studentId: bank.resultsStudentId, answered: journey.answered.length },
+          report,
+        );
+        expect(comparison.differences).toEqual([]);
+        expect(report.mastery).toHaveLength(comparison.measured);
+        const [{ components }] = published().records as [z.infer<typeof heldRecord>];
+        const componentIds = new Map(components.map((kc) => [kc.caseCompetencyGuid, kc.componentId]));
+        const scored = new Map(
+          sessions().map(({ session: { rootArtifactVersionId, attempts } }) => [
+            memberOf(rootArtifactVersionId).qtiIdentifier,
+            attempts[0]!,
+          ]),
+        );
+        for (const { caseGuid, threshold, evidence } of report.mastery) {
+          expect(threshold).toBe(policy().kcCutScore);
+          expect(
+            evidence!.map(({ qtiOutcomeId, resultComponentId, observedAt }) => ({
+              qtiOutcomeId,
+              resultComponentId,
+              observedAt,
+            })),
+          ).toEqual(
+            evidence!.map(({ qtiItemId }) => ({
+              qtiOutcomeId: scored.get(qtiItemId)!.attemptId,
+              resultComponentId: componentIds.get(caseGuid),
+              observedAt: scored.get(qtiItemId)!.scoredAt,
+            })),
+          );
+        }
+        expect(report.sources.map(({ service, status }) => `${service} ${status}`)).toEqual([
+          'qti current',
+          'results current',
+          'content current',
+          'oneroster current',
+          'case current',
+          'caliper current',
+        ]);
+      },
+    );
 
     it('shows no item, response, pseudonym, learner, address or parameter in any answer [MA-089, MA-123]', () => {
       const { credentials } = world().platform;

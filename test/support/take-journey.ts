@@ -1,9 +1,12 @@
 import { chooseLearner, findBank } from '#tools/journey/bank.ts';
 import type { JourneyBank } from '#tools/journey/bank.ts';
+import { createReportClient, describeReportFailure } from '#tools/journey/report-client.ts';
+import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { OfferedItem, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import type { AdaptiveRuns, RunGiven } from './adaptive-run.ts';
+import type { TestStack } from './stack.ts';
 
 /** One answer of the service, and how many outcomes it had consumed by then. */
 export interface Step {
@@ -62,6 +65,26 @@ export async function takeJourney(runs: AdaptiveRuns, plan: JourneyPlan): Promis
     current = note('advance', await runs.advance(continuationToken, etag).sendForRun());
   }
   return { steps, answered, last: current };
+}
+
+/** The report, with its evidence, of the attempt that a learner run has made; fails the test when there is none. */
+export async function reportOf(
+  stack: Pick<TestStack, 'urls' | 'tokenFor'>,
+  tenantId: string,
+  studentId: string,
+  resultRecordId: string,
+): Promise<AttemptReport> {
+  const client = createReportClient({
+    reportsUrl: stack.urls.reportsUrl,
+    token: () => stack.tokenFor(tenantId, ['reports:read'], { studentIds: [studentId] }),
+    fetch,
+    sleep: () => Promise.resolve(),
+    random: () => 0,
+  });
+  const found = await client.findReport(studentId, resultRecordId);
+  const report = found.ok ? await client.readReport(found.value.attemptId) : found;
+  if (report.ok) return report.value;
+  throw new Error(describeReportFailure(report.error));
 }
 
 function expectOk<T>(result: Result<T, string>): T {
