@@ -161,6 +161,22 @@ module.exports = {
       from: { path: '^functions/', pathNot: ['^functions/[^/]+/endpoints/', test] },
       to: { path: '^shared/aws/' },
     },
+    only(
+      'composition-is-pure',
+      'A report is a function of what its owners said: whoever asks them, and whoever keeps an answer, stands outside.',
+      '^functions/reports/composition/',
+      ['^shared/(kernel|contract|problems)/', '^shared/platform/owners/'],
+    ),
+    {
+      name: 'composition-without-packages',
+      severity: 'error',
+      comment: 'Nothing but the schemas may come between an owner’s fact and the report that shows it.',
+      from: { path: '^functions/reports/composition/', pathNot: test },
+      to: {
+        pathNot: '^node_modules/zod/',
+        dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'core'],
+      },
+    },
     {
       name: 'answers-stay-in-memory',
       severity: 'error',

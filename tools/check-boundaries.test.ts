@@ -31,6 +31,8 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'services-do-not-meet': ['functions/reports/p.ts', '#functions/mastery/run/target.ts'],
   'functions-only-on-shared': ['functions/mastery/run/q.ts', '#tools/target.ts'],
   'only-handlers-bind-aws': ['functions/mastery/run/r.ts', '#shared/aws/target.ts'],
+  'composition-is-pure': ['functions/reports/composition/al.ts', '#shared/platform/target.ts'],
+  'composition-without-packages': ['functions/reports/composition/am.ts', 'node:crypto'],
   'answers-stay-in-memory': ['functions/reports/cache/ak.ts', 'node:fs'],
   'sandbox-reaches-no-data': ['functions/sandbox/s.ts', '#shared/http/reaches-platform.ts'],
   'stacks-read-data': ['lib/t.ts', '#functions/mastery/run/target.ts'],
