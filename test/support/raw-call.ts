@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import type { GatewayReply } from './gateway-call.ts';
+
+/** A request whose every byte is the test's own: no client on the way resolves dots, joins headers or adds any. */
+interface RawCall {
+  /** Default: `GET`. */
+  readonly method?: string;
+  /** Names may repeat. `Host` and, with a body, `Content-Length` are added. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: string;
+}
+
+/**
+ * Sends one request as it is written.
+ * @param url the service's own
+ * @param target what follows it in the request line: path and query, encoded already
+ * @returns the answer with its text decoded from gzip, under the headers that it came with
+ */
+export async function callRaw(
+  url: string,
+  target: string,
+  { method = 'GET', headers = [], body }: RawCall = {},
+): Promise<GatewayReply> {
+  const { host, hostname, port, pathname } = new URL(url);
+  const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
+  const sent = request({
+    hostname,
+    port,
+    method,
+    path: `${pathname}${target}`,
+    headers: ['Host', host, ...length, ...headers.flat()],
+  });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const bytes = await buffer(response);
+  const answered = new Headers();
+  for (let at = 0; at < response.rawHeaders.length; at += 2)
+    answered.append(response.rawHeaders[at] ?? '', response.rawHeaders[at + 1] ?? '');
+  const text = answered.get('content-encoding') === 'gzip' ? gunzipSync(bytes) : bytes;
+  return { status: response.statusCode ?? 0, headers: answered, text: text.toString('utf8') };
+}
