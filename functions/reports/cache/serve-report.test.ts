@@ -202,7 +202,7 @@ describe('an answer that is given again', () => {
     fc.stringMatching(/^[1-9]\d{3}-0[1-9]-1\dT1\d:2\d:3\d\.\d{9}Z$/),
   );
 
-  it('is what composing again would give, byte for byte, whatever its owners say [RP-006, RP-085, RP-336]', async () => {
+  it('is what composing again would give, byte for byte, whatever its owners say [RP-336]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(hostile, { minLength: 1, maxLength: 6 }),
@@ -234,7 +234,7 @@ describe('an answer that is given again', () => {
     expect(JSON.stringify(again)).not.toContain('first"');
   });
 
-  it('says of each source when this request observed it, and is not older than any of them [RP-006, RP-085]', async () => {
+  it('says of each source when this request observed it, and is not older than any of them [RP-085]', async () => {
     const { ask, conditions, time, pass } = setup();
     for (const expected of [composed, confirmed]) {
       pass(10_000);
@@ -248,7 +248,7 @@ describe('an answer that is given again', () => {
     }
   });
 
-  it('is not older than its sources when the clock is set back between them [RP-006]', async () => {
+  it('is not older than its sources when the clock is set back between them', async () => {
     const { facts, ask, time } = setup();
     facts['three'] = {
       text: 'third',
@@ -417,7 +417,7 @@ describe('an answer is not kept', () => {
     expect(conditions()).toEqual(composed);
   });
 
-  it('when it goes without a section, whose problem is of this request [RP-073]', async () => {
+  it('when it goes without a section, whose problem is of this request', async () => {
     const { facts, serve, warm } = setup();
     const ids = { requestId: 'request-2', traceId: 'trace-2' };
     const { incompleteSections } = reportOf(

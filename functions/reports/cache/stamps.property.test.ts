@@ -22,7 +22,7 @@ function textsOf({ requestId, traceId, composedAt, observations }: Stamps): read
 }
 
 describe('stamps', () => {
-  it('fit the schemas of what they stand for, whatever is drawn [RP-051, RP-073]', () => {
+  it('fit the schemas of what they stand for, whatever is drawn', () => {
     fc.assert(
       fc.property(fc.uniqueArray(sixteenBytes, { minLength: 4, maxLength: 4, selector: String }), (draws) => {
         const stamps = createStamps(drawing(draws));
