@@ -191,6 +191,11 @@ describe('an answer of the index', () => {
     expect(checkIndex(threeRows(), request)).toBeUndefined();
   });
 
+  it('is taken beside an earlier read for the same page that gave other attempts', () => {
+    const earlier = [{ modifiedAt: '2026-03-03T00:00:00Z', attemptId: 'attempt-c' }];
+    expect(checkIndex(threeRows(), { ...request, earlier, after: earlier[0] })).toBeUndefined();
+  });
+
   it('has to begin after the row that the page before ended with [RP-301]', () => {
     const after = (modifiedAt: string, attemptId: string): unknown =>
       checkIndex(threeRows(), { ...request, after: { modifiedAt, attemptId } });
