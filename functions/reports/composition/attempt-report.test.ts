@@ -416,13 +416,11 @@ describe('evidence', () => {
     expect(report(facts)).toMatchObject({
       mastery: [
         {
-          evidence: outcomes
-            .toReversed()
-            .map(({ qtiItemId, qtiOutcomeId, scoredAt }) => ({
-              qtiItemId,
-              qtiOutcomeId,
-              observedAt: scoredAt,
-            })),
+          evidence: outcomes.toReversed().map(({ qtiItemId, qtiOutcomeId, scoredAt }) => ({
+            qtiItemId,
+            qtiOutcomeId,
+            observedAt: scoredAt,
+          })),
         },
       ],
     });
