@@ -10,6 +10,7 @@ import { renderDefects } from '#local/seeds/seed.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
 import { gates, isOpen } from '#lib/gates.ts';
 import type { GateName, OpenGates } from '#lib/gates.ts';
+import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -141,7 +142,7 @@ async function serveAlone(
     logFile: files.functionLog,
   };
   await writeStackDescription(files.stack, description);
-  process.stdout.write(`${welcome(description, seed.value.title, paint).join('\n')}\n\n`);
+  process.stdout.write(`${welcome(description, seed.value.title, served, paint).join('\n')}\n\n`);
 
   await interrupted(process);
   await removeStackDescription(files.stack, process.pid);
@@ -185,7 +186,12 @@ function accessLine({ method, resource, status, milliseconds }: Access, paint: P
 }
 
 /** What somebody who has just started the stack wants to know. The commands work as they stand. */
-function welcome(stack: StackDescription, seedTitle: string, paint: Paint): readonly string[] {
+function welcome(
+  stack: StackDescription,
+  seedTitle: string,
+  served: readonly Route[],
+  paint: Paint,
+): readonly string[] {
   const tenant = stack.tenants[0]?.tenantId ?? '';
   const mastery = stack.fixtures[tenant]?.mastery;
   const bank = mastery?.banks[0];
@@ -224,13 +230,54 @@ function welcome(stack: StackDescription, seedTitle: string, paint: Paint): read
     `  curl -sS -i ${stack.masteryUrl}/v1/adaptive-runs -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-run" -d '${startBody}'`,
     `  curl -sS -X POST ${stack.platformUrl}/_control/faults -d '{"operation":"bank.read_adaptive_pool_manifest","kind":"down"}'`,
     '',
+    ...reportCalls(stack, tenant, served, heading),
     heading('Where to look next'),
     '',
     '  docs/local-runtime.md    what is real here and what is a double; faults on demand',
     '  docs/adaptive-run.md     the states of a run, step by step',
+    '  docs/seeds.md            the data behind the reports, and how to bring your own',
     '  .local/stack.json        these addresses, and ids to call every route with',
     '  .local/logs/             what the functions log',
     '',
     'Ctrl-C ends it. Requests show up below.',
   ];
+}
+
+/** Calls of the reports service, of the routes whose gates are open. */
+function reportCalls(
+  { fixtures, reportsUrl }: StackDescription,
+  tenant: string,
+  served: readonly Route[],
+  heading: (words: string) => string,
+): readonly string[] {
+  const reports = fixtures[tenant]?.reports;
+  if (reports === undefined) return [];
+  const { attempts, candidates, classes, forms, students } = reports;
+  const paths: readonly (readonly [operationId: string, path: string])[] = [
+    ['readAttemptReport', `attempt-reports/${encodeURIComponent(attempts.gateFail)}?view=evidence`],
+    ['readReadiness', `attempt-reports/${encodeURIComponent(attempts.gatePass)}/readiness`],
+    [
+      'listCandidateReports',
+      `candidates/${encodeURIComponent(candidates.withHistory)}/attempt-reports?limit=5`,
+    ],
+    ['readClassCohort', `classes/${encodeURIComponent(classes[0] ?? '')}/cohort-report`],
+    ['readEquivalence', `forms/${encodeURIComponent(forms.equivalent)}/equivalence`],
+  ];
+  const open = paths.filter(([operationId]) => served.some((route) => route.operationId === operationId));
+  if (open.length === 0) return [];
+  const claims = `--studentIds ${shellList(students)} --classSourcedIds ${shellList(classes)}`;
+  return [
+    heading('Reports, for somebody who may see these students and classes'),
+    '',
+    `  REPORTS_TOKEN=$(npm run --silent token -- --tenant ${tenant} ${claims})`,
+    ...open.map(
+      ([, path]) => `  curl -sS "${reportsUrl}/v1/${path}" -H "Authorization: Bearer $REPORTS_TOKEN"`,
+    ),
+    '',
+  ];
+}
+
+/** Ids as one word of a shell, whatever they hold. */
+function shellList(ids: readonly string[]): string {
+  return `'${ids.join(',').replaceAll("'", "'\\''")}'`;
 }

@@ -12,7 +12,11 @@ const name = z
 /** A code of a standard or knowledge component. */
 const code = z.string().min(1).max(64);
 /** Stands behind the id that is made of the name: ids are opaque, and may hold what a path must escape. */
-const idSuffix = z.string().max(64).regex(/^\S*$/u, 'must not hold white space').default('');
+const idSuffix = z
+  .string()
+  .max(64)
+  .regex(/^[^\s,]*$/u, 'must hold neither white space nor a comma')
+  .default('');
 const rosterStatus = z.enum(['active', 'tobedeleted']).default('active');
 const settledFreshness = freshness.default('current');
 
@@ -241,7 +245,6 @@ export const reportsFile = z.strictObject({
 });
 export type ReportsFile = z.output<typeof reportsFile>;
 export type FrameworkEntry = ReportsFile['frameworks'][number];
-export type TestSpecEntry = ReportsFile['testSpecs'][number];
 export type AttemptEntry = ReportsFile['attempts'][number];
 export type RecordEntry = NonNullable<AttemptEntry['record']>;
 export type HistoryEntry = ReportsFile['histories'][number];

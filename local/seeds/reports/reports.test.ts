@@ -38,13 +38,10 @@ function role(name: keyof TenantWorld['fixtures']['reports']['attempts']) {
     ({ attemptId }) => attemptId === aurora.fixtures.reports.attempts[name],
   )!;
   const record = recordsOf(aurora).find(({ resultRecordId }) => resultRecordId === attempt.resultRecordId);
-  const criteria = aurora.platform.reports.criteria.find(
-    ({ testSpecId }) => testSpecId === attempt.contentTestSpecId,
-  )!;
   const crosswalks = aurora.platform.reports.crosswalks.find(
     ({ testSpecId }) => testSpecId === attempt.contentTestSpecId,
   )!;
-  return { attempt, record, criteria, crosswalks };
+  return { attempt, record, crosswalks };
 }
 
 describe('the reports of the default seed', () => {
@@ -315,6 +312,7 @@ describe('a reports.json with a defect', () => {
     ['a class twice', '/classes/1/name', 'class-5a'],
     ['a class for runs that is none', '/runClass', 'nowhere'],
     ['an id with a blank', '/students/0/idSuffix', ' x'],
+    ['an id that a list of ids would split', '/students/0/idSuffix', ',x'],
     [
       'a framework of both forms',
       '/frameworks/0/generated',
