@@ -1,0 +1,492 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
+import { localRegion } from '#local/aws/kms.ts';
+import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
+import { openCursor, sealCursor } from '#functions/reports/cursor/cursor.ts';
+import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
+import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { createDataKeyOpener } from '#shared/aws/kms.ts';
+import { createKeySettings } from '#shared/aws/settings-table.ts';
+import type { AttemptReport, AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
+import { listCandidateReports, readAttemptReport } from '#shared/contract/reports/routes.ts';
+import type { Principal } from '#shared/http/operation.ts';
+import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import type { ReportsCaller } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// A candidate's list over the bundled functions, held against what the owners' own entities say and against the single reports.
+
+const HOUR = 3_600_000;
+
+let stack: TestStack;
+let caller: ReportsCaller;
+beforeAll(async () => {
+  stack = await startTestStack();
+  caller = openReportsCaller(stack);
+});
+afterAll(() => stack.close());
+
+/** A scored attempt as its owners hold it. */
+interface Listed {
+  readonly attemptId: string;
+  readonly qtiTestId: string;
+  readonly testKind: string;
+  readonly status: string;
+  readonly modifiedAt: string;
+}
+
+/** What the list of a candidate must be: every settled, scored attempt, newest modification first, ties by attempt id. */
+function historyOf(tenantId: string, candidateSourcedId: string): readonly Listed[] {
+  const { generated, criteria } = stack.worlds.get(tenantId)!.platform.reports;
+  const listed = (generated.attemptIds.get(candidateSourcedId) ?? []).flatMap((id): readonly Listed[] => {
+    const attempt = generated.attempts.get(id)!();
+    if (attempt.status !== 'scored') return [];
+    const record = generated.records.get(attempt.resultRecordId!)!();
+    const blueprint = criteria.find(({ testSpecId }) => testSpecId === attempt.contentTestSpecId)!;
+    const undecided =
+      record.gate !== null &&
+      (record.gate.status === 'indeterminate' ||
+        record.gate.coverageEvidenceId === null ||
+        blueprint.criteria === null);
+    return [
+      {
+        attemptId: id,
+        qtiTestId: attempt.qtiTestId,
+        testKind: blueprint.testKind,
+        status: undecided ? 'indeterminate' : 'scored',
+        modifiedAt: record.modifiedAt,
+      },
+    ];
+  });
+  return listed.toSorted((a, b) => {
+    const [one, other] = [nanoseconds(a.modifiedAt), nanoseconds(b.modifiedAt)];
+    if (one !== other) return one > other ? -1 : 1;
+    return a.attemptId < b.attemptId ? -1 : 1;
+  });
+}
+
+/** Since the epoch. */
+function nanoseconds(instant: string): bigint {
+  const [seconds = '', fraction = ''] = instant.slice(0, -1).split('.');
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
+}
+
+/** The instant of some nanoseconds, with all nine digits. */
+function instantOf(time: bigint): string {
+  const seconds = new Date(Number(time / 1_000_000_000n) * 1_000).toISOString().slice(0, 19);
+  return `${seconds}.${String(time % 1_000_000_000n).padStart(9, '0')}Z`;
+}
+
+type Filters = Readonly<Partial<Record<'qtiTestId' | 'testKind' | 'status' | 'modifiedSince', string>>>;
+
+function selects({ qtiTestId, testKind, status, modifiedSince }: Filters, row: Listed): boolean {
+  return (
+    (qtiTestId === undefined || row.qtiTestId === qtiTestId) &&
+    (testKind === undefined || row.testKind === testKind) &&
+    (status === undefined || row.status === status) &&
+    (modifiedSince === undefined || nanoseconds(row.modifiedAt) >= nanoseconds(modifiedSince))
+  );
+}
+
+const queryOf = (parameters: Readonly<Record<string, string>>): string =>
+  `?${new URLSearchParams(parameters).toString()}`;
+
+/** One page that must be one. */
+async function page(call: GatewayCall): Promise<AttemptReportPage> {
+  const reply = await caller.call(listCandidateReports, call);
+  expect(reportsAnswerOf(reply)).toBe('200');
+  const body = listCandidateReports.success.schema.parse(JSON.parse(reply.text));
+  expect(body.hasMore).toBe(body.nextCursor !== null);
+  return body;
+}
+
+/** Every page of a list, first to last. */
+async function pages(call: GatewayCall, parameters: Readonly<Record<string, string>>) {
+  const all: AttemptReportPage[] = [];
+  for (let cursor: string | null | undefined = undefined; cursor !== null;) {
+    const query = queryOf({ ...parameters, ...(cursor === undefined ? {} : { cursor }) });
+    const next: AttemptReportPage = await page({ ...call, query });
+    all.push(next);
+    cursor = next.nextCursor;
+  }
+  return all;
+}
+
+/** The attempts of a list, in its order. */
+async function walk(
+  call: GatewayCall,
+  parameters: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  return (await pages(call, parameters)).flatMap(({ data }) => data.map(({ attemptId }) => attemptId));
+}
+
+const idsOf = (rows: readonly Listed[]): readonly string[] => rows.map(({ attemptId }) => attemptId);
+
+describe.each(localTenantIds)('the list of %s', (tenantId) => {
+  const withHistory = () => {
+    const { withHistory: candidateSourcedId } = caller.fixtures(tenantId).candidates;
+    const call = { tenantId, path: { candidateSourcedId } } satisfies GatewayCall;
+    return { candidateSourcedId, call, rows: historyOf(tenantId, candidateSourcedId) };
+  };
+
+  it('stands on a history with ties in every digit and every kind of row', () => {
+    const { rows } = withHistory();
+    expect(rows.length).toBeGreaterThan(200);
+    expect(new Set(rows.map(({ modifiedAt }) => nanoseconds(modifiedAt))).size).toBeLessThan(rows.length);
+    expect(new Set(rows.map(({ testKind, status }) => `${testKind} ${status}`)).size).toBe(4);
+    expect(rows.filter(({ modifiedAt }) => /\.\d{4,}Z$/.test(modifiedAt)).length).toBeGreaterThan(50);
+  });
+
+  it.each([1, 7, 25, 100])(
+    'in pages of %i gives every scored attempt once, newest modification first, ties by attempt id [RP-063, RP-133, RP-136, RP-301, RP-302]',
+    async (limit) => {
+      const { call, rows, candidateSourcedId } = withHistory();
+      const all = await pages(call, { limit: String(limit) });
+      expect(all.flatMap(({ data }) => data.map(({ attemptId }) => attemptId))).toEqual(idsOf(rows));
+      for (const { data, hasMore } of all) {
+        expect(data.length).toBeLessThanOrEqual(limit);
+        expect(data.filter((row) => row.candidateSourcedId !== candidateSourcedId)).toEqual([]);
+        if (hasMore) expect(data.length).toBeGreaterThan(0);
+      }
+      expect(all.length).toBeLessThanOrEqual(Math.ceil(rows.length / limit) + 2);
+    },
+    60_000,
+  );
+
+  it('takes 25 rows and its one order when nothing else is said, and a cursor goes with what is said or not [RP-301, RP-302, RP-303]', async () => {
+    const { call, rows } = withHistory();
+    const first = await page(call);
+    expect(first.data.map(({ attemptId }) => attemptId)).toEqual(idsOf(rows.slice(0, 25)));
+    const cursor = first.nextCursor!;
+    for (const same of [{}, { limit: '25' }, { sort: '-modifiedAt' }, { sort: '-modifiedAt', limit: '25' }]) {
+      const { data } = await page({ ...call, query: queryOf({ cursor, ...same }) });
+      expect(data.map(({ attemptId }) => attemptId)).toEqual(idsOf(rows.slice(25, 50)));
+    }
+  });
+
+  it('ends with a full page as it does with any other [RP-136]', async () => {
+    const { call, rows } = withHistory();
+    // A form whose attempts are all scored: others leave pages shorter than they could be.
+    const { qtiTestId } = rows.find(({ testKind }) => testKind === 'formative')!;
+    const filters = { qtiTestId };
+    const some = rows.filter((row) => selects(filters, row));
+    expect(some.length).toBeGreaterThan(2);
+    const whole = await page({ ...call, query: queryOf({ ...filters, limit: String(some.length) }) });
+    expect(whole.hasMore).toBe(false);
+    expect(whole.data.map(({ attemptId }) => attemptId)).toEqual(idsOf(some));
+    const but = await pages(call, { ...filters, limit: String(some.length - 1) });
+    expect(but.flatMap(({ data }) => data.map(({ attemptId }) => attemptId))).toEqual(idsOf(some));
+    expect(but.map(({ data }) => data.length)).toEqual([some.length - 1, 1]);
+  });
+
+  it('under any filters is the whole list without what they leave out [RP-008, RP-305, RP-306]', async () => {
+    const { call, rows } = withHistory();
+    const forms = [...new Set(rows.map(({ qtiTestId }) => qtiTestId))];
+    expect(forms.length).toBeGreaterThan(5);
+    const without = undefined;
+    const choices = {
+      testKind: [without, 'mastery_gate', 'adaptive_diagnostic', 'formative'],
+      status: [without, 'scored', 'indeterminate'],
+      qtiTestId: [without, forms[0], forms.at(-1)],
+      modifiedSince: [without, rows[40]!.modifiedAt],
+    };
+    const alone: Filters[] = [
+      ...forms.map((qtiTestId) => ({ qtiTestId })),
+      ...[0, 1, 99, 150, rows.length - 1].map((at) => ({ modifiedSince: rows[at]!.modifiedAt })),
+    ];
+    const combined = choices.testKind.flatMap((testKind) =>
+      choices.status.flatMap((status) =>
+        choices.qtiTestId.flatMap((qtiTestId) =>
+          choices.modifiedSince.map((modifiedSince) => ({ testKind, status, qtiTestId, modifiedSince })),
+        ),
+      ),
+    );
+    let empty = 0;
+    for (const filters of [...alone, ...combined]) {
+      const given = Object.fromEntries(
+        Object.entries(filters).filter((filter): filter is [string, string] => filter[1] !== undefined),
+      );
+      const selected = rows.filter((row) => selects(given, row));
+      expect([given, await walk(call, { ...given, limit: '100' })]).toEqual([given, idsOf(selected)]);
+      if (selected.length > 0) continue;
+      empty += 1;
+      const none = await page({ ...call, query: queryOf(given) });
+      expect(none).toMatchObject({ data: [], nextCursor: null, hasMore: false });
+    }
+    expect(empty).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('since an instant begins with whatever was modified at that very instant, however its fraction is written [RP-051, RP-300]', async () => {
+    const { call, rows } = withHistory();
+    // One of each way in which the history writes its times.
+    const forms = new Map(rows.map(({ modifiedAt }) => [modifiedAt.slice(19), modifiedAt]));
+    expect(forms.size).toBe(5);
+    for (const modifiedAt of forms.values()) {
+      const time = nanoseconds(modifiedAt);
+      const spellings = [modifiedAt, instantOf(time), instantOf(time).replace(/\.?0*Z$/, 'Z')];
+      for (const modifiedSince of [...spellings, instantOf(time - 1n), instantOf(time + 1n)]) {
+        const selected = rows.filter((row) => selects({ modifiedSince }, row));
+        expect([modifiedSince, await walk(call, { modifiedSince, limit: '100' })]).toEqual([
+          modifiedSince,
+          idsOf(selected),
+        ]);
+      }
+      expect(await walk(call, { modifiedSince: instantOf(time), limit: '100' })).toContain(
+        rows.find((row) => row.modifiedAt === modifiedAt)!.attemptId,
+      );
+    }
+  }, 60_000);
+
+  it('of a candidate without attempts, or without a match, is an empty last page [RP-306]', async () => {
+    const { call, candidateSourcedId, rows } = withHistory();
+    const { empty } = caller.fixtures(tenantId).candidates;
+    const none = { data: [], nextCursor: null, hasMore: false };
+    expect(await page({ ...call, path: { candidateSourcedId: empty } })).toMatchObject(none);
+    const later = instantOf(nanoseconds(rows[0]!.modifiedAt) + 1n);
+    for (const filter of [
+      { modifiedSince: later },
+      { qtiTestId: rows[0]!.qtiTestId.toUpperCase() },
+      { qtiTestId: candidateSourcedId },
+    ])
+      expect(await page({ ...call, query: queryOf(filter) })).toMatchObject(none);
+  });
+
+  it('shows of each attempt what its own summary shows [RP-003, RP-075, RP-133]', async () => {
+    const { call, rows } = withHistory();
+    // One of each template that the history is made of, and two more of their copies.
+    const some = rows.slice(0, 24);
+    expect(new Set(some.map(({ testKind, status }) => `${testKind} ${status}`)).size).toBe(4);
+    const { data } = await page({ ...call, query: '?limit=24' });
+    for (const row of data) {
+      const alone = await caller.call(readAttemptReport, { tenantId, path: { attemptId: row.attemptId } });
+      expect(reportsAnswerOf(alone)).toBe('200');
+      const report = readAttemptReport.success.schema.parse(JSON.parse(alone.text));
+      expect(factsOf(row)).toEqual(factsOf(report));
+    }
+  });
+
+  it('carries current receipts of Results, Content and the roster, observed before the page was composed [RP-006, RP-087, RP-137]', async () => {
+    const { call, candidateSourcedId } = withHistory();
+    const { sources, observedAt, data } = await page(call);
+    expect(new Set(sources.map(({ service }) => service))).toEqual(
+      new Set(['results', 'content', 'oneroster']),
+    );
+    expect(sources.map(({ status }) => status)).toEqual(sources.map(() => 'current'));
+    expect(
+      sources.filter(
+        ({ service, resourceId }) => service === 'oneroster' && resourceId === candidateSourcedId,
+      ),
+    ).toHaveLength(1);
+    for (const source of [...sources, ...data.flatMap((row) => row.sources)])
+      expect(nanoseconds(source.observedAt)).toBeLessThanOrEqual(nanoseconds(observedAt));
+    for (const row of data) {
+      expect(row.observedAt).toBe(observedAt);
+      expect(row.sources).toContainEqual(
+        expect.objectContaining({ service: 'results', resourceId: row.resultRecordId, status: 'current' }),
+      );
+    }
+  });
+});
+
+/** What a report says of its attempt, without what says when and from whom it was heard. */
+function factsOf(report: AttemptReport): Partial<AttemptReport> {
+  const { sources, observedAt, requestId, traceId, ...facts } = report;
+  expect([sources.length > 0, observedAt, requestId, traceId]).not.toContain('');
+  return facts;
+}
+
+describe('a cursor', () => {
+  const tenantId = 'tenant-aurora';
+  const otherTenant = 'tenant-borealis';
+  const filters = { testKind: 'mastery_gate', modifiedSince: '2025-06-03T07:00:00Z', limit: '3' };
+  const candidate = (of = tenantId): string => caller.fixtures(of).candidates.withHistory;
+  const claims = (): { readonly studentIds: readonly string[] } => ({
+    studentIds: [candidate(), caller.fixtures(tenantId).candidates.empty],
+  });
+  const ask = (parameters: Readonly<Record<string, string>>, call: GatewayCall = {}): Promise<GatewayReply> =>
+    caller.call(listCandidateReports, {
+      tenantId,
+      claims: claims(),
+      path: { candidateSourcedId: candidate() },
+      query: queryOf(parameters),
+      ...call,
+    });
+  const given = async (parameters: Readonly<Record<string, string>> = filters): Promise<string> => {
+    const { nextCursor } = JSON.parse((await ask(parameters)).text) as AttemptReportPage;
+    expect(nextCursor).not.toBeNull();
+    return nextCursor!;
+  };
+  /** The one way in which a cursor is refused, whatever is wrong with it; no owner hears of it. */
+  const refused = async (what: string, request: () => Promise<GatewayReply>): Promise<void> => {
+    const { result, calls } = await callsDuring(stack, request);
+    expect([what, reportsAnswerOf(result)]).toEqual([what, '400 validation']);
+    const { fieldErrors, retryable } = reportsProblemOf(result);
+    expect([what, fieldErrors, retryable]).toEqual([
+      what,
+      [
+        {
+          pointer: '/query/cursor',
+          code: 'not-allowed',
+          message: 'must be an unexpired cursor of this very list',
+        },
+      ],
+      false,
+    ]);
+    expect(calls).toEqual([]);
+  };
+  const accepted = async (what: string, reply: Promise<GatewayReply>): Promise<void> =>
+    expect([what, reportsAnswerOf(await reply)]).toEqual([what, '200']);
+
+  it('is opaque, fits a query as it is, and continues as often as it is sent [RP-134, RP-303]', async () => {
+    const cursor = await given();
+    expect(cursor).toMatch(/^[\w.-]{1,2048}$/);
+    const texts = cursor.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+    for (const known of [candidate(), tenantId, 'mastery_gate', '2025-06', '2026-'])
+      expect(texts.join('|')).not.toContain(known);
+    const [one, two] = [await ask({ ...filters, cursor }), await ask({ ...filters, cursor })].map(
+      ({ text }) => listCandidateReports.success.schema.parse(JSON.parse(text)),
+    );
+    expect(one!.data).toHaveLength(3);
+    expect(one!.data.map(factsOf)).toEqual(two!.data.map(factsOf));
+  });
+
+  it('goes with its own filters, limit and candidate alone [RP-135, RP-303]', async () => {
+    const cursor = await given();
+    const { empty } = caller.fixtures(tenantId).candidates;
+    const { testKind, modifiedSince, limit } = filters;
+    const others: [string, Readonly<Record<string, string>>][] = [
+      ['no filter', { limit }],
+      ['a filter less', { testKind, limit }],
+      ['the other filter less', { modifiedSince, limit }],
+      ['a filter more', { ...filters, status: 'scored' }],
+      ['another kind', { ...filters, testKind: 'formative' }],
+      ['a form', { ...filters, qtiTestId: caller.fixtures(tenantId).forms.equivalent }],
+      ['another instant', { ...filters, modifiedSince: '2025-06-03T07:00:00.000000001Z' }],
+      ['another limit', { ...filters, limit: '4' }],
+      ['the default limit', { testKind, modifiedSince }],
+    ];
+    for (const [what, parameters] of others) await refused(what, () => ask({ ...parameters, cursor }));
+    await refused('another candidate', () =>
+      ask({ ...filters, cursor }, { path: { candidateSourcedId: empty } }),
+    );
+    await accepted('its own', ask({ cursor, ...filters }));
+  });
+
+  it('goes with its own caller alone, under however new a token [RP-024, RP-135, RP-303]', async () => {
+    const cursor = await given();
+    const own = { ...filters, cursor };
+    const [studentId = '', other = ''] = claims().studentIds;
+    const callers: [string, NonNullable<GatewayCall['claims']>][] = [
+      ['another subject', { ...claims(), sub: 'somebody-else' }],
+      ['another role', { ...claims(), role: 'teacher' }],
+      ['a candidate less', { studentIds: [studentId] }],
+      ['a candidate more', { studentIds: [studentId, other, 'a-third'] }],
+      ['a class more', { ...claims(), classSourcedIds: [caller.fixtures(tenantId).classes[0]!] }],
+      ['no candidate, whose list would be hidden', { studentIds: [] }],
+    ];
+    for (const [what, others] of callers) await refused(what, () => ask(own, { claims: others }));
+    await refused('a scope more', () => ask(own, { scopes: ['reports:read', 'reports:write'] }));
+    const { sub, role } = localTenant(tenantId);
+    await refused('another tenant, by the same names', () =>
+      ask(own, { tenantId: otherTenant, claims: { ...claims(), sub, role } }),
+    );
+    await refused('another tenant, on its own list', () =>
+      ask(own, { tenantId: otherTenant, path: { candidateSourcedId: candidate(otherTenant) } }),
+    );
+
+    await accepted('a refreshed token', ask(own, { claims: { ...claims(), expiresInSeconds: 120 } }));
+    const reordered = [other, studentId, studentId];
+    await accepted('the same claims in another order', ask(own, { claims: { studentIds: reordered } }));
+  });
+
+  it('is refused with anything in it changed [RP-303]', async () => {
+    const cursor = await given();
+    const [header = '', key = '', iv = '', sealed = '', tag = ''] = cursor.split('.');
+    const dots = Array.from(cursor).flatMap((char, at) => (char === '.' ? [at] : []));
+    const turned = (at: number): string =>
+      `${cursor.slice(0, at)}${cursor[at] === 'A' ? 'B' : 'A'}${cursor.slice(at + 1)}`;
+    const places = [0, 5, ...dots.flatMap((dot) => [dot - 2, dot + 1]), cursor.length - 3, cursor.length - 1];
+    for (const at of places.filter((place) => cursor[place] !== '.'))
+      await refused(`character ${at} of ${cursor.length}`, () => ask({ ...filters, cursor: turned(at) }));
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
+    const said = { alg: 'dir', enc: 'A256GCM', kid, typ: 'reports-cursor+jwe' };
+    expect(encode(said)).toBe(header);
+    const another = await given({ limit: '3' });
+    const changed: [string, string][] = [
+      ['cut', cursor.slice(0, -1)],
+      ['half', cursor.slice(0, cursor.length / 2)],
+      ['longer', `${cursor}A`],
+      ['padded', `${cursor}==`],
+      ['with white space', ` ${cursor}`],
+      ['in another case', cursor.toUpperCase()],
+      ['without its tag', [header, key, iv, sealed, ''].join('.')],
+      ['with a key in it', [header, iv, iv, sealed, tag].join('.')],
+      ['with the content of another', [header, key, iv, another.split('.')[3]!, tag].join('.')],
+      ['of six parts', `${cursor}.${tag}`],
+      ['under an unknown key', [encode({ ...said, kid: 'cursor-9999' }), key, iv, sealed, tag].join('.')],
+      ['of another type', [encode({ ...said, typ: 'JWT' }), key, iv, sealed, tag].join('.')],
+      ['compressed', [encode({ ...said, zip: 'DEF' }), key, iv, sealed, tag].join('.')],
+      ['unencrypted', [encode({ ...said, enc: 'none' }), key, iv, sealed, tag].join('.')],
+      ['a token', await stack.tokenFor(tenantId, ['reports:read'])],
+    ];
+    for (const [what, text] of changed) await refused(what, () => ask({ ...filters, cursor: text }));
+    await accepted('as it was given', ask({ ...filters, cursor }));
+  });
+
+  it('goes for one hour [RP-303]', async () => {
+    const keys = stackKeys();
+    const { sub, role } = localTenant(tenantId);
+    const principal: Principal = {
+      tenantId,
+      sub,
+      role,
+      scopes: ['reports:read'],
+      studentIds: claims().studentIds,
+      classSourcedIds: [],
+      schoolSourcedIds: [],
+      administrationIds: [],
+    };
+    const { limit, ...asked } = filters;
+    const use: CursorUse<'modifiedAt' | 'attemptId'> = {
+      list: listCandidateReports.operationId,
+      keyset: ['modifiedAt', 'attemptId'],
+      principal,
+      binding: { candidateSourcedId: candidate(), ...asked, sort: '-modifiedAt', limit: Number(limit) },
+    };
+    const cursor = await given();
+    const opened = await openCursor(keys.ring, use, cursor, Date.now());
+    if (!opened.ok) throw new Error('the function seals its cursors otherwise');
+    const sealedAt = (time: number): Promise<string> => sealCursor(keys.ring, use, opened.value, time);
+    const now = Date.now();
+    await accepted('of half an hour ago', ask({ ...filters, cursor: await sealedAt(now - HOUR / 2) }));
+    for (const age of [HOUR, HOUR + 60_000, 48 * HOUR]) {
+      const old = await sealedAt(now - age);
+      await refused(`${age} ms old`, () => ask({ ...filters, cursor: old }));
+    }
+    keys.close();
+  });
+
+  /** The key ring that the functions of the stack seal with. */
+  function stackKeys() {
+    const clients = createEndpointClients({
+      endpoint: stack.urls.awsUrl,
+      region: localRegion,
+      credentials: localCredentials,
+    });
+    return {
+      ring: createKeyRing({
+        settings: createKeySettings(clients.dynamo, localTableName('settings')),
+        kms: createDataKeyOpener(clients.kms),
+        stage: localStage,
+        purposes: ['cursor'],
+        clock: Date.now,
+      }),
+      close: () => clients.destroy(),
+    };
+  }
+});
