@@ -47,14 +47,13 @@ export function indexOf(tenant: TenantState, candidateSourcedId: string): readon
     .sort(byPosition);
 }
 
-/** The order of the index. */
+/** The order of the index: newest modification first, ties by the bytes of the attempt id. */
 export function byPosition(
   a: Pick<IndexRow, 'modifiedAt' | 'attemptId'>,
   b: Pick<IndexRow, 'modifiedAt' | 'attemptId'>,
 ): number {
   const later = compareInstants(b.modifiedAt, a.modifiedAt);
-  if (later !== 0) return later;
-  return a.attemptId < b.attemptId ? -1 : a.attemptId > b.attemptId ? 1 : 0;
+  return later === 0 ? Buffer.compare(Buffer.from(a.attemptId), Buffer.from(b.attemptId)) : later;
 }
 
 /** A version of the whole index: it changes with every row's place or record. */

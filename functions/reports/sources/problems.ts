@@ -31,7 +31,7 @@ export type IdOrigin = 'caller' | 'derived';
 /**
  * What a read that gave no answer means for the caller of the reports service.
  *
- * - 404 `not-found`: the caller's own id, hidden by its owner or another tenant's: the same answer as for any absent resource [RP-320].
+ * - 404 `not-found`: the caller's own id, hidden by its owner or another tenant's: the same answer as for any absent resource [RP-316].
  * - 503 `dependency-incomplete`: the owner does not hold what another owner refers to.
  * - 503 `dependency-unavailable`: everything else; the owner is named, and its wish to wait is passed on [RP-017].
  */

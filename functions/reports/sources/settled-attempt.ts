@@ -48,7 +48,7 @@ type Place = Pick<AttemptEvidence, 'attemptId' | 'candidateSourcedId' | 'content
 
 /**
  * Reads a settled attempt: first the lookup by its id, and whether the caller may see its candidate; then everything else side by side.
- * No answer tells whether there is an attempt that the claims do not cover [RP-320].
+ * No answer tells whether there is an attempt that the claims do not cover [RP-316].
  *
  * Owners go on writing meanwhile. When their versions do not belong together, the lookup and what it names are read once more, side by
  * side; what differs then is 409 `source-version-conflict` naming the owner.

@@ -31,7 +31,6 @@ export const grade = z
     'Other',
   ])
   .meta({ id: 'Grade' });
-export type Grade = z.infer<typeof grade>;
 
 const cohortScope = z
   .discriminatedUnion('type', [
@@ -70,4 +69,3 @@ export const cohortReport = z
     ),
   )
   .meta({ id: 'CohortReport' });
-export type CohortReport = z.infer<typeof cohortReport>;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { areUnique, correlationId, instant, proportion, reference, text } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
-export const limitation = z.string().min(1).max(500);
+const limitation = z.string().min(1).max(500);
 
 /** Limitations of one entry, and entries of one report, at most. */
 export const MAX_LIMITATIONS = 50;
@@ -52,4 +52,3 @@ export const readinessReport = z
     traceId: correlationId,
   })
   .meta({ id: 'ReadinessReport' });
-export type ReadinessReport = z.infer<typeof readinessReport>;

@@ -3,7 +3,7 @@ import { sourceService } from './problem.ts';
 import { instant, reference, text } from './primitives.ts';
 
 /** Freshness of one source. Every required source of a success is `current` [RP-087]. */
-export const sourceStatus = z.enum(['current', 'stale', 'unavailable', 'unknown']);
+const sourceStatus = z.enum(['current', 'stale', 'unavailable', 'unknown']);
 
 /** The receipt of one consulted upstream resource [RP-006, RP-085, RP-086]. */
 export const sourceRef = z

@@ -83,7 +83,6 @@ const settledDiagnostic = z.object({
   standardError: z.number().min(0),
   stoppingReason: z.string(),
 });
-export type SettledDiagnostic = z.infer<typeof settledDiagnostic>;
 
 /** Results: the part of an item's outcome in one mastery row. When it happened is QTI's to say. */
 const settledEvidence = z.object({
