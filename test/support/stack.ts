@@ -8,6 +8,7 @@ import type { Seed } from '#local/seeds/seed.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
+import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { createRunClient } from '#tools/journey/run-client.ts';
 import type { RunClient } from '#tools/journey/run-client.ts';
@@ -29,8 +30,10 @@ export interface TestStack extends Stack {
   readonly runClient: (tenantId: string) => RunClient;
 }
 
-/** Starts a stack. */
-export async function startTestStack(options: { readonly seedDirectory?: string } = {}): Promise<TestStack> {
+/** Starts a stack, of all routes as they are unless it is given others. */
+export async function startTestStack(
+  options: { readonly seedDirectory?: string; readonly routes?: readonly Route[] } = {},
+): Promise<TestStack> {
   const bundles = inject('bundles');
   if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
   const seed = await loadSeed(options.seedDirectory ?? DEFAULT_SEED_DIRECTORY);
@@ -39,7 +42,7 @@ export async function startTestStack(options: { readonly seedDirectory?: string 
   const stack = await startStack({
     port: 0,
     seed: seed.value,
-    routes,
+    routes: options.routes ?? routes,
     bundles: bundles.functions,
     issuerKey: await createIssuerKey(),
     documents: { openApi: new Map(), problemPages: new Map() },

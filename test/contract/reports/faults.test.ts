@@ -10,18 +10,16 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { operations } from '#shared/platform/operations.ts';
-import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { sentenceOf } from './compare-answers.ts';
-import type { Sound } from './compare-answers.ts';
 import { casesOf, columnsDemanded, rowsOf, subjects } from './fault-table.ts';
 import type { Arm, FaultCase, Subject } from './fault-table.ts';
-
-const tenantId = 'tenant-aurora';
+import { openReads, somebody } from './sound-reads.ts';
+import type { Reads } from './sound-reads.ts';
 
 let stack: TestStack;
 let caller: ReportsCaller;
@@ -33,13 +31,6 @@ afterEach(async () => {
   await stack.control('DELETE', 'faults');
 });
 afterAll(() => stack.close());
-
-let strangers = 0;
-/** Permissions of somebody who has not asked before: no function has kept an answer for them. */
-function somebody(): readonly string[] {
-  strangers += 1;
-  return ['reports:read', `stranger:${strangers}`];
-}
 
 const armed = z.object({ faults: z.array(z.object({ times: z.number(), struck: z.number() })) });
 
@@ -54,44 +45,11 @@ async function askUnder<T>(target: FaultCase['target'], arm: Arm, ask: () => Pro
   return answer;
 }
 
-/** Reads a subject's route; what it answers without any fault is read first. */
-async function openReads(subject: Subject): Promise<Reads> {
-  const { route } = subject;
-  const { path = {}, ...call } = subject.call(caller.fixtures(tenantId));
-  const { grade, ...ids } = path;
-  const nobodys = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, `${id}-of-nobody`]));
-  const send = (scopes: readonly string[]): Promise<GatewayReply> =>
-    caller.call(route, { ...call, path, tenantId, scopes });
-  const sound = {
-    route,
-    given: await send(somebody()),
-    absent: await caller.call(route, {
-      ...call,
-      tenantId,
-      claims: {
-        studentIds: [nobodys['candidateSourcedId'] ?? ''],
-        classSourcedIds: [nobodys['classSourcedId'] ?? ''],
-        schoolSourcedIds: [nobodys['schoolSourcedId'] ?? ''],
-      },
-      path: { ...nobodys, ...(grade === undefined ? {} : { grade }) },
-    }),
-  };
-  expect([sound.given.status, sound.absent.status]).toEqual([200, 404]);
-  return { send, ask: async (scopes) => sentenceOf(stack, sound, await send(scopes)), sound };
-}
-
-interface Reads {
-  readonly send: (scopes: readonly string[]) => Promise<GatewayReply>;
-  /** The answer in one line. */
-  readonly ask: (scopes: readonly string[]) => Promise<string>;
-  readonly sound: Sound;
-}
-
 describe.each(subjects)('$route.operationId', (subject: Subject) => {
   const { table } = subject;
   let reads: Reads;
   beforeAll(async () => {
-    reads = await openReads(subject);
+    reads = await openReads(stack, caller, subject);
   });
   const send: Reads['send'] = (scopes) => reads.send(scopes);
   const ask: Reads['ask'] = (scopes) => reads.ask(scopes);
@@ -157,7 +115,7 @@ describe('a CASE framework that the container has not kept', () => {
     [{ kind: 'status', status: 404, times: 1_000 }, '503 dependency-incomplete case'],
     [{ kind: 'stale', times: 1_000 }, '503 dependency-incomplete case'],
   ])('is not kept from a bad answer: %o, %s [RP-017, RP-089, RP-233]', async (arm, expected) => {
-    const { ask } = await openReads(attemptSubject);
+    const { ask } = await openReads(stack, caller, attemptSubject);
     await stack.killWorkers(attemptSubject.route.operationId);
     const { id: operation, method } = operations.readPackage;
     expect(await askUnder({ operation, method }, arm, () => ask(somebody()))).toBe(expected);
@@ -242,7 +200,11 @@ describe('two owners that fail side by side', () => {
   for (const { route, atOnce, slowly, expected, rule } of together) {
     const [first, how] = atOnce;
     it(`${route.operationId}: ${first} ${how}, ${slowly} down: ${expected}, whichever is heard first [${rule}]`, async () => {
-      const { ask } = await openReads(subjects.find((subject) => subject.route === route)!);
+      const { ask } = await openReads(
+        stack,
+        caller,
+        subjects.find((subject) => subject.route === route)!,
+      );
       const { id, method } = operations[first];
       await stack.fault({
         operation: id,
@@ -256,4 +218,19 @@ describe('two owners that fail side by side', () => {
       ).toBe(expected);
     });
   }
+});
+
+describe('one try that takes longer than it may', () => {
+  it('is given up and repeated, once, by every route alike', async () => {
+    const slow = ['readReportCriteria', 'readClass', 'readSchool'] as const;
+    const reads = await Promise.all(subjects.map((subject) => openReads(stack, caller, subject)));
+    for (const name of slow) {
+      const { id: operation, method } = operations[name];
+      const times = subjects.filter(({ table }) => name in table).length;
+      await stack.fault({ operation, method, kind: 'latency', milliseconds: 30_000, times });
+    }
+    const answers = await Promise.all(reads.map(({ ask }) => ask(somebody())));
+    expect(answers).toEqual(subjects.map(() => '200'));
+    await stack.faultsStruck();
+  });
 });
