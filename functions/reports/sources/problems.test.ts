@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sourceService } from '#shared/contract/reports/problem.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import type { UpstreamService } from '#shared/platform/operation.ts';
+import { operations } from '#shared/platform/operations.ts';
+import { problem } from '#shared/problems/registry.ts';
+import {
+  conflicting,
+  notFound,
+  profileProblem,
+  serviceOf,
+  sourceProblem,
+  together,
+  unusable,
+} from './problems.ts';
+import type { IdOrigin } from './problems.ts';
+
+const kinds = ['unavailable', 'not-found', 'conflict', 'rejected', 'malformed', 'wrong-tenant'] as const;
+const fault = (
+  kind: UpstreamFault['kind'],
+  more: Partial<UpstreamFault> = {},
+  service: UpstreamService = 'results',
+): UpstreamFault => ({
+  kind,
+  service,
+  operation: `${service}.some_operation`,
+  transient: kind === 'unavailable',
+  ...more,
+});
+const kindOf = (given: UpstreamFault, origin: IdOrigin): string => {
+  const { status, code, dependency } = sourceProblem(given, origin);
+  return `${status} ${code} ${dependency ?? '-'}`;
+};
+
+describe('a read that gave no answer', () => {
+  it.each([
+    ['unavailable', '503 dependency-unavailable results'],
+    ['not-found', '503 dependency-incomplete results'],
+    ['conflict', '503 dependency-unavailable results'],
+    ['rejected', '503 dependency-unavailable results'],
+    ['malformed', '503 dependency-unavailable results'],
+    ['wrong-tenant', '503 dependency-unavailable results'],
+  ] as const)('of a derived id: %s is %s [RP-017, RP-334]', (kind, expected) => {
+    expect(kindOf(fault(kind), 'derived')).toBe(expected);
+  });
+
+  it.each([
+    ['unavailable', '503 dependency-unavailable results'],
+    ['not-found', '404 not-found -'],
+    ['conflict', '503 dependency-unavailable results'],
+    ['rejected', '503 dependency-unavailable results'],
+    ['malformed', '503 dependency-unavailable results'],
+    ['wrong-tenant', '404 not-found -'],
+  ] as const)('of the caller’s id: %s is %s [RP-320]', (kind, expected) => {
+    expect(kindOf(fault(kind), 'caller')).toBe(expected);
+  });
+
+  it.each([400, 403, 410, 414, 422, 431])(
+    'a refusal with %i hides the caller’s id behind the one 404, and no other’s [RP-320]',
+    (status) => {
+      expect(sourceProblem(fault('rejected', { status, retryAfterSeconds: 9 }), 'caller')).toEqual(
+        notFound(),
+      );
+      expect(kindOf(fault('rejected', { status }), 'derived')).toBe('503 dependency-unavailable results');
+    },
+  );
+
+  it.each([401, 405, 415])('a refusal with %i says nothing of an id', (status) => {
+    expect(kindOf(fault('rejected', { status }), 'caller')).toBe('503 dependency-unavailable results');
+  });
+
+  it.each([
+    [30, 30],
+    [0, 1],
+    [86_400, 3_600],
+  ])('passes the owner’s wish to wait %i s on as %i s', (asked, expected) => {
+    const made = sourceProblem(fault('unavailable', { retryAfterSeconds: asked }), 'derived');
+    expect(made.retryAfterSeconds).toBe(expected);
+  });
+
+  it.each(kinds)('%s is retryable wherever it is not a 404', (kind) => {
+    const made = sourceProblem(fault(kind), 'derived');
+    expect(made.retryable).toBe(true);
+    expect(made.retryAfterSeconds).toBeGreaterThan(0);
+  });
+});
+
+describe('the owner that receipts and problems name', () => {
+  it('is a source of the answers’ schema for every operation [RP-084]', () => {
+    for (const operation of Object.values(operations))
+      expect(sourceService.options).toContain(serviceOf(operation));
+  });
+
+  it('is the blueprint for what Content says of it, and unknown where the answers have no name [RP-084]', () => {
+    const { readReadinessCrosswalks, readFormEvidence, readReportCriteria } = operations;
+    expect(serviceOf(readReadinessCrosswalks)).toBe('blueprint');
+    expect(serviceOf(readFormEvidence)).toBe('blueprint');
+    expect(serviceOf(readReportCriteria)).toBe('content');
+    expect(serviceOf(operations.readAdministration)).toBe('unknown');
+    expect(serviceOf(operations.verifyAnchor)).toBe('unknown');
+  });
+
+  it('is the same in the problem of its fault as in that of its unusable answer', () => {
+    for (const operation of Object.values(operations)) {
+      const named = serviceOf(operation);
+      const { id, service } = operation;
+      expect(sourceProblem(fault('malformed', { operation: id }, service), 'derived').dependency).toBe(named);
+      expect(unusable(operation)).toMatchObject({ status: 503, dependency: named });
+    }
+  });
+
+  it('is unknown for a profile that cannot be used or read', () => {
+    expect(profileProblem()).toMatchObject({
+      status: 503,
+      code: 'dependency-unavailable',
+      dependency: 'unknown',
+    });
+  });
+
+  it('is the one that differs in a conflict of versions [RP-333]', () => {
+    expect(conflicting('content')).toMatchObject({
+      status: 409,
+      code: 'source-version-conflict',
+      retryable: true,
+      dependency: 'content',
+    });
+  });
+});
+
+describe('reads side by side', () => {
+  it('give every value by its name', async () => {
+    expect(await together({ a: Promise.resolve(ok(1)), b: Promise.resolve(ok('two')) })).toEqual(
+      ok({ a: 1, b: 'two' }),
+    );
+  });
+
+  it('fail with one and the same problem in whatever order they are named and end, a 404 before all others [RP-320]', async () => {
+    const failure = fc.oneof(
+      fc.constant(notFound()),
+      fc
+        .constantFrom(...sourceService.options)
+        .map((dependency) => problem('reports', 'dependency-unavailable', 503, { dependency })),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.uniqueArray(failure, { minLength: 1, maxLength: 6, selector: ({ dependency }) => dependency }),
+        fc.nat(3),
+        async (scheduler, failures, successes) => {
+          const results = [...failures.map((error) => err(error)), ...Array<unknown>(successes).fill(ok(1))];
+          const reads = results.map((result, at) => [`${at}`, scheduler.schedule(Promise.resolve(result))]);
+          const answered = together(Object.fromEntries(reads) as never);
+          await scheduler.waitIdle();
+          const rank = failures.map(({ dependency }) =>
+            dependency === undefined ? -1 : sourceService.options.indexOf(dependency),
+          );
+          expect(await answered).toEqual(err(failures[rank.indexOf(Math.min(...rank))]));
+        },
+      ),
+    );
+  });
+});

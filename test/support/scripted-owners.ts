@@ -1,0 +1,92 @@
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import { operations } from '#shared/platform/operations.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
+
+/** An upstream operation by the name of its row. */
+export type OperationName = keyof typeof operations;
+
+/** What an owner gives for one call: a value that its row's schema takes, under an entity tag or none, or a fault. */
+export type Scripted =
+  { readonly value: unknown; readonly etag?: string } | Pick<UpstreamFault, 'kind' | 'status'>;
+
+/** The owners' answers by operation: one after another, the last one for ever. */
+export type Script = Readonly<Partial<Record<OperationName, Scripted | readonly Scripted[]>>>;
+
+/** One call that was made. */
+export interface Asked {
+  readonly name: OperationName;
+  readonly call: UpstreamCall<UpstreamOperation>;
+  /** What `If-None-Match` asked about. */
+  readonly etag: string | undefined;
+}
+
+export interface ScriptedOwners extends Platform {
+  readonly asked: readonly Asked[];
+  /** The names of the calls, sorted. */
+  readonly names: () => readonly string[];
+}
+
+/**
+ * A platform whose owners say what a script says; whatever the script has no answer for throws. A `not_modified` answer is given where the
+ * scripted tag is the one asked about.
+ * @param arrive decides when an answer arrives; default: at once
+ */
+export function scriptedOwners(
+  script: Script,
+  arrive: <T>(answer: T, name: OperationName) => Promise<T> = (answer) => Promise.resolve(answer),
+): ScriptedOwners {
+  const asked: Asked[] = [];
+
+  function answer<T>(
+    operation: UpstreamOperation,
+    call: UpstreamCall<UpstreamOperation>,
+    etag?: string,
+  ): Promise<Result<'unchanged' | UpstreamAnswer<T>, UpstreamFault>> {
+    const [name] = Object.entries(operations).find(([, row]) => row === operation) as [
+      OperationName,
+      UpstreamOperation,
+    ];
+    const answers = [script[name] ?? []].flat();
+    const made = asked.filter((other) => other.name === name).length;
+    asked.push({ name, call, etag });
+    const scripted = answers[made] ?? answers.at(-1);
+    if (scripted === undefined) throw new Error(`nothing is scripted for ${name}`);
+    return arrive(resultOf<T>(operation, scripted, etag), name);
+  }
+
+  return {
+    tenantId: 'tenant-1',
+    // SAFETY: without a tag nothing is answered as unchanged, and the values pass the row's own schema.
+    call: (operation, call) => answer(operation, call) as never,
+    revalidate: (operation, call, etag) => answer(operation, call, etag),
+    trace: () => [],
+    asked,
+    names: () => asked.map(({ name }) => name).toSorted(),
+  };
+}
+
+function resultOf<T>(
+  operation: UpstreamOperation,
+  scripted: Scripted,
+  asked: string | undefined,
+): Result<'unchanged' | UpstreamAnswer<T>, UpstreamFault> {
+  if ('kind' in scripted) {
+    const { service, id } = operation;
+    return err({ ...scripted, service, operation: id, transient: scripted.kind === 'unavailable' });
+  }
+  const { value, etag } = scripted;
+  if (asked !== undefined && etag === asked) return ok('unchanged');
+  const parsed = operation.answer.safeParse(value);
+  if (!parsed.success)
+    return err({ kind: 'malformed', service: operation.service, operation: operation.id, transient: false });
+  return ok({
+    value: parsed.data as T,
+    etag,
+    status: 200,
+    upstreamRequestId: undefined,
+    bodyHash: '0'.repeat(64),
+  });
+}
