@@ -5,6 +5,7 @@ import { routes, routesOf } from '#shared/contract/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRow } from '#shared/problems/registry.ts';
+import type { GateName } from '#lib/gates.ts';
 import { gatewayResponseTypes, rateLimitedDocument } from '#lib/constructs/gateway-responses.ts';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { Match } from 'aws-cdk-lib/assertions';
@@ -234,6 +235,23 @@ describe('gates', () => {
     const half = deployed({ routes: [probe('probeA', ['A']), probe('probeB', ['A', 'B'])], gates: ['A'] });
     expect(Object.keys(bodyOf(half, 'reports').paths)).toStrictEqual(['/v1/probeA']);
     expect(Object.keys(bodyOf(withProbes, 'reports').paths)).toStrictEqual(['/v1/probeA', '/v1/probeB']);
+  });
+
+  it.each<[string, readonly GateName[], readonly string[]]>([
+    ['no gate', [], []],
+    ['every gate but D', ['A', 'B', 'C', 'E', 'F'], []],
+    ['D alone', ['D'], []],
+    ['A and D', ['A', 'D'], ['readClassCohort', 'readEquivalence', 'readSchoolGradeCohort']],
+    ['C and D', ['C', 'D'], ['listCandidateReports', 'readAttemptReport', 'readReadiness']],
+  ])('with %s only these reads exist [RP-016, RP-019, RP-021, RP-024]', (_, gates, operationIds) => {
+    const { services } = deployed({ gates });
+    const reads = services.has('reports') ? bodyOf(deployed({ gates }), 'reports').paths : {};
+    expect(
+      Object.values(reads)
+        .flatMap((methods) => Object.values(methods))
+        .map(({ operationId }) => operationId)
+        .toSorted(),
+    ).toStrictEqual(operationIds);
   });
 
   it('without any route there are still the stores and the operations', () => {

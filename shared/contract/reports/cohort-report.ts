@@ -69,3 +69,4 @@ export const cohortReport = z
     ),
   )
   .meta({ id: 'CohortReport' });
+export type CohortReport = z.infer<typeof cohortReport>;

@@ -52,3 +52,4 @@ export const readinessReport = z
     traceId: correlationId,
   })
   .meta({ id: 'ReadinessReport' });
+export type ReadinessReport = z.infer<typeof readinessReport>;

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import type * as z from 'zod';
+import { describe, expect, it } from 'vitest';
+import { attemptReport, attemptReportPage } from './attempt-report.ts';
+import { cohortReport } from './cohort-report.ts';
+import { equivalenceReport } from './equivalence-report.ts';
+import * as examples from './examples.ts';
+import { count, instant, proportion, reference } from './primitives.ts';
+import { readinessReport } from './readiness-report.ts';
+import { sourceRef } from './source-ref.ts';
+
+/** The value with another one at a path; undefined removes the member. */
+function changed(value: unknown, path: string, to: unknown): unknown {
+  const copy: unknown = structuredClone(value);
+  const steps = path.split('/');
+  const last = steps.pop() ?? '';
+  const parent = steps.reduce<Record<string, unknown>>(
+    (at, step) => at[step] as Record<string, unknown>,
+    copy as Record<string, unknown>,
+  );
+  if (to === undefined) Reflect.deleteProperty(parent, last);
+  else parent[last] = to;
+  return copy;
+}
+
+const receipt = examples.failedGate.sources[0];
+
+const diagnostic = {
+  ...examples.failedGate,
+  testKind: 'adaptive_diagnostic',
+  gate: null,
+  score: { value: 512, minimum: null, maximum: null, unit: 'mastery_scale', scaleVersion: 'scale-1' },
+  diagnostic: {
+    scaleScore: 512,
+    scaleVersion: 'scale-1',
+    calibrationVersion: 'calibration-2',
+    standardError: 18.5,
+    stoppingReason: 'max_items',
+    administeredItemCount: 1,
+    extNormsSet: null,
+  },
+};
+const openCohort = examples.classCohort;
+const passed = changed(
+  changed(examples.failedGate, 'gate/status', 'pass'),
+  'gate/gapCaseGuids',
+  [],
+) as typeof examples.failedGate;
+
+describe('values of the reports service', () => {
+  it('takes as a reference what has 1 to 255 UTF-8 bytes and no white space, whatever it looks like [RP-049, RP-050]', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        const bytes = Buffer.byteLength(text);
+        const fits = bytes >= 1 && bytes <= 255 && !/\s/u.test(text) && text.isWellFormed();
+        expect(reference.safeParse(text).success).toBe(fits);
+      }),
+    );
+    expect(reference.parse('ID-ä/%2F')).toBe('ID-ä/%2F');
+  });
+
+  it('takes as a proportion a number from 0 to 1 of at most six fractional digits [RP-052]', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000 }), (millionths) => {
+        expect(proportion.safeParse(millionths / 1_000_000).success).toBe(true);
+      }),
+    );
+    for (const value of [-0.1, 1.000001, 0.1234567, 1e-7, Number.NaN, Infinity, '0.5'])
+      expect(proportion.safeParse(value).success).toBe(false);
+  });
+
+  it('takes as a count a whole number from 0 to 2147483647 [RP-053]', () => {
+    for (const value of [0, 2_147_483_647]) expect(count.safeParse(value).success).toBe(true);
+    for (const value of [-1, 2_147_483_648, 1.5, '3', null])
+      expect(count.safeParse(value).success).toBe(false);
+  });
+
+  it('takes as an instant an existing UTC time with a terminal Z [RP-051]', () => {
+    for (const text of ['2026-01-31T09:30:00Z', '2026-01-31T09:30:00.123456789Z'])
+      expect(instant.safeParse(text).success).toBe(true);
+    for (const text of [
+      '2026-01-31T09:30:00+00:00',
+      '2026-01-31T09:30:60Z',
+      '2026-02-30T09:30:00Z',
+      '2026-01-31T09:30:00z',
+      '2026-01-31',
+    ])
+      expect(instant.safeParse(text).success).toBe(false);
+  });
+});
+
+const samples = {
+  report: [attemptReport, examples.failedGate],
+  pass: [attemptReport, passed],
+  diagnostic: [attemptReport, diagnostic],
+  page: [attemptReportPage, examples.page],
+  readiness: [readinessReport, examples.notReady],
+  cohort: [cohortReport, openCohort],
+  equivalence: [equivalenceReport, examples.equivalentForms],
+  receipt: [sourceRef, receipt],
+} as const satisfies Readonly<Record<string, readonly [z.ZodType, unknown]>>;
+
+describe('the response schemas, as the last look at an answer', () => {
+  it.each(Object.keys(samples) as (keyof typeof samples)[])('takes the sound %s', (name) => {
+    const [schema, value] = samples[name];
+    expect(schema.safeParse(value).error?.issues ?? []).toEqual([]);
+  });
+
+  it.each<[string, keyof typeof samples, string, unknown]>([
+    ['another object [RP-054]', 'report', 'object', 'readiness_report'],
+    ['an undeclared member', 'report', 'tenantId', 'tenant'],
+    ['a report without its record [RP-059]', 'report', 'resultRecordId', null],
+    ['an empty reference [RP-059]', 'report', 'attemptId', ''],
+    ['a test kind of its own [RP-060]', 'report', 'testKind', 'exam'],
+    ['a status of its own [RP-061]', 'report', 'status', 'graded'],
+    ['a gate on another kind [RP-066]', 'report', 'testKind', 'formative'],
+    ['a mastery gate without a gate [RP-066, RP-067]', 'report', 'gate', null],
+    ['a diagnostic without its detail [RP-068]', 'diagnostic', 'diagnostic', null],
+    ['a detail on another kind [RP-068]', 'diagnostic', 'testKind', 'formative'],
+    ['no source [RP-069]', 'report', 'sources', []],
+    ['33 sources [RP-069]', 'report', 'sources', Array.from({ length: 33 }, () => receipt)],
+    ['an omission of its own [RP-070]', 'report', 'omitted', ['gate']],
+    ['an omission twice [RP-070]', 'report', 'omitted', ['readiness', 'readiness']],
+    ['an omitted section that is there [RP-065]', 'report', 'omitted', ['mastery', 'readiness']],
+    ['a request id of 129 characters [RP-073]', 'report', 'requestId', 'x'.repeat(129)],
+    ['an empty trace id [RP-073]', 'report', 'traceId', ''],
+    ['a score above its maximum [RP-081]', 'report', 'score/value', 41],
+    ['a score below its minimum [RP-081]', 'report', 'score/value', -1],
+    ['a unit of its own [RP-082]', 'report', 'score/unit', 'stanine'],
+    ['a mastery scale without version [RP-083]', 'diagnostic', 'score/scaleVersion', null],
+    ['a scale version of 129 characters [RP-083]', 'report', 'score/scaleVersion', 'x'.repeat(129)],
+    ['a source service of its own [RP-084]', 'receipt', 'service', 'ledger'],
+    ['a receipt without resource [RP-085]', 'receipt', 'resourceId', null],
+    ['an empty version instead of none [RP-086]', 'receipt', 'version', ''],
+    ['a version of 256 characters [RP-086]', 'receipt', 'version', 'x'.repeat(256)],
+    ['a freshness of its own [RP-087]', 'receipt', 'status', 'fresh'],
+    ['a kind of row of its own [RP-088]', 'report', 'mastery/0/kind', 'skill'],
+    ['a state of its own [RP-091]', 'report', 'mastery/0/state', 'good'],
+    ['a row without estimate [RP-092]', 'report', 'mastery/0/estimate', null],
+    ['a row without threshold [RP-092]', 'report', 'mastery/0/threshold', undefined],
+    ['a negative uncertainty [RP-093]', 'report', 'mastery/0/uncertainty', -0.1],
+    ['an uncertainty of its own kind [RP-093]', 'report', 'mastery/0/uncertaintyKind', 'variance'],
+    ['a row without policy [RP-094]', 'report', 'mastery/0/policyId', ''],
+    ['a policy version of 256 characters [RP-094]', 'report', 'mastery/0/policyVersion', 'x'.repeat(256)],
+    ['a row with no evidence [RP-095]', 'report', 'mastery/0/evidence', []],
+    ['evidence without outcome [RP-096]', 'report', 'mastery/0/evidence/0/qtiOutcomeId', null],
+    ['evidence without contribution [RP-096, RP-098]', 'report', 'mastery/0/evidence/0/contribution', null],
+    ['a gate status of its own [RP-100]', 'report', 'gate/status', 'passed'],
+    ['a gate without criteria [RP-101]', 'report', 'gate/criteriaVersion', null],
+    ['a decision without measurement [RP-102]', 'report', 'gate/achieved', null],
+    ['a gate without threshold [RP-103]', 'report', 'gate/required', null],
+    ['a pass with a gap [RP-105]', 'pass', 'gate/gapCaseGuids', ['gap']],
+    ['a gap twice [RP-105]', 'report', 'gate/gapCaseGuids', ['gap', 'gap']],
+    ['a decision without coverage evidence [RP-011]', 'pass', 'gate/coverageEvidenceId', null],
+    ['no administered item [RP-106]', 'diagnostic', 'diagnostic/administeredItemCount', 0],
+    ['a negative standard error [RP-106]', 'diagnostic', 'diagnostic/standardError', -1],
+    ['a stopping reason of its own [RP-107]', 'diagnostic', 'diagnostic/stoppingReason', 'tired'],
+    ['readiness without entries [RP-110]', 'readiness', 'entries', []],
+    [
+      'two entries for one source [RP-110]',
+      'readiness',
+      'entries',
+      [examples.notReady.entries[0], examples.notReady.entries[0]],
+    ],
+    ['a decision of its own [RP-111]', 'readiness', 'entries/0/decision', 'ready'],
+    ['a dominance of its own [RP-112]', 'readiness', 'entries/0/dokDominance', 'partly'],
+    ['an entry without rule [RP-113]', 'readiness', 'entries/0/decisionRuleVersion', ''],
+    ['51 limitations [RP-114]', 'readiness', 'entries/0/limitations', Array.from({ length: 51 }, () => 'x')],
+    ['a limitation of 501 characters [RP-114]', 'readiness', 'entries/0/limitations', ['x'.repeat(501)]],
+    ['a form compared twice [RP-121]', 'equivalence', 'comparisonQtiTestIds', ['b', 'b']],
+    ['a form without sample size [RP-123]', 'equivalence', 'comparisonQtiTestIds', ['form-fractions-5-c']],
+    ['a statistic outside its interval [RP-124]', 'equivalence', 'statistic', 0.04],
+    ['a negative tolerance [RP-124]', 'equivalence', 'tolerance', -0.05],
+    ['an equivalence of its own [RP-125]', 'equivalence', 'decision', 'alike'],
+    ['a decision without artifact [RP-126]', 'equivalence', 'evidenceArtifactUrl', null],
+    ['an artifact without TLS [RP-126]', 'equivalence', 'evidenceArtifactUrl', 'http://platform.example/a'],
+    ['a class scope without class [RP-129]', 'cohort', 'scope', { type: 'class' }],
+    [
+      'a grade that OneRoster does not know [RP-129]',
+      'cohort',
+      'scope',
+      { type: 'school_grade', schoolSourcedId: 's', grade: '5' },
+    ],
+    ['a cohort without its population [RP-130]', 'cohort', 'populationCount', null],
+    ['values of a suppressed snapshot [RP-131]', 'cohort', 'suppression/status', 'suppressed'],
+    ['101 rows [RP-133]', 'page', 'data', Array.from({ length: 101 }, () => examples.page.data[0])],
+    ['a cursor of 2049 characters [RP-134]', 'page', 'nextCursor', 'x'.repeat(2049)],
+    ['more without a cursor [RP-136]', 'page', 'hasMore', true],
+    ['a page without receipts [RP-137]', 'page', 'sources', []],
+  ])('refuses %s', (_, name, path, to) => {
+    const [schema, value] = samples[name];
+    expect(schema.safeParse(changed(value, path, to)).success).toBe(false);
+  });
+
+  it('takes two rows of one GUID only when they are of two kinds [RP-064]', () => {
+    const [row] = examples.failedGate.mastery;
+    const component = { ...row, kind: 'knowledge_component' };
+    expect(attemptReport.safeParse({ ...examples.failedGate, mastery: [row, component] }).success).toBe(true);
+    expect(attemptReport.safeParse({ ...examples.failedGate, mastery: [row, row] }).success).toBe(false);
+  });
+
+  it('takes a projected pass only with complete evidence [RP-116]', () => {
+    const entry = { ...examples.notReady.entries[0], decision: 'projected_pass' };
+    const accepts = (change: object): boolean =>
+      readinessReport.safeParse({ ...examples.notReady, entries: [{ ...entry, ...change }] }).success;
+    expect(accepts({})).toBe(true);
+    expect(accepts({ coverageFraction: 0.999999 })).toBe(false);
+    expect(accepts({ dokDominance: 'indeterminate' })).toBe(false);
+    expect(accepts({ qualifyingBlueprintSlotIds: [] })).toBe(false);
+  });
+});
