@@ -9,6 +9,7 @@ import type { FormEvidence } from '#shared/platform/owners/content.ts';
 import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from './problems.ts';
+import type { IdOrigin } from './problems.ts';
 import { readSource } from './read-source.ts';
 import type { SourceReader } from './reader.ts';
 import { readReportCriteria } from './test-spec.ts';
@@ -26,14 +27,15 @@ export async function readEquivalenceFacts(
   const form = await readForm(reader, qtiTestId);
   if (!form.ok) return form;
   const { contentTestSpecId, contentTestSpecVersion } = form.value.value;
-  const first = await readBeside(reader, qtiTestId, { contentTestSpecId, contentTestSpecVersion });
+  const first = await readBeside(reader, qtiTestId, { contentTestSpecId, contentTestSpecVersion }, 'caller');
   if (!first.ok) return first;
   const facts = { form: form.value, ...first.value };
   if (equivalenceDisagreement(facts) === undefined) return ok(facts);
 
   const second = await together({
     form: readForm(reader, qtiTestId),
-    beside: readBeside(reader, qtiTestId, newerSpec(facts)),
+    // The form is visible: a version that Content lacks is one that Analytics has spoken of.
+    beside: readBeside(reader, qtiTestId, newerSpec(facts), 'derived'),
   });
   if (!second.ok) return second;
   const again = { form: second.value.form, ...second.value.beside };
@@ -67,10 +69,11 @@ function readBeside(
   reader: SourceReader,
   qtiTestId: string,
   spec: SpecVersion,
+  specOrigin: IdOrigin,
 ): Promise<Result<Omit<EquivalenceFacts, 'form'>, Problem>> {
   return together({
     equivalence: readEquivalence(reader, qtiTestId),
-    criteria: readReportCriteria(reader, spec, 'caller'),
+    criteria: readReportCriteria(reader, spec, specOrigin),
     formEvidence: readFormEvidence(reader, qtiTestId, spec),
   });
 }
