@@ -53,12 +53,12 @@ describe('a read that gave no answer', () => {
     ['rejected', '503 dependency-unavailable results'],
     ['malformed', '503 dependency-unavailable results'],
     ['wrong-tenant', '404 not-found -'],
-  ] as const)('of the caller’s id: %s is %s [RP-320]', (kind, expected) => {
+  ] as const)('of the caller’s id: %s is %s [RP-316]', (kind, expected) => {
     expect(kindOf(fault(kind), 'caller')).toBe(expected);
   });
 
   it.each([400, 403, 410, 414, 422, 431])(
-    'a refusal with %i hides the caller’s id behind the one 404, and no other’s [RP-320]',
+    'a refusal with %i hides the caller’s id behind the one 404, and no other’s [RP-316]',
     (status) => {
       expect(sourceProblem(fault('rejected', { status, retryAfterSeconds: 9 }), 'caller')).toEqual(
         notFound(),
@@ -136,7 +136,7 @@ describe('reads side by side', () => {
     );
   });
 
-  it('fail with one and the same problem in whatever order they are named and end, a 404 before all others [RP-320]', async () => {
+  it('fail with one and the same problem in whatever order they are named and end, a 404 before all others [RP-316]', async () => {
     const failure = fc.oneof(
       fc.constant(notFound()),
       fc

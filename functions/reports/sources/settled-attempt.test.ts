@@ -176,7 +176,7 @@ describe('an attempt whose candidate the claims do not name', () => {
   ];
 
   it.each(strangers)(
-    'is the very 404 of one that is not there, and nobody else is asked: %j [RP-058, RP-320]',
+    'is the very 404 of one that is not there, and nobody else is asked: %j [RP-058, RP-316]',
     async (principal) => {
       const foreign = await attempt({}, { principal });
       const absent = await attempt({ readAttemptEvidence: { kind: 'not-found' } });
@@ -186,7 +186,7 @@ describe('an attempt whose candidate the claims do not name', () => {
     },
   );
 
-  it('is that 404 whatever else the lookup says, however wrong it is [RP-320]', async () => {
+  it('is that 404 whatever else the lookup says, however wrong it is [RP-316]', async () => {
     const { tenantId, attemptId, candidateSourcedId, ...rest } = sound.evidence;
     const spoilt = fc
       .record({
@@ -379,7 +379,7 @@ describe('versions that do not belong together', () => {
     expect(said(read)).toBe('409 source-version-conflict qti');
   });
 
-  it('are none of a caller’s business who may not see the candidate any more [RP-320]', async () => {
+  it('are none of a caller’s business who may not see the candidate any more [RP-316]', async () => {
     const handedOver = evidence({ candidateSourcedId: 'another-student', resultRecordVersion: 'newer' });
     const read = await attempt({ ...drifting, readAttemptEvidence: [evidence({}), handedOver] });
     expect(read.result).toEqual({ ok: false, error: notFound() });

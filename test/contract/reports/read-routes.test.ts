@@ -86,7 +86,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     expect(new Set(requests.map(([route]) => route))).toEqual(new Set(routesOf('reports')));
   });
 
-  it('gives nothing of it to the other tenant, in the very words for what nobody has [RP-024, RP-320]', async () => {
+  it('gives nothing of it to the other tenant, in the very words for what nobody has [RP-024, RP-316]', async () => {
     const [other = ''] = localTenantIds.filter((id) => id !== tenantId);
     for (const [route, call] of good(caller.fixtures(tenantId))) {
       // The other tenant's token names the ids as its own: the claims are not what hides them.
@@ -107,7 +107,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     expect(await read(attempts.stale)).toBe('503 dependency-incomplete results');
   });
 
-  it('shows no cohort that is not on the roster, and none that Analytics has not rolled up [RP-004, RP-017, RP-320]', async () => {
+  it('shows no cohort that is not on the roster, and none that Analytics has not rolled up [RP-004, RP-017, RP-316]', async () => {
     const { special } = caller.fixtures(tenantId);
     const read = async (classSourcedId = ''): Promise<string> =>
       reportsAnswerOf(await caller.call(readClassCohort, { tenantId, path: { classSourcedId } }));
