@@ -121,7 +121,7 @@ export const listCandidateReports = defineRoute({
     example: examples.page,
   },
   problems: ['503 dependency-incomplete'],
-  budget: { calls: 206, depth: 4 },
+  budget: { calls: 306, depth: 4 },
   lambda: {
     memoryMb: 1024,
     timeoutSeconds: 29,
