@@ -28,7 +28,7 @@ export interface Reads {
 export async function openReads(
   stack: Pick<TestStack, 'urls'>,
   caller: ReportsCaller,
-  subject: Subject,
+  subject: Pick<Subject, 'route' | 'call'>,
 ): Promise<Reads> {
   const { route } = subject;
   const { path = {}, ...call } = subject.call(caller.fixtures(tenantId));
