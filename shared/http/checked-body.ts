@@ -17,22 +17,31 @@ export interface CheckedBody {
   /** Its whole JSON text. */
   readonly text: () => string;
   /**
-   * Its text, cut at the places of the placeholders.
+   * The body with gaps at the places of the placeholders.
    * @param placeholders texts that the caller put into strings of the body, unguessable, so that they stand nowhere else; throws TypeError
    *   for one that JSON would escape, or that holds another one
    */
   readonly template: (placeholders: readonly string[]) => BodyTemplate;
 }
 
-/** A checked text with gaps. */
+/** A checked body with gaps. */
 export interface BodyTemplate {
-  /** Characters of the text without its gaps: what it takes up in a cache. */
-  readonly length: number;
   /**
    * The body with other values, one for each placeholder in their order, escaped as JSON needs it. It is not checked again: the values have
-   * to be ones that the schema takes where the placeholders stood.
+   * to be ones that the schema takes where the placeholders stood. Gaps are filled piece by piece, as the pieces are asked for.
    */
   readonly fill: (values: readonly string[]) => CheckedBody;
+  /**
+   * The same template as one text, which no longer holds the body's value; undefined when it would be longer than that, placeholders
+   * included: then no more of it than that has been made.
+   */
+  readonly keep: (maxLength: number) => KeptTemplate | undefined;
+}
+
+/** A checked text with gaps. */
+export interface KeptTemplate extends Pick<BodyTemplate, 'fill'> {
+  /** Characters of the text without its gaps: what it takes up in a cache. */
+  readonly length: number;
 }
 
 /** What each checked body was checked against. Nothing else can get in here. */
@@ -73,11 +82,10 @@ function isChecked(body: unknown): body is CheckedBody {
 }
 
 function checked(schema: z.ZodType, pieces: () => Iterable<string>): CheckedBody {
-  const text = (): string => [...pieces()].join('');
   const body: CheckedBody = {
     pieces,
-    text,
-    template: (placeholders) => templateOf(schema, text(), placeholders),
+    text: () => [...pieces()].join(''),
+    template: (placeholders) => templateOf(schema, pieces, placeholders),
   };
   schemas.set(body, schema);
   return body;
@@ -118,35 +126,52 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return prototype === Object.prototype || prototype === null;
 }
 
-function templateOf(schema: z.ZodType, text: string, placeholders: readonly string[]): BodyTemplate {
+/** A placeholder stands in a string of the body, and no string is divided: whatever piece holds a part of one holds all of it. */
+function templateOf(
+  schema: z.ZodType,
+  pieces: () => Iterable<string>,
+  placeholders: readonly string[],
+): BodyTemplate {
   for (const placeholder of placeholders) {
     if (placeholder === '' || escaped(placeholder) !== placeholder)
       throw new TypeError('a placeholder must be a text that JSON leaves as it is');
     if (placeholders.filter((other) => other.includes(placeholder)).length > 1)
       throw new TypeError('no placeholder may hold another one');
   }
-  // Texts and, at every other place, the number of the placeholder that stood there.
-  let segments: readonly (string | number)[] = [text];
-  for (const [index, placeholder] of placeholders.entries()) {
-    segments = segments.flatMap((segment) =>
-      typeof segment === 'number'
-        ? [segment]
-        : segment.split(placeholder).flatMap((part, n) => (n === 0 ? [part] : [index, part])),
-    );
-  }
+  // One look for all of them: that most rows of a large body hold none has to be found out quickly.
+  const gap = new RegExp(`(${placeholders.map((text) => RegExp.escape(text)).join('|') || '(?!)'})`, 'g');
+  /** What stands in the place of each placeholder. */
+  const textsOf = (values: readonly string[]): ReadonlyMap<string, string> => {
+    if (values.length !== placeholders.length)
+      throw new TypeError('a template takes one value for each of its placeholders');
+    return new Map(values.map((value, n) => [placeholders[n] ?? '', escaped(value)]));
+  };
   return {
-    length: segments.reduce<number>(
-      (sum, segment) => sum + (typeof segment === 'number' ? 0 : segment.length),
-      0,
-    ),
     fill(values) {
-      if (values.length !== placeholders.length)
-        throw new TypeError('a template takes one value for each of its placeholders');
-      const texts = values.map(escaped);
-      const filled = segments.map((segment) =>
-        typeof segment === 'number' ? (texts[segment] ?? '') : segment,
-      );
-      return checked(schema, () => filled);
+      const texts = textsOf(values);
+      const textOf = (placeholder: string): string => texts.get(placeholder) ?? '';
+      return checked(schema, function* () {
+        for (const piece of pieces()) yield piece.replace(gap, textOf);
+      });
+    },
+    keep(maxLength) {
+      const kept: string[] = [];
+      let length = 0;
+      for (const piece of pieces()) {
+        length += piece.length;
+        if (length > maxLength) return undefined;
+        kept.push(piece);
+      }
+      /** Texts and, at every other place, the placeholder that stood there. */
+      const segments = kept.join('').split(gap);
+      return {
+        length: segments.reduce((sum, text, n) => (n % 2 === 0 ? sum + text.length : sum), 0),
+        fill(values) {
+          const texts = textsOf(values);
+          const filled = segments.map((text, n) => (n % 2 === 0 ? text : (texts.get(text) ?? '')));
+          return checked(schema, () => filled);
+        },
+      };
     },
   };
 }

@@ -114,6 +114,7 @@ describe('the bounds of the cache', () => {
     cache.set('key', entry(KIB + 1));
     expect(cache.get('key')).toBeUndefined();
     expect(cache.bytes()).toBe(0);
+    expect(cache.maxLength).toBe(KIB);
   });
 
   it('counts what confirms an entry with it', () => {

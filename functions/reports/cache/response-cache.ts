@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { authorizationFingerprint } from '#functions/reports/access/fingerprint.ts';
 import type { Route } from '#shared/contract/route.ts';
-import type { BodyTemplate } from '#shared/http/checked-body.ts';
+import type { KeptTemplate } from '#shared/http/checked-body.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
@@ -26,7 +26,7 @@ export interface ClockReading {
 
 /** The text of an answer without what belongs to one request, and what has to be confirmed before it is given again. */
 export interface CachedReport {
-  readonly template: BodyTemplate;
+  readonly template: KeptTemplate;
   readonly validators: readonly Validator[];
   readonly composedAt: ClockReading;
 }
@@ -47,6 +47,8 @@ export interface ResponseCache {
   /** Keeps an entry, in the place of any other under its key, unless it is too large. */
   readonly set: (key: string, entry: CachedReport) => void;
   readonly drop: (key: string) => void;
+  /** Characters of the longest text that an entry can have. */
+  readonly maxLength: number;
   /** What the entries take up, as their bounds count it. */
   readonly bytes: () => number;
 }
@@ -126,6 +128,7 @@ export function createResponseCache({
       }
     },
     drop,
+    maxLength: Math.floor(maxEntryBytes / MAX_BYTES_PER_CHARACTER),
     bytes: () => total,
   };
 }

@@ -452,16 +452,35 @@ describe('an answer is not kept', () => {
     expect(warm.cache.bytes()).toBe(0);
   });
 
-  it('when it is larger than an entry may be, and goes out all the same', async () => {
-    const { facts, serve, warm } = setup();
-    const rows = Array.from({ length: 5_000 }, (_, n) =>
-      failedGate.mastery.map((row) => ({ ...row, caseGuid: `case-${n}`, policyId: 'p'.repeat(255) })),
-    ).flat();
-    const answer = await serve(
-      readAttemptReport,
-      composing(facts, () => ({ mastery: rows })),
+  it('when it is larger than an entry may be, and goes out all the same, row by row, with its own ids and times [RP-073, RP-085]', async () => {
+    const { facts, platform, warm, time } = setup();
+    const [example] = failedGate.mastery;
+    const mastery = Array.from({ length: 5_000 }, (_, n) => ({
+      ...example!,
+      caseGuid: `case-${n}`,
+      policyId: 'p'.repeat(255),
+    }));
+    const request = {
+      requestId: 'request-large',
+      traceId: 'trace-large',
+      problemsUrl: 'https://docs.example/problems',
+      principal: teacher,
+      path: { attemptId: failedGate.attemptId },
+      query: { view: 'summary' },
+    };
+    const answer = await serveReport(
+      warm,
+      { route: readAttemptReport, request, platform, profile },
+      composing(facts, () => ({ mastery })),
     );
-    expect(reportOf(answer).mastery).toHaveLength(5_000);
+    const body = answer.ok ? checkBody(readAttemptReport, answer.value.body) : answer;
+    const pieces = body.ok ? [...body.value.pieces()] : [];
+    const report = readAttemptReport.success.schema.parse(JSON.parse(pieces.join('')));
+    expect(report).toMatchObject({ requestId: 'request-large', traceId: 'trace-large' });
+    expect(report.mastery).toHaveLength(5_000);
+    expect(timesOf(report).every((at) => at > T0 && at <= time.now)).toBe(true);
+    expect(pieces.length).toBeGreaterThan(5_000);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1_000);
     expect(warm.cache.bytes()).toBe(0);
   });
 

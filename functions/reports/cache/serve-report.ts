@@ -80,10 +80,13 @@ export async function serveReport<R extends Route>(
   // The pipeline refuses it for the same reasons, and says them.
   if (!checked.ok) return ok({ body: composed.value });
   const template = templateOf(checked.value, stamps);
-  const validators = validatorsOf(stamps, sources.consulted());
-  if (validators !== undefined && isComplete(composed.value))
-    cache.set(key, { template, validators, composedAt });
-  return ok({ body: write(template, request, composedAt.now, [...stamps.observations().values()]) });
+  const validators = isComplete(composed.value) ? validatorsOf(stamps, sources.consulted()) : undefined;
+  // A body that is too large for the cache never becomes one text: its gaps are filled as it is written.
+  const kept = validators === undefined ? undefined : template.keep(cache.maxLength);
+  if (validators !== undefined && kept !== undefined)
+    cache.set(key, { template: kept, validators, composedAt });
+  const observed = [...stamps.observations().values()];
+  return ok({ body: write(kept ?? template, request, composedAt.now, observed) });
 }
 
 /** The times at which each source was confirmed; undefined when any of them was not. All are asked, side by side. */
@@ -115,7 +118,7 @@ function templateOf(
  * @param observed the times of its observations, in the order of their stamps
  */
 function write(
-  template: BodyTemplate,
+  template: Pick<BodyTemplate, 'fill'>,
   { requestId, traceId }: Pick<OperationRequest, 'requestId' | 'traceId'>,
   now: number,
   observed: readonly number[],
