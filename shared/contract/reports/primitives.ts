@@ -3,13 +3,16 @@ import { parseInstant } from '#shared/kernel/instant.ts';
 
 const MAX_REFERENCE_BYTES = 255;
 
+/** White space of Unicode, U+0085 included, and of JavaScript, which adds U+FEFF. */
+const WHITE_SPACE = /[\p{White_Space}\s]/u;
+
 /** 1-255 UTF-8 bytes without white space. What is not well-formed UTF-16 has no UTF-8 form. */
 function isReference(text: string): boolean {
   return (
     text.length > 0 &&
     text.length <= MAX_REFERENCE_BYTES &&
     text.isWellFormed() &&
-    !/\s/u.test(text) &&
+    !WHITE_SPACE.test(text) &&
     Buffer.byteLength(text) <= MAX_REFERENCE_BYTES
   );
 }
