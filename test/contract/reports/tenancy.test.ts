@@ -399,6 +399,35 @@ describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) =
   });
 });
 
+describe('the ids of a request', () => {
+  it('are its own: a trace is the one that the caller names or a new one, and nothing of an earlier request comes back, not even on a confirmed answer [RP-024, RP-073, RP-327]', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traced = { traceparent: `00-${trace}-00f067aa0ba902b7-01`, 'X-Request-Id': 'mine' };
+    const requestIds: string[] = [];
+    const traceIds: string[] = [];
+    for (const tenantId of localTenantIds) {
+      for (const { route, of } of subjects) {
+        const { path, opener } = of(tenantId);
+        for (const place of [path, nobodys(path)]) {
+          for (const headers of [traced, {}, traced, {}]) {
+            const claims = naming(place, opener);
+            const reply = await caller.call(route, { tenantId, path: place, claims, headers });
+            const { requestId, traceId } = idsIn(reply);
+            expect(reply.headers.get('x-request-id')).toBe(requestId);
+            requestIds.push(requestId);
+            if (headers === traced) expect(traceId).toBe(trace);
+            else traceIds.push(traceId);
+          }
+        }
+      }
+    }
+    expect(new Set(requestIds).size).toBe(requestIds.length);
+    expect(new Set([...traceIds, trace, 'mine', ...requestIds]).size).toBe(
+      traceIds.length + 2 + requestIds.length,
+    );
+  });
+});
+
 describe('what is written', () => {
   it('no answer to one tenant holds anything of the other, whatever it asks for, and no log line holds an id, a cursor or a token of anybody [RP-024, RP-324]', async () => {
     const ids = new Map(localTenantIds.map((tenantId) => [tenantId as string, idsOf(tenantId)]));
@@ -480,6 +509,13 @@ function idsOf(tenantId: string): ReadonlySet<string> {
   for (const id of reports.generated.records.keys()) found.add(id);
   expect(found.size).toBeGreaterThan(500);
   return found;
+}
+
+/** The ids of the request that an answer names: a page names them in its rows. */
+function idsIn({ text }: GatewayReply): { readonly requestId: string; readonly traceId: string } {
+  type Ids = ReturnType<typeof idsIn>;
+  const body = JSON.parse(text) as Ids | { readonly data: readonly [Ids] };
+  return 'data' in body ? body.data[0] : body;
 }
 
 /** The request line's path to a resource. */
