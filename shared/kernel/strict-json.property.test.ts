@@ -33,6 +33,16 @@ describe('parseStrictJson', () => {
     );
   });
 
+  it.each([
+    ['{"__proto__":1,"__proto__":2}', ''],
+    ['{"0":1,"1":2,"0":3}', ''],
+    // What the first of the two held is gone from the value, and what a string says counts for nothing.
+    ['{"a":{"b":1,"c":[{"d":2}]},"a":3}', ''],
+    ['[{"a":"\\":","b":":","a":"\\\\"}]', '/0'],
+  ])('refuses %s', (text, pointer) => {
+    expect(parseStrictJson(text)).toEqual({ ok: false, error: { kind: 'duplicate-key', pointer } });
+  });
+
   it('accepts the same name in different objects', () => {
     expect(parseStrictJson('{"a":{"a":[{"a":1},{"a":2}]}}').ok).toBe(true);
   });
@@ -53,5 +63,6 @@ describe('parseStrictJson', () => {
   it('accepts 64 levels, a paired surrogate and brackets inside strings', () => {
     expect(parseStrictJson('['.repeat(64) + ']'.repeat(64)).ok).toBe(true);
     expect(parseStrictJson('{"a":"\\ud83d\\ude00 [{,:\\"","b":1}').ok).toBe(true);
+    expect(parseStrictJson('{"__proto__":{":":"\\\\"},"constructor":":\\":"}').ok).toBe(true);
   });
 });

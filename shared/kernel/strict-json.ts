@@ -21,7 +21,45 @@ export function parseStrictJson(text: string): Result<unknown, StrictJsonError> 
   } catch {
     return err({ kind: 'malformed' });
   }
-  return inspectText(text) ?? ok(value);
+  return membersOf(value) === countMembers(text) ? ok(value) : (inspectText(text) ?? ok(value));
+}
+
+/**
+ * How many members the objects of a parsed value have, at every depth; undefined when the value itself breaks a rule. Of a repeated name only
+ * the last member is left, so a text that has one has more members than its value.
+ */
+function membersOf(value: unknown, depth = 0): number | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? 0 : undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : undefined;
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth >= MAX_DEPTH) return undefined;
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const element of value as readonly unknown[]) {
+      const inside = membersOf(element, depth + 1);
+      if (inside === undefined) return undefined;
+      members += inside;
+    }
+    return members;
+  }
+  for (const name in value) {
+    if (!name.isWellFormed()) return undefined;
+    const inside = membersOf((value as Readonly<Record<string, unknown>>)[name], depth + 1);
+    if (inside === undefined) return undefined;
+    members += 1 + inside;
+  }
+  return members;
+}
+
+/** The members of all objects in a text that is known to be valid JSON: its colons outside strings. */
+function countMembers(text: string): number {
+  let members = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) at = endOfString(text, at) - 1;
+    else if (char === 0x3a) members += 1;
+  }
+  return members;
 }
 
 interface Frame {
@@ -30,7 +68,7 @@ interface Frame {
   index: number;
 }
 
-/** Scans a text that is known to be valid JSON. */
+/** What breaks a rule first in a text that is known to be valid JSON, found by looking at everything in it. */
 function inspectText(text: string): Result<never, StrictJsonError> | undefined {
   const frames: Frame[] = [];
   let expectName = false;
