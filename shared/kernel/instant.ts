@@ -15,14 +15,17 @@ export function parseInstant(text: string): number | undefined {
  * Throws on what parseInstant refuses.
  */
 export function compareInstants(a: string, b: string): number {
-  const [first, second] = [ordinal(a), ordinal(b)];
+  const [first, second] = [normalizeInstant(a), normalizeInstant(b)];
   return first < second ? -1 : first > second ? 1 : 0;
 }
 
-/** All digits of an instant at fixed places, so that texts stand in the order of time. */
-function ordinal(text: string): string {
-  if (parseInstant(text) === undefined) throw new TypeError('compareInstants: not an instant');
-  return `${text.slice(0, 19)}.${text.slice(20, -1).padEnd(9, '0')}`;
+/**
+ * The one spelling of an instant: all nine fractional digits, so that equal texts are equal instants and texts stand in the order of time.
+ * Throws on what parseInstant refuses.
+ */
+export function normalizeInstant(text: string): string {
+  if (parseInstant(text) === undefined) throw new TypeError('normalizeInstant: not an instant');
+  return `${text.slice(0, 19)}.${text.slice(20, -1).padEnd(9, '0')}Z`;
 }
 
 /** The instant as `YYYY-MM-DDTHH:mm:ss.SSSZ`. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, hashCanonical, sha256Hex } from './canonical-json.ts';
 import { deterministicUuid } from './deterministic-uuid.ts';
 import { isStrongEntityTag, strongEntityTag } from './entity-tag.ts';
-import { compareInstants, formatInstant, parseInstant } from './instant.ts';
+import { compareInstants, formatInstant, normalizeInstant, parseInstant } from './instant.ts';
 import { roundSignificant } from './numbers.ts';
 
 describe('canonical JSON', () => {
@@ -90,6 +90,7 @@ describe('instants', () => {
       expect(compareInstants('2026-01-31T09:30:00.0000001Z', '2026-01-31T09:30:00.00000011Z')).toBe(-1);
       expect(compareInstants('2026-01-31T09:30:00.9Z', '2026-01-31T09:30:00.10Z')).toBe(1);
       expect(compareInstants('2026-01-31T09:30:00Z', '2026-01-31T09:30:00.000Z')).toBe(0);
+      expect(normalizeInstant('2026-01-31T09:30:00.50Z')).toBe('2026-01-31T09:30:00.500000000Z');
     });
 
     it('are instants: anything else is a defect', () => {

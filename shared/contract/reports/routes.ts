@@ -19,6 +19,21 @@ const limit = z
   .default(25)
   .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: 25 } });
 
+/** Said of every cursor that is refused, whatever is wrong with it [RP-303]. */
+export const cursorRefusal = {
+  reason: 'not-allowed',
+  message: 'must be an unexpired cursor of this very list',
+};
+
+const cursor = z
+  .string()
+  .refine((text) => text.length >= 1 && text.length <= 2048, {
+    message: cursorRefusal.message,
+    params: { reason: cursorRefusal.reason },
+  })
+  .meta({ minLength: 1, maxLength: 2048 })
+  .optional();
+
 /** The filters of a candidate's reports; which rows they match is decided on authoritative facts, never on these. */
 const candidateQuery = z.strictObject({
   qtiTestId: reference.optional(),
@@ -29,7 +44,7 @@ const candidateQuery = z.strictObject({
   /** Newest modification first, ties by attempt id ascending. */
   sort: z.enum(['-modifiedAt']).default('-modifiedAt'),
   limit,
-  cursor: z.string().min(1).max(2048).optional(),
+  cursor,
 });
 
 /** GET /v1/attempt-reports/{attemptId} */

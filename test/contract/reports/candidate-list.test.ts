@@ -8,6 +8,7 @@ import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
 import { createDataKeyOpener } from '#shared/aws/kms.ts';
 import { createKeySettings } from '#shared/aws/settings-table.ts';
 import type { AttemptReport, AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
+import { normalizeInstant } from '#shared/kernel/instant.ts';
 import { listCandidateReports, readAttemptReport } from '#shared/contract/reports/routes.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
@@ -400,6 +401,10 @@ describe('a cursor', () => {
 
     await accepted('a refreshed token', ask(own, { claims: { ...claims(), expiresInSeconds: 120 } }));
     const reordered = [other, studentId, studentId];
+    const [seconds = ''] = filters.modifiedSince.split(/[.Z]/);
+    const fraction = filters.modifiedSince.slice(seconds.length + 1, -1);
+    const respelt = `${seconds}.${fraction.padEnd(9, '0')}Z`;
+    await accepted('the same instant in another spelling', ask({ ...own, modifiedSince: respelt }));
     await accepted('the same claims in another order', ask(own, { claims: { studentIds: reordered } }));
   });
 
@@ -456,7 +461,13 @@ describe('a cursor', () => {
       list: listCandidateReports.operationId,
       keyset: ['modifiedAt', 'attemptId'],
       principal,
-      binding: { candidateSourcedId: candidate(), ...asked, sort: '-modifiedAt', limit: Number(limit) },
+      binding: {
+        candidateSourcedId: candidate(),
+        ...asked,
+        modifiedSince: normalizeInstant(asked.modifiedSince),
+        sort: '-modifiedAt',
+        limit: Number(limit),
+      },
     };
     const cursor = await given();
     const opened = await openCursor(keys.ring, use, cursor, Date.now());

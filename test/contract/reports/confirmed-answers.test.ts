@@ -136,7 +136,7 @@ it('composes a report anew as soon as one of its owners says something else [RP-
   expect(JSON.parse(second.reply.text)).toMatchObject({ score: { value: score.value - 1 } });
 });
 
-it('hides a report again from whoever may no longer see it [RP-320, RP-337]', async () => {
+it('hides a report again from whoever may no longer see it [RP-316, RP-337]', async () => {
   const { attempts } = caller.fixtures(tenantId);
   const call = { ...someone(readAttemptReport), path: { attemptId: attempts.formative } };
   expect(reportsAnswerOf((await ask(readAttemptReport, call)).reply)).toBe('200');

@@ -9,9 +9,10 @@ import { readCandidatePage } from '#functions/reports/sources/candidate-page.ts'
 import type { PageFacts } from '#functions/reports/sources/candidate-page.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import type { attemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { cursorRefusal, listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';
+import { normalizeInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
@@ -72,11 +73,20 @@ function filtersOf({ qtiTestId, testKind, status, modifiedSince }: Request['quer
 
 function cursorUse({ principal, path, query }: Request): CursorUse<keyof RowPlace> {
   const { sort, limit } = query;
+  const filters = filtersOf(query);
   return {
     list: listCandidateReports.operationId,
     keyset: ['modifiedAt', 'attemptId'],
     principal,
-    binding: { ...path, ...filtersOf(query), sort, limit },
+    binding: {
+      ...path,
+      ...filters,
+      // One instant has many spellings.
+      modifiedSince:
+        filters.modifiedSince === undefined ? undefined : normalizeInstant(filters.modifiedSince),
+      sort,
+      limit,
+    },
   };
 }
 
@@ -89,12 +99,7 @@ async function placeAfter(
   if (query.cursor === undefined) return ok(undefined);
   const place = await openCursor(keys, use, query.cursor, receivedAt);
   if (place.ok) return place;
-  const refused = invalid(
-    'query',
-    ['cursor'],
-    'not-allowed',
-    'must be an unexpired cursor of this very list',
-  );
+  const refused = invalid('query', ['cursor'], cursorRefusal.reason, cursorRefusal.message);
   return err(problem('reports', 'validation', 400, { invalidParams: [refused] }));
 }
 
