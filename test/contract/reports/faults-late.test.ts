@@ -4,7 +4,7 @@ import { operations } from '#shared/platform/operations.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { rowsOf, subjects } from './fault-table.ts';
+import { ALWAYS, rowsOf, subjects } from './fault-table.ts';
 import type { Subject } from './fault-table.ts';
 import { openReads, somebody } from './sound-reads.ts';
 import type { Reads } from './sound-reads.ts';
@@ -56,7 +56,7 @@ describe('an owner that does not answer in time', () => {
     it(`is answered like one that is down, before the function has to end: ${late.join(', ')} [${rule}]`, async () => {
       for (const name of late) {
         const { id: operation, method } = operations[name];
-        await stack.fault({ operation, method, kind: 'latency', milliseconds: LATE_MS, times: 1_000 });
+        await stack.fault({ operation, method, kind: 'latency', milliseconds: LATE_MS, times: ALWAYS });
       }
       const concerned = subjects.flatMap((subject) =>
         rowsOf(subject.table)

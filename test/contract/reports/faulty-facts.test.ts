@@ -1,12 +1,11 @@
-import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EntityName } from '#local/platform/entities.ts';
 import { cohortKey } from '#local/platform/world.ts';
 import type { ReportsSeed } from '#local/platform/world.ts';
 import type { AttemptReport, AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
-import type * as z from 'zod';
-import type { cohortReport } from '#shared/contract/reports/cohort-report.ts';
+import type { CohortReport } from '#shared/contract/reports/cohort-report.ts';
 import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
-import type { readinessReport } from '#shared/contract/reports/readiness-report.ts';
+import type { ReadinessReport } from '#shared/contract/reports/readiness-report.ts';
 import {
   listCandidateReports,
   readAttemptReport,
@@ -37,8 +36,6 @@ afterEach(async () => {
 });
 afterAll(() => stack.close());
 
-type CohortReport = z.output<typeof cohortReport>;
-type ReadinessReport = z.output<typeof readinessReport>;
 type Fixtures = ReturnType<ReportsCaller['fixtures']>;
 
 /** What the owners hold of one thing that is reported on. */
@@ -142,27 +139,28 @@ function describeDefects<Body>(
     beforeAll(async () => {
       reads = await openReads(stack, caller, { route, call });
     });
-    it.each(defects)('$title [$rules]', async ({ changes, expected }) => {
-      const held = heldOf(role);
-      for (const { entity, id, pointer, value } of changes.map((make) => make(held)))
-        await stack.control('PATCH', 'entities', {
-          tenantId,
-          entity,
-          id,
-          changes: [{ pointer, value }],
-        });
-      const asking = somebody();
-      const reply = await reads.send(asking);
-      const sentence = sentenceOf(stack, reads.sound, reply);
-      if (typeof expected === 'string') expect(sentence).toBe(expected);
-      else {
-        expect(reply.status).toBe(200);
-        const sound = JSON.parse(reads.sound.given.text) as Body;
-        expect(factsOf(JSON.parse(reply.text))).toEqual(factsOf(expected(sound)));
-      }
-      await stack.control('POST', 'reset');
-      expect(await reads.ask(asking)).toBe('200');
-    });
+    for (const { title, changes, expected, rules } of defects)
+      it(`${title} [${rules}]`, async () => {
+        const held = heldOf(role);
+        for (const { entity, id, pointer, value } of changes.map((make) => make(held)))
+          await stack.control('PATCH', 'entities', {
+            tenantId,
+            entity,
+            id,
+            changes: [{ pointer, value }],
+          });
+        const asking = somebody();
+        const reply = await reads.send(asking);
+        const sentence = sentenceOf(stack, reads.sound, reply);
+        if (typeof expected === 'string') expect(sentence).toBe(expected);
+        else {
+          expect(reply.status).toBe(200);
+          const sound = JSON.parse(reads.sound.given.text) as Body;
+          expect(factsOf(JSON.parse(reply.text))).toEqual(factsOf(expected(sound)));
+        }
+        await stack.control('POST', 'reset');
+        expect(await reads.ask(asking)).toBe('200');
+      });
   });
 }
 
