@@ -123,8 +123,11 @@ describe('a call that succeeds', () => {
     ['W/"v1"', 'W/"v1"'],
     ['v1', undefined],
     ['"a", "b"', undefined],
-    [`"${'x'.repeat(255)}"`, undefined],
-  ])('keeps the ETag %s as %s', async (etag, expected) => {
+    [`"${'x'.repeat(253)}"`, `"${'x'.repeat(253)}"`],
+    [`"${'x'.repeat(254)}"`, undefined],
+    [`W/"${'x'.repeat(251)}"`, `W/"${'x'.repeat(251)}"`],
+    [`W/"${'x'.repeat(252)}"`, undefined],
+  ])('keeps the ETag %s as %s, at most 255 characters of it [RP-086]', async (etag, expected) => {
     const { platform } = setup([answer(good, { headers: { ...JSON_HEADERS, etag } })]);
     const result = await platform.call(read, call);
     expect(result.ok && result.value.etag).toBe(expected);

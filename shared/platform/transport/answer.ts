@@ -2,10 +2,11 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { UpstreamFault } from '../fault.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,254}"$/;
+/** As long as the version of a receipt can be [RP-086]. */
+const ENTITY_TAG = /^(?=.{2,255}$)(?:W\/)?"[\x21\x23-\x7e]*"$/;
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i;
 
-/** Whether the text is one entity tag (RFC 9110 section 8.8.3), strong or weak, of at most 254 characters between the quotes. */
+/** Whether the text is one entity tag (RFC 9110 section 8.8.3), strong or weak, of at most 255 characters, quotes included. */
 export function isEntityTag(text: string): boolean {
   return ENTITY_TAG.test(text);
 }
