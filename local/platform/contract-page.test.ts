@@ -41,6 +41,17 @@ describe('the rendered contracts', () => {
     // What may be left out, in the notation of RFC 6570.
     expect(text).toContain('{candidateSourcedId}/attempts?limit={limit}{&qtiTestId,testKind,status,');
   });
+
+  it('show every shape whole: named parts in their places, and all of an answer that is looked at in two steps [RP-022]', () => {
+    const text = renderContracts();
+    expect(text).toContain('candidateSourcedId: string /* PlatformReference */;');
+    expect(text).toContain('scoredAt: string /* Instant, date-time */;');
+    expect(text).toContain('minimum: number | null;');
+    expect(text).toContain('scope: {\n    type: "class";');
+    const [evidence = ''] = text.split('\nqti.read_attempt_evidence. ')[1]!.split('\n### ');
+    for (const member of ['administrationId', 'contentTestSpecVersion', 'resultRecordVersion', 'outcomes'])
+      expect(evidence).toContain(`\n  ${member}: `);
+  });
 });
 
 describe('the double', () => {

@@ -49,7 +49,7 @@ function section(row: UpstreamOperation): readonly string[] {
     `${title}:`,
     '',
     '```ts',
-    typeOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), ''),
+    typeOf(inlined(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })), ''),
     '```',
     '',
   ];
@@ -60,18 +60,29 @@ function section(row: UpstreamOperation): readonly string[] {
     `${row.id}. ${row.rule} The answer is at most ${row.maxAnswerBytes / 1024} KiB${row.tenantInAnswer ? ' and names its tenant' : ''}.`,
     '',
     ...(row.body === undefined ? [] : shape('Body', row.body)),
-    ...(isEmpty ? ['The answer’s body is not read.', ''] : shape('Answer', row.answer)),
+    ...(isEmpty ? ['The answer’s body is not read.', ''] : shape('Answer', row.wholeAnswer ?? row.answer)),
   ];
 }
 
 type Schema = z.core.JSONSchema._JSONSchema;
+
+/** The schema with its named parts in their places, under their names: the page shows every shape whole. */
+function inlined({ $defs: parts = {}, ...schema }: z.core.JSONSchema.JSONSchema): Schema {
+  const text = JSON.stringify(schema, (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
+    const name = String(value.$ref).replace('#/$defs/', '');
+    return { ...parts[name], id: name };
+  });
+  return JSON.parse(text) as Schema;
+}
 
 /** A JSON Schema in the notation of a TypeScript type, with what the type cannot say as a comment. */
 function typeOf(schema: Schema, indent: string): string {
   if (typeof schema === 'boolean') return 'unknown';
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.anyOf !== undefined) return schema.anyOf.map((option) => typeOf(option, indent)).join(' | ');
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options !== undefined) return options.map((option) => typeOf(option, indent)).join(' | ');
   if (schema.type === 'array') {
     const { items, minItems } = schema;
     const element = items === undefined || Array.isArray(items) ? 'unknown' : typeOf(items, indent);
@@ -93,6 +104,7 @@ function typeOf(schema: Schema, indent: string): string {
 
 function scalar(schema: Exclude<Schema, boolean>): string {
   const limits = [
+    schema.id ?? '',
     schema.pattern === undefined ? '' : `matches ${schema.pattern}`,
     schema.format === undefined || schema.pattern !== undefined ? '' : schema.format,
     schema.minimum === undefined ? '' : `at least ${schema.minimum}`,
@@ -100,8 +112,8 @@ function scalar(schema: Exclude<Schema, boolean>): string {
       ? ''
       : `at most ${schema.maximum}`,
   ].filter((limit) => limit !== '');
-  const type =
-    schema.type === 'integer' ? 'number' : typeof schema.type === 'string' ? schema.type : 'unknown';
-  const whole = schema.type === 'integer' ? ['whole', ...limits] : limits;
+  const types = [schema.type ?? 'unknown'].flat();
+  const type = types.map((name) => (name === 'integer' ? 'number' : name)).join(' | ');
+  const whole = types.includes('integer') ? ['whole', ...limits] : limits;
   return whole.length === 0 ? type : `${type} /* ${whole.join(', ')} */`;
 }

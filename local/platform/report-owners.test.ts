@@ -141,7 +141,10 @@ const reads: readonly {
   },
 ];
 
-function evidenceOf({ platform: { reports }, fixtures }: TenantWorld, role: 'gatePass') {
+function evidenceOf(
+  { platform: { reports }, fixtures }: TenantWorld,
+  role: keyof TenantWorld['fixtures']['reports']['attempts'],
+) {
   return reports.attempts.find(({ attemptId }) => attemptId === fixtures.reports.attempts[role])!;
 }
 
@@ -391,6 +394,25 @@ describe('the index of a candidate’s attempts', () => {
       );
       expect([await ask('scored'), await ask('indeterminate')]).toEqual([[], [attemptId]]);
     }
+  });
+
+  it.each([
+    ['a mastery gate without a decision as indeterminate', 'gatePass', '/gate', null, 'indeterminate'],
+    ['an undecided gate of another kind as scored', 'gateIndeterminate', '/testKind', 'formative', 'scored'],
+    ['a kind of tomorrow as scored', 'formative', '/testKind', 'quiz', 'scored'],
+  ] as const)('counts %s', async (_, name, pointer, value, expected) => {
+    const { attemptId, candidateSourcedId, resultRecordId } = evidenceOf(aurora, name);
+    await platform.change('tenant-aurora', 'results.settled_record', resultRecordId!, pointer, value);
+    const found: string[] = [];
+    for (const status of ['scored', 'indeterminate']) {
+      const page = await get(operations.listCandidateAttempts, {
+        path: { candidateSourcedId },
+        query: { limit: '100', status },
+      });
+      const { rows } = operations.listCandidateAttempts.answer.parse(await answerOf(page));
+      if (rows.some((row) => row.attemptId === attemptId)) found.push(status);
+    }
+    expect(found).toEqual([expected]);
   });
 
   it('is empty for a candidate without attempts', async () => {

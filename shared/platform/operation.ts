@@ -42,6 +42,8 @@ export interface UpstreamOperation<
   readonly success: readonly number[];
   readonly body: Body;
   readonly answer: Answer;
+  /** What the owner answers where `answer` is only the part that the client looks at first. */
+  readonly wholeAnswer?: z.ZodType;
   /** The status alone acknowledges: whatever body comes with it is not read. */
   readonly bodyIgnored?: true;
   /** Whether the answer names its tenant, which must then equal the profile's. */

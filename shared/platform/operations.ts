@@ -14,6 +14,7 @@ import {
 import { anchorTable } from './owners/extmap.ts';
 import { classSingleton, schoolSingleton, userSingleton } from './owners/oneroster.ts';
 import {
+  attemptEvidence,
   attemptIdentity,
   deliveryJson,
   deliverySessionRequest,
@@ -253,6 +254,7 @@ export const operations = {
     success: [200],
     body: undefined,
     answer: attemptIdentity,
+    wholeAnswer: attemptEvidence,
     tenantInAnswer: true,
     maxAnswerBytes: LARGE,
     rule: 'The one lookup by attempt id: QTI’s facts, and the ids and versions under which Results and Content hold theirs; those owners must then answer exactly these versions.',
@@ -301,7 +303,7 @@ export const operations = {
     answer: candidateAttempts,
     tenantInAnswer: true,
     maxAnswerBytes: LARGE,
-    rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive; `status` `indeterminate` means that the gate is, or lacks coverage evidence or criteria. A row without a record passes `testKind` and `status`.',
+    rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive; `status` `indeterminate` means that the gate of a `mastery_gate` is, or lacks its decision, coverage evidence or criteria; every other record is `scored`. A row without a record passes `testKind` and `status`.',
   }),
   readReportCriteria: operation({
     id: 'content.read_report_criteria',

@@ -76,12 +76,13 @@ function passes(
   return status === undefined || (status === 'indeterminate') === isIndeterminate(tenant, row);
 }
 
-/** Whether a gate is undecided, or nothing covers or governs its decision. */
+/** Whether a mastery gate is undecided, or nothing covers or governs its decision. A gate of another kind decides nothing. */
 function isIndeterminate(tenant: TenantState, { record, contentTestSpecId }: IndexRow): boolean {
-  const gate = record?.gate ?? null;
-  if (gate === null) return false;
+  if (record?.testKind !== 'mastery_gate') return false;
+  const { gate } = record;
   const criteria = tenant.criteria.get(contentTestSpecId)?.criteria ?? null;
   return (
+    gate === null ||
     gate.status === 'indeterminate' ||
     gate.coverageEvidenceId === null ||
     gate.criteriaVersion === null ||
