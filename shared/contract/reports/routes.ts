@@ -7,6 +7,10 @@ import * as examples from './examples.ts';
 import { instant, reference } from './primitives.ts';
 import { readinessReport } from './readiness-report.ts';
 
+/*
+ * Budgets are of the worst that can happen: a kept answer is confirmed, in vain; then everything is read, and what does not agree once more.
+ */
+
 /** What every read takes alike: no body, no key, no precondition. */
 const read = { body: undefined, maxBodyBytes: 0, idempotencyKey: false, ifMatch: false };
 const noQuery = z.strictObject({});
@@ -72,9 +76,11 @@ export const readAttemptReport = defineRoute({
     example: examples.failedGate,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  // 6 confirmations; lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side.
   budget: { calls: 15, depth: 5 },
   lambda: {
-    memoryMb: 3008,
+    // One whole processor. A record of 64 MB, read twice, takes half of the memory (`npm run bench -- --only report-limit`).
+    memoryMb: 1769,
     timeoutSeconds: 29,
     grants: ['profiles:read'],
     impact: 'Clients cannot show the report of an attempt.',
@@ -102,6 +108,7 @@ export const readReadiness = defineRoute({
     example: examples.notReady,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  // 5 confirmations; lookup; record, criteria, crosswalks, candidate; and all of these but the candidate once more.
   budget: { calls: 14, depth: 4 },
   lambda: {
     memoryMb: 1024,
@@ -136,7 +143,11 @@ export const listCandidateReports = defineRoute({
     example: examples.page,
   },
   problems: ['503 dependency-incomplete'],
-  budget: { calls: 306, depth: 4 },
+  /*
+   * 103 confirmations of a page that a second read of the index had filled up; then candidate and index, the criteria of 100 test specs, and
+   * index and criteria once more. As 32 calls are under way at a time, 100 of them take four turns: 4, and 1 + 4 + 4.
+   */
+  budget: { calls: 306, depth: 13 },
   lambda: {
     memoryMb: 1024,
     timeoutSeconds: 29,
@@ -152,6 +163,7 @@ const cohort = {
   scope: 'reports:read',
   gates: ['A', 'D'],
   problems: ['503 dependency-incomplete'],
+  // Roster and rollup, confirmed in vain and then read.
   budget: { calls: 4, depth: 2 },
 } as const;
 const cohortLambda = { memoryMb: 512, timeoutSeconds: 15, grants: ['profiles:read'] } as const;
@@ -217,6 +229,7 @@ export const readEquivalence = defineRoute({
     example: examples.equivalentForms,
   },
   problems: ['503 dependency-incomplete'],
+  // 4 confirmations; form; analysis, criteria, form evidence; and all four once more, side by side.
   budget: { calls: 12, depth: 4 },
   lambda: {
     memoryMb: 512,
