@@ -5,10 +5,11 @@ import { flag, list, runCommand } from '#tools/terminal/command.ts';
 import { bundlePart } from './bundles.ts';
 import { engineParts } from './engine.ts';
 import type { Part, Progress } from './measure.ts';
+import { limitPart } from './report-limit.ts';
 import { reportParts } from './reports.ts';
 import { wireParts } from './wire.ts';
 
-const parts: readonly Part[] = [...engineParts, ...reportParts, ...wireParts, bundlePart];
+const parts: readonly Part[] = [...engineParts, ...reportParts, limitPart, ...wireParts, bundlePart];
 const names = parts.map(({ name }) => name);
 
 const command = {

@@ -26,13 +26,12 @@ import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import { addressOf } from '#shared/platform/transport/address.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test/support/lambda.ts';
 import { principalWith } from '#test/support/principal.ts';
-import { buildFunctions } from '#tools/build.ts';
 import { ATTEMPT_ID, CANDIDATE_ID, makeAttempt, makeHistory, TENANT_ID } from './attempt.ts';
 import type { OwnerAnswer } from './attempt.ts';
 import { above, duration, judge, ratio, table, timeAll } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
+import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
 
 /** The largest number of rows that a report may have, and what an item gives evidence for on average. */
 const LARGE = { rows: 5_000, evidencePerRow: 5 };
@@ -45,9 +44,9 @@ const LARGE_CPU = 150;
 /** … and from event to last byte for a small one, of owners who answer at once. */
 const SMALL_P50 = 2;
 /** Guards, ours: how many times dearer than the runtime's own parser reading a record may be, … */
-const READ_GUARD = 12;
+const READ_GUARD = 6;
 /** … than its writer writing a report, gaps filled, … */
-const WRITE_GUARD = 4;
+const WRITE_GUARD = 2;
 /** … and four times the rows than a quarter of them. */
 const GROWTH_GUARD = 5;
 
@@ -254,31 +253,13 @@ async function page(progress: Progress): Promise<Report> {
 /** The bundle as Lambda runs it, on this thread. */
 async function smallReport(progress: Progress): Promise<Report> {
   progress('building');
-  const { operationId, handler } = readAttemptReport;
-  const built = unwrap(
-    await buildFunctions({ outdir: 'build/bench/reports', entries: [{ operationId, handler }] }),
-    (errors) => errors.join('\n'),
-  );
-  const issuer = await createTestIssuer();
-  const seconds = Math.floor(Date.now() / 1000);
-  const token = await issuer.sign({
-    tenantId: TENANT_ID,
-    studentIds: [CANDIDATE_ID],
-    iat: seconds,
-    exp: seconds + 3_600,
-  });
-  const event = proxyEvent(
-    readAttemptReport,
-    { path: { attemptId: ATTEMPT_ID }, query: { view: 'evidence' } },
-    { Authorization: `Bearer ${token}` },
-  );
+  const file = await buildReportFunction();
+  const { event, jwks } = await makeReportRequest();
   /** Only what has an entity tag is kept, and confirmed later. */
   const owners = { confirming: false };
-  const restore = replaceSurroundings(JSON.stringify(issuer.jwks), makeAttempt(SMALL), owners);
+  const restore = replaceSurroundings(jwks, makeAttempt(SMALL), owners);
   try {
-    const { handler: lambda } = (await import(pathToFileURL(built[0]?.file ?? '').href)) as {
-      handler: unknown;
-    };
+    const { handler: lambda } = (await import(pathToFileURL(file).href)) as { handler: unknown };
     if (!isStreaming(lambda)) throw new Error('the handler does not stream its answer');
     const invoke = async (confirming: boolean): Promise<void> => {
       owners.confirming = confirming;
@@ -346,19 +327,7 @@ function replaceSurroundings(
     awslambda: awsLambda,
     fetch: (url: string, init?: RequestInit) => Promise.resolve(answer(url, init)),
   });
-  Object.assign(process.env, {
-    STAGE: 'bench',
-    TOKEN_ISSUER: testIssuerUrl,
-    TOKEN_AUDIENCE: testAudience.reports,
-    TOKEN_JWKS_URL: KEY_SET_URL,
-    TOKEN_ALGORITHMS: 'ES256',
-    PROBLEMS_URL: 'https://docs.example/problems',
-    PROFILES_PATH: '/bench/profiles',
-    PLATFORM_TENANT: TENANT_ID,
-    PLATFORM_JWT: profile.credential.reveal(),
-    PLATFORM_URL: profile.baseUrl,
-    LOG_LEVEL: 'error',
-  });
+  Object.assign(process.env, functionVariables('bench', KEY_SET_URL, profile.baseUrl));
   return () => {
     process.stdout.write = write;
     globalThis.fetch = fetch;

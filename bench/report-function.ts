@@ -1,0 +1,57 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test/support/lambda.ts';
+import { buildFunctions } from '#tools/build.ts';
+import { ATTEMPT_ID, CANDIDATE_ID, TENANT_ID } from './attempt.ts';
+
+/** The bundle of the function that reads a report, as it deploys: its path. */
+export async function buildReportFunction(): Promise<string> {
+  const { operationId, handler } = readAttemptReport;
+  const built = await buildFunctions({
+    outdir: 'build/bench/reports',
+    entries: [{ operationId, handler }],
+  });
+  if (!built.ok) throw new Error(built.error.join('\n'));
+  return built.value[0]?.file ?? '';
+}
+
+/** A request for the whole report of the made-up attempt, and the key set that its token is verified with. */
+export async function makeReportRequest(
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly event: APIGatewayProxyEvent; readonly jwks: string }> {
+  const issuer = await createTestIssuer();
+  const seconds = Math.floor(Date.now() / 1000);
+  const token = await issuer.sign({
+    tenantId: TENANT_ID,
+    studentIds: [CANDIDATE_ID],
+    iat: seconds,
+    exp: seconds + 3_600,
+  });
+  const event = proxyEvent(
+    readAttemptReport,
+    { path: { attemptId: ATTEMPT_ID }, query: { view: 'evidence' }, headers },
+    { Authorization: `Bearer ${token}` },
+  );
+  return { event, jwks: JSON.stringify(issuer.jwks) };
+}
+
+/** The variables that the function finds. Only the stage `local` speaks plain http. */
+export function functionVariables(
+  stage: string,
+  keySetUrl: string,
+  platformUrl: string,
+): Readonly<Record<string, string>> {
+  return {
+    STAGE: stage,
+    TOKEN_ISSUER: testIssuerUrl,
+    TOKEN_AUDIENCE: testAudience.reports,
+    TOKEN_JWKS_URL: keySetUrl,
+    TOKEN_ALGORITHMS: 'ES256',
+    PROBLEMS_URL: 'https://docs.example/problems',
+    PROFILES_PATH: '/bench/profiles',
+    PLATFORM_TENANT: TENANT_ID,
+    PLATFORM_JWT: 'credential',
+    PLATFORM_URL: platformUrl,
+    LOG_LEVEL: 'error',
+  };
+}
