@@ -11,7 +11,6 @@ import type { HeaderFacts, ReportKind } from './report-kind.ts';
 export const adaptiveDiagnostic: ReportKind = {
   gate: () => ok(null),
   diagnostic: composeDiagnostic,
-  status: () => 'scored',
 };
 
 /** What Results measured, counted by QTI; the external scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108]. */

@@ -101,13 +101,13 @@ describe('a report of each kind', () => {
     });
   });
 
-  it('calls a kind of tomorrow unknown, as it does the status that would depend on it [RP-060, RP-061]', () => {
+  it('calls a kind of tomorrow unknown, of which every settled attempt is scored [RP-060, RP-061]', () => {
     for (const testKind of ['a_kind_of_tomorrow', 'unknown', 'constructor', '__proto__', '']) {
       const facts = settledAttempt('a_kind_of_tomorrow');
       facts.record.value.testKind = facts.criteria.value.testKind = testKind;
       expect(report(facts)).toMatchObject({
         testKind: 'unknown',
-        status: 'unknown',
+        status: 'scored',
         gate: null,
         diagnostic: null,
       });

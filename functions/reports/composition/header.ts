@@ -47,7 +47,8 @@ export function composeHeader(facts: HeaderFacts): Result<ComposedHeader, Proble
   if (!diagnostic.ok) return diagnostic;
   return ok({
     testKind: settled.value,
-    status: kind.status(gate.value),
+    // Whatever its kind, an attempt with a report is a settled one; only a gate can leave it open (the reading of RP-104).
+    status: gate.value?.status === 'indeterminate' ? 'indeterminate' : 'scored',
     score: score.value,
     gate: gate.value,
     diagnostic: diagnostic.value,

@@ -10,7 +10,6 @@ import type { ReportKind } from './report-kind.ts';
 export const masteryGate: ReportKind = {
   gate: ({ record, criteria }) => decideGate(record.gate, criteria.criteria),
   diagnostic: () => ok(null),
-  status: (gate) => (gate?.status === 'indeterminate' ? 'indeterminate' : 'scored'),
 };
 
 /** A failed gate lists every gap that the mastery rows show [RP-105]. */

@@ -130,6 +130,13 @@ describe('a row of a candidate’s page', () => {
       value: { status: 'indeterminate' },
     });
     expect(changed(uncovered, { status: 'scored' })).toMatchObject(incomplete('results'));
+    const ofTomorrow = ({ row, context }: Row): unknown =>
+      (row.record.testKind = context.criteria.value.testKind = 'quiz');
+    expect(changed(ofTomorrow, { status: 'scored' })).toMatchObject({
+      ok: true,
+      value: { status: 'scored' },
+    });
+    expect(changed(ofTomorrow, { status: 'indeterminate' })).toMatchObject(incomplete('results'));
   });
 });
 

@@ -1,8 +1,4 @@
-import type {
-  AttemptReport,
-  DiagnosticDetail,
-  GateDecision,
-} from '#shared/contract/reports/attempt-report.ts';
+import type { DiagnosticDetail, GateDecision } from '#shared/contract/reports/attempt-report.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { RecordHeader } from '#shared/platform/owners/results.ts';
@@ -20,5 +16,4 @@ export interface HeaderFacts {
 export interface ReportKind {
   readonly gate: (facts: HeaderFacts) => Result<GateDecision | null, Problem>;
   readonly diagnostic: (facts: HeaderFacts) => Result<DiagnosticDetail | null, Problem>;
-  readonly status: (gate: GateDecision | null) => AttemptReport['status'];
 }

@@ -5,5 +5,4 @@ import type { ReportKind } from './report-kind.ts';
 export const unknownKind: ReportKind = {
   gate: () => ok(null),
   diagnostic: () => ok(null),
-  status: () => 'unknown',
 };

@@ -440,7 +440,7 @@ describeDefects<AttemptReport>(
     defect(
       'owners have a kind that nobody knows',
       [record('/testKind', 'quiz'), criteria('/testKind', 'quiz')],
-      (sound) => ({ ...sound, testKind: 'unknown', status: 'unknown', gate: null }),
+      (sound) => ({ ...sound, testKind: 'unknown', gate: null }),
       'RP-060, RP-061, RP-066',
     ),
     defect(
