@@ -15,7 +15,8 @@ export async function readReadinessFacts(
 ): Promise<Result<ReadinessFacts, Problem>> {
   const settled = await readSettledAttempt(reader, principal, attemptId, {
     read: (spec) => readReadinessCrosswalks(reader, spec),
-    disagreement: ({ value }, version) => (value.testSpecVersion === version ? undefined : 'blueprint'),
+    disagreement: ({ value, receipt }, version) =>
+      value.testSpecVersion === version || receipt.status !== 'current' ? undefined : 'blueprint',
   });
   if (!settled.ok) return settled;
   const { more: crosswalks, ...attempt } = settled.value;

@@ -266,7 +266,7 @@ describe('an answer about something else than was asked', () => {
 describe('an attempt that is not settled', () => {
   it.each([
     [{ resultRecordId: null, resultRecordVersion: null }, 'results'],
-    [{ status: 'submitted', resultRecordId: null, resultRecordVersion: null }, 'qti'],
+    [{ status: 'submitted', resultRecordId: null, resultRecordVersion: null }, 'results'],
     [{ status: 'submitted' }, 'qti'],
   ])('%j is incomplete at %s, and nothing further is asked [RP-062, RP-063]', async (changes, owner) => {
     const read = await attempt({ readAttemptEvidence: { value: { ...sound.evidence, ...changes } } });

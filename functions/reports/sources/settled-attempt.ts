@@ -1,7 +1,7 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import { checkScored } from '#functions/reports/composition/attempt-report.ts';
 import type { Observed } from '#functions/reports/composition/facts.ts';
-import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { incomplete, requireCurrent } from '#functions/reports/composition/incomplete.ts';
 import { disagreement } from '#functions/reports/composition/versions.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
@@ -51,7 +51,8 @@ type Place = Pick<AttemptEvidence, 'attemptId' | 'candidateSourcedId' | 'content
  * No answer tells whether there is an attempt that the claims do not cover [RP-316].
  *
  * Owners go on writing meanwhile. When their versions do not belong together, the lookup and what it names are read once more, side by
- * side; what differs then is 409 `source-version-conflict` naming the owner.
+ * side; what differs then is 409 `source-version-conflict` naming the owner. An owner that says of its answer that it is not current does
+ * not contradict the others: what stale facts are good for is the composition's to judge.
  */
 export async function readSettledAttempt<More>(
   reader: SourceReader,
@@ -79,8 +80,11 @@ export async function readSettledAttempt<More>(
   });
   if (!second.ok) return second;
   const again = second.value;
-  const owner = isMoved(again.evidence, place.value) ? 'qti' : differing(again.evidence, again.named, beside);
-  if (owner !== undefined) return err(conflicting(owner));
+  if (isMoved(again.evidence, place.value)) return err(conflicting('qti'));
+  const owner = differing(again.evidence, again.named, beside);
+  const { record, criteria } = again.named;
+  const receipts = [again.evidence, record, criteria].map(({ receipt }) => receipt);
+  if (owner !== undefined && requireCurrent(receipts) === undefined) return err(conflicting(owner));
   return ok({ evidence: again.evidence, ...again.named, candidate });
 }
 
@@ -107,11 +111,12 @@ async function readEvidence(
 /** An attempt that Results has not settled lies nowhere yet [RP-062]. */
 function placeOf(evidence: Observed<AttemptEvidence>): Result<Place, Problem> {
   const { attemptId, candidateSourcedId, contentTestSpecId, resultRecordId } = evidence.value;
-  const unscored = checkScored({ evidence });
-  if (unscored !== undefined) return err(unscored);
   if (resultRecordId === null)
     return err(incomplete('results', 'Results has not settled the record of the attempt.'));
-  return ok({ attemptId, candidateSourcedId, contentTestSpecId, resultRecordId });
+  const unscored = checkScored({ evidence });
+  return unscored === undefined
+    ? ok({ attemptId, candidateSourcedId, contentTestSpecId, resultRecordId })
+    : err(unscored);
 }
 
 function isMoved(

@@ -78,12 +78,12 @@ const named = (owner: SourceService) => ({ ...derived(owner), 403: hidden, 404: 
 const visible = (owner: SourceService) => ({ ...named(owner), wrong_tenant: hidden });
 
 /** A version that others pin: one more read finds the owners agreed again, or never does. */
-const pinned = (final: string) => ({
+const pinned = (final: string, stale = final) => ({
   version_drift: same,
   always_version_drift: final,
   stale: same,
-  // The version before the last write is as little the pinned one as the version after the next.
-  always_stale: final,
+  // An owner that says that its version is an old one contradicts nobody.
+  always_stale: stale,
 });
 
 /** A version that nobody pins: any is as good as another, as long as it is current. */
@@ -115,11 +115,11 @@ const optional: FaultRow = {
   always_stale: without(incomplete('caliper')),
 };
 
-const attempt = {
-  readSettledRecord: { ...derived('results'), ...pinned(conflict('results')) },
-  readReportCriteria: { ...derived('content'), ...pinned(conflict('content')) },
+const attempt = (stale: (owner: SourceService) => string) => ({
+  readSettledRecord: { ...derived('results'), ...pinned(conflict('results'), stale('results')) },
+  readReportCriteria: { ...derived('content'), ...pinned(conflict('content'), stale('content')) },
   readUser: { ...derived('oneroster'), ...onRoster },
-};
+});
 
 /** The read routes. */
 export const subjects: readonly Subject[] = [
@@ -127,7 +127,7 @@ export const subjects: readonly Subject[] = [
     route: readAttemptReport,
     call: ({ attempts }) => ({ path: { attemptId: attempts.gatePass }, query: '?view=evidence' }),
     table: {
-      ...attempt,
+      ...attempt(incomplete),
       readAttemptEvidence: { ...visible('qti'), ...free('qti', incomplete('qti')) },
       readPackage: { ...derived('case'), ...free('case', incomplete('case')) },
       readEvidenceAck: optional,
@@ -137,7 +137,7 @@ export const subjects: readonly Subject[] = [
     route: readReadiness,
     call: ({ attempts }) => ({ path: { attemptId: attempts.gatePass } }),
     table: {
-      ...attempt,
+      ...attempt(undecided),
       readAttemptEvidence: { ...visible('qti'), ...free('qti', undecided('qti')) },
       readReadinessCrosswalks: { ...derived('blueprint'), ...free('blueprint', undecided('blueprint')) },
     },

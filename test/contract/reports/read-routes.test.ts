@@ -102,7 +102,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     const { attempts } = caller.fixtures(tenantId);
     const read = async (attemptId: string): Promise<string> =>
       reportsAnswerOf(await caller.call(readAttemptReport, { tenantId, path: { attemptId } }));
-    expect(await read(attempts.unscored)).toBe('503 dependency-incomplete qti');
+    expect(await read(attempts.unscored)).toBe('503 dependency-incomplete results');
     expect(await read(attempts.unsettled)).toBe('503 dependency-incomplete results');
     expect(await read(attempts.stale)).toBe('503 dependency-incomplete results');
   });

@@ -261,7 +261,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
   it('what has no report has none in any view, in the same words [RP-062, RP-063, RP-075]', async () => {
     const { unscored, unsettled, stale } = caller.fixtures(tenantId).attempts;
     const refusals = [
-      [unscored, '503 dependency-incomplete qti'],
+      [unscored, '503 dependency-incomplete results'],
       [unsettled, '503 dependency-incomplete results'],
       [stale, '503 dependency-incomplete results'],
       [`${unscored}-of-nobody`, '404 not-found'],
