@@ -7,6 +7,14 @@ import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import * as examples from '#shared/contract/reports/examples.ts';
+import {
+  listCandidateReports,
+  readAttemptReport,
+  readClassCohort,
+  readEquivalence,
+  readReadiness,
+} from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routesOf } from '#shared/contract/routes.ts';
@@ -29,9 +37,11 @@ function resolved(document: unknown, value: unknown): unknown {
   return at(document, ...reference.slice(2).split('/'));
 }
 
-const mastery = renderOpenApi('mastery', new Set());
+const gates = new Set(['A', 'B', 'C', 'D', 'F'] as const);
+const mastery = renderOpenApi('mastery', gates);
+const reports = renderOpenApi('reports', gates);
 
-/** Lints with the project's own rules; resolves to the linter's report when it finds anything. */
+/** Lints with the project's own rules; resolves to the linter's report when it finds anything, a line for each finding. */
 async function lint(document: unknown): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
   const root = resolve(import.meta.dirname, '../..');
@@ -42,6 +52,8 @@ async function lint(document: unknown): Promise<string> {
       [
         join(root, 'node_modules/@redocly/cli/bin/cli.js'),
         'lint',
+        '--format',
+        'checkstyle',
         '--config',
         join(import.meta.dirname, 'redocly.yaml'),
         join(folder, 'openapi.json'),
@@ -60,52 +72,35 @@ async function lint(document: unknown): Promise<string> {
   }
 }
 
-describe('renderOpenApi', () => {
-  it('gives a document without lint findings, whose examples fit their schemas', async () => {
-    expect(await lint(mastery)).toBe('');
-  });
-
-  it('is held to that: the linter finds a wrong example', async () => {
-    const wrong: Route = {
-      ...readSelectionPolicy,
-      success: { ...readSelectionPolicy.success, example: { id: 7 } },
-    };
-    expect(await lint(renderOpenApi('mastery', new Set(), [wrong]))).toContain(
-      'no-invalid-media-type-examples',
-    );
+describe.each([
+  ['mastery', mastery],
+  ['reports', reports],
+] as const)('the document of %s', (service, document) => {
+  it('has no lint findings, and examples that fit their schemas', async () => {
+    expect(await lint(document)).toBe('');
   });
 
   it('holds every route of the service and nothing else', () => {
-    const operations = Object.values(mastery.paths ?? {}).flatMap((item) =>
+    const operations = Object.values(document.paths ?? {}).flatMap((item) =>
       Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
     );
     expect(operations.toSorted()).toEqual(
-      routesOf('mastery')
+      routesOf(service)
         .map(({ operationId }) => operationId)
         .toSorted(),
     );
   });
 
   it('lists at each 4xx and 5xx of a route exactly the problem types that it may answer, with an example of each', () => {
-    for (const route of routesOf('mastery')) {
-      const responses = at(mastery, 'paths', route.path, route.method.toLowerCase(), 'responses') as Json;
-      const documented = Object.keys(responses)
+    for (const route of routesOf(service)) {
+      const place = ['paths', route.path, route.method.toLowerCase(), 'responses'];
+      const documented = Object.keys(at(document, ...place) as Json)
         .filter((status) => Number(status) >= 400)
         .flatMap((status) => {
-          const examples = at(
-            mastery,
-            'paths',
-            route.path,
-            route.method.toLowerCase(),
-            'responses',
-            status,
-            'content',
-            'application/problem+json',
-            'examples',
-          );
-          return Object.entries(examples as Record<string, { value: { status: number; code: string } }>).map(
+          const examples = at(document, ...place, status, 'content', 'application/problem+json', 'examples');
+          return Object.entries(examples as Record<string, { value: { status: number; type: string } }>).map(
             ([code, { value }]) => {
-              expect([value.code, value.status]).toEqual([code, Number(status)]);
+              expect([value.type.split('/').at(-1), value.status]).toEqual([code, Number(status)]);
               return `${status} ${code}`;
             },
           );
@@ -115,8 +110,8 @@ describe('renderOpenApi', () => {
   });
 
   it('tells the scope, the key and the precondition of each operation', () => {
-    for (const route of routesOf('mastery')) {
-      const operation = at(mastery, 'paths', route.path, route.method.toLowerCase()) as {
+    for (const route of routesOf(service)) {
+      const operation = at(document, 'paths', route.path, route.method.toLowerCase()) as {
         security: unknown;
         parameters: readonly { in: string; name: string; required?: boolean }[];
       };
@@ -125,6 +120,93 @@ describe('renderOpenApi', () => {
       expect(required.includes('Idempotency-Key')).toBe(route.request.idempotencyKey);
       expect(required.includes('If-Match')).toBe(route.request.ifMatch);
     }
+  });
+});
+
+describe('what answers are in the document of reports', () => {
+  const { failedGate, page, notReady, classCohort, equivalentForms } = examples;
+  const [entry] = notReady.entries;
+  const gate = failedGate.gate!;
+
+  it.each<[string, Route, object]>([
+    ['a gate of another kind [RP-066]', readAttemptReport, { ...failedGate, testKind: 'formative' }],
+    ['no gate of a mastery gate [RP-066]', readAttemptReport, { ...failedGate, gate: null }],
+    [
+      'no diagnostic of a diagnostic [RP-068]',
+      readAttemptReport,
+      { ...failedGate, testKind: 'adaptive_diagnostic', gate: null },
+    ],
+    [
+      'a mastery scale without version [RP-083]',
+      readAttemptReport,
+      { ...failedGate, score: { ...failedGate.score, unit: 'mastery_scale', scaleVersion: null } },
+    ],
+    [
+      'a decision without measurement [RP-102]',
+      readAttemptReport,
+      { ...failedGate, gate: { ...gate, achieved: null } },
+    ],
+    [
+      'a decision without coverage evidence [RP-011]',
+      readAttemptReport,
+      { ...failedGate, gate: { ...gate, coverageEvidenceId: null } },
+    ],
+    ['a pass with a gap [RP-105]', readAttemptReport, { ...failedGate, gate: { ...gate, status: 'pass' } }],
+    [
+      'a fail without a gap [RP-105]',
+      readAttemptReport,
+      { ...failedGate, gate: { ...gate, gapCaseGuids: [] } },
+    ],
+    ['another object [RP-054]', readAttemptReport, { ...failedGate, object: 'report' }],
+    ['an omission twice [RP-070]', readAttemptReport, { ...failedGate, omitted: ['readiness', 'readiness'] }],
+    ['more without a cursor [RP-136]', listCandidateReports, { ...page, hasMore: true, nextCursor: null }],
+    ['a cursor at the end [RP-136]', listCandidateReports, { ...page, hasMore: false, nextCursor: 'next' }],
+    [
+      'a projected pass without evidence [RP-116]',
+      readReadiness,
+      { ...notReady, entries: [{ ...entry, decision: 'projected_pass', coverageFraction: 0.5 }] },
+    ],
+    [
+      'values of a suppressed snapshot [RP-131]',
+      readClassCohort,
+      { ...classCohort, suppression: { status: 'suppressed' }, measures: [] },
+    ],
+    [
+      'a decision without artifact [RP-126]',
+      readEquivalence,
+      { ...equivalentForms, evidenceArtifactUrl: null },
+    ],
+  ])('takes no answer with %s', async (_, route, example) => {
+    const wrong: Route = { ...route, success: { ...route.success, example } };
+    expect(await lint(renderOpenApi('reports', gates, [wrong]))).toContain('no-invalid-media-type-examples');
+  });
+
+  it('has the page size as a whole number from 1 to 100, 25 when it is left out [RP-302]', () => {
+    const { parameters } = at(reports, 'paths', listCandidateReports.path, 'get') as {
+      parameters: readonly { name: string; required?: boolean; schema: unknown }[];
+    };
+    const limit = parameters.find(({ name }) => name === 'limit');
+    expect(limit).toMatchObject({ in: 'query', schema: { type: 'integer' } });
+    expect(limit?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 100, default: 25 });
+    expect(limit?.required ?? false).toBe(false);
+  });
+
+  it('names every claim of its tokens [RP-312, RP-313]', () => {
+    const text = String(at(reports, 'components', 'securitySchemes', 'bearer', 'description'));
+    for (const claim of ['sub', 'tenantId', 'iat', 'exp', 'role', 'scope', 'studentIds', 'classSourcedIds'])
+      expect(text).toContain(`\`${claim}\``);
+  });
+});
+
+describe('renderOpenApi', () => {
+  it('is held to its examples: the linter finds a wrong one', async () => {
+    const wrong: Route = {
+      ...readSelectionPolicy,
+      success: { ...readSelectionPolicy.success, example: { id: 7 } },
+    };
+    expect(await lint(renderOpenApi('mastery', new Set(), [wrong]))).toContain(
+      'no-invalid-media-type-examples',
+    );
   });
 
   it('opens answers to new members and values, and keeps requests closed [MA-187]', () => {

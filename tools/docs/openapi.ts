@@ -10,6 +10,15 @@ import type {
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
 import { adaptiveRun, startAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
+import {
+  attemptReport,
+  attemptReportPage,
+  gateDecision,
+  score,
+} from '#shared/contract/reports/attempt-report.ts';
+import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
+import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import { readinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
 import type { Gate, Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
@@ -88,7 +97,7 @@ export function renderOpenApi(
     ],
     tags: [...new Set(open.map(tagOf))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
     paths: pathsOf(open),
-    ...(open.length === 0 ? {} : { components: componentsOf(open) }),
+    ...(open.length === 0 ? {} : { components: componentsOf(service, open) }),
   };
   return createDocument(document, options);
 }
@@ -102,15 +111,24 @@ function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
   return paths;
 }
 
-function componentsOf(routes: readonly Route[]): NonNullable<ZodOpenApiObject['components']> {
+/** The claims that the token has to have, and those that open resources. */
+const tokenClaims: Readonly<Record<ServiceName, string>> = {
+  mastery: '`iss`, `aud`, `sub`, `exp`, `role` and `tenantId`.',
+  reports:
+    '`iss`, `aud`, `sub`, `iat`, `exp`, `role` and `tenantId`. Candidates are opened by `studentIds`, classes by `classSourcedIds`, schools by `schoolSourcedIds`: arrays of ids; without the claim there is no access.',
+};
+
+function componentsOf(
+  service: ServiceName,
+  routes: readonly Route[],
+): NonNullable<ZodOpenApiObject['components']> {
   return {
     securitySchemes: {
       bearer: {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description:
-          'A JWT of the platform’s issuer with `iss`, `aud`, `sub`, `exp`, `role` and `tenantId`. `scope` is a space-separated string and must hold the scope that the operation names. The tenant comes from the token alone.',
+        description: `A JWT of the platform’s issuer with ${tokenClaims[service]} \`scope\` is a space-separated string and must hold the scope that the operation names. The tenant comes from the token alone.`,
       },
     },
     headers: usedHeaders(routes),
@@ -356,12 +374,77 @@ function usedHeaders(routes: readonly Route[]): Record<string, ZodOpenApiHeaderO
 /** Marks an enumeration of a response that stays closed: it narrows this one answer and promises nothing about later versions. */
 const known = { 'x-closed': true } as const;
 
-/** What the schema's refinement says [MA-082]: a scale exists exactly while it is reportable. */
-const scaleExactlyWhenReportable = {
-  if: { properties: { scaleReportability: { const: 'reportable' } } },
-  then: { properties: { scale: { type: 'object' } } },
-  else: { properties: { scale: { type: 'null' } } },
-} as const;
+type JsonSchema = schema.core.JSONSchema.JSONSchema;
+
+/** What members are where one of them has a value, and what they are where it has not. */
+function when(
+  condition: Readonly<Record<string, string | boolean>>,
+  then: Readonly<Record<string, JsonSchema>>,
+  otherwise?: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
+  const constants = Object.entries(condition).map(([name, value]) => [name, { const: value }]);
+  return {
+    if: { properties: Object.fromEntries(constants) as Record<string, JsonSchema> },
+    then: { properties: { ...then } },
+    ...(otherwise === undefined ? {} : { else: { properties: { ...otherwise } } }),
+  };
+}
+
+const object: JsonSchema = { type: 'object' };
+const text: JsonSchema = { type: 'string' };
+const number: JsonSchema = { type: 'number' };
+const absent: JsonSchema = { type: 'null' };
+
+/** What the refinements of answers say about one member by the value of another. */
+const conditions: ReadonlyMap<unknown, readonly JsonSchema[]> = new Map<unknown, readonly JsonSchema[]>([
+  // A scale exists exactly while it is reportable [MA-082].
+  [adaptiveRun, [when({ scaleReportability: 'reportable' }, { scale: object }, { scale: absent })]],
+  [
+    attemptReport,
+    [
+      when({ testKind: 'mastery_gate' }, { gate: object }, { gate: absent }),
+      when({ testKind: 'adaptive_diagnostic' }, { diagnostic: object }, { diagnostic: absent }),
+    ],
+  ],
+  [score, [when({ unit: 'mastery_scale' }, { scaleVersion: text })]],
+  [
+    gateDecision,
+    [
+      when({ status: 'indeterminate' }, {}, { achieved: number, coverageEvidenceId: text }),
+      when({ status: 'pass' }, { gapCaseGuids: { maxItems: 0 } }),
+      when({ status: 'fail' }, { gapCaseGuids: { minItems: 1 } }),
+    ],
+  ],
+  [attemptReportPage, [when({ hasMore: true }, { nextCursor: text }, { nextCursor: absent })]],
+  [
+    readinessEntry,
+    [
+      when(
+        { decision: 'projected_pass' },
+        {
+          coverageFraction: { const: 1 },
+          dokDominance: { const: 'satisfied' },
+          qualifyingBlueprintSlotIds: { minItems: 1 },
+        },
+      ),
+    ],
+  ],
+  [
+    cohortReport,
+    [
+      {
+        if: { properties: { suppression: { properties: { status: { const: 'not_suppressed' } } } } },
+        else: { properties: { measures: { not: {} } } },
+      },
+    ],
+  ],
+  [equivalenceReport, [when({ decision: 'insufficient_evidence' }, {}, { evidenceArtifactUrl: text })]],
+]);
+
+/** Names of a kind of resource, which stay what they are in every later version [RP-054]. */
+const fixedNames: ReadonlySet<unknown> = new Set(
+  [attemptReport, cohortReport, equivalenceReport, readinessReport].map(({ shape }) => shape.object),
+);
 
 /** What the schema's refinement says [MA-057]: a learner is named exactly in a learner's run. */
 const studentExactlyForLearners = {
@@ -378,12 +461,14 @@ const options: CreateDocumentOptions = {
   override: ({ jsonSchema, zodSchema, io }) => {
     if (zodSchema === startAdaptiveRunRequest) jsonSchema.allOf = [studentExactlyForLearners];
     if (io !== 'output') return;
-    if (zodSchema === adaptiveRun) jsonSchema.allOf = [scaleExactlyWhenReportable];
+    const said = conditions.get(zodSchema);
+    if (said !== undefined) jsonSchema.allOf = [...said];
     if (jsonSchema.additionalProperties !== undefined && zodSchema._zod.def.type === 'object') {
       delete jsonSchema.additionalProperties;
     }
     const closed = 'x-closed' in jsonSchema;
     if (closed) delete (jsonSchema as Record<string, unknown>)['x-closed'];
+    if (fixedNames.has(zodSchema)) return;
     const { type } = zodSchema._zod.def;
     const values = type === 'enum' ? jsonSchema.enum : type === 'literal' ? [jsonSchema.const] : undefined;
     if (closed || values === undefined || !values.every((value) => typeof value === 'string')) return;

@@ -75,7 +75,7 @@ export const gateDecision = z
     /** Null only when `indeterminate` without a valid measurement. */
     achieved: z.number().nullable(),
     required: z.number(),
-    gapCaseGuids: z.array(reference).refine(areUnique, 'every gap is named once'),
+    gapCaseGuids: z.array(reference).refine(areUnique, 'every gap is named once').meta({ uniqueItems: true }),
     coverageEvidenceId: reference.nullable(),
   })
   .check(
@@ -88,8 +88,11 @@ export const gateDecision = z
       'a pass has no gaps [RP-105]',
     ),
     z.refine(
-      ({ status, coverageEvidenceId }) =>
-        coverageEvidenceId !== null || status === 'indeterminate' || status === 'unknown',
+      ({ status, gapCaseGuids }) => status !== 'fail' || gapCaseGuids.length > 0,
+      'a fail lists its gaps [RP-105]',
+    ),
+    z.refine(
+      ({ status, coverageEvidenceId }) => coverageEvidenceId !== null || status === 'indeterminate',
       'a decision without coverage evidence is indeterminate [RP-011]',
     ),
   )
@@ -140,7 +143,7 @@ export const attemptReport = z
     gate: gateDecision.nullable(),
     diagnostic: diagnosticDetail.nullable(),
     sources,
-    omitted: z.array(omission).refine(areUnique, 'every omission is named once'),
+    omitted: z.array(omission).refine(areUnique, 'every omission is named once').meta({ uniqueItems: true }),
     incompleteSections: z.array(reportsProblem),
     observedAt: instant,
     requestId: correlationId,

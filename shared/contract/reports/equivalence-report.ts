@@ -7,7 +7,11 @@ export const equivalenceReport = z
   .strictObject({
     object: z.literal('equivalence_report'),
     qtiTestId: reference,
-    comparisonQtiTestIds: z.array(reference).min(1).refine(areUnique, 'every form is named once'),
+    comparisonQtiTestIds: z
+      .array(reference)
+      .min(1)
+      .refine(areUnique, 'every form is named once')
+      .meta({ uniqueItems: true }),
     contentTestSpecId: reference,
     coverageMatch: z.boolean(),
     dokMatch: z.boolean(),

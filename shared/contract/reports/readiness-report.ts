@@ -8,7 +8,7 @@ const limitation = z.string().min(1).max(500);
 export const MAX_LIMITATIONS = 50;
 export const MAX_ENTRIES = 100;
 
-const readinessEntry = z
+export const readinessEntry = z
   .strictObject({
     decision: z.enum(['projected_pass', 'not_ready', 'indeterminate', 'unknown']),
     sourceTest: text,
@@ -16,7 +16,10 @@ const readinessEntry = z
     crosswalkVersion: text,
     coverageFraction: proportion,
     dokDominance: z.enum(['satisfied', 'not_satisfied', 'indeterminate']),
-    qualifyingBlueprintSlotIds: z.array(reference).refine(areUnique, 'every slot is named once'),
+    qualifyingBlueprintSlotIds: z
+      .array(reference)
+      .refine(areUnique, 'every slot is named once')
+      .meta({ uniqueItems: true }),
     decisionRuleId: text,
     decisionRuleVersion: text,
     limitations: z.array(limitation).max(MAX_LIMITATIONS),

@@ -21,7 +21,12 @@ const limit = z
   .regex(/^(?:100|[1-9]\d?)$/)
   .transform(Number)
   .default(25)
-  .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: 25 } });
+  .meta({
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.pattern;
+      Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100, default: 25 });
+    },
+  });
 
 /** Said of every cursor that is refused, whatever is wrong with it [RP-303]. */
 export const cursorRefusal = {
