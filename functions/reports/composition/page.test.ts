@@ -16,10 +16,7 @@ import type { IndexRequest, PageFilters } from './page.ts';
 type Row = ReturnType<typeof rowOf>;
 
 /** A scored row of a passed mastery gate, changed by `change`, and composed under `filters`. */
-function changed(
-  change: (facts: Row) => void,
-  filters: PageFilters = {},
-): Result<AttemptReport | undefined, Problem> {
+function changed(change: (facts: Row) => void, filters: PageFilters = {}): Result<AttemptReport, Problem> {
   const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('mastery_gate'))));
   context.criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
   row.record.gate = {
@@ -67,19 +64,6 @@ describe('a row of a candidate’s page', () => {
         });
       }),
     );
-  });
-
-  it('is none of an attempt that is not scored, settled or not [RP-063]', () => {
-    for (const attemptStatus of ['submitted', 'in_progress', 'Scored'])
-      expect(changed(({ row }) => (row.attemptStatus = attemptStatus))).toEqual({
-        ok: true,
-        value: undefined,
-      });
-    const { row, context } = rowOf(anExampleOf(attemptFacts()));
-    expect(composePageRow({ ...row, attemptStatus: 'submitted', record: null }, context, moment)).toEqual({
-      ok: true,
-      value: undefined,
-    });
   });
 
   it('is a 503 of a scored attempt whose record is absent or not settled [RP-028, RP-062]', () => {

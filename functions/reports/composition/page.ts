@@ -113,15 +113,14 @@ export interface PageContext {
 }
 
 /**
- * The summary of one row of a checked index; undefined for an attempt that is not scored. A scored row that cannot be joined, or that the
- * filters do not select once it is composed, is a 503: a page never leaves it out [RP-028, RP-133].
+ * The summary of one scored row of a checked index. One that cannot be joined, or that the filters do not select once it is composed, is a
+ * 503: a page never leaves it out [RP-028, RP-133].
  */
 export function composePageRow(
   row: IndexRow,
   context: PageContext,
   moment: Moment,
-): Result<AttemptReport | undefined, Problem> {
-  if (!isScored(row)) return ok(undefined);
+): Result<AttemptReport, Problem> {
   const { record, administeredItemCount, contentTestSpecVersion } = row;
   const { candidate, criteria } = context;
   if (record === null) return err(incomplete('results', 'Results holds no record of a scored attempt.'));

@@ -72,9 +72,7 @@ describe('what was consulted', () => {
     expect(await reader.read(readClass, { path: { sourcedId: 'class-1' } }, about)).toMatchObject(
       err({ kind: 'not-found', service: 'oneroster' }),
     );
-    expect(reader.consulted()).toEqual([
-      { operation: readUser, call, etag: '"u"', stamp: 'stamp of 1001', observedAt: 1_001 },
-    ]);
+    expect(reader.consulted()).toEqual([{ operation: readUser, call, etag: '"u"', stamp: 'stamp of 1001' }]);
   });
 
   it('holds a repeated read in the place of the first one, and another question as another source', async () => {
@@ -119,7 +117,7 @@ describe('what an earlier request knows', () => {
       ok: true,
       value: { value: 'unchanged', etag: '"u"', receipt: { version: '"u"', observedAt: 'stamp of 1001' } },
     });
-    expect(reader.consulted()).toMatchObject([{ etag: '"u"', observedAt: 1_001 }]);
+    expect(reader.consulted()).toMatchObject([{ etag: '"u"', stamp: 'stamp of 1001' }]);
   });
 
   it('gives way to what the owner holds now', async () => {

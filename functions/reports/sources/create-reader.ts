@@ -28,14 +28,12 @@ export function createSourceReader({ platform, stamp, now }: SourceReaderOptions
     etag: string | undefined,
     { resourceId, version = etag, status = 'current' }: About,
   ): Answered<T> {
-    const observedAt = now();
-    const text = stamp(observedAt);
+    const text = stamp(now());
     consulted.set(canonicalJson([operation.id, call.path ?? {}, call.query ?? {}]), {
       operation,
       call,
       etag,
       stamp: text,
-      observedAt,
     });
     return {
       value,

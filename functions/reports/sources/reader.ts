@@ -24,8 +24,6 @@ export interface Consulted {
   readonly etag: string | undefined;
   /** Stands in the receipt for the time of the observation, until the answer is written. */
   readonly stamp: string;
-  /** Epoch milliseconds. */
-  readonly observedAt: number;
 }
 
 /** What an owner has answered, under the entity tag that it sent, if any. */

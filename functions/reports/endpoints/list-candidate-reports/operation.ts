@@ -112,7 +112,7 @@ function composeRows(
   for (const { row, index, criteria } of rows) {
     const report = composePageRow(row, { ...about, candidate, index, criteria }, moment);
     if (!report.ok) return report;
-    if (report.value !== undefined) data.push(report.value);
+    data.push(report.value);
   }
   return ok(data);
 }
