@@ -42,7 +42,7 @@ describe('the rendered contracts', () => {
     expect(text).toContain('{candidateSourcedId}/attempts?limit={limit}{&qtiTestId,testKind,status,');
   });
 
-  it('show every shape whole: named parts in their places, and all of an answer that is looked at in two steps [RP-022]', () => {
+  it('show every shape whole: named parts in their places, and all of an answer that is looked at in two steps', () => {
     const text = renderContracts();
     expect(text).toContain('candidateSourcedId: string /* PlatformReference */;');
     expect(text).toContain('scoredAt: string /* Instant, date-time */;');

@@ -191,7 +191,7 @@ describe('what answers are in the document of reports', () => {
     expect(limit?.required ?? false).toBe(false);
   });
 
-  it('names every claim of its tokens [RP-312, RP-313]', () => {
+  it('names every claim of its tokens', () => {
     const text = String(at(reports, 'components', 'securitySchemes', 'bearer', 'description'));
     for (const claim of ['sub', 'tenantId', 'iat', 'exp', 'role', 'scope', 'studentIds', 'classSourcedIds'])
       expect(text).toContain(`\`${claim}\``);
