@@ -28,6 +28,28 @@ const isStrict = (schema: z.core.$ZodType): boolean => {
 };
 
 describe('route registry', () => {
+  it('serves these methods and paths of the reports service under these scopes and gates and no others, none of them minting a token [RP-021, RP-223, RP-234, RP-315]', () => {
+    expect(
+      routesOf('reports').map(
+        ({ method, path, scope, gates }) => `${method} ${path} ${scope} ${gates.join('+')}`,
+      ),
+    ).toEqual([
+      'GET /v1/attempt-reports/{attemptId} reports:read C+D',
+      'GET /v1/candidates/{candidateSourcedId}/attempt-reports reports:read C+D',
+      'GET /v1/classes/{classSourcedId}/cohort-report reports:read A+D',
+      'GET /v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report reports:read A+D',
+      'GET /v1/forms/{qtiTestId}/equivalence reports:read A+D',
+      'GET /v1/attempt-reports/{attemptId}/readiness reports:read C+D',
+    ]);
+  });
+
+  it('gives the function of a report no store to keep a fact in [RP-002]', () => {
+    const reads = routesOf('reports').filter(({ method }) => method === 'GET');
+    expect(new Set(reads.flatMap(({ lambda }) => lambda.grants))).toEqual(
+      new Set(['profiles:read', 'keys:cursor']),
+    );
+  });
+
   it('serves these methods and paths of the mastery engine under these scopes and no others [MA-018, MA-150, MA-156, MA-158, MA-164, MA-173, MA-175, MA-227]', () => {
     expect(
       routesOf('mastery').map(

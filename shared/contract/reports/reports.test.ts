@@ -209,6 +209,20 @@ describe('the response schemas, as the last look at an answer', () => {
     expect(schema.safeParse(changed(value, path, to)).success).toBe(false);
   });
 
+  it.each<[keyof typeof samples, string]>([
+    ['report', 'gate/criteriaVersion'],
+    ['report', 'mastery/0/policyVersion'],
+    ['diagnostic', 'diagnostic/scaleVersion'],
+    ['diagnostic', 'diagnostic/calibrationVersion'],
+    ['readiness', 'entries/0/crosswalkVersion'],
+    ['readiness', 'entries/0/decisionRuleVersion'],
+    ['cohort', 'formulaVersion'],
+    ['equivalence', 'analysisVersion'],
+  ])('refuses a %s without %s [RP-340]', (name, path) => {
+    const [schema, value] = samples[name];
+    expect(schema.safeParse(changed(value, path, undefined)).success).toBe(false);
+  });
+
   it('takes two rows of one GUID only when they are of two kinds [RP-064]', () => {
     const [row] = examples.failedGate.mastery;
     const component = { ...row, kind: 'knowledge_component' };
