@@ -3,6 +3,7 @@ import type { CryptoKey } from 'jose';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
+import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import type { ReleaseState } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
@@ -158,6 +159,8 @@ export interface TestLambda {
   readonly fetched: string[];
   /** Sends a request with a valid token and, where the route takes one, an Idempotency-Key. */
   invoke(request?: TestRequest): Promise<TestAnswer>;
+  /** The same before the answer goes out: of a body that is written in pieces, none has been written. */
+  answer(request?: TestRequest): Promise<PipelineAnswer>;
 }
 
 /**
@@ -223,17 +226,19 @@ export async function testLambda<R extends Route>(
     Authorization: `Bearer ${token}`,
     ...(route.request.idempotencyKey ? { 'Idempotency-Key': 'key-1' } : {}),
   };
+  const answer: TestLambda['answer'] = (request = {}) =>
+    pipeline(proxyEvent(route, request, defaults), {
+      awsRequestId: crypto.randomUUID(),
+      getRemainingTimeInMillis: () => remainingMs,
+    } as Context);
   return {
     clock,
     lines,
     table,
     fetched,
-    async invoke(request = {}) {
-      const context = {
-        awsRequestId: crypto.randomUUID(),
-        getRemainingTimeInMillis: () => remainingMs,
-      } as Context;
-      const { statusCode, headers, body } = await pipeline(proxyEvent(route, request, defaults), context);
+    answer,
+    async invoke(request) {
+      const { statusCode, headers, body } = await answer(request);
       const text = typeof body === 'string' ? body : body.text();
       return {
         status: statusCode,
