@@ -103,12 +103,7 @@ describe('a large report', () => {
     await expect.poll(() => linesOf('ANSWER_ABANDONED').length).toBe(1);
     await reportOf(await ask());
     // One environment has served everything so far.
-    expect(linesOf('REQUEST_COMPLETED').map(({ coldStart }) => coldStart)).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect(linesOf('REQUEST_COMPLETED').filter(({ coldStart }) => coldStart === true)).toHaveLength(1);
     expect(linesOf('ANSWER_BROKEN')).toEqual([]);
   });
 
