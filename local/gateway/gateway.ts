@@ -148,6 +148,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     // A body that breaks off takes the connection with it, without the last chunk: the caller can tell that it is not whole. And a caller
     // that goes takes the stream with it.
     await pipeline(answer.body, response).catch(() => undefined);
+    // A caller that went before its answer began leaves nothing to write into: the pipeline then does not touch the stream.
+    answer.body.destroy();
   }
   served.onAccess?.({
     requestId,

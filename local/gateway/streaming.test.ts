@@ -23,6 +23,14 @@ export const handler = awslambda.streamifyResponse(async (event, stream, context
   if (wish === 'nothing') { stream.end(); return; }
   if (wish === 'malformed') { stream.write('{"statusCode":'); stream.write(new Uint8Array(8)); stream.end(); return; }
   if (wish === 'no prelude') { stream.end('x'.repeat(100_000)); return; }
+  if (wish === 'late') {
+    stream.on('close', () => console.log('CLOSED'));
+    const channel = new BroadcastChannel('streaming-test');
+    const told = once(channel, 'message');
+    console.log('WAITS');
+    await told;
+    channel.close();
+  }
   const out = awslambda.HttpResponseStream.from(stream, {
     statusCode: 201,
     headers: { 'Content-Type': 'application/json', 'X-Left': context.getRemainingTimeInMillis() },
@@ -33,7 +41,7 @@ export const handler = awslambda.streamifyResponse(async (event, stream, context
   if (wish === 'break') throw new Error('as wished');
   if (wish === 'exit') process.exit(3);
   if (wish === 'hang') await never();
-  if (wish === 'much') for (let n = 0; n < 50; n += 1) await write(mega);
+  if (wish === 'much' || wish === 'late') for (let n = 0; n < 50; n += 1) await write(mega);
   if (wish === 'endless') {
     stream.on('close', () => console.log('CLOSED'));
     for (let written = 1; !stream.destroyed && written < 500; written += 1) {
@@ -53,6 +61,8 @@ let pool: FunctionPool;
 let gateway: Gateway;
 let output = '';
 let accesses = 0;
+/** What to do when the gateway has noticed that a caller is gone. */
+let onGone = (): void => undefined;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'streaming-'));
@@ -88,7 +98,13 @@ beforeAll(async () => {
         ],
       },
     ],
-    pool,
+    pool: {
+      ...pool,
+      invoke: (name, event, requestId, caller) => {
+        caller.addEventListener('abort', () => onGone());
+        return pool.invoke(name, event, requestId, caller);
+      },
+    },
     gatewayResponse: (_, failure) => ({ status: 500, headers: {}, body: failure }),
     page: () => undefined,
     onAccess: () => {
@@ -185,6 +201,19 @@ describe('a streamed route', () => {
     response.destroy();
     await expect.poll(() => output).toContain('CLOSED\n');
     expect(output).not.toContain('WROTE 100\n');
+    expect(await (await ask('')).text()).toBe('one two');
+  });
+
+  it('ends the stream of a function that begins to answer after its caller has hung up', async () => {
+    const channel = new BroadcastChannel('streaming-test');
+    onGone = () => channel.postMessage('go on');
+    const waiting = httpRequest(`${gateway.url}/mastery/v1/streams`, { method: 'POST' });
+    waiting.on('error', () => undefined).end(JSON.stringify({ do: 'late' }));
+    await expect.poll(() => output, { timeout: 10_000 }).toContain('WAITS\n');
+    waiting.destroy();
+    await expect.poll(() => output).toContain('CLOSED\n');
+    channel.close();
+    onGone = () => undefined;
     expect(await (await ask('')).text()).toBe('one two');
   });
 
