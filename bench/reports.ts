@@ -46,7 +46,7 @@ const SMALL_P50 = 2;
 /** Guards, ours: how many times dearer than the runtime's own parser reading a record may be, … */
 const READ_GUARD = 6;
 /** … than its writer writing a report, gaps filled, … */
-const WRITE_GUARD = 2;
+const WRITE_GUARD = 2.5;
 /** … and four times the rows than a quarter of them. */
 const GROWTH_GUARD = 5;
 
