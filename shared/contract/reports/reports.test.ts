@@ -7,6 +7,7 @@ import { equivalenceReport } from './equivalence-report.ts';
 import * as examples from './examples.ts';
 import { count, instant, proportion, reference } from './primitives.ts';
 import { readinessReport } from './readiness-report.ts';
+import { listCandidateReports } from './routes.ts';
 import { sourceRef } from './source-ref.ts';
 
 /** The value with another one at a path; undefined removes the member. */
@@ -97,6 +98,15 @@ describe('values of the reports service', () => {
     ])
       expect(instant.safeParse(text).success).toBe(false);
   });
+});
+
+it('says of a limit that it refuses what it takes [RP-302]', () => {
+  for (const limit of ['0', '101', '1e1', '']) {
+    const { error } = listCandidateReports.request.query.safeParse({ limit });
+    expect(error?.issues).toMatchObject([
+      { path: ['limit'], message: 'must be a whole number from 1 to 100, in plain digits' },
+    ]);
+  }
 });
 
 const samples = {

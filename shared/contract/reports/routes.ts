@@ -18,12 +18,13 @@ const noQuery = z.strictObject({});
 /** 1-100 as plain digits: no sign, decimal point, leading zero or white space [RP-302]. */
 const limit = z
   .string()
-  .regex(/^(?:100|[1-9]\d?)$/)
+  .refine((text) => /^(?:100|[1-9]\d?)$/.test(text), {
+    message: 'must be a whole number from 1 to 100, in plain digits',
+  })
   .transform(Number)
   .default(25)
   .meta({
     override: ({ jsonSchema }) => {
-      delete jsonSchema.pattern;
       Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100, default: 25 });
     },
   });
