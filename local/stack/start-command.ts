@@ -228,13 +228,18 @@ function welcome(
     `  TOKEN=$(npm run --silent token -- --tenant ${tenant})`,
     `  curl -sS ${stack.masteryUrl}/v1/selection-policies/${encodeURIComponent(bank?.selectionPolicyId ?? '')} -H "Authorization: Bearer $TOKEN"`,
     `  curl -sS -i ${stack.masteryUrl}/v1/adaptive-runs -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-run" -d '${startBody}'`,
-    `  curl -sS -X POST ${stack.platformUrl}/_control/faults -d '{"operation":"bank.read_adaptive_pool_manifest","kind":"down"}'`,
     '',
     ...reportCalls(stack, tenant, served, heading),
+    heading('An owner that is down for two calls: the next run meets it, and starts once it is back'),
+    '',
+    `  curl -sS -X POST ${stack.platformUrl}/_control/faults -d '{"operation":"bank.read_adaptive_pool_manifest","kind":"down","times":2}'`,
+    '  npm run journey',
+    '',
     heading('Where to look next'),
     '',
     '  docs/local-runtime.md    what is real here and what is a double; faults on demand',
     '  docs/adaptive-run.md     the states of a run, step by step',
+    '  docs/reports.md          how a report comes to be, and when there is none',
     '  docs/seeds.md            the data behind the reports, and how to bring your own',
     '  .local/stack.json        these addresses, and ids to call every route with',
     '  .local/logs/             what the functions log',
@@ -252,7 +257,8 @@ function reportCalls(
 ): readonly string[] {
   const reports = fixtures[tenant]?.reports;
   if (reports === undefined) return [];
-  const { attempts, candidates, classes, forms, students } = reports;
+  const { attempts, candidates, classes, schools, forms, students } = reports;
+  const [school] = schools;
   const paths: readonly (readonly [operationId: string, path: string])[] = [
     ['readAttemptReport', `attempt-reports/${encodeURIComponent(attempts.gateFail)}?view=evidence`],
     ['readReadiness', `attempt-reports/${encodeURIComponent(attempts.gatePass)}/readiness`],
@@ -261,13 +267,18 @@ function reportCalls(
       `candidates/${encodeURIComponent(candidates.withHistory)}/attempt-reports?limit=5`,
     ],
     ['readClassCohort', `classes/${encodeURIComponent(classes[0] ?? '')}/cohort-report`],
+    [
+      'readSchoolGradeCohort',
+      `schools/${encodeURIComponent(school?.schoolSourcedId ?? '')}/grades/${encodeURIComponent(school?.grade ?? '')}/cohort-report`,
+    ],
     ['readEquivalence', `forms/${encodeURIComponent(forms.equivalent)}/equivalence`],
   ];
   const open = paths.filter(([operationId]) => served.some((route) => route.operationId === operationId));
   if (open.length === 0) return [];
-  const claims = `--studentIds ${shellList(students)} --classSourcedIds ${shellList(classes)}`;
+  const schoolSourcedIds = [...new Set(schools.map(({ schoolSourcedId }) => schoolSourcedId))];
+  const claims = `--studentIds ${shellList(students)} --classSourcedIds ${shellList(classes)} --schoolSourcedIds ${shellList(schoolSourcedIds)}`;
   return [
-    heading('Reports, for somebody who may see these students and classes'),
+    heading('Reports, for somebody who may see these students, classes and schools'),
     '',
     `  REPORTS_TOKEN=$(npm run --silent token -- --tenant ${tenant} ${claims})`,
     ...open.map(
