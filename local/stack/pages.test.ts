@@ -35,6 +35,11 @@ describe('createPages', () => {
     }
   });
 
+  it('names the addresses of both services', () => {
+    for (const service of ['mastery', 'reports'])
+      expect(page('GET', '/docs')?.body).toContain(`http://127.0.0.1:1/${service}/v1/`);
+  });
+
   it('leads from the short addresses to the pages', () => {
     expect(page('GET', '/')?.headers).toHaveProperty('Location', '/docs');
     expect(page('GET', '/problems')?.headers).toHaveProperty('Location', '/problems/index.html');

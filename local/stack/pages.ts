@@ -61,8 +61,8 @@ function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
     link(`/docs/openapi/${service}.json`, `OpenAPI of the ${service} service`),
   );
   return html('mastery-reports on this machine', [
-    `<p>The mastery engine: <code>${gatewayUrl}/mastery/v1/…</code>. The reports service has no route yet.
-    Every call needs a token: <code>npm run token -- --tenant tenant-aurora</code>.</p>`,
+    `<p>The mastery engine: <code>${gatewayUrl}/mastery/v1/…</code>. The reports service: <code>${gatewayUrl}/reports/v1/…</code>.
+    Every call needs a token: <code>npm run token -- --help</code>. What <code>npm start</code> prints has calls of both.</p>`,
     list([
       ...openApi,
       link('/problems', 'Problem types'),
