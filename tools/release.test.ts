@@ -4,11 +4,24 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { eligibilityRules, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import {
+  actions,
+  analysisPolicy,
+  analysisTrigger,
+  metrics,
+  reasons,
+} from '#shared/contract/reports/analysis-policy.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createMemoryRecordsTable } from '#shared/records/memory-table.ts';
 import type { MemoryRecordsTable } from '#shared/records/memory-table.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
-import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#shared/records/sample-files.ts';
+import {
+  sampleAnalysisPolicyFile,
+  sampleCalibrationFile,
+  sampleParameters,
+  samplePolicyFile,
+  sampleTrigger,
+} from '#shared/records/sample-files.ts';
 import { deprecate, releaseCalibration, releaseFile, releasePolicy } from './release.ts';
 import type { ReleaseWorld } from './release.ts';
 
@@ -55,6 +68,45 @@ describe('release FILE', () => {
     expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
   });
 
+  it('writes an analysis policy once, and never other content under its id [RP-146, RP-201]', async () => {
+    const world = worldWith({
+      'a.json': sampleAnalysisPolicyFile(),
+      'again.json': JSON.stringify(sampleAnalysisPolicyFile(), null, 2),
+      'b.json': sampleAnalysisPolicyFile({ triggers: [sampleTrigger()] }),
+    });
+    const releaseOne = (path: string): ReturnType<typeof releaseFile> =>
+      releaseFile(world, 'analysis-policy', path, { ...anywhere, dryRun: false });
+    expect(await releaseOne('a.json')).toEqual(ok(undefined));
+    const key = { kind: 'analysis-policy', id: 'revision-thresholds-3' } as const;
+    const written = await world.table.read(key);
+    expect(analysisPolicy.parse(JSON.parse(written?.document ?? ''))).toMatchObject(
+      sampleAnalysisPolicyFile()['document'] as object,
+    );
+    expect(await releaseOne('again.json')).toEqual(ok(undefined));
+    expect(await releaseOne('b.json')).toEqual(err(expect.stringContaining('a correction needs a new id')));
+    expect(await world.table.read(key)).toEqual(written);
+    expect(world.lines).toEqual([
+      expect.stringMatching(
+        /^analysis-policy revision-thresholds-3 \(system\) released, checksum [0-9a-f]{64}$/,
+      ),
+      expect.stringMatching(/^analysis-policy \S+ \(system\) was already released, checksum /),
+    ]);
+  });
+
+  it('keeps kinds apart: an analysis policy may bear the id of a selection policy', async () => {
+    const world = worldWith({
+      'p.json': samplePolicyFile(),
+      'a.json': sampleAnalysisPolicyFile({ id: POLICY.id }),
+    });
+    for (const [kind, path] of [
+      ['policy', 'p.json'],
+      ['analysis-policy', 'a.json'],
+    ] as const) {
+      expect(await releaseFile(world, kind, path, { ...anywhere, dryRun: false })).toEqual(ok(undefined));
+    }
+    expect(world.lines.filter((line) => line.includes(' released, '))).toHaveLength(2);
+  });
+
   it('lists every defect of a calibration, the engine’s findings included, with pointers into the file', async () => {
     const parameters = sampleParameters();
     const items = parameters['items'] as Record<string, unknown>[];
@@ -95,7 +147,7 @@ describe('release FILE', () => {
     const world = worldWith({});
     const options = { ...anywhere, dryRun: true };
     expect(await releaseFile(world, 'polcy', 'p.json', options)).toEqual(
-      err(expect.stringContaining('policy, calibration')),
+      err(expect.stringContaining('policy, calibration, analysis-policy')),
     );
     expect(await releaseFile(world, 'policy', 'p.json', options)).toEqual(
       err(expect.stringContaining('p.json cannot be read')),
@@ -165,14 +217,15 @@ describe('docs/records.md', () => {
 
   it('shows files that can be released as they stand', async () => {
     const examples = [...(await page()).matchAll(/```json\n(.*?)```/gs)].map((match) => match[1]);
-    expect(examples).toHaveLength(2);
-    const world = worldWith({ policy: examples[0], calibration: examples[1] });
-    for (const kind of ['policy', 'calibration']) {
+    const kinds = ['policy', 'calibration', 'analysis-policy'];
+    expect(examples).toHaveLength(kinds.length);
+    const world = worldWith(Object.fromEntries(kinds.map((kind, index) => [kind, examples[index]])));
+    for (const kind of kinds) {
       expect(await releaseFile(world, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
     }
   });
 
-  it('explains every field of both documents, every rule and every parameter [MA-113]', async () => {
+  it('explains every field of the documents, every rule and every parameter [MA-113]', async () => {
     const rows = (await page()).split('\n').filter((line) => line.startsWith('|'));
     const explained = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Za-z]+/g) ?? []);
     expect(explained).toEqual(
@@ -181,7 +234,37 @@ describe('docs/records.md', () => {
         ...Object.keys(eligibilityRules.shape),
         ...Object.keys(scaleCalibration.shape),
         ...Object.keys(calibrationParameters.shape),
+        ...Object.keys(analysisPolicy.shape),
+        ...Object.keys(analysisTrigger.shape),
       ]),
     );
   });
+
+  it('has a row for every measure, action and reason, with what goes with it', async () => {
+    const rows = (await page())
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+    const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
+    const documented = (first: string, ...others: readonly string[]): void => {
+      const cells = [first, ...others];
+      expect(rows.map((row) => row.slice(1, cells.length + 1))).toContainEqual(cells);
+    };
+    for (const [metric, { measures }] of Object.entries(metrics)) {
+      for (const { name, unit, least, greatest } of measures) {
+        documented(code([metric]), code([name]), unit, rangeOf(least, greatest));
+      }
+    }
+    for (const [action, { targetModule, subjects }] of Object.entries(actions)) {
+      documented(code([action]), code([targetModule]), subjects.length === 0 ? 'none' : code(subjects));
+    }
+    for (const [reason, fits] of Object.entries(reasons)) {
+      documented(code([reason]), code(fits.metrics), code(fits.actions));
+    }
+  });
+
+  function rangeOf(least: number, greatest: number): string {
+    if (least === -Infinity) return 'any number';
+    return greatest > 100 ? `from ${least}` : `${least} to ${greatest}`;
+  }
 });

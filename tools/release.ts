@@ -13,13 +13,21 @@ import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
 import type { ModelCheck } from '#shared/records/check-calibration.ts';
 import type { Defect } from '#shared/records/defect.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
-import { deprecateRecord, prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import {
+  deprecateRecord,
+  prepareAnalysisPolicy,
+  prepareCalibration,
+  preparePolicy,
+  writeRecord,
+} from '#shared/records/release.ts';
 import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
 import { flag, runCommand, text } from './terminal/command.ts';
 import { fileFailure } from './terminal/file-failure.ts';
 
 type Kind = RecordKey['kind'];
+
+const kinds: readonly Kind[] = ['policy', 'calibration', 'analysis-policy'];
 
 /** Checks a policy (a `PolicyRecord`, its checksum optional) and writes it once. `npm start` seeds with this as well. */
 export function releasePolicy(table: RecordsTable, file: unknown): Promise<Result<Released, ReleaseFailure>> {
@@ -34,6 +42,14 @@ export function releaseCalibration(
   return release(table, prepare('calibration', file));
 }
 
+/** Checks an analysis policy (an `AnalysisPolicyRecord`, its checksum optional) and writes it once. */
+export function releaseAnalysisPolicy(
+  table: RecordsTable,
+  file: unknown,
+): Promise<Result<Released, ReleaseFailure>> {
+  return release(table, prepare('analysis-policy', file));
+}
+
 /** What a released calibration must satisfy beside its form: the engine takes its parameters. */
 const checkModel: ModelCheck = (parameters) => {
   const compiled = compileModel(modelParameters(parameters));
@@ -43,7 +59,14 @@ const checkModel: ModelCheck = (parameters) => {
 };
 
 function prepare(kind: Kind, file: unknown): Result<PreparedRecord, readonly Defect[]> {
-  return kind === 'policy' ? preparePolicy(file) : prepareCalibration(file, checkModel);
+  switch (kind) {
+    case 'policy':
+      return preparePolicy(file);
+    case 'calibration':
+      return prepareCalibration(file, checkModel);
+    case 'analysis-policy':
+      return prepareAnalysisPolicy(file);
+  }
 }
 
 async function release(
@@ -128,11 +151,11 @@ export async function deprecate(
 }
 
 function isKind(word: string): word is Kind {
-  return word === 'policy' || word === 'calibration';
+  return kinds.some((kind) => kind === word);
 }
 
 function unknownKind(word: string): string {
-  return `unknown kind of record ${JSON.stringify(word)}; known are policy, calibration`;
+  return `unknown kind of record ${JSON.stringify(word)}; known are ${kinds.join(', ')}`;
 }
 
 function describe({ kind, id, tenantId }: RecordKey): string {
@@ -239,7 +262,7 @@ if (import.meta.main) {
         usage: 'npm run release --',
         summary:
           'Deprecates a released record: answers about it carry Deprecation and Sunset headers from now on.',
-        positionals: ['deprecate', 'policy|calibration', 'ID'],
+        positionals: ['deprecate', kinds.join('|'), 'ID'],
         options: {
           at: text('when the record is deprecated, past or future', 'INSTANT'),
           sunset: text('when it will be withdrawn, not before --at', 'INSTANT'),
@@ -258,12 +281,13 @@ if (import.meta.main) {
       {
         usage: 'npm run release --',
         summary:
-          'Checks a selection policy or a scale calibration and writes it once, for ever (docs/records.md). See also: npm run release -- deprecate --help',
-        positionals: ['policy|calibration', 'FILE'],
+          'Checks a selection policy, a scale calibration or an analysis policy and writes it once, for ever (docs/records.md). See also: npm run release -- deprecate --help',
+        positionals: [kinds.join('|'), 'FILE'],
         options: { ...where, 'dry-run': flag('only checks the file; nothing is written or looked up') },
         examples: [
           'npm run release -- policy kc-gaps-v5.json --dry-run',
           'npm run release -- calibration fractions-2026-01.json --stage staging',
+          'npm run release -- analysis-policy revision-thresholds-3.json --stage staging',
         ],
       },
       (values, [kind = '', path = '']) =>

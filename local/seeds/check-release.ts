@@ -1,5 +1,6 @@
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { modelParameters, parametersPointer } from '#functions/mastery/records/model-parameters.ts';
+import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import { checkPolicy } from '#shared/records/check-policy.ts';
 import type { Defect } from '#shared/records/defect.ts';
@@ -8,11 +9,12 @@ import { instantiateSeed } from './instantiate.ts';
 import type { Seed, SeedDefect } from './seed.ts';
 
 /**
- * Whether the release process would take the seed's policies and calibrations: what only the whole record or the engine can judge, such
+ * Whether the release process would take the seed's records: what only the whole record or the engine can judge, such
  * as a coverage floor that the item limit cannot reach. Pointers are those of the record, so they stand in the message.
  */
 export function checkRelease(seed: Seed): readonly SeedDefect[] {
   const world = instantiateSeed(seed, 'tenant-of-the-check');
+  const analysisPolicy = checkAnalysisPolicy(world.analysisPolicy);
   const directories = [...new Set(seed.banks.map((bank) => bank.directory))];
   return [
     ...seed.banks.flatMap((bank, at) => {
@@ -23,6 +25,7 @@ export function checkRelease(seed: Seed): readonly SeedDefect[] {
       const checked = checkCalibration(world.calibrations[at], modelDefects);
       return checked.ok ? [] : refusals(`${directory}/calibration.json`, checked.error);
     }),
+    ...(analysisPolicy.ok ? [] : refusals('analysis-policy.json', analysisPolicy.error)),
   ];
 }
 

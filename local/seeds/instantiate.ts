@@ -2,9 +2,11 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { AnchorTable } from '#shared/platform/owners/extmap.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
+import type { AnalysisPolicyRecord } from '#shared/records/check-analysis-policy.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import type { CalibrationParameters, CalibrationRecord, PolicyRecord } from '#shared/records/records.ts';
 import type { ReportsSeed, TenantSeed } from '#local/platform/world.ts';
@@ -13,7 +15,15 @@ import { opaque } from './ids.ts';
 import { reportsFixtures } from './reports/fixtures.ts';
 import type { ReportsFixtures } from './reports/fixtures.ts';
 import { instantiateReports, reportIds } from './reports/instantiate.ts';
-import type { BankContent, BankFile, CalibrationFile, PolicyFile, Seed, SeedBank } from './seed.ts';
+import type {
+  AnalysisPolicyFile,
+  BankContent,
+  BankFile,
+  CalibrationFile,
+  PolicyFile,
+  Seed,
+  SeedBank,
+} from './seed.ts';
 import { localTenant } from './tenants.ts';
 
 /** One bank of a tenant, with the ids that a client needs to start a run. */
@@ -33,7 +43,10 @@ export type BankFixture = {
 /** What `.local/stack.json` names for one tenant. */
 export type TenantFixtures = {
   readonly mastery: { readonly banks: BankFixture[]; readonly resultsStudentId: string };
-  readonly reports: ReportsFixtures;
+  readonly reports: ReportsFixtures & {
+    /** The released thresholds of improvement runs. */
+    readonly analysisPolicyId: string;
+  };
 };
 
 /** One tenant's share of a seed. */
@@ -44,6 +57,7 @@ export interface TenantWorld {
   /** What the release process has put into the records table. */
   readonly policies: readonly PolicyRecord[];
   readonly calibrations: readonly CalibrationRecord[];
+  readonly analysisPolicy: AnalysisPolicyRecord;
   readonly fixtures: TenantFixtures;
   /** Item names of the seed by artifact version id, to look up a learner's answer to an offered item. */
   readonly itemNames: Readonly<Record<string, string>>;
@@ -69,6 +83,7 @@ export function instantiateSeed(seed: Seed, tenantId: string): TenantWorld {
   const [resultsStudentId = ''] = tenant.students;
   const { caseItems, ...reports } = instantiateReports(seed.reports, tenantId);
   const ids = reportIds(seed.reports, tenantId);
+  const analysisPolicy = analysisPolicyRecord(seed.analysisPolicy, tenantId);
   return {
     tenantId,
     platform: {
@@ -104,6 +119,7 @@ export function instantiateSeed(seed: Seed, tenantId: string): TenantWorld {
     },
     policies: released.map(({ policy }) => policy),
     calibrations: all.map((bank) => bank.calibration),
+    analysisPolicy,
     fixtures: {
       mastery: {
         resultsStudentId,
@@ -119,7 +135,10 @@ export function instantiateSeed(seed: Seed, tenantId: string): TenantWorld {
           kcGuids: bank.bank.kcs.map((kc) => instance.ids.kc(kc.name)),
         })),
       },
-      reports: reportsFixtures(seed.reports, ids, resultsStudentId),
+      reports: {
+        ...reportsFixtures(seed.reports, ids, resultsStudentId),
+        analysisPolicyId: analysisPolicy.document.id,
+      },
     },
     itemNames: Object.fromEntries(
       all.flatMap((bank) => bank.members.map(({ name, member }) => [member.artifactVersionId, name])),
@@ -487,6 +506,18 @@ function policyRecord(bank: SeedBank, ids: BankIds, tenantId: string): PolicyRec
       }))
       .sort((a, b) => (a.caseCompetencyGuid < b.caseCompetencyGuid ? -1 : 1)),
     eligibilityRules: rulesOf(policy.eligibilityRules, ids),
+  };
+  return { tenantId, document: { ...document, checksum: documentChecksum(document) } };
+}
+
+function analysisPolicyRecord(file: AnalysisPolicyFile, tenantId: string): AnalysisPolicyRecord {
+  const { name, version, triggers } = file;
+  const document: Omit<AnalysisPolicy, 'checksum'> = {
+    id: opaque(`analysis-policy-${name}`, tenantId, hashCanonical(file)),
+    version,
+    visibility: 'tenant',
+    formulaVersion: 'alignment-v1',
+    triggers,
   };
   return { tenantId, document: { ...document, checksum: documentChecksum(document) } };
 }

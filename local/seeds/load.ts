@@ -12,6 +12,7 @@ import { checkReports } from './reports/check.ts';
 import { reportsFile } from './reports/file.ts';
 import type { ReportsFile } from './reports/file.ts';
 import {
+  analysisPolicyFile,
   bankFile,
   calibrationFile,
   checkBank,
@@ -71,20 +72,36 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
   }
   const reports = await loadReports(directory);
   if (!reports.ok) defects.push(...reports.error);
-  if (defects.length > 0 || !reports.ok) return err(defects);
-  const seed = { name: root.value.name, title: root.value.title, banks, reports: reports.value };
+  const analysisPolicy = await readOwnOrBuiltIn(directory, 'analysis-policy.json', analysisPolicyFile);
+  if (!analysisPolicy.ok) defects.push(...analysisPolicy.error);
+  if (defects.length > 0 || !reports.ok || !analysisPolicy.ok) return err(defects);
+  const seed = {
+    name: root.value.name,
+    title: root.value.title,
+    banks,
+    reports: reports.value,
+    analysisPolicy: analysisPolicy.value,
+  };
   const refused = checkRelease(seed);
   return refused.length > 0 ? err(refused) : ok(seed);
 }
 
-/** The directory's own `reports.json`, or the built-in one. */
 async function loadReports(directory: string): Promise<Result<ReportsFile, readonly SeedDefect[]>> {
   const file = 'reports.json';
-  const isOwn = (await readText(directory, file)) !== undefined;
-  const read = await readJson<ReportsFile>(isOwn ? directory : DEFAULT_SEED_DIRECTORY, file, reportsFile);
+  const read = await readOwnOrBuiltIn<ReportsFile>(directory, file, reportsFile);
   if (!read.ok) return read;
   const defects = checkReports(read.value);
   return defects.length === 0 ? read : err(located(file, defects));
+}
+
+/** The directory's own file, or that of the built-in seed. */
+async function readOwnOrBuiltIn<T>(
+  directory: string,
+  file: string,
+  schema: z.ZodType<T>,
+): Promise<Result<T, readonly SeedDefect[]>> {
+  const isOwn = (await readText(directory, file)) !== undefined;
+  return readJson(isOwn ? directory : DEFAULT_SEED_DIRECTORY, file, schema);
 }
 
 /** What is wrong when it is no seed's directory at all. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
+import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { pointer } from '#shared/records/defect.ts';
 import type { ReportsFile } from './reports/file.ts';
 
@@ -146,6 +147,12 @@ export const policyFile = z.strictObject({
 });
 export type PolicyFile = z.output<typeof policyFile>;
 
+/** `analysis-policy.json`: no name in it needs a tenant's id but its own. */
+export const analysisPolicyFile = analysisPolicy
+  .pick({ version: true, triggers: true })
+  .extend({ name: slug });
+export type AnalysisPolicyFile = z.output<typeof analysisPolicyFile>;
+
 const answer = z.union([z.literal(0), z.literal(1)]);
 
 /** `learners.json` */
@@ -189,6 +196,7 @@ export interface Seed {
   readonly title: string;
   readonly banks: readonly SeedBank[];
   readonly reports: ReportsFile;
+  readonly analysisPolicy: AnalysisPolicyFile;
 }
 
 /** One thing wrong with a seed: the file below the seed directory, a JSON Pointer into it, and what is wrong there. */

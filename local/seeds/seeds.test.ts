@@ -2,11 +2,15 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { actions, metrics } from '#shared/contract/reports/analysis-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
+import { ok } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/operations.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
+import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
 import { calibrationRecord, policyRecord } from '#shared/records/records.ts';
+import { sampleTrigger } from '#shared/records/sample-files.ts';
 import { generateBank } from './generator.ts';
 import { instantiateSeed } from './instantiate.ts';
 import type { TenantWorld } from './instantiate.ts';
@@ -112,6 +116,16 @@ describe('the default seed', () => {
     }
   });
 
+  it('has an analysis policy with a trigger for every metric and every action, which can be released', () => {
+    const { triggers } = aurora.analysisPolicy.document;
+    expect(new Set(triggers.map(({ metric }) => metric))).toEqual(new Set(Object.keys(metrics)));
+    expect(new Set(triggers.map(({ requestedAction }) => requestedAction))).toEqual(
+      new Set(Object.keys(actions)),
+    );
+    expect(checkAnalysisPolicy(aurora.analysisPolicy)).toEqual(ok(aurora.analysisPolicy));
+    expect(aurora.fixtures.reports.analysisPolicyId).toBe(aurora.analysisPolicy.document.id);
+  });
+
   it('turns guess and slip into a table over the patterns, and the scale into a rising one', () => {
     const { parameters } = aurora.calibrations[0]!;
     // Item06: one component, guess 0.016075, slip 0.043161. Item02: two components.
@@ -153,7 +167,7 @@ describe('two tenants', () => {
   it('share no id', () => {
     // Words of the seed itself, constants of the standards and plain values are the same everywhere; ids are not.
     const neutral = texts(seed);
-    for (const word of ['ho-cdm-grid/1', 'ho-cdm-grid-1', CALIPER_CONTEXT]) neutral.add(word);
+    for (const word of ['ho-cdm-grid/1', 'ho-cdm-grid-1', 'alignment-v1', CALIPER_CONTEXT]) neutral.add(word);
     const isPlain = (text: string): boolean =>
       /^\d*$/.test(text) || parseInstant(text) !== undefined || GENERATED_CODE.test(text);
     const own = [...texts(made(aurora))].filter(
@@ -175,6 +189,12 @@ describe('two tenants', () => {
     const world = instantiateSeed(changed, 'tenant-aurora');
     expect(world.policies[0]!.document.id).not.toBe(aurora.policies[0]!.document.id);
     expect(world.policies[1]!.document.id).toBe(aurora.policies[1]!.document.id);
+    expect(world.analysisPolicy).toEqual(aurora.analysisPolicy);
+    const { triggers } = seed.analysisPolicy;
+    const other = { ...seed, analysisPolicy: { ...seed.analysisPolicy, triggers: triggers.slice(1) } };
+    expect(instantiateSeed(other, 'tenant-aurora').analysisPolicy.document.id).not.toBe(
+      aurora.analysisPolicy.document.id,
+    );
   });
 });
 
@@ -448,6 +468,26 @@ describe('a seed directory with a defect', () => {
       /cannot be reached/,
     ],
     [
+      'an analysis policy of another form',
+      { 'analysis-policy.json': { name: 't', version: '1', triggers: [] } },
+      'analysis-policy.json',
+      '/triggers',
+      /Too small/,
+    ],
+    [
+      'a threshold out of reach',
+      {
+        'analysis-policy.json': {
+          name: 't',
+          version: '1',
+          triggers: [sampleTrigger({ threshold: { operator: 'gt', value: 1 } })],
+        },
+      },
+      'analysis-policy.json',
+      '',
+      /would not be released: \/document\/triggers\/0\/threshold\/value cannot be reached/,
+    ],
+    [
       'an answer to no item',
       { 'b/learners.json#/learners/0/answers': { I9: 1 } },
       'b/learners.json',
@@ -497,6 +537,7 @@ describe('a seed directory with a defect', () => {
       await load({
         'seed.json': example('seed.json'),
         'reports.json': example('reports.json'),
+        'analysis-policy.json': example('analysis-policy.json'),
         ...Object.fromEntries(['bank.json', 'calibration.json', 'policy.json', 'learners.json'].map(folder)),
       }),
     ).toEqual([]);

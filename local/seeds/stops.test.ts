@@ -214,6 +214,7 @@ describe('a bank whose items tie more than twelve components together', () => {
       title: 'Chain',
       banks: [{ name: 'chain', directory: 'chain', bank, calibration, policy, learners: [learner] }],
       reports: seed.reports,
+      analysisPolicy: seed.analysisPolicy,
     };
     const { stop, items: offered } = walk(chain, 'chain', learner);
     expect(stop).toBe('max_items');

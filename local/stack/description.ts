@@ -48,6 +48,7 @@ const reportsFixtures = z.object({
   schools: schoolGrades,
   forms: z.object({ equivalent: z.string(), notEquivalent: z.string(), insufficient: z.string() }),
   administrations: ids,
+  analysisPolicyId: z.string(),
   special: z.object({
     attempts: z.record(z.string(), z.string()),
     classesWithoutRollup: ids,

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localCredentials, localTableName } from '#local/aws/environment.ts';
+import { localRegion } from '#local/aws/kms.ts';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { createRecordsTable } from '#shared/aws/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -31,6 +37,28 @@ describe('the local stack', () => {
     expect(selectionPolicy.parse(await response.json())).toStrictEqual(
       stack.worlds.get('tenant-aurora')?.policies[0]?.document,
     );
+  });
+
+  it('holds the analysis policy of each tenant for that tenant alone', async () => {
+    const clients = createEndpointClients({
+      endpoint: stack.urls.awsUrl,
+      region: localRegion,
+      credentials: localCredentials,
+    });
+    try {
+      const table = createRecordsTable(clients.dynamo, localTableName('records'));
+      for (const [tenantId, { analysisPolicy, fixtures }] of stack.worlds) {
+        const key = { kind: 'analysis-policy', id: fixtures.reports.analysisPolicyId } as const;
+        const record = await table.read({ ...key, tenantId });
+        expect(record?.document).toBe(canonicalJson(analysisPolicy.document));
+        for (const other of localTenantIds.filter((id) => id !== tenantId)) {
+          expect(await table.read({ ...key, tenantId: other })).toBeUndefined();
+        }
+      }
+      expect([...stack.worlds.keys()]).toEqual(localTenantIds);
+    } finally {
+      clients.destroy();
+    }
   });
 
   it('answers the other tenant, and a caller without a token, with problems', async () => {

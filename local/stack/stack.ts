@@ -28,7 +28,7 @@ import { createServiceProfileParameters } from '#shared/aws/service-profile-para
 import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
-import { releaseCalibration, releasePolicy } from '#tools/release.ts';
+import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#tools/release.ts';
 import type { StackUrls } from './description.ts';
 import { createLineReader } from './function-log.ts';
 import type { FunctionLogLine } from './function-log.ts';
@@ -201,9 +201,10 @@ async function provision(
   );
   const table = createRecordsTable(dynamo, localTableName('records'));
   const released = Promise.all(
-    worlds.flatMap(({ policies, calibrations }) => [
+    worlds.flatMap(({ policies, calibrations, analysisPolicy }) => [
       ...policies.map((record) => releasePolicy(table, record)),
       ...calibrations.map((record) => releaseCalibration(table, record)),
+      releaseAnalysisPolicy(table, analysisPolicy),
     ]),
   );
   await Promise.all([keys, ...profilesWritten]);
@@ -212,7 +213,7 @@ async function provision(
   }
 }
 
-/** The seed's files are well-formed, but make a policy or calibration that nobody could release. */
+/** The seed's files are well-formed, but make a record that nobody could release. */
 export class SeedRefusedError extends Error {
   override readonly name = 'SeedRefusedError';
 }

@@ -7,7 +7,7 @@ import { partitionKey } from './record-key.ts';
 import type { RecordKey } from './record-key.ts';
 
 /**
- * Checks of the members that policy and calibration files share. A file may have defects of its form elsewhere: every check looks only
+ * Checks of the members that the files of all records share. A file may have defects of its form elsewhere: every check looks only
  * at members that have the right form, so that all defects are found in one pass.
  */
 
@@ -111,13 +111,14 @@ export function checksumDefects(document: Readonly<Record<string, unknown>>): re
     : [{ pointer: '/document/checksum', message: `is not the document's checksum, which is ${computed}` }];
 }
 
-/** Each repetition in a list, at the place of the later one. */
+/** Each repetition in a list, at the place of the later one. Undefined stands for an entry of a wrong form, which repeats nothing. */
 export function repetitionDefects(
-  values: readonly string[],
+  values: readonly (string | undefined)[],
   path: readonly PropertyKey[],
 ): readonly Defect[] {
   const first = new Map<string, number>();
   return values.flatMap((value, index) => {
+    if (value === undefined) return [];
     const earlier = first.get(value);
     if (earlier === undefined) {
       first.set(value, index);

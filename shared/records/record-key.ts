@@ -1,6 +1,6 @@
 /** Names one record. Without `tenantId` it is a system record. */
 export interface RecordKey {
-  readonly kind: 'policy' | 'calibration';
+  readonly kind: 'policy' | 'calibration' | 'analysis-policy';
   readonly id: string;
   readonly tenantId?: string;
 }

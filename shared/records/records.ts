@@ -4,7 +4,7 @@ import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts'
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 
 /** What every released record carries beside its public document. Deprecation may be set later; nothing else ever changes [MA-049, MA-228]. */
-const lifecycle = {
+export const recordMembers = {
   /** The owner of a `tenant` record; absent exactly for a `system` one. */
   tenantId: z.string().min(1).optional(),
   deprecatedAt: timestamp.optional(),
@@ -12,7 +12,7 @@ const lifecycle = {
 };
 
 /** A released selection policy. */
-export const policyRecord = z.strictObject({ ...lifecycle, document: selectionPolicy });
+export const policyRecord = z.strictObject({ ...recordMembers, document: selectionPolicy });
 export type PolicyRecord = z.infer<typeof policyRecord>;
 
 /** P(correct) for each pattern of the item's KCs: bit i of the index says that `kcs[i]` is mastered; length 2^kcs.length. */
@@ -52,7 +52,7 @@ export type CalibrationParameters = z.infer<typeof calibrationParameters>;
 
 /** A released calibration: the public descriptor, and the parameters with their own digest. */
 export const calibrationRecord = z.strictObject({
-  ...lifecycle,
+  ...recordMembers,
   document: scaleCalibration,
   parametersHash: z.string().regex(/^[0-9a-f]{64}$/),
   parameters: calibrationParameters,

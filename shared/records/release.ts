@@ -3,6 +3,8 @@ import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { checkAnalysisPolicy } from './check-analysis-policy.ts';
+import type { AnalysisPolicyRecord } from './check-analysis-policy.ts';
 import { checkCalibration } from './check-calibration.ts';
 import type { ModelCheck } from './check-calibration.ts';
 import { checkPolicy } from './check-policy.ts';
@@ -10,6 +12,7 @@ import { schemaDefects } from './defect.ts';
 import type { Defect } from './defect.ts';
 import { lifecycleDefects } from './file-members.ts';
 import type { RecordKey } from './record-key.ts';
+import type { PolicyRecord } from './records.ts';
 import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from './table.ts';
 
 /** A record that is now in the table; `already` says that the very same content was there before. */
@@ -32,17 +35,29 @@ export interface PreparedRecord {
   readonly lifecycle: Lifecycle;
 }
 
-/** Checks a policy file and brings it into its stored form. */
+/** Checks a selection policy's file and brings it into its stored form. */
 export function preparePolicy(file: unknown): Result<PreparedRecord, readonly Defect[]> {
   const checked = checkPolicy(file);
-  if (!checked.ok) return checked;
-  const { document, ...rest } = checked.value;
-  return ok({
-    key: keyOf('policy', document.id, rest.tenantId),
+  return checked.ok ? ok(preparedDocument('policy', checked.value)) : checked;
+}
+
+/** Checks an analysis policy's file and brings it into its stored form. */
+export function prepareAnalysisPolicy(file: unknown): Result<PreparedRecord, readonly Defect[]> {
+  const checked = checkAnalysisPolicy(file);
+  return checked.ok ? ok(preparedDocument('analysis-policy', checked.value)) : checked;
+}
+
+/** The stored form of a record that is nothing but its document. */
+function preparedDocument(
+  kind: RecordKey['kind'],
+  { document, ...rest }: PolicyRecord | AnalysisPolicyRecord,
+): PreparedRecord {
+  return {
+    key: keyOf(kind, document.id, rest.tenantId),
     checksum: document.checksum,
     stored: { document: canonicalJson(document) },
     lifecycle: lifecycleOf(rest),
-  });
+  };
 }
 
 /** Checks a calibration file, its model included, and brings it into its stored form. */

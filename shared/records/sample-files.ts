@@ -89,3 +89,51 @@ export function samplePolicyFile(
     ...rest,
   };
 }
+
+/** An analysis policy with a trigger for each target module. */
+export function sampleAnalysisPolicyFile(
+  document: Readonly<Record<string, unknown>> = {},
+  rest: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return {
+    document: {
+      id: 'revision-thresholds-3',
+      version: '3.0',
+      visibility: 'system',
+      formulaVersion: 'alignment-v1',
+      triggers: [sampleTrigger(), sampleCrosswalkTrigger()],
+      ...document,
+    },
+    ...rest,
+  };
+}
+
+/** Asks the Bank for another item when an item hardly discriminates. */
+export function sampleTrigger(change: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    metric: 'item_discrimination',
+    observed: { name: 'discrimination_index', unit: 'proportion' },
+    threshold: { operator: 'lt', value: 0.2 },
+    targetModule: 'bank',
+    requestedAction: 'regenerate_item',
+    reasonCodes: ['low_discrimination'],
+    requiredSubjects: ['qtiItemId', 'caseGuids'],
+    ...change,
+  };
+}
+
+/** Asks the Blueprint to mend its crosswalk when too little of a source test is covered. */
+export function sampleCrosswalkTrigger(
+  change: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return {
+    metric: 'alignment',
+    observed: { name: 'alignment_percent', unit: 'percent' },
+    threshold: { operator: 'lt', value: 90 },
+    targetModule: 'blueprint',
+    requestedAction: 'repair_crosswalk',
+    reasonCodes: ['blueprint_coverage_defect', 'blueprint_rigor_defect'],
+    requiredSubjects: ['sourceKeys'],
+    ...change,
+  };
+}

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { parseInstant } from '#shared/kernel/instant.ts';
 
 const MAX_REFERENCE_BYTES = 255;
+export const MAX_COUNT = 2_147_483_647;
 
 /** White space of Unicode, U+0085 included, and of JavaScript, which adds U+FEFF. */
 const WHITE_SPACE = /[\p{White_Space}\s]/u;
@@ -43,10 +44,13 @@ export const proportion = z
   .meta({ id: 'Proportion' });
 
 /** A count of a snapshot, never inferred from an array that was left out [RP-053]. */
-export const count = z.int().min(0).max(2_147_483_647).meta({ id: 'Count' });
+export const count = z.int().min(0).max(MAX_COUNT).meta({ id: 'Count' });
 
 /** A name or version given by its owner. */
 export const text = z.string().min(1).max(255);
+
+/** SHA-256, 64 lower-case hexadecimal characters. */
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Correlation ids hold no learning facts [RP-073]. */
 export const correlationId = z.string().min(1).max(128);

@@ -1,0 +1,194 @@
+import * as z from 'zod';
+import { MAX_COUNT, sha256, text } from './primitives.ts';
+
+/** The four metrics of an improvement run, and what its alignment and its comparison of predicted with actual results give. */
+const metric = z.enum([
+  'item_difficulty',
+  'item_discrimination',
+  'distractor_distribution',
+  'form_summary',
+  'alignment',
+  'predicted_actual',
+]);
+type Metric = z.infer<typeof metric>;
+
+const unit = z.enum(['proportion', 'count', 'points', 'percent']);
+
+const requestedAction = z.enum([
+  'regenerate_item',
+  'rotate_item',
+  'review_miskey',
+  'tag_distractor',
+  'apply_calibration_delta',
+  'repair_crosswalk',
+]);
+type RequestedAction = z.infer<typeof requestedAction>;
+
+const targetModule = z.enum(['bank', 'blueprint']);
+
+const reasonCode = z.enum([
+  'low_discrimination',
+  'difficulty_out_of_band',
+  'dead_distractor',
+  'untagged_distractor',
+  'miskey_evidence',
+  'readiness_tolerance_breach',
+  'blueprint_coverage_defect',
+  'blueprint_rigor_defect',
+]);
+
+/** Members of a revision order that name what it is about. */
+const subject = z.enum(['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys']);
+type Subject = z.infer<typeof subject>;
+
+const threshold = z.strictObject({
+  operator: z.enum(['lt', 'lte', 'gt', 'gte', 'outside']),
+  value: z.number(),
+});
+
+/** When an observed value asks for which revision. `observed` and `threshold` have the form that they have in the order [RP-198, RP-199]. */
+export const analysisTrigger = z.strictObject({
+  metric,
+  observed: z.strictObject({ name: text, unit }),
+  threshold,
+  targetModule,
+  requestedAction,
+  reasonCodes: z.array(reasonCode).min(1).max(20),
+  /** Without every one of these there is no order; at least those that the action needs [RP-195]. */
+  requiredSubjects: z.array(subject),
+});
+
+/** An immutable analysis policy: the thresholds of an improvement run [RP-146, RP-201]. */
+export const analysisPolicy = z.strictObject({
+  id: text,
+  version: text,
+  visibility: z.enum(['tenant', 'system']),
+  formulaVersion: z.literal('alignment-v1'),
+  triggers: z.array(analysisTrigger).min(1),
+  checksum: sha256,
+});
+export type AnalysisPolicy = z.infer<typeof analysisPolicy>;
+
+/** One number that a metric offers, with the least and the greatest value that it can take. */
+interface Measure {
+  readonly name: string;
+  readonly unit: z.infer<typeof unit>;
+  readonly least: number;
+  readonly greatest: number;
+}
+
+const ofItems = ['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids'] as const;
+
+/** What each metric measures, and which subjects its evidence names (docs/records.md says how each measure is meant). */
+export const metrics: Readonly<
+  Record<Metric, { readonly subjects: readonly Subject[]; readonly measures: readonly Measure[] }>
+> = {
+  item_difficulty: {
+    subjects: ofItems,
+    measures: [
+      { name: 'proportion_correct', unit: 'proportion', least: 0, greatest: 1 },
+      { name: 'difficulty_difference', unit: 'proportion', least: -1, greatest: 1 },
+    ],
+  },
+  item_discrimination: {
+    subjects: ofItems,
+    measures: [{ name: 'discrimination_index', unit: 'proportion', least: -1, greatest: 1 }],
+  },
+  distractor_distribution: {
+    subjects: ofItems,
+    measures: [
+      { name: 'lowest_distractor_share', unit: 'proportion', least: 0, greatest: 1 },
+      { name: 'distractor_over_key', unit: 'proportion', least: -1, greatest: 1 },
+      { name: 'untagged_distractors', unit: 'count', least: 0, greatest: MAX_COUNT },
+    ],
+  },
+  form_summary: {
+    subjects: ['qtiFormId', 'qtiTestId', 'caseGuids'],
+    measures: [
+      { name: 'mean_percent_correct', unit: 'percent', least: 0, greatest: 100 },
+      { name: 'mean_score_difference', unit: 'points', least: -Infinity, greatest: Infinity },
+      { name: 'score_standard_deviation', unit: 'points', least: 0, greatest: Infinity },
+    ],
+  },
+  alignment: {
+    subjects: ['caseGuids', 'sourceKeys'],
+    measures: [
+      { name: 'alignment_percent', unit: 'percent', least: 0, greatest: 100 },
+      { name: 'uncovered_requirements', unit: 'count', least: 0, greatest: MAX_COUNT },
+      { name: 'lower_dok_requirements', unit: 'count', least: 0, greatest: MAX_COUNT },
+    ],
+  },
+  predicted_actual: {
+    subjects: ['qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys'],
+    measures: [
+      { name: 'observed_agreement', unit: 'proportion', least: 0, greatest: 1 },
+      { name: 'pass_rate_difference', unit: 'percent', least: -100, greatest: 100 },
+    ],
+  },
+};
+
+/** Who takes an action, and the subjects without which it cannot be done [RP-193, RP-194]. */
+export const actions: Readonly<
+  Record<
+    RequestedAction,
+    { readonly targetModule: z.infer<typeof targetModule>; readonly subjects: readonly Subject[] }
+  >
+> = {
+  regenerate_item: { targetModule: 'bank', subjects: ['qtiItemId'] },
+  rotate_item: { targetModule: 'bank', subjects: ['qtiItemId'] },
+  review_miskey: { targetModule: 'bank', subjects: ['qtiItemId'] },
+  tag_distractor: { targetModule: 'bank', subjects: ['qtiItemId'] },
+  apply_calibration_delta: { targetModule: 'blueprint', subjects: [] },
+  repair_crosswalk: { targetModule: 'blueprint', subjects: ['sourceKeys'] },
+};
+
+/** Which metrics can show a reason, and which actions answer it. */
+export const reasons: Readonly<
+  Record<
+    z.infer<typeof reasonCode>,
+    { readonly metrics: readonly Metric[]; readonly actions: readonly RequestedAction[] }
+  >
+> = {
+  low_discrimination: {
+    metrics: ['item_discrimination'],
+    actions: ['regenerate_item', 'rotate_item', 'review_miskey'],
+  },
+  difficulty_out_of_band: {
+    metrics: ['item_difficulty', 'form_summary'],
+    actions: ['regenerate_item', 'rotate_item', 'review_miskey', 'apply_calibration_delta'],
+  },
+  dead_distractor: {
+    metrics: ['distractor_distribution'],
+    actions: ['regenerate_item', 'rotate_item', 'tag_distractor'],
+  },
+  untagged_distractor: { metrics: ['distractor_distribution'], actions: ['tag_distractor'] },
+  miskey_evidence: {
+    metrics: ['item_difficulty', 'item_discrimination', 'distractor_distribution'],
+    actions: ['regenerate_item', 'rotate_item', 'review_miskey'],
+  },
+  readiness_tolerance_breach: {
+    metrics: ['form_summary', 'predicted_actual'],
+    actions: ['apply_calibration_delta', 'repair_crosswalk'],
+  },
+  blueprint_coverage_defect: { metrics: ['alignment'], actions: ['repair_crosswalk'] },
+  blueprint_rigor_defect: { metrics: ['alignment'], actions: ['repair_crosswalk'] },
+};
+
+/**
+ * Whether an observed value trips a threshold. `outside` is a tolerance on both sides of zero: the value's magnitude is above the
+ * threshold's [RP-199, RP-200].
+ */
+export function isTripped({ operator, value }: z.infer<typeof threshold>, observed: number): boolean {
+  switch (operator) {
+    case 'lt':
+      return observed < value;
+    case 'lte':
+      return observed <= value;
+    case 'gt':
+      return observed > value;
+    case 'gte':
+      return observed >= value;
+    case 'outside':
+      return Math.abs(observed) > value;
+  }
+}

@@ -1,0 +1,212 @@
+import * as z from 'zod';
+import {
+  actions,
+  analysisPolicy,
+  analysisTrigger,
+  isTripped,
+  metrics,
+  reasons,
+} from '#shared/contract/reports/analysis-policy.ts';
+import { sha256 } from '#shared/contract/reports/primitives.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { documentChecksum } from './checksum.ts';
+import { distinctDefects, pointer, schemaDefects } from './defect.ts';
+import type { Defect } from './defect.ts';
+import {
+  aliasDefects,
+  checksumDefects,
+  idDefects,
+  lifecycleDefects,
+  member,
+  ownerDefects,
+  repetitionDefects,
+} from './file-members.ts';
+import { recordMembers } from './records.ts';
+
+/** A released analysis policy. It stands here and not among the records that functions read, whose bundles would carry it. */
+const analysisPolicyRecord = z.strictObject({ ...recordMembers, document: analysisPolicy });
+export type AnalysisPolicyRecord = z.infer<typeof analysisPolicyRecord>;
+
+/** An analysis policy's file: the record, in which the checksum may be left for the release to compute. */
+const analysisPolicyFile = analysisPolicyRecord.extend({
+  document: analysisPolicy.extend({ checksum: sha256.optional() }),
+});
+
+const fields = analysisPolicy.shape;
+
+/**
+ * Checks an analysis policy before it becomes immutable and fills in its checksum. A trigger that could never make a valid order is a
+ * defect [RP-193, RP-195]. Answers every defect at once, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
+ */
+export function checkAnalysisPolicy(file: unknown): Result<AnalysisPolicyRecord, readonly Defect[]> {
+  const parsed = analysisPolicyFile.safeParse(file);
+  const tenantId = member(file, ['tenantId'], z.string().min(1));
+  const triggers = partsOfTriggers(file);
+  const defects = distinctDefects([
+    ...(parsed.success ? [] : schemaDefects(parsed.error)),
+    ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
+    ...idDefects('analysis-policy', member(file, ['document', 'id'], fields.id), tenantId),
+    ...aliasDefects(member(file, ['document', 'version'], fields.version), '/document/version'),
+    ...triggers.flatMap((trigger) => [
+      ...observationDefects(trigger),
+      ...actionDefects(trigger),
+      ...reasonDefects(trigger),
+      ...subjectDefects(trigger),
+    ]),
+    ...duplicateDefects(triggers),
+    ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
+  ]);
+  if (!parsed.success || defects.length > 0) return err(defects);
+  const { document } = parsed.data;
+  return ok({ ...parsed.data, document: { ...document, checksum: documentChecksum(document) } });
+}
+
+/** The parts of one trigger that have the right form; the others are the schema's to report. */
+type TriggerParts = ReturnType<typeof partsOfTriggers>[number];
+
+function partsOfTriggers(file: unknown) {
+  const { shape } = analysisTrigger;
+  const triggers = member(file, ['document', 'triggers'], z.array(z.unknown())) ?? [];
+  return triggers.map((trigger, index) => ({
+    at: ['document', 'triggers', index],
+    metric: member(trigger, ['metric'], shape.metric),
+    observed: member(trigger, ['observed', 'name'], shape.observed.shape.name),
+    unit: member(trigger, ['observed', 'unit'], shape.observed.shape.unit),
+    threshold: member(trigger, ['threshold'], shape.threshold),
+    targetModule: member(trigger, ['targetModule'], shape.targetModule),
+    requestedAction: member(trigger, ['requestedAction'], shape.requestedAction),
+    reasonCodes: entries(trigger, 'reasonCodes', shape.reasonCodes.element),
+    requiredSubjects: entries(trigger, 'requiredSubjects', shape.requiredSubjects.element),
+  }));
+}
+
+/** The entries of a trigger's list, undefined where the form is wrong; undefined when there is no list. */
+function entries<S extends z.ZodType>(
+  trigger: unknown,
+  name: string,
+  schema: S,
+): readonly (z.output<S> | undefined)[] | undefined {
+  return member(trigger, [name], z.array(z.unknown()))?.map((entry) => schema.safeParse(entry).data);
+}
+
+/** What is observed must be one of the metric's measures, in its unit, and able to reach the threshold. */
+function observationDefects({ at, metric, observed, unit, threshold }: TriggerParts): readonly Defect[] {
+  const defects: Defect[] = [];
+  if (threshold?.operator === 'outside' && threshold.value <= 0) {
+    defects.push({
+      pointer: pointer(...at, 'threshold', 'value'),
+      message: 'must be above 0: outside is a tolerance on both sides of 0',
+    });
+  }
+  if (metric === undefined) return defects;
+  const { measures } = metrics[metric];
+  const measure = measures.find(({ name }) => name === observed);
+  if (observed !== undefined && measure === undefined) {
+    defects.push({
+      pointer: pointer(...at, 'observed', 'name'),
+      message: `is nothing that ${metric} measures: ${measures.map(({ name }) => name).join(', ')}`,
+    });
+  }
+  const units = new Set((measure === undefined ? measures : [measure]).map((known) => known.unit));
+  if (unit !== undefined && !units.has(unit)) {
+    defects.push({
+      pointer: pointer(...at, 'observed', 'unit'),
+      message: `is no unit of ${measure?.name ?? metric}: ${[...units].join(', ')}`,
+    });
+  }
+  // Whatever the operator, some value trips the threshold exactly when the least or the greatest does.
+  if (
+    measure !== undefined &&
+    threshold !== undefined &&
+    ![measure.least, measure.greatest].some((value) => isTripped(threshold, value))
+  ) {
+    defects.push({
+      pointer: pointer(...at, 'threshold', 'value'),
+      message: `cannot be reached: ${measure.name} is never ${threshold.operator} ${threshold.value}`,
+    });
+  }
+  return defects;
+}
+
+function actionDefects({ at, targetModule, requestedAction }: TriggerParts): readonly Defect[] {
+  if (requestedAction === undefined || targetModule === undefined) return [];
+  const taker = actions[requestedAction].targetModule;
+  return taker === targetModule
+    ? []
+    : [
+        {
+          pointer: pointer(...at, 'requestedAction'),
+          message: `is an action of ${taker}, not of ${targetModule}`,
+        },
+      ];
+}
+
+/** Every reason must be one that the metric can show and the action answers [RP-197]. */
+function reasonDefects({ at, metric, requestedAction, reasonCodes = [] }: TriggerParts): readonly Defect[] {
+  const path = [...at, 'reasonCodes'];
+  return [
+    ...repetitionDefects(reasonCodes, path),
+    ...reasonCodes.flatMap((code, index): readonly Defect[] => {
+      if (code === undefined) return [];
+      const fits = reasons[code];
+      const defects: Defect[] = [];
+      if (requestedAction !== undefined && !fits.actions.includes(requestedAction)) {
+        defects.push({
+          pointer: pointer(...path, index),
+          message: `is no reason for ${requestedAction}; it is one for ${fits.actions.join(', ')}`,
+        });
+      }
+      if (metric !== undefined && !fits.metrics.includes(metric)) {
+        defects.push({
+          pointer: pointer(...path, index),
+          message: `cannot be seen in ${metric}; it can in ${fits.metrics.join(', ')}`,
+        });
+      }
+      return defects;
+    }),
+  ];
+}
+
+/** An action's own subjects must be required, and nothing that the metric's evidence never names [RP-194, RP-195]. */
+function subjectDefects({ at, metric, requestedAction, requiredSubjects }: TriggerParts): readonly Defect[] {
+  if (requiredSubjects === undefined) return [];
+  const path = [...at, 'requiredSubjects'];
+  const needed = requestedAction === undefined ? [] : actions[requestedAction].subjects;
+  const named = metric === undefined ? undefined : metrics[metric].subjects;
+  return [
+    ...needed
+      .filter((subject) => !requiredSubjects.includes(subject))
+      .map((subject) => ({
+        pointer: pointer(...path),
+        message: `lacks ${subject}, which ${requestedAction ?? ''} needs`,
+      })),
+    ...repetitionDefects(requiredSubjects, path),
+    ...requiredSubjects.flatMap((subject, index) =>
+      subject === undefined || named === undefined || named.includes(subject)
+        ? []
+        : [{ pointer: pointer(...path, index), message: `is never named by ${metric ?? ''}` }],
+    ),
+  ];
+}
+
+/** Two triggers that differ in nothing but the threshold's value would ask twice for the same: one always trips with the other. */
+function duplicateDefects(triggers: readonly TriggerParts[]): readonly Defect[] {
+  const first = new Map<string, number>();
+  return triggers.flatMap(({ at, metric, observed, threshold, requestedAction }, index) => {
+    const parts = [metric, observed, threshold?.operator, requestedAction];
+    if (parts.includes(undefined)) return [];
+    const key = JSON.stringify(parts);
+    const earlier = first.get(key);
+    if (earlier === undefined) {
+      first.set(key, index);
+      return [];
+    }
+    return [
+      {
+        pointer: pointer(...at),
+        message: `repeats trigger ${earlier}: the same measure, operator and action`,
+      },
+    ];
+  });
+}
