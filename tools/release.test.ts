@@ -68,7 +68,7 @@ describe('release FILE', () => {
     expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
   });
 
-  it('writes an analysis policy once, and never other content under its id [RP-146, RP-201]', async () => {
+  it('writes an analysis policy once, and never other content under its id [RP-146]', async () => {
     const world = worldWith({
       'a.json': sampleAnalysisPolicyFile(),
       'again.json': JSON.stringify(sampleAnalysisPolicyFile(), null, 2),

@@ -106,17 +106,14 @@ describe('checkAnalysisPolicy', () => {
     ]);
   });
 
-  it.each(['id', 'version'])(
-    'takes a %s of 1 to 255 characters that names one version [RP-146, RP-201]',
-    (name) => {
-      expect(pointersOf({ [name]: 'x'.repeat(255) })).toEqual([]);
-      for (const value of ['', 'x'.repeat(256), null, 'thresholds@latest']) {
-        expect(pointersOf({ [name]: value })).toEqual([`/document/${name}`]);
-      }
-    },
-  );
+  it.each(['id', 'version'])('takes a %s of 1 to 255 characters that names one version [RP-146]', (name) => {
+    expect(pointersOf({ [name]: 'x'.repeat(255) })).toEqual([]);
+    for (const value of ['', 'x'.repeat(256), null, 'thresholds@latest']) {
+      expect(pointersOf({ [name]: value })).toEqual([`/document/${name}`]);
+    }
+  });
 
-  it('takes the formula alignment-v1 and no other [RP-147]', () => {
+  it('takes the formula alignment-v1 and no other', () => {
     expect(pointersOf({ formulaVersion: 'alignment-v2' })).toEqual(['/document/formulaVersion']);
   });
 
@@ -194,13 +191,13 @@ describe('a trigger’s action', () => {
     ['review_miskey', 'qtiItemId'],
     ['tag_distractor', 'qtiItemId'],
     ['repair_crosswalk', 'sourceKeys'],
-  ] as const)('%s cannot be asked for without %s [RP-194, RP-195]', (action, subject) => {
+  ] as const)('%s cannot be asked for without %s [RP-194]', (action, subject) => {
     expect(triggerDefects(fitting(action, { requiredSubjects: ['caseGuids'] }))).toEqual([
       `/requiredSubjects lacks ${subject}, which ${action} needs`,
     ]);
   });
 
-  it('may be bound to more subjects than it needs [RP-194, RP-195]', () => {
+  it('may be bound to more subjects than it needs [RP-194]', () => {
     const requiredSubjects = ['qtiTestId', 'qtiItemId', 'qtiFormId', 'caseGuids'];
     expect(triggerDefects(sampleTrigger({ requiredSubjects }))).toEqual([]);
     expect(triggerDefects(fitting('apply_calibration_delta', { requiredSubjects: ['caseGuids'] }))).toEqual(
@@ -208,7 +205,7 @@ describe('a trigger’s action', () => {
     );
   });
 
-  it('is not bound to a subject that its metric never names, or twice to one [RP-195]', () => {
+  it('is not bound to a subject that its metric never names, or twice to one', () => {
     expect(triggerDefects(sampleTrigger({ requiredSubjects: ['qtiItemId', 'sourceKeys'] }))).toEqual([
       '/requiredSubjects/1 is never named by item_discrimination',
     ]);
@@ -257,7 +254,7 @@ describe('a trigger’s reasons', () => {
 });
 
 describe('a trigger’s observation', () => {
-  it('is in the unit of its measure, whatever the metric [RP-198]', () => {
+  it('is in the unit of its measure, whatever the metric', () => {
     for (const { metric, name, unit: right } of everyMeasure) {
       for (const unit of analysisTrigger.shape.observed.shape.unit.options) {
         const found = triggerDefects(sampleTrigger({ metric, observed: { name, unit } }));
