@@ -245,8 +245,10 @@ describe('a learner’s whole run', () => {
     for (const [what, values] of Object.entries({ ...secrets(), forms }))
       expect([what, values.filter((value) => text.includes(value))]).toEqual([what, []]);
     // The records are those of the release, to which no run has added.
-    const kinds = new Set(records.map((item) => /#(policy|calibration)#/.exec(item['pk']?.S ?? '')?.[1]));
-    expect(kinds).toEqual(new Set(['policy', 'calibration']));
+    const kinds = new Set(
+      records.map((item) => /#(policy|calibration|analysis-policy)#/.exec(item['pk']?.S ?? '')?.[1]),
+    );
+    expect(kinds).toEqual(new Set(['policy', 'calibration', 'analysis-policy']));
   });
 });
 
