@@ -189,6 +189,11 @@ describe('renderSummary', () => {
     `);
   });
 
+  it('keeps its columns apart on a narrow screen', () => {
+    const lines = renderSummary(journey(pending, run()), { ...screen, width: 60 });
+    expect(lines.find((line) => line.startsWith('knowledge'))).toMatch(/^knowledge comp.*…  classification/);
+  });
+
   it('leaves the truth out for a replayed learner', () => {
     const view = { ...journey(pending, run()), truth: undefined };
     expect(renderSummary(view, screen).join('\n')).not.toMatch(/truth|true|simulated/);

@@ -160,7 +160,7 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
       ]),
     ),
     '',
-    fit(screen, [['dim', column('knowledge component', labelWidth) + columns.trimEnd()]]),
+    fit(screen, [['dim', `${column('knowledge component', labelWidth - 2)}  ${columns.trimEnd()}`]]),
     ...rows.map((row) =>
       fit(screen, [
         ['none', `${column(row.label, labelWidth - 2)}  `],
