@@ -75,6 +75,7 @@ describe('the equivalence of forms', () => {
     'javascript:alert(1)',
     'https://user:secret@analytics.example/a',
     'https://user@analytics.example/a',
+    'https://:secret@analytics.example/a',
     'https://',
     'analytics.example/a',
     ' https://analytics.example/a',

@@ -270,7 +270,10 @@ describe('readiness', () => {
       decided((facts) => {
         const entry = entryOf(facts);
         entry.sourceTest = 'State 5';
-        facts.crosswalks.value.entries.push({ ...entry, sourceTest: 'State', sourceVersion: '5 2026' });
+        facts.crosswalks.value.entries.push(
+          { ...entry, sourceTest: 'State', sourceVersion: '5 2026' },
+          { ...entry, sourceTest: 'State ', sourceVersion: '52026' },
+        );
       }),
     ).toEqual(['projected_pass', 0]);
   });

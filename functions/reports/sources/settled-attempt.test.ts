@@ -374,8 +374,14 @@ describe('versions that do not belong together', () => {
   it.each([
     [{ resultRecordId: 'another-record', resultRecordVersion: 'newer' }],
     [{ contentTestSpecId: 'another-spec', resultRecordVersion: 'newer' }],
+    [{ candidateSourcedId: 'another-student', resultRecordVersion: 'newer' }],
   ])('are a conflict of QTI when the attempt lies elsewhere by then: %j [RP-333]', async (moved) => {
-    const read = await attempt({ ...drifting, readAttemptEvidence: [evidence({}), evidence(moved)] });
+    // Both candidates are the caller's to see: what is refused is one candidate's attempt with the other's receipt.
+    const principal = principalWith({ studentIds: [sound.evidence.candidateSourcedId, 'another-student'] });
+    const read = await attempt(
+      { ...drifting, readAttemptEvidence: [evidence({}), evidence(moved)] },
+      { principal },
+    );
     expect(said(read)).toBe('409 source-version-conflict qti');
   });
 
