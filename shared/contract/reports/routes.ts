@@ -57,6 +57,9 @@ const candidateQuery = z.strictObject({
   cursor,
 });
 
+/** One whole processor. A settled record of 64 MB, read twice, takes half of it (`npm run bench -- --only report-limit`). */
+const RECORD_MEMORY_MB = 1769;
+
 /** GET /v1/attempt-reports/{attemptId} */
 export const readAttemptReport = defineRoute({
   service: 'reports',
@@ -85,8 +88,7 @@ export const readAttemptReport = defineRoute({
   // 6 confirmations; lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side.
   budget: { calls: 15, depth: 5 },
   lambda: {
-    // One whole processor. A record of 64 MB, read twice, takes half of the memory (`npm run bench -- --only report-limit`).
-    memoryMb: 1769,
+    memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,
     grants: ['profiles:read'],
     impact: 'Clients cannot show the report of an attempt.',
@@ -117,7 +119,7 @@ export const readReadiness = defineRoute({
   // 5 confirmations; lookup; record, criteria, crosswalks, candidate; and all of these but the candidate once more.
   budget: { calls: 14, depth: 4 },
   lambda: {
-    memoryMb: 1024,
+    memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,
     grants: ['profiles:read'],
     impact: 'Clients cannot show what an attempt implies for external tests; reports go on.',
