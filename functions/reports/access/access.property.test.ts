@@ -22,6 +22,12 @@ describe.each(rules)('%s', (_, mayRead, claim) => {
     );
   });
 
+  it('is not opened by an id that only looks like its own [RP-005, RP-313]', () => {
+    const principal = principalWith({ [claim]: ['Id-ä', 'id-1 '] });
+    for (const id of ['id-ä', 'ID-Ä', 'Id-a\u0308', 'Id-', 'id-1', '', 'Id-ä,id-1 '])
+      expect([id, mayRead(principal, id)]).toEqual([id, false]);
+  });
+
   it('is hidden from whoever has no such claim, whatever else the token says [RP-314]', () => {
     fc.assert(
       fc.property(anyPrincipal, confusableId, (principal, id) => {

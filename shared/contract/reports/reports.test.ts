@@ -67,6 +67,16 @@ describe('values of the reports service', () => {
     for (const space of whiteSpace)
       for (const text of [space, `a${space}`, `${space}a`, `a${space}b`])
         expect([text, reference.safeParse(text).success]).toEqual([text, false]);
+    // Bytes count, not characters: random texts hardly ever come near the limit.
+    for (const [longest, over] of [
+      ['a'.repeat(255), 'a'.repeat(256)],
+      [`${'é'.repeat(127)}z`, 'é'.repeat(128)],
+      [`${'🦉'.repeat(63)}abc`, '🦉'.repeat(64)],
+    ] as const)
+      expect([reference.safeParse(longest).success, reference.safeParse(over).success]).toEqual([
+        true,
+        false,
+      ]);
     expect(reference.parse('ID-ä/%2F')).toBe('ID-ä/%2F');
   });
 
