@@ -303,7 +303,7 @@ export const operations = {
     answer: candidateAttempts,
     tenantInAnswer: true,
     maxAnswerBytes: LARGE,
-    rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive; `status` `indeterminate` means that the gate of a `mastery_gate` is, or lacks its decision, coverage evidence or criteria; every other record is `scored`. A row without a record passes `testKind` and `status`.',
+    rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive; `status` `indeterminate` means that the gate of a `mastery_gate` is, or lacks its decision, measurement, coverage evidence or criteria; every other record is `scored`. A row without a record passes `testKind` and `status`.',
   }),
   readReportCriteria: operation({
     id: 'content.read_report_criteria',

@@ -265,9 +265,6 @@ const defects: Record<string, Defect> = {
       return undefined;
     },
   },
-  'a pass without a measurement [RP-102]': gate({ achieved: null }),
-  'a fail without a measurement [RP-102]': gate({ status: 'fail', achieved: null, gapCaseGuids: ['guid'] }),
-  'an unknown decision without a measurement [RP-102]': gate({ status: 'appealed', achieved: null }),
   'a pass with gaps [RP-105]': gate({ gapCaseGuids: ['guid'] }),
   'a fail without gaps [RP-105]': gate({ status: 'fail' }),
   'a gap that is listed twice [RP-105]': gate({ status: 'indeterminate', gapCaseGuids: ['guid', 'guid'] }),

@@ -37,6 +37,7 @@ describe('a decision that lacks what it stands on', () => {
   /** What is missing, of a pass and of a fail, and what the other owner supplies in its place. */
   const missing = {
     'coverage evidence': [{ coverageEvidenceId: null }, criteria],
+    'a measurement': [{ achieved: null }, criteria],
     'criteria at Content': [{}, null],
     'a threshold at Content': [{}, { ...criteria, required: null }],
     'a version at Results': [{ criteriaVersion: null }, criteria],
@@ -44,7 +45,7 @@ describe('a decision that lacks what it stands on', () => {
   } as const;
 
   it.each(Object.entries(missing))(
-    'is indeterminate without %s, over a fail too, whose gaps stay [RP-011, RP-067, RP-103]',
+    'is indeterminate without %s, over a fail too, whose gaps stay [RP-011, RP-067, RP-102, RP-103]',
     (_, [lack, held]) => {
       for (const settled of [passed, failed, { ...failed, status: 'appealed' }])
         expect(decideGate({ ...settled, ...lack }, held)).toEqual({
@@ -52,6 +53,7 @@ describe('a decision that lacks what it stands on', () => {
           value: {
             ...settled,
             coverageEvidenceId: 'coverageEvidenceId' in lack ? null : 'coverage-771',
+            achieved: 'achieved' in lack ? null : settled.achieved,
             status: 'indeterminate',
           },
         });

@@ -42,10 +42,11 @@ export function decideGate(
   return contradiction === undefined ? ok(decision) : err(incomplete('results', contradiction.detail));
 }
 
-/** What Results says, once nothing is missing that forces `indeterminate`, over a `fail` as well as over a `pass` [RP-011, RP-103]. */
+/** What Results says, once nothing is missing that forces `indeterminate`, over a `fail` as well as over a `pass` [RP-011, RP-102, RP-103]. */
 function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateDecision['status'] {
   const isComplete =
     settled !== null &&
+    settled.achieved !== null &&
     settled.coverageEvidenceId !== null &&
     settled.criteriaVersion !== null &&
     settled.required !== null &&
@@ -54,15 +55,11 @@ function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateD
   return isComplete ? known(gateDecision.shape.status.options, settled.status) : 'indeterminate';
 }
 
-/** Decisions that contradict themselves, each a 503 naming Results [RP-102, RP-105]. */
+/** Decisions that contradict themselves, each a 503 naming Results [RP-105]. */
 const contradictions: readonly {
   readonly holds: (gate: GateDecision) => boolean;
   readonly detail: string;
 }[] = [
-  {
-    holds: ({ status, achieved }) => status !== 'indeterminate' && achieved === null,
-    detail: 'The gate is decided at Results without a measurement.',
-  },
   {
     holds: ({ status, gapCaseGuids }) => status === 'pass' && gapCaseGuids.length > 0,
     detail: 'The gate is passed at Results and lists gaps.',

@@ -140,10 +140,21 @@ describe('owners that speak of different things', () => {
     expect(owners.names()).toEqual([...beside, ...beside, 'readForm', 'readForm'].toSorted());
   });
 
-  it.each(cases)('are Analytics’ gap after one more read: %s [RP-248]', async (_, first) => {
-    const { owners, said } = await read(first);
-    expect(said).toBe('503 dependency-incomplete analytics');
-    expect(owners.asked).toHaveLength(8);
+  it.each(cases)(
+    'are the gap of the one who differs after one more read: %s [RP-248]',
+    async (who, first) => {
+      const { owners, said } = await read(first);
+      const owner = who.replace(/,.*| the|the /gs, '').toLowerCase();
+      expect(said).toBe(`503 dependency-incomplete ${owner}`);
+      expect(owners.asked).toHaveLength(8);
+    },
+  );
+
+  it('are facts when one says that it is behind: what is stale is for the composition to refuse [RP-248]', async () => {
+    const { said } = await read({
+      readFormEvidence: changed('readFormEvidence', { testSpecVersion: 'older', freshness: 'stale' }),
+    });
+    expect(said).toBe('facts');
   });
 
   it('are asked the second time for the version that Analytics speaks of', async () => {

@@ -1,5 +1,5 @@
 import type { EquivalenceFacts, Observed } from '#functions/reports/composition/facts.ts';
-import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { incomplete, requireCurrent } from '#functions/reports/composition/incomplete.ts';
 import { equivalenceDisagreement } from '#functions/reports/composition/versions.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -39,9 +39,14 @@ export async function readEquivalenceFacts(
   });
   if (!second.ok) return second;
   const again = { form: second.value.form, ...second.value.beside };
-  return equivalenceDisagreement(again) === undefined
+  const owner = equivalenceDisagreement(again);
+  const isCurrent = requireCurrent(Object.values(again).map(({ receipt }) => receipt)) === undefined;
+  // An owner that says that its answer is not current contradicts nobody: the composition refuses it for that.
+  return owner === undefined || !isCurrent
     ? ok(again)
-    : err(incomplete('analytics', 'The analysis is not of the form’s present test spec and comparison.'));
+    : err(
+        incomplete(owner, 'The owners do not speak of one version of the form’s test spec and comparison.'),
+      );
 }
 
 /** The form's own test spec, in the version that Analytics speaks of: it was read after the form. */

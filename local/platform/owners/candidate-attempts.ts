@@ -84,6 +84,7 @@ function isIndeterminate(tenant: TenantState, { record, contentTestSpecId }: Ind
   return (
     gate === null ||
     gate.status === 'indeterminate' ||
+    gate.achieved === null ||
     gate.coverageEvidenceId === null ||
     gate.criteriaVersion === null ||
     gate.required === null ||

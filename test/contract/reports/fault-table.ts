@@ -177,7 +177,7 @@ export const subjects: readonly Subject[] = [
       readForm: { ...visible('qti'), ...free('qti', incomplete('qti')) },
       readFormEquivalence: { ...derived('analytics'), ...free('analytics', incomplete('analytics')) },
       // Who may not see the test spec may not see its forms.
-      readReportCriteria: { ...visible('content'), ...pinned(incomplete('analytics')) },
+      readReportCriteria: { ...visible('content'), ...pinned(incomplete('content')) },
       readFormEvidence: { ...derived('blueprint'), ...free('blueprint', incomplete('blueprint')) },
     },
   },

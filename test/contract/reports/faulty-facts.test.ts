@@ -342,7 +342,6 @@ describeDefects<AttemptReport>(
       }),
       'RP-097, RP-098',
     ),
-    defect('a pass has no measurement', record('/gate/achieved', null), results, 'RP-102'),
     defect('a fail names no gap', record('/gate/status', 'fail'), results, 'RP-105'),
     defect(
       'a pass names a gap',
@@ -381,6 +380,16 @@ describeDefects<AttemptReport>(
         },
       }),
       'RP-010, RP-067',
+    ),
+    defect(
+      'a pass has no measurement',
+      record('/gate/achieved', null),
+      (sound) => ({
+        ...sound,
+        status: 'indeterminate',
+        gate: { ...sound.gate, status: 'indeterminate', achieved: null },
+      }),
+      'RP-102',
     ),
     defect(
       'Content has no criteria',
