@@ -2,6 +2,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { CandidateAttempts, RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';
+import { findGradeEvent } from './grade-events.ts';
 import { runAttempts } from './run-attempts.ts';
 import type { HeldAttempt, TenantState } from './world.ts';
 
@@ -15,10 +16,18 @@ export function findAttempt(tenant: TenantState, attemptId: string): HeldAttempt
 
 /** A settled record by its id; a record of the engine counts once its components are attached. */
 export function findRecord(tenant: TenantState, resultRecordId: string): SettledRecord | undefined {
-  return (
-    tenant.records.get(resultRecordId) ??
-    runAttempts(tenant).find(({ record }) => record.resultRecordId === resultRecordId)?.record
-  );
+  const held = tenant.records.get(resultRecordId);
+  return held === undefined
+    ? runAttempts(tenant).find(({ record }) => record.resultRecordId === resultRecordId)?.record
+    : withEvent(tenant, held);
+}
+
+/** A record that no event had published names the one that has by now; its version is of what was settled, and stays. */
+function withEvent(tenant: TenantState, record: SettledRecord): SettledRecord {
+  const { attemptId, score, modifiedAt, completionEventIri } = record;
+  if (completionEventIri !== null || score === null) return record;
+  const event = findGradeEvent(tenant, { attemptId }, { scoreGiven: score.value, at: modifiedAt });
+  return event === undefined ? record : { ...record, completionEventIri: event.id };
 }
 
 /** An administration by its id; a learner run of the engine is one. */

@@ -126,14 +126,18 @@ function stateOf(tenants: ReadonlyMap<string, TenantState>): object {
   return { counts, tenants: Object.fromEntries(perTenant) };
 }
 
-function countsOf(tenant: TenantState): Record<EntityName | 'qti.attempt' | 'results.component', number> {
+type Counted = EntityName | 'qti.attempt' | 'results.component' | 'results.settled_component';
+
+function countsOf(tenant: TenantState): Record<Counted, number> {
   const sessions = [...tenant.sessions.values()];
   const records = [...tenant.resultRecords.values()];
+  const settlements = [...tenant.settlements.values()];
   const entities = Object.fromEntries(entityNames.map((name) => [name, entityKinds[name].held(tenant).size]));
   return {
     // SAFETY: built from every entity name.
     ...(entities as Record<EntityName, number>),
     'qti.attempt': sessions.reduce((sum, { session }) => sum + session.attempts.length, 0),
     'results.component': records.reduce((sum, record) => sum + record.components.length, 0),
+    'results.settled_component': settlements.reduce((sum, { components }) => sum + components.length, 0),
   };
 }

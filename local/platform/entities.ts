@@ -21,6 +21,7 @@ import {
   capabilities,
   kcComponent,
   resultRecordRequest,
+  settledComponent,
   settledRecord,
 } from '#shared/platform/owners/results.ts';
 import type { EntityStore } from './store.ts';
@@ -43,6 +44,11 @@ const heldRecord = z.strictObject({
   components: z.array(kcComponent),
 });
 
+const heldSettlement = z.strictObject({
+  attemptId: z.string().min(1),
+  components: z.array(settledComponent),
+});
+
 const heldAttempt = attemptEvidence.extend({ submittedAt: instant });
 
 /** Every kind of entity, by the name that the control API uses. */
@@ -60,6 +66,7 @@ export const entityKinds = {
   'qti.attempt_evidence': kind(heldAttempt, (tenant) => tenant.attempts),
   'qti.form': kind(form, (tenant) => tenant.forms),
   'results.settled_record': kind(settledRecord, (tenant) => tenant.records),
+  'results.settlement': kind(heldSettlement, (tenant) => tenant.settlements),
   'content.report_criteria': kind(reportCriteria, (tenant) => tenant.criteria),
   'content.crosswalks': kind(readinessCrosswalks, (tenant) => tenant.crosswalks),
   'content.form_evidence': kind(formEvidence, (tenant) => tenant.formEvidence),

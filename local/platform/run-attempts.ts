@@ -1,10 +1,9 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { parseInstant } from '#shared/kernel/instant.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
-import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { AttemptEvidence, DeliverySession } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery, SettledRecord } from '#shared/platform/owners/results.ts';
+import { findGradeEvent } from './grade-events.ts';
 import type { HeldAttempt, HeldResultRecord, TenantState } from './world.ts';
 
 /** What the owners say of one learner run of the mastery engine. */
@@ -28,7 +27,7 @@ export function runAttempts(tenant: TenantState): readonly RunAttempt[] {
     const attemptId = deterministicUuid('run-attempt', tenantId, held.resultRecordId);
     const spec = { contentTestSpecId: held.request.testSpecId, contentTestSpecVersion: criteria.version };
     const outcomes = scoredItems(tenant, held);
-    const record = versioned({
+    const settled = versioned({
       tenantId,
       resultRecordId: held.resultRecordId,
       freshness: 'current' as const,
@@ -40,9 +39,12 @@ export function runAttempts(tenant: TenantState): readonly RunAttempt[] {
       modifiedAt: held.request.scoredAt,
       ...measureOf(held),
       gate: null,
-      completionEventIri: completionEventOf(tenant, held)?.id ?? null,
       mastery: masteryOf(tenant, held, outcomes, manifest.testSpecId),
     });
+    // Which event has published it is no part of what was settled, so its version stays.
+    const { studentId, scale, scoredAt } = held.request;
+    const event = findGradeEvent(tenant, { studentId }, { scoreGiven: scale.scaleScore, at: scoredAt });
+    const record = { ...settled, completionEventIri: event?.id ?? null };
     const administration = versioned({
       tenantId,
       administrationId: deterministicUuid('run-administration', tenantId, held.resultRecordId),
@@ -174,23 +176,4 @@ function parentsIn(tenant: TenantState, testSpecId: string): ReadonlyMap<string,
       parents.set(child, association.destinationNodeURI.identifier);
   }
   return parents;
-}
-
-/** The GradeEvent that has published the record: of this learner, with this score, at the time of the last outcome. */
-function completionEventOf(tenant: TenantState, { request }: HeldResultRecord): CaliperEvent | undefined {
-  const scoredAt = parseInstant(request.scoredAt);
-  for (const [, event] of tenant.events.entries()) {
-    if (event.type !== 'GradeEvent' || parseInstant(event.eventTime) !== scoredAt) continue;
-    const learner = member(member(event.object, 'assignee'), 'id');
-    const isTheirs =
-      typeof learner === 'string' && learner.endsWith(`:${encodeURIComponent(request.studentId)}`);
-    if (isTheirs && member(event['generated'], 'scoreGiven') === request.scale.scaleScore) return event;
-  }
-  return undefined;
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

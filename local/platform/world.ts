@@ -17,6 +17,7 @@ import type {
   Capabilities,
   KcComponentsRequest,
   ResultRecordRequest,
+  SettledComponentsRequest,
   SettledRecord,
 } from '#shared/platform/owners/results.ts';
 import { openStore } from './store.ts';
@@ -62,6 +63,8 @@ export interface ReportsSeed {
   readonly packages: readonly CfPackage[];
   readonly attempts: readonly HeldAttempt[];
   readonly records: readonly SettledRecord[];
+  /** What Results will settle once it is handed an attempt's components. */
+  readonly unsettledRecords: readonly SettledRecord[];
   /** What would be too much for every start. */
   readonly generated: {
     readonly packages: Generated<CfPackage>;
@@ -92,6 +95,12 @@ export interface HeldResultRecord {
   readonly resultRecordId: string;
   readonly request: ResultRecordRequest;
   readonly components: readonly KcComponentsRequest['components'][number][];
+}
+
+/** The components that Results was handed for one attempt. */
+export interface HeldSettlement {
+  readonly attemptId: string;
+  readonly components: SettledComponentsRequest['components'];
 }
 
 /** Under which name a cohort's rollup is held: the class, or school and grade. */
@@ -146,6 +155,12 @@ export interface TenantState {
   readonly generatedAttemptIds: ReadonlyMap<string, readonly string[]>;
   /** The records of those attempts. */
   readonly records: EntityStore<SettledRecord>;
+  /** By attempt: the records that Results has yet to settle. */
+  readonly unsettledRecords: ReadonlyMap<string, SettledRecord>;
+  /** By attempt, also one of the engine's runs. */
+  readonly settlements: Map<string, HeldSettlement>;
+  /** The content of a set of components by its Idempotency-Key. */
+  readonly settlementKeys: Map<string, string>;
   readonly engine: EngineRuns;
 }
 
@@ -186,6 +201,9 @@ export function openTenant(seed: TenantSeed): TenantState {
     attempts: openStore(reports.attempts, (entity) => entity.attemptId, reports.generated.attempts),
     generatedAttemptIds: reports.generated.attemptIds,
     records: openStore(reports.records, (entity) => entity.resultRecordId, reports.generated.records),
+    unsettledRecords: index(reports.unsettledRecords, (entity) => entity.attemptId),
+    settlements: new Map(),
+    settlementKeys: new Map(),
     engine: reports.engine,
   };
 }

@@ -30,18 +30,21 @@ const schoolGrade = z.object({ schoolSourcedId: z.string(), grade: z.string() })
 const ids = z.array(z.string()).readonly();
 const schoolGrades = z.array(schoolGrade).readonly();
 
+const byAttemptRole = z.object({
+  gatePass: z.string(),
+  gateFail: z.string(),
+  gateIndeterminate: z.string(),
+  diagnostic: z.string(),
+  formative: z.string(),
+  unscored: z.string(),
+  unsettled: z.string(),
+  stale: z.string(),
+  large: z.string(),
+});
+
 const reportsFixtures = z.object({
-  attempts: z.object({
-    gatePass: z.string(),
-    gateFail: z.string(),
-    gateIndeterminate: z.string(),
-    diagnostic: z.string(),
-    formative: z.string(),
-    unscored: z.string(),
-    unsettled: z.string(),
-    stale: z.string(),
-    large: z.string(),
-  }),
+  attempts: byAttemptRole,
+  administrationOf: byAttemptRole,
   candidates: z.object({ withHistory: z.string(), empty: z.string() }),
   students: ids,
   classes: ids,

@@ -34,10 +34,8 @@ const MAX_BYTES_PER_CHARACTER = 3;
 
 /** A problem as an HTTP answer. Built fresh each time: nothing of an upstream or of another answer can cling to it. */
 export function problemAnswer(problem: Problem, exchange: Exchange): PipelineAnswer {
-  const withOperation =
-    problem.service === 'reports' && exchange.control !== undefined
-      ? { operationId: exchange.control.operationId, ...problem }
-      : problem;
+  const operationId = operationOf(problem, exchange);
+  const withOperation = operationId === undefined ? problem : { operationId, ...problem };
   return {
     statusCode: problem.status,
     headers: {
@@ -52,6 +50,15 @@ export function problemAnswer(problem: Problem, exchange: Exchange): PipelineAns
     gzip: false,
     log: exchange.log,
   };
+}
+
+/**
+ * The operation that a problem belongs to, on the service that names it: from the moment when its work has begun, in whichever request of
+ * its key that was [RP-330]. A repetition that is not allowed to see the resource gets the one 404, which says nothing of an operation.
+ */
+function operationOf({ service, status }: Problem, { control, keyed }: Exchange): string | undefined {
+  if (service !== 'reports') return undefined;
+  return control?.operationId ?? (status === 404 ? undefined : keyed?.begun);
 }
 
 /** Visible ASCII and spaces: no header value can begin another header. */

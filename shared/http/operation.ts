@@ -24,6 +24,8 @@ export interface Control {
   /** Epoch milliseconds of the record's creation. */
   readonly createdAt: number;
   readonly replayed: boolean;
+  /** Whether an earlier request of this key has ended in success: then everything that the operation writes is written. */
+  readonly completed: boolean;
 }
 
 /** What the pipeline hands to an endpoint: everything is checked, nothing is raw. */

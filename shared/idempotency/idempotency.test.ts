@@ -184,7 +184,7 @@ describe('a repeated request', () => {
     clock.now += 1000;
     const again = await (await open()).run(succeed, options());
     expect(first).toMatchObject({ ok: true, value: { replayed: false } });
-    expect(again).toEqual(ok({ ...(first.ok ? first.value : {}), replayed: true }));
+    expect(again).toEqual(ok({ ...(first.ok ? first.value : {}), replayed: true, completed: true }));
     expect(table.records()).toEqual(before);
   });
 
@@ -289,7 +289,9 @@ describe('a repetition in flight', () => {
         void table.settle(table.records()[0]!, { state: 'completed', terminalStatus: 201 }, T0);
     };
     const outcome = await (await open()).run(succeed, options());
-    expect(outcome).toEqual(ok({ operationId: 'op_first', createdAt: T0 - 5, replayed: true }));
+    expect(outcome).toEqual(
+      ok({ operationId: 'op_first', createdAt: T0 - 5, replayed: true, completed: true }),
+    );
     expect(slept.length).toBeGreaterThanOrEqual(3);
   });
 
@@ -297,7 +299,9 @@ describe('a repetition in flight', () => {
     const { table, open, options, clock } = setUp();
     await inFlight(table, T0 + 3_000);
     const outcome = await (await open()).run(succeed, options());
-    expect(outcome).toEqual(ok({ operationId: 'op_first', createdAt: T0 - 5, replayed: true }));
+    expect(outcome).toEqual(
+      ok({ operationId: 'op_first', createdAt: T0 - 5, replayed: true, completed: false }),
+    );
     expect(clock.now).toBeGreaterThanOrEqual(T0 + 3_000);
     expect(clock.now).toBeLessThan(T0 + 4_000);
     expect(table.records()).toMatchObject([

@@ -45,6 +45,8 @@ export interface RunOptions {
 export interface KeyedRequest {
   /** The operation of the other request that this key stands for, or undefined: 409 before any upstream work [MA-191]. */
   readonly reusedBy: string | undefined;
+  /** The operation that an earlier request of this key has begun, or undefined. */
+  readonly begun: string | undefined;
   /**
    * Runs the work under the control record. A settled record runs it again to compose the answer anew [MA-190]; a started one is waited
    * for, then resumed. Throws when the table cannot be reached before the work has begun.
@@ -100,8 +102,10 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
       }
     }
 
+    const isReused = standing !== undefined && standing.hash !== identity.hash;
     return {
-      reusedBy: standing !== undefined && standing.hash !== identity.hash ? standing.operationId : undefined,
+      reusedBy: isReused ? standing.operationId : undefined,
+      begun: isReused ? undefined : standing?.operationId,
       run,
     };
   };
@@ -180,8 +184,8 @@ function newConfig(): IdempotencyConfig {
 
 function controlOf(layer: ControlPersistenceLayer): Control {
   if (layer.record === undefined) throw new Error('The work begins before its control record.');
-  const { operationId, createdAt } = layer.record;
-  return { operationId, createdAt, replayed: layer.resumed };
+  const { operationId, createdAt, state } = layer.record;
+  return { operationId, createdAt, replayed: layer.resumed, completed: state === 'completed' };
 }
 
 /** A success is `completed`; a 4xx that no retry can change is `failed`; everything else stays `started`. */

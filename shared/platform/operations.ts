@@ -29,6 +29,8 @@ import {
   kcComponentsRequest,
   resultRecordAck,
   resultRecordRequest,
+  settledComponentsAck,
+  settledComponentsRequest,
   settledRecord,
 } from './owners/results.ts';
 import type { UpstreamOperation } from './operation.ts';
@@ -273,6 +275,21 @@ export const operations = {
     tenantInAnswer: true,
     maxAnswerBytes: SMALL,
     rule: 'Names the test spec, and its version, that governs the form.',
+  }),
+  writeSettledComponents: operation({
+    id: 'results.write_settled_components',
+    service: 'results',
+    method: 'POST',
+    path: '/core/results/v1/attempts/{attemptId}/components',
+    query: [],
+    status: 'gap',
+    retry: 'idempotent-write',
+    success: [200, 201],
+    body: settledComponentsRequest,
+    answer: settledComponentsAck,
+    tenantInAnswer: true,
+    maxAnswerBytes: LARGE,
+    rule: 'The scored outcomes of one attempt, all of them, each under its deterministic component id; `Idempotency-Key` is made of the content. Results settles the attempt: 201 first, 200 for what it holds already, 409 for an id, an outcome or a key that stands for something else. Acknowledged only when the answer names the attempt, every component id and their count.',
   }),
   readSettledRecord: operation({
     id: 'results.read_settled_record',

@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import * as z from 'zod';
-import { localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
-import { createControlTable } from '#shared/aws/control-table.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createDataKeyOpener } from '#shared/aws/kms.ts';
-import { createKeySettings } from '#shared/aws/settings-table.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import type { AdaptiveRun, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { ControlRecord } from '#shared/idempotency/control-record.ts';
-import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
-import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import type { MasteryProblem } from '#shared/problems/document.ts';
+import { openControlRecords } from './control-records.ts';
 import type { TestStack } from './stack.ts';
 
 /** An answer, held against the contract before a test sees it. */
@@ -45,10 +38,7 @@ export interface RunRequest {
   readonly sendForRun: () => Promise<RunGiven>;
   /** What the control table holds of it. */
   readonly record: () => Promise<ControlRecord | undefined>;
-  /**
-   * Lets the lease of an interrupted run of it end now, as it would by itself when the function's time is over: the same conditional write
-   * by which a function lets go. Nobody waits for half a minute in a test.
-   */
+  /** Lets the lease of an interrupted run of it end now. */
   readonly endLease: () => Promise<void>;
 }
 
@@ -105,19 +95,7 @@ export const TIMED_BANK = 'fraction-subtraction-timed';
 /** Opens the runs of a tenant. */
 export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): AdaptiveRuns {
   const world = stack.worlds.get(tenantId)!;
-  const clients = createEndpointClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
-  });
-  const control = createControlTable(clients.dynamo, localTableName('control'));
-  const keys = createKeyRing({
-    settings: createKeySettings(clients.dynamo, localTableName('settings')),
-    kms: createDataKeyOpener(clients.kms),
-    stage: localStage,
-    purposes: ['idempotency'],
-    clock: Date.now,
-  });
+  const control = openControlRecords(stack);
 
   function request(
     // The rows of inspect and advance have one type.
@@ -126,11 +104,8 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
     ifMatch?: string,
   ): RunRequest {
     const idempotencyKey = randomUUID();
-    const record = async (): Promise<ControlRecord | undefined> => {
-      const { method, path: canonicalPath } = route;
-      const asked = { tenantId, method, canonicalPath, idempotencyKey, ifMatch, body };
-      return control.read((await identifyRequest(keys, asked)).id, Date.now());
-    };
+    const { method, path: canonicalPath } = route;
+    const asked = { tenantId, method, canonicalPath, idempotencyKey, ifMatch, body };
     const send = async (): Promise<RunReply> => {
       const response = await fetch(`${stack.urls.masteryUrl}${route.path}`, {
         method: route.method,
@@ -148,12 +123,8 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
       operationId: route.operationId,
       send,
       sendForRun: async () => runOf(await send()),
-      record,
-      async endLease() {
-        const standing = await record();
-        if (standing === undefined) throw new Error('the request has left no control record');
-        if (!(await control.release(standing, Date.now()))) throw new Error('no lease of it is open');
-      },
+      record: () => control.find(asked),
+      endLease: () => control.endLease(asked),
     };
   }
 
@@ -214,7 +185,7 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
         await stack.control('PATCH', 'entities', { tenantId, ...change, changes });
       };
     },
-    close: () => clients.destroy(),
+    close: control.close,
   };
 }
 

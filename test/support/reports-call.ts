@@ -4,11 +4,15 @@ import type { TenantFixtures } from '#local/seeds/instantiate.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import type { Route } from '#shared/contract/route.ts';
+import { routesOf } from '#shared/contract/routes.ts';
 import { callGateway } from './gateway-call.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
 import type { TestStack } from './stack.ts';
 
 type Fixtures = TenantFixtures['reports'];
+
+/** The routes that only read. Materializing has tables of its own, since it writes. */
+export const reportReads: readonly Route[] = routesOf('reports').filter(({ method }) => method === 'GET');
 
 /** A caller of the reports service on one stack. */
 export interface ReportsCaller {

@@ -1,4 +1,5 @@
 import type { Principal } from '#shared/http/operation.ts';
+import type { Administration } from '#shared/platform/owners/administration.ts';
 
 // Who may read what, from the verified claims alone. Ids are opaque: they are compared exactly as received, letter case included [RP-005].
 // An absent claim is an empty list and lets nobody in (the reading of RP-314); one claim never stands in for another, nor does a role.
@@ -16,4 +17,20 @@ export function mayReadClass({ classSourcedIds }: Principal, classSourcedId: str
 /** Whether the caller may read about a school [RP-313]. */
 export function mayReadSchool({ schoolSourcedIds }: Principal, schoolSourcedId: string): boolean {
   return schoolSourcedIds.includes(schoolSourcedId);
+}
+
+/** Whether the claims name an administration itself: then nobody has to be asked for whom it was. */
+export function namesAdministration({ administrationIds }: Principal, administrationId: string): boolean {
+  return administrationIds.includes(administrationId);
+}
+
+/** Whether the caller may act on an administration for its class or school (the reading of RP-314). */
+export function mayReadAdministration(
+  principal: Principal,
+  { classSourcedId, schoolSourcedId }: Pick<Administration, 'classSourcedId' | 'schoolSourcedId'>,
+): boolean {
+  return (
+    (classSourcedId !== null && mayReadClass(principal, classSourcedId)) ||
+    (schoolSourcedId !== null && mayReadSchool(principal, schoolSourcedId))
+  );
 }

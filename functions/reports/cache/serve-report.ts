@@ -28,11 +28,11 @@ export interface ReportServing {
 /** One request for a report, with the platform of its verified tenant. */
 export interface ReportRequest<R extends Route> extends OpenedPlatform {
   readonly route: R;
-  readonly request: Pick<
-    OperationRequest,
-    'requestId' | 'traceId' | 'problemsUrl' | 'principal' | 'path' | 'query'
-  >;
+  readonly request: Correlated & Pick<OperationRequest, 'principal' | 'path' | 'query'>;
 }
+
+/** What of a request stands in its answer. */
+type Correlated = Pick<OperationRequest, 'requestId' | 'traceId' | 'problemsUrl'>;
 
 /** Composes a report of what its owners say. Of the moment it may only pass on what it is given: these are stamps. */
 export type Compose<R extends Route> = (
@@ -66,6 +66,54 @@ export async function serveReport<R extends Route>(
     cache.drop(key);
   }
 
+  const made = await makeReport({ clock, random }, { route, request, platform }, compose);
+  if (!made.ok) return made;
+  const { value, template, stamps, consulted, composedAt } = made.value;
+  // The pipeline refuses it for the same reasons, and says them.
+  if (template === undefined) return ok({ body: value });
+  const validators = isComplete(value) ? validatorsOf(stamps, consulted) : undefined;
+  // A body that is too large for the cache never becomes one text: its gaps are filled as it is written.
+  const kept = validators === undefined ? undefined : template.keep(cache.maxLength);
+  if (validators !== undefined && kept !== undefined)
+    cache.set(key, { template: kept, validators, composedAt });
+  return ok({ body: write(kept ?? template, request, composedAt.now, observedBy(stamps)) });
+}
+
+/** Answers a route that writes before it reads: always composed, and never kept. */
+export async function serveFreshReport<R extends Route>(
+  serving: Pick<ReportServing, 'clock' | 'random'>,
+  about: Making<R>,
+  compose: Compose<R>,
+): Promise<Result<OperationAnswer<R>, Problem>> {
+  const made = await makeReport(serving, about, compose);
+  if (!made.ok) return made;
+  const { value, template, stamps, composedAt } = made.value;
+  const body =
+    template === undefined ? value : write(template, about.request, composedAt.now, observedBy(stamps));
+  return ok({ body });
+}
+
+interface Making<R extends Route> {
+  readonly route: R;
+  readonly request: Correlated;
+  readonly platform: Platform;
+}
+
+/** A composition with stamps in the places of what is known when it is written. */
+interface Made<R extends Route> {
+  readonly value: z.input<R['success']['schema']>;
+  /** Undefined: the value breaks the route's schema. */
+  readonly template: BodyTemplate | undefined;
+  readonly stamps: Stamps;
+  readonly consulted: readonly Consulted[];
+  readonly composedAt: ClockReading;
+}
+
+async function makeReport<R extends Route>(
+  { clock, random }: Pick<ReportServing, 'clock' | 'random'>,
+  { route, request, platform }: Making<R>,
+  compose: Compose<R>,
+): Promise<Result<Made<R>, Problem>> {
   const stamps = createStamps(random);
   const sources = createSourceReader({ platform, stamp: stamps.observation, now: () => clock().now });
   const composed = await compose(sources, {
@@ -77,16 +125,13 @@ export async function serveReport<R extends Route>(
   if (!composed.ok) return composed;
   const composedAt = clock();
   const checked = checkBody(route, composed.value);
-  // The pipeline refuses it for the same reasons, and says them.
-  if (!checked.ok) return ok({ body: composed.value });
-  const template = templateOf(checked.value, stamps);
-  const validators = isComplete(composed.value) ? validatorsOf(stamps, sources.consulted()) : undefined;
-  // A body that is too large for the cache never becomes one text: its gaps are filled as it is written.
-  const kept = validators === undefined ? undefined : template.keep(cache.maxLength);
-  if (validators !== undefined && kept !== undefined)
-    cache.set(key, { template: kept, validators, composedAt });
-  const observed = [...stamps.observations().values()];
-  return ok({ body: write(kept ?? template, request, composedAt.now, observed) });
+  const template = checked.ok ? templateOf(checked.value, stamps) : undefined;
+  return ok({ value: composed.value, template, stamps, consulted: sources.consulted(), composedAt });
+}
+
+/** The times of its observations, in the order of their stamps. */
+function observedBy({ observations }: Stamps): readonly number[] {
+  return [...observations().values()];
 }
 
 /** The times at which each source was confirmed; undefined when any of them was not. All are asked, side by side. */

@@ -92,7 +92,7 @@ export async function readSettledAttempt<More>(
  * The lookup by attempt id. Of its answer only the candidate is looked at before the caller is known to be allowed to see it, so that nothing
  * else in it can tell a foreign attempt from an absent one.
  */
-async function readEvidence(
+export async function readEvidence(
   reader: SourceReader,
   principal: Principal,
   attemptId: string,

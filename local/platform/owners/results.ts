@@ -1,4 +1,4 @@
-import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { operations } from '#shared/platform/operations.ts';
 import type {
@@ -6,13 +6,16 @@ import type {
   KcComponentsRequest,
   ResultRecordAck,
   ResultRecordRequest,
+  SettledComponentsAck,
+  SettledComponentsRequest,
+  SettledRecord,
 } from '#shared/platform/owners/results.ts';
-import { findRecord } from '../attempts.ts';
+import { findAttempt, findRecord } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
 import { serveEdition } from '../serve-edition.ts';
 import { SINGLETON } from '../world.ts';
-import type { TenantState } from '../world.ts';
+import type { HeldAttempt, TenantState } from '../world.ts';
 import { listAttempts } from './candidate-attempts.ts';
 
 /** Results: what it can do, settled result records, and their components. */
@@ -28,6 +31,7 @@ export const resultsRoutes: readonly OwnerRoute[] = [
   }),
   serve(operations.writeResultRecord, { handle: writeRecord }),
   serve(operations.writeKcComponents, { handle: writeComponents }),
+  serve(operations.writeSettledComponents, { demandsIdempotencyKey: true, handle: settle }),
   serveEdition(operations.readSettledRecord, ({ tenant, path: { resultRecordId = '' } }) =>
     findRecord(tenant, resultRecordId),
   ),
@@ -110,4 +114,92 @@ function writeComponents({
       componentIds,
     },
   };
+}
+
+/** Takes the scored outcomes of an attempt, and settles its record unless that has been done: what is settled stays as it is. */
+function settle({
+  tenant,
+  path,
+  body,
+  idempotencyKey,
+}: OwnerRequest<SettledComponentsRequest>): OwnerAnswer<SettledComponentsAck> | OwnerRefusal {
+  const attempt = findAttempt(tenant, path['attemptId'] ?? '');
+  if (attempt === undefined) return refuse(404, 'no such attempt');
+  const contentHash = hashCanonical(body);
+  if ((tenant.settlementKeys.get(idempotencyKey) ?? contentHash) !== contentHash)
+    return refuse(409, 'the Idempotency-Key was used for other components');
+  const refused = componentsDefect(tenant, attempt, body);
+  if (refused !== undefined) return refused;
+  const known = attempt.resultRecordId === null ? undefined : findRecord(tenant, attempt.resultRecordId);
+  const record = known ?? tenant.unsettledRecords.get(attempt.attemptId);
+  if (record?.score === undefined || record.score === null || !record.settled)
+    return refuse(422, 'no policy settles this attempt');
+  const isNew = !tenant.settlements.has(attempt.attemptId);
+  tenant.settlementKeys.set(idempotencyKey, contentHash);
+  tenant.settlements.set(attempt.attemptId, {
+    attemptId: attempt.attemptId,
+    components: body.components,
+  });
+  if (known === undefined) settleRecord(tenant, attempt, record);
+  return {
+    status: isNew ? 201 : 200,
+    body: {
+      tenantId: tenant.tenantId,
+      attemptId: attempt.attemptId,
+      resultRecordId: record.resultRecordId,
+      version: record.version,
+      count: body.components.length,
+      componentIds: body.components.map(({ componentId }) => componentId),
+      score: record.score,
+      settledAt: record.modifiedAt,
+    },
+  };
+}
+
+/** From now on QTI's lookup names the record; the version of its outcomes is the same. */
+function settleRecord(tenant: TenantState, attempt: HeldAttempt, record: SettledRecord): void {
+  tenant.records.set(record.resultRecordId, record);
+  tenant.attempts.set(attempt.attemptId, {
+    ...attempt,
+    resultRecordId: record.resultRecordId,
+    resultRecordVersion: record.version,
+  });
+}
+
+/** What Results would refuse in a set of components: whatever is not exactly what QTI has scored, each under one id for ever. */
+function componentsDefect(
+  tenant: TenantState,
+  attempt: HeldAttempt,
+  body: SettledComponentsRequest,
+): OwnerRefusal | undefined {
+  if (body.attemptId !== attempt.attemptId) return refuse(422, 'attemptId is not the one of the path');
+  if (attempt.status !== 'scored') return refuse(409, 'the attempt is not scored');
+  if (body.evidenceVersion !== attempt.version) return refuse(409, 'evidenceVersion is not the current one');
+  if (
+    body.contentTestSpecId !== attempt.contentTestSpecId ||
+    body.contentTestSpecVersion !== attempt.contentTestSpecVersion
+  )
+    return refuse(422, 'the test spec is not the attempt’s');
+  const ids = new Set(body.components.map(({ componentId }) => componentId));
+  if (ids.size !== body.components.length) return refuse(422, 'component ids repeat');
+  const scored = attempt.outcomes.map(outcomeOf).sort();
+  const handed = body.components.map(outcomeOf).sort();
+  if (canonicalJson(scored) !== canonicalJson(handed))
+    return refuse(422, 'the components are not the outcomes that QTI has scored');
+  for (const { attemptId, components } of tenant.settlements.values()) {
+    if (attemptId !== attempt.attemptId && components.some(({ componentId }) => ids.has(componentId)))
+      return refuse(409, 'a component id was used for another attempt');
+  }
+  const held = tenant.settlements.get(attempt.attemptId)?.components;
+  return held === undefined || canonicalJson(held) === canonicalJson(body.components)
+    ? undefined
+    : refuse(409, 'a component was handed over under another id');
+}
+
+function outcomeOf({
+  qtiItemId,
+  qtiOutcomeId,
+  scoredAt,
+}: Omit<SettledComponentsRequest['components'][number], 'componentId'>): string {
+  return JSON.stringify([qtiItemId, qtiOutcomeId, scoredAt]);
 }

@@ -140,6 +140,8 @@ function checkAttempt(file: ReportsFile, entry: AttemptEntry, path: Path): reado
   if (spec !== undefined && administration !== undefined && administration.testSpec !== spec.name)
     found.push(defect('is of another test spec than the form', ...path, 'administration'));
   const { record } = entry;
+  if (!entry.settledAtStart && (record === null || record.generatedMastery !== undefined))
+    found.push(defect('waits for a record that is written out here', ...path, 'settledAtStart'));
   if (spec === undefined || record === null) return found;
   const at = [...path, 'record'];
   if (entry.status !== 'scored') found.push(defect('belongs to an attempt that is scored', ...at));
@@ -198,6 +200,7 @@ function checkHistories(file: ReportsFile): readonly Defect[] {
       const template = file.attempts.find((entry) => entry.name === name);
       if (template?.record?.generatedMastery !== undefined)
         return [defect('is too large to be copied', ...place)];
+      if (template?.settledAtStart === false) return [defect('is not settled at the start', ...place)];
       return among(file.attempts, name, 'attempt', ...place);
     }),
   ]);

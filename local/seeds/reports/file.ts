@@ -198,6 +198,8 @@ const attempt = z.strictObject({
   /** How many items were administered; QTI scores one a second after the submission. */
   items: z.int().min(0).max(10_000),
   record: record.nullable(),
+  /** Whether Results holds the record from the start; else it settles it once it is handed the attempt's components. */
+  settledAtStart: z.boolean().default(true),
 });
 
 const history = z.strictObject({

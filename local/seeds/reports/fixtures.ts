@@ -7,6 +7,8 @@ type SchoolGrade = { readonly schoolSourcedId: string; readonly grade: string };
 /** Ids to call the routes of the reports service with. */
 export type ReportsFixtures = {
   readonly attempts: Readonly<Record<keyof Roles['attempts'], string>>;
+  /** The administration of each of these, which a report shows and materializing it asks for. */
+  readonly administrationOf: Readonly<Record<keyof Roles['attempts'], string>>;
   readonly candidates: Readonly<Record<keyof Roles['candidates'], string>>;
   /** Every active candidate of an attempt, special ones included, the two candidates, and the learner of the mastery engine's runs. */
   readonly students: readonly string[];
@@ -53,6 +55,9 @@ export function reportsFixtures(
   const schoolCases = casesOf(schools);
   return {
     attempts: renamed(attempts, ids.attempt),
+    administrationOf: renamed(attempts, (name) =>
+      ids.administration(file.attempts.find((entry) => entry.name === name)?.administration ?? ''),
+    ),
     candidates: renamed(candidates, ids.student),
     students: [...new Set([...students.map(ids.student), resultsStudentId])],
     classes: classCases.shown,

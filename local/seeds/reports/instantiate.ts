@@ -78,7 +78,12 @@ export function instantiateReports(file: ReportsFile, tenantId: string): FileRep
       .filter(({ entry }) => entry.generated === undefined)
       .flatMap((framework) => cfItemsOf(framework.published())),
     attempts: written.map((entry) => attemptOf(tenant, plan(tenant, entry))),
-    records: written.flatMap((entry) => recordOf(tenant, plan(tenant, entry)) ?? []),
+    records: written
+      .filter(({ settledAtStart }) => settledAtStart)
+      .flatMap((entry) => recordOf(tenant, plan(tenant, entry)) ?? []),
+    unsettledRecords: written
+      .filter(({ settledAtStart }) => !settledAtStart)
+      .flatMap((entry) => recordOf(tenant, plan(tenant, entry)) ?? []),
     generated: {
       packages: new Map(
         frameworks
@@ -392,6 +397,7 @@ function attemptOf(tenant: TenantFile, planned: Planned): HeldAttempt {
   const { entry, attemptId, submittedAt } = planned;
   const qtiTestId = tenant.ids.form(planned.form);
   const spec = defined(tenant.specOfForm.get(planned.form));
+  const isSettled = entry.record !== null && entry.settledAtStart;
   return {
     tenantId: tenant.tenantId,
     attemptId,
@@ -403,8 +409,8 @@ function attemptOf(tenant: TenantFile, planned: Planned): HeldAttempt {
     candidateSourcedId: planned.student,
     administrationId: tenant.ids.administration(entry.administration),
     ...tenant.specRef(spec.name),
-    resultRecordId: entry.record === null ? null : planned.resultRecordId,
-    resultRecordVersion: entry.record === null ? null : versionOf(tenant, 'record', planned),
+    resultRecordId: isSettled ? planned.resultRecordId : null,
+    resultRecordVersion: isSettled ? versionOf(tenant, 'record', planned) : null,
     administeredItemCount: entry.items,
     outcomes:
       entry.status !== 'scored'

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { attemptReport, attemptReportPage } from './attempt-report.ts';
 import type { cohortReport } from './cohort-report.ts';
 import type { equivalenceReport } from './equivalence-report.ts';
+import type { materializeResponse } from './materialize.ts';
 import type { readinessReport } from './readiness-report.ts';
 
 const observedAt = '2026-03-02T10:15:30.412Z';
@@ -108,6 +109,25 @@ export const failedGate: z.input<typeof attemptReport> = {
   incompleteSections: [],
   observedAt,
   ...correlation,
+};
+
+export const materialized: z.input<typeof materializeResponse> = {
+  operationId: 'op_4n1rVqLzq0Wk3yq9f2dT8A',
+  report: {
+    ...failedGate,
+    mastery: [],
+    sources: [
+      ...failedGate.sources,
+      {
+        service: 'caliper',
+        resourceId: 'urn:uuid:6f1d0f0c-6b1e-8d6a-9d3e-2b7f4c1a9e55',
+        observedAt: '2026-03-02T10:15:30.409Z',
+        version: '"event-1"',
+        status: 'current',
+      },
+    ],
+    omitted: ['mastery', 'itemEvidence', 'readiness'],
+  },
 };
 
 export const page: z.input<typeof attemptReportPage> = {

@@ -4,6 +4,7 @@ import { attemptReport, attemptReportPage, requestableTestKind, view } from './a
 import { cohortReport, grade } from './cohort-report.ts';
 import { equivalenceReport } from './equivalence-report.ts';
 import * as examples from './examples.ts';
+import { materializeRequest, materializeResponse } from './materialize.ts';
 import { instant, reference } from './primitives.ts';
 import { readinessReport } from './readiness-report.ts';
 
@@ -247,6 +248,50 @@ export const readEquivalence = defineRoute({
   },
 });
 
+/** POST /v1/attempt-reports:materialize */
+export const materializeAttemptReport = defineRoute({
+  service: 'reports',
+  operationId: 'materializeAttemptReport',
+  method: 'POST',
+  path: '/v1/attempt-reports:materialize',
+  summary: 'Write a scored attempt through, and read its report back',
+  description:
+    'Hands the scored outcomes of an attempt to Results as settled components, emits the Caliper event of the settled score, reads Results back and composes the report. A repetition within 24 hours under the same key and with the same body writes nothing again: it has the same `operationId`, the header `Idempotent-Replayed: true`, and the report as it is now. Every problem from the first write on carries the `operationId`; repeat the request under the same key until it succeeds.',
+  scope: 'reports:write',
+  gates: ['B', 'C', 'D'],
+  handler: 'functions/reports/endpoints/materialize-attempt-report/handler.ts',
+  request: {
+    path: z.strictObject({}),
+    query: noQuery,
+    body: materializeRequest,
+    maxBodyBytes: 256 * 1024,
+    idempotencyKey: true,
+    ifMatch: false,
+  },
+  success: {
+    status: 200,
+    schema: materializeResponse,
+    transfer: 'stream',
+    headers: ['Idempotent-Replayed'],
+    example: examples.materialized,
+  },
+  requestExample: {
+    attemptId: 'attempt-90311',
+    administrationId: 'administration-spring-5',
+    view: 'summary',
+  },
+  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  // Lookup; administration; components; event; then the reads of a report, lookup, record and criteria twice, and no confirmations.
+  budget: { calls: 13, depth: 8 },
+  lambda: {
+    // As much as reading the report takes.
+    memoryMb: 1769,
+    timeoutSeconds: 29,
+    grants: ['control:write', 'keys:idempotency', 'profiles:read'],
+    impact: 'Clients cannot have a scored attempt settled and published; reading reports goes on.',
+  },
+});
+
 /** The routes of the reports service, in the order of its document. */
 export const reportsRoutes = [
   readAttemptReport,
@@ -255,4 +300,5 @@ export const reportsRoutes = [
   readSchoolGradeCohort,
   readEquivalence,
   readReadiness,
+  materializeAttemptReport,
 ] as const;

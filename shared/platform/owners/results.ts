@@ -54,6 +54,24 @@ export const kcComponentsAck = z.looseObject({
 });
 export type KcComponentsAck = z.infer<typeof kcComponentsAck>;
 
+/** Results: the scored outcomes of an attempt, handed over as one idempotent set for it to settle. No score among them: settling is its own. */
+export const settledComponent = z.strictObject({
+  componentId: ownerId,
+  qtiItemId: reference,
+  qtiOutcomeId: reference,
+  /** As QTI gives it. */
+  scoredAt: instant,
+});
+export const settledComponentsRequest = z.strictObject({
+  attemptId: reference,
+  /** QTI's version of the outcomes. */
+  evidenceVersion: version,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+  components: z.array(settledComponent).min(1),
+});
+export type SettledComponentsRequest = z.infer<typeof settledComponentsRequest>;
+
 /** Results: the settled score. */
 const settledScore = z.object({
   value: z.number(),
@@ -63,6 +81,20 @@ const settledScore = z.object({
   scaleVersion: z.string().min(1).max(128).nullable(),
 });
 export type SettledScore = z.infer<typeof settledScore>;
+
+/** Results: what it has settled of the components, under which record and version. */
+export const settledComponentsAck = z.looseObject({
+  tenantId: ownerId,
+  attemptId: reference,
+  resultRecordId: reference,
+  version,
+  count: z.int().min(0),
+  componentIds: z.array(ownerId),
+  score: settledScore,
+  /** When Results settled this version. */
+  settledAt: instant,
+});
+export type SettledComponentsAck = z.infer<typeof settledComponentsAck>;
 
 /** Results: its decision on the attempt under the blueprint's criteria. */
 const settledGate = z.object({

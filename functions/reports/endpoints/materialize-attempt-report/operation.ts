@@ -1,0 +1,73 @@
+import { serveFreshReport } from '#functions/reports/cache/serve-report.ts';
+import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
+import type { AttemptFacts } from '#functions/reports/composition/facts.ts';
+import { componentsOf } from '#functions/reports/materialization/components.ts';
+import { writeThrough } from '#functions/reports/materialization/write-through.ts';
+import { readAdministeredAttempt } from '#functions/reports/sources/administered-attempt.ts';
+import { readAttempt } from '#functions/reports/sources/attempt.ts';
+import { conflicting, profileProblem } from '#functions/reports/sources/problems.ts';
+import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { openPlatform } from '#shared/platform/open-platform.ts';
+import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { ReportDependencies } from '../answer-report.ts';
+
+/**
+ * Writes a scored attempt through to Results and Caliper, reads Results back and composes the report of that [RP-288]. What the caller may
+ * not see, or what cannot be settled, is refused before there is a control record; an operation that has been completed writes nothing
+ * again, and its report is composed of what is true now [RP-220].
+ */
+export function materializeAttemptReportOperation(dependencies: ReportDependencies): Operation<typeof route> {
+  return async (request) => {
+    const opened = await openPlatform(dependencies, request);
+    if (!opened.ok) return err(profileProblem());
+    const { platform, profile } = opened.value;
+    const frameworks = dependencies.frameworks.of(profile);
+    const { principal, body } = request;
+    return serveFreshReport(dependencies.serving, { route, request, platform }, async (reader, moment) => {
+      const attempt = await readAdministeredAttempt(reader, principal, body);
+      if (!attempt.ok) return attempt;
+      const { evidence, administration } = attempt.value;
+      const components = componentsOf(evidence);
+      if (!components.ok) return components;
+      return request.idempotent(async ({ operationId, completed }) => {
+        const written = completed ? ok(undefined) : await writeThrough(platform, evidence, components.value);
+        if (!written.ok) return written;
+        const facts = await readAttempt(reader, frameworks, principal, body.attemptId);
+        if (!facts.ok) return facts;
+        const moved = checkReadBack(facts.value, body.administrationId, written.value);
+        if (moved !== undefined) return err(moved);
+        const composed = composeAttemptReport(withReceipt(facts.value, administration));
+        return composed.ok
+          ? ok({ operationId, report: projectAttemptReport(composed.value, body.view, moment) })
+          : composed;
+      });
+    });
+  };
+}
+
+/**
+ * What is read back is what was acknowledged, and of the administration that the caller was let in for. An owner that has written meanwhile
+ * is a 409: the repetition finds everything of its newer version.
+ */
+function checkReadBack(
+  { evidence, record }: AttemptFacts,
+  administrationId: string,
+  acknowledged: SettledComponentsAck | undefined,
+): Problem | undefined {
+  if (evidence.value.administrationId !== administrationId) return conflicting('qti');
+  const { resultRecordId, version } = acknowledged ?? record.value;
+  return record.value.resultRecordId === resultRecordId && record.value.version === version
+    ? undefined
+    : conflicting('results');
+}
+
+/** The administration was consulted too, so the report has its receipt [RP-006]. */
+function withReceipt(facts: AttemptFacts, administration: SourceRef | undefined): AttemptFacts {
+  return administration === undefined
+    ? facts
+    : { ...facts, enrichments: [...facts.enrichments, { receipt: administration }] };
+}

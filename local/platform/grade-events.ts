@@ -1,0 +1,31 @@
+import { parseInstant } from '#shared/kernel/instant.ts';
+import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import type { TenantState } from './world.ts';
+
+/**
+ * The GradeEvent that has published a result: of this attempt, or of this learner, with this score, at this time. Attempt and learner stand
+ * in it as IRIs that end with their ids.
+ */
+export function findGradeEvent(
+  tenant: TenantState,
+  of: { readonly attemptId: string } | { readonly studentId: string },
+  { scoreGiven, at }: { readonly scoreGiven: number; readonly at: string },
+): CaliperEvent | undefined {
+  const [place, id] =
+    'attemptId' in of ? (['attempt', of.attemptId] as const) : (['student', of.studentId] as const);
+  const ending = `:${place}:${encodeURIComponent(id)}`;
+  const time = parseInstant(at);
+  for (const [, event] of tenant.events.entries()) {
+    if (event.type !== 'GradeEvent' || parseInstant(event.eventTime) !== time) continue;
+    const subject = place === 'attempt' ? event.object.id : member(event.object['assignee'], 'id');
+    const isTheirs = typeof subject === 'string' && subject.endsWith(ending);
+    if (isTheirs && member(event['generated'], 'scoreGiven') === scoreGiven) return event;
+  }
+  return undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

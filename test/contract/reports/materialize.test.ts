@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import {
+  listCandidateReports,
+  materializeAttemptReport as route,
+  readAttemptReport,
+} from '#shared/contract/reports/routes.ts';
+import { caliperEvent } from '#shared/platform/owners/caliper.ts';
+import { openControlRecords } from '#test/support/control-records.ts';
+import type { ControlRecords } from '#test/support/control-records.ts';
+import { materialized, openMaterializer } from '#test/support/materialize.ts';
+import type { Materializer } from '#test/support/materialize.ts';
+import { callsDuring, countedCalls, depthOf, slowDown } from '#test/support/platform-calls.ts';
+import type { RecordedCall } from '#test/support/platform-calls.ts';
+import { openPublishedContract } from '#test/support/published-contract.ts';
+import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { factsOf } from './compare-answers.ts';
+
+// What a materialization writes, and that it writes it once, over the bundled functions.
+
+let stack: TestStack;
+let control: ControlRecords;
+const materializers = new Map<string, Materializer>();
+beforeAll(async () => {
+  stack = await startTestStack();
+  control = openControlRecords(stack);
+  for (const tenantId of localTenantIds)
+    materializers.set(tenantId, openMaterializer(stack, tenantId, control));
+});
+beforeEach(() => stack.control('POST', 'reset'));
+afterAll(async () => {
+  control.close();
+  await stack.close();
+});
+
+const of = (tenantId: string): Materializer => materializers.get(tenantId)!;
+const aurora = (): Materializer => of('tenant-aurora');
+
+const WRITES = ['results.write_settled_components', 'caliper.emit_completion_or_simulation'];
+
+function writesAmong(calls: readonly RecordedCall[]): readonly (string | null)[] {
+  return calls.filter(({ method }) => method === 'POST').map(({ operation }) => operation);
+}
+
+/** A report without the ids and times of its request. */
+const factsIn = (report: object): unknown => factsOf(report);
+
+describe.each(localTenantIds)('%s', (tenantId) => {
+  it('settles an attempt that Results had not settled, publishes it and reports it [RP-020, RP-139, RP-253, RP-282, RP-288]', async () => {
+    const materializer = of(tenantId);
+    const { attempts, candidates } = materializer.caller.fixtures(tenantId);
+    const before = await materializer.written();
+    const unread = { tenantId, path: { attemptId: attempts.unsettled } };
+    expect(reportsAnswerOf(await materializer.caller.call(readAttemptReport, unread))).toBe(
+      '503 dependency-incomplete results',
+    );
+
+    const { result: reply, calls } = await callsDuring(stack, () =>
+      materializer.request('unsettled', { view: 'evidence' }).send(),
+    );
+    openPublishedContract('reports')(route, reply);
+    const { operationId, report, replayed } = materialized(reply);
+    expect(operationId).toMatch(/^op_[\w-]{22}$/);
+    expect(replayed).toBe(false);
+    expect(report).toMatchObject({ attemptId: attempts.unsettled, status: 'scored', omitted: ['readiness'] });
+    expect(report.sources.map(({ service }) => service)).toEqual([
+      'qti',
+      'results',
+      'content',
+      'oneroster',
+      'case',
+      'caliper',
+    ]);
+
+    // Written first, each once, and only then read back.
+    expect(writesAmong(calls)).toEqual(WRITES);
+    const order = calls.toSorted((a, b) => a.startedAt - b.startedAt).map(({ operation }) => operation);
+    expect(order.indexOf(WRITES[0]!)).toBeLessThan(order.indexOf(WRITES[1]!));
+    expect(order.indexOf(WRITES[1]!)).toBeLessThan(order.indexOf('results.read_settled_record'));
+    expect(new Set(calls.map((call) => call.tenantId))).toEqual(new Set([tenantId]));
+    const after = await materializer.written();
+    expect(after).toEqual({
+      settlements: before.settlements + 1,
+      components: before.components + 10,
+      records: before.records + 1,
+      events: before.events + 1,
+    });
+
+    // … and it is what a read gives from now on, alone and in the candidate's list.
+    const read = await materializer.caller.call(readAttemptReport, { ...unread, query: '?view=evidence' });
+    expect(factsIn(JSON.parse(read.text) as object)).toEqual(factsIn(report));
+    const list = await materializer.caller.call(listCandidateReports, {
+      tenantId,
+      path: { candidateSourcedId: report.candidateSourcedId },
+    });
+    expect(reportsAnswerOf(list)).toBe('200');
+    expect(candidates.empty).not.toBe(report.candidateSourcedId);
+  });
+
+  it.each(['gatePass', 'gateFail', 'gateIndeterminate', 'diagnostic', 'formative', 'large'] as const)(
+    'leaves what Results has settled as it is: %s, in every view [RP-003, RP-074, RP-284]',
+    async (role) => {
+      const materializer = of(tenantId);
+      const path = { attemptId: materializer.caller.fixtures(tenantId).attempts[role] };
+      const before = await materializer.written();
+      for (const view of ['summary', 'standards', 'evidence']) {
+        const { report } = await materializer.request(role, { view }).succeed();
+        const read = await materializer.caller.call(readAttemptReport, {
+          tenantId,
+          path,
+          query: `?view=${view}`,
+        });
+        expect(factsIn(report)).toEqual(factsIn(JSON.parse(read.text) as object));
+      }
+      // Three operations, each with a key of its own: one set of components, one event.
+      const after = await materializer.written();
+      expect(after).toMatchObject({ settlements: before.settlements + 1, records: before.records });
+      expect(after.events).toBe(before.events + 1);
+    },
+  );
+});
+
+it('shows a summary unless it is asked for another view [RP-284]', async () => {
+  const { report } = await aurora().request('gatePass').succeed();
+  expect([report.mastery, report.omitted]).toEqual([[], ['mastery', 'itemEvidence', 'readiness']]);
+});
+
+describe('what is written', () => {
+  it('is a GradeEvent of the settled score at the settled time, by a program [RP-319]', async () => {
+    const materializer = aurora();
+    const { report } = await materializer.request('unsettled').succeed();
+    const { entities } = await materializer.state();
+    const [event] = Object.values(entities['caliper.event']!).map((entity) => caliperEvent.parse(entity));
+    const record = entities['results.settled_record']![report.resultRecordId] as { modifiedAt: string };
+    expect(event).toMatchObject({
+      type: 'GradeEvent',
+      profile: 'GradingProfile',
+      action: 'Graded',
+      actor: { type: 'SoftwareApplication' },
+      object: { type: 'Attempt', assignee: { type: 'Person' }, assignable: { type: 'Assessment' } },
+      generated: { type: 'Score', scoreGiven: report.score.value, maxScore: report.score.maximum },
+      eventTime: new Date(record.modifiedAt).toISOString(),
+    });
+    expect(report.sources.at(-1)).toMatchObject({ service: 'caliper', resourceId: event?.id });
+  });
+
+  it('is QTI’s outcomes and nothing that the service has thought of: no score, no mapping [RP-003, RP-027]', async () => {
+    const materializer = aurora();
+    await materializer.request('unsettled').succeed();
+    const { attempts } = materializer.caller.fixtures('tenant-aurora');
+    const { entities } = await materializer.state();
+    const held = entities['results.settlement']![attempts.unsettled] as { components: object[] };
+    const { outcomes } = entities['qti.attempt_evidence']![attempts.unsettled] as { outcomes: object[] };
+    expect(held.components.map((component) => ({ ...component, componentId: '' }))).toEqual(
+      expect.arrayContaining(outcomes.map((outcome) => ({ ...outcome, componentId: '' }))),
+    );
+    expect(held.components).toHaveLength(outcomes.length);
+  });
+});
+
+describe('a repetition', () => {
+  it('writes nothing, keeps the operation, says so, and composes of what is true now [RP-138, RP-220, RP-287]', async () => {
+    const materializer = aurora();
+    const request = materializer.request('unsettled', { view: 'standards' });
+    const first = await request.succeed();
+    expect(first.replayed).toBe(false);
+    const { attempts } = materializer.caller.fixtures('tenant-aurora');
+    const before = await materializer.written();
+    const changed = { tenantId: 'tenant-aurora', entity: 'results.settled_record' };
+    await stack.control('PATCH', 'entities', {
+      ...changed,
+      id: first.report.resultRecordId,
+      changes: [
+        { pointer: '/score/value', value: 86 },
+        { pointer: '/version', value: 'settled-anew' },
+      ],
+    });
+    await stack.control('PATCH', 'entities', {
+      ...changed,
+      entity: 'qti.attempt_evidence',
+      id: attempts.unsettled,
+      changes: [{ pointer: '/resultRecordVersion', value: 'settled-anew' }],
+    });
+    const { result: again, calls } = await callsDuring(stack, () => request.succeed());
+    expect(again).toMatchObject({ operationId: first.operationId, replayed: true });
+    expect([first.report.score.value, again.report.score.value]).toEqual([85, 86]);
+    expect(writesAmong(calls)).toEqual([]);
+    expect(await materializer.written()).toEqual(before);
+    expect(again.report.requestId).not.toBe(first.report.requestId);
+  });
+
+  it('is the same request with members in another order and other white space [RP-220]', async () => {
+    const request = aurora().request('gatePass', { view: 'summary' });
+    const first = await request.succeed();
+    const reordered = Object.fromEntries(Object.entries(request.body).reverse());
+    const again = await request.send({ body: `\n ${JSON.stringify(reordered, null, 3)}\n` });
+    expect(materialized(again)).toMatchObject({ operationId: first.operationId, replayed: true });
+  });
+
+  it('under its key with another body or view is 409 with the first operation, before any call [RP-256, RP-332]', async () => {
+    const materializer = aurora();
+    const request = materializer.request('gatePass', { view: 'summary' });
+    const { operationId } = await request.succeed();
+    const { calls } = await callsDuring(stack, async () => {
+      for (const body of [
+        materializer.body('gatePass', { view: 'evidence' }),
+        materializer.body('gateFail', { view: 'summary' }),
+        { ...request.body, administrationId: 'another' },
+      ]) {
+        const reply = await request.send({ body });
+        expect(reportsAnswerOf(reply)).toBe('409 idempotency-conflict');
+        expect(reportsProblemOf(reply)).toMatchObject({ operationId, retryable: false });
+      }
+    });
+    expect(calls).toEqual([]);
+    expect((await request.succeed()).replayed).toBe(true);
+  });
+
+  it('under another key, or in another tenant under the same, is another operation and no second event [RP-292]', async () => {
+    const materializer = aurora();
+    const first = await materializer.request('unsettled').succeed();
+    const before = await materializer.written();
+    const other = await materializer.request('unsettled').succeed();
+    expect(other).toMatchObject({ replayed: false });
+    expect(other.operationId).not.toBe(first.operationId);
+    expect(await materializer.written()).toEqual(before);
+
+    const key = randomUUID();
+    const replies = await Promise.all(
+      localTenantIds.map((tenantId) => of(tenantId).request('gatePass').send({ key })),
+    );
+    const given = replies.map(materialized);
+    expect(given.map(({ replayed }) => replayed)).toEqual([false, false]);
+    expect(new Set(given.map(({ operationId }) => operationId)).size).toBe(2);
+  });
+
+  it('twenty times at once is one write, one event and one operation [RP-138, RP-220]', async () => {
+    const materializer = aurora();
+    const request = materializer.request('unsettled');
+    const before = await materializer.written();
+    const { result: replies, calls } = await callsDuring(stack, () =>
+      Promise.all(Array.from({ length: 20 }, () => request.send())),
+    );
+    const given = replies.map(materialized);
+    expect(new Set(given.map(({ operationId }) => operationId)).size).toBe(1);
+    expect(given.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(writesAmong(calls)).toEqual(WRITES);
+    const after = await materializer.written();
+    expect(after).toEqual({
+      settlements: before.settlements + 1,
+      components: before.components + 10,
+      records: before.records + 1,
+      events: before.events + 1,
+    });
+  }, 60_000);
+});
+
+describe('the control table', () => {
+  it('holds digests, states, times and the operation, and nothing else [RP-029, RP-335]', async () => {
+    const request = aurora().request('unsettled', { view: 'evidence' });
+    const { report, operationId } = await request.succeed();
+    expect(await request.record()).toMatchObject({ state: 'completed', terminalStatus: 200, operationId });
+    const text = JSON.stringify(await control.items());
+    for (const fact of [
+      report.attemptId,
+      report.administrationId,
+      report.candidateSourcedId,
+      report.resultRecordId,
+      request.key,
+      'tenant-aurora',
+      'evidence',
+    ])
+      expect(text).not.toContain(fact);
+    const names = new Set((await control.items()).flatMap((item) => Object.keys(item)));
+    expect([...names].toSorted()).toMatchInlineSnapshot();
+  });
+});
+
+describe('the budget', () => {
+  const SLOW_MS = 150;
+
+  it('is not exceeded, also when owners agree late, and a replay takes less', async () => {
+    const materializer = aurora();
+    const claims = { studentIds: materializer.caller.fixtures('tenant-aurora').students };
+    const { classes } = materializer.caller.fixtures('tenant-aurora');
+    // Whoever is not named by the administration itself costs the most.
+    const asking = { claims: { ...claims, classSourcedIds: classes } };
+    const request = materializer.request('gatePass');
+    await stack.fault({
+      operation: 'results.read_settled_record',
+      method: 'GET',
+      kind: 'version_drift',
+    });
+    await slowDown(stack, SLOW_MS);
+    const { result, calls } = await callsDuring(stack, () => request.send(asking));
+    expect(reportsAnswerOf(result)).toBe('200');
+    const slow = calls.filter(({ startedAt, endedAt }) => endedAt - startedAt >= SLOW_MS);
+    expect({ calls: countedCalls(calls), depth: depthOf(slow) }).toEqual(route.budget);
+
+    const replay = await callsDuring(stack, () => request.send(asking));
+    expect(materialized(replay.result).replayed).toBe(true);
+    expect(countedCalls(replay.calls)).toBe(8);
+  });
+});

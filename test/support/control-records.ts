@@ -1,0 +1,60 @@
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
+import { localRegion } from '#local/aws/kms.ts';
+import { createControlTable } from '#shared/aws/control-table.ts';
+import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { createDataKeyOpener } from '#shared/aws/kms.ts';
+import { createKeySettings } from '#shared/aws/settings-table.ts';
+import type { ControlRecord } from '#shared/idempotency/control-record.ts';
+import { identifyRequest } from '#shared/idempotency/request-identity.ts';
+import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
+import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import type { TestStack } from './stack.ts';
+
+/** The control table of a stack, as its functions see it. */
+export interface ControlRecords {
+  /** What the table holds of a request. */
+  readonly find: (request: IdentifiedRequest) => Promise<ControlRecord | undefined>;
+  /**
+   * Lets the lease of an interrupted request end now, as it would by itself when the function's time is over: the same conditional write by
+   * which a function lets go. Nobody waits for half a minute in a test.
+   */
+  readonly endLease: (request: IdentifiedRequest) => Promise<void>;
+  /** Every item, as DynamoDB holds it. */
+  readonly items: () => Promise<readonly Readonly<Record<string, unknown>>[]>;
+  readonly close: () => void;
+}
+
+/** Opens the control table of a stack. */
+export function openControlRecords(stack: Pick<TestStack, 'urls'>): ControlRecords {
+  const clients = createEndpointClients({
+    endpoint: stack.urls.awsUrl,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+  const control = createControlTable(clients.dynamo, localTableName('control'));
+  const keys = createKeyRing({
+    settings: createKeySettings(clients.dynamo, localTableName('settings')),
+    kms: createDataKeyOpener(clients.kms),
+    stage: localStage,
+    purposes: ['idempotency'],
+    clock: Date.now,
+  });
+  const find: ControlRecords['find'] = async (request) =>
+    control.read((await identifyRequest(keys, request)).id, Date.now());
+  return {
+    find,
+    async endLease(request) {
+      const standing = await find(request);
+      if (standing === undefined) throw new Error('the request has left no control record');
+      if (!(await control.release(standing, Date.now()))) throw new Error('no lease of it is open');
+    },
+    async items() {
+      const { Items = [] } = await clients.dynamo.send(
+        new ScanCommand({ TableName: localTableName('control') }),
+      );
+      return Items;
+    },
+    close: () => clients.destroy(),
+  };
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import * as z from 'zod';
+import type { materializeResponse } from '#shared/contract/reports/materialize.ts';
+import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
+import type { ControlRecord } from '#shared/idempotency/control-record.ts';
+import { openControlRecords } from './control-records.ts';
+import type { ControlRecords } from './control-records.ts';
+import type { GatewayCall, GatewayReply } from './gateway-call.ts';
+import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from './reports-call.ts';
+import type { ReportsCaller } from './reports-call.ts';
+import type { TestStack } from './stack.ts';
+
+type Role = keyof ReturnType<ReportsCaller['fixtures']>['attempts'];
+export type Materialized = z.output<typeof materializeResponse>;
+
+/** One request, which can be sent as often as wanted: the same body under the same key. */
+export interface Materialization {
+  readonly key: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly send: (changes?: GatewayCall) => Promise<GatewayReply>;
+  /** Sends it and fails the test unless it succeeds. */
+  readonly succeed: () => Promise<Materialized & { readonly replayed: boolean }>;
+  readonly record: () => Promise<ControlRecord | undefined>;
+  readonly endLease: () => Promise<void>;
+}
+
+const state = z.object({
+  counts: z.record(z.string(), z.number()),
+  entities: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+
+/** Materializes attempts of one tenant's fixtures. */
+export interface Materializer {
+  readonly caller: ReportsCaller;
+  readonly control: ControlRecords;
+  readonly body: (role: Role, more?: object) => Readonly<Record<string, unknown>>;
+  readonly request: (role: Role, more?: object) => Materialization;
+  readonly of: (body: Readonly<Record<string, unknown>>) => Materialization;
+  /** What the tenant's owners hold. */
+  readonly state: () => Promise<z.infer<typeof state>>;
+  /** How many attempts, components, records and events of materializations they hold. */
+  readonly written: () => Promise<Written>;
+}
+
+export interface Written {
+  readonly settlements: number;
+  readonly components: number;
+  readonly records: number;
+  readonly events: number;
+}
+
+/** Opens the materializations of a tenant. */
+export function openMaterializer(
+  stack: Pick<TestStack, 'urls' | 'tokenFor' | 'seed' | 'control'>,
+  tenantId: string,
+  control: ControlRecords = openControlRecords(stack),
+): Materializer {
+  const caller = openReportsCaller(stack);
+
+  const body: Materializer['body'] = (role, more = {}) => {
+    const { attempts, administrationOf } = caller.fixtures(tenantId);
+    return { attemptId: attempts[role], administrationId: administrationOf[role], ...more };
+  };
+  const of: Materializer['of'] = (asked) => {
+    const key = randomUUID();
+    const { method, path: canonicalPath } = route;
+    const identified = {
+      tenantId,
+      method,
+      canonicalPath,
+      idempotencyKey: key,
+      ifMatch: undefined,
+      body: asked,
+    };
+    const send: Materialization['send'] = (changes) =>
+      caller.call(route, { tenantId, key, body: asked, ...changes });
+    return {
+      key,
+      body: asked,
+      send,
+      async succeed() {
+        const reply = await send();
+        expect(reportsAnswerOf(reply)).toBe('200');
+        return materialized(reply);
+      },
+      record: () => control.find(identified),
+      endLease: () => control.endLease(identified),
+    };
+  };
+  const readState: Materializer['state'] = async () =>
+    z.object({ tenants: z.record(z.string(), state) }).parse(await stack.control('GET', 'state')).tenants[
+      tenantId
+    ]!;
+  return {
+    caller,
+    control,
+    body,
+    of,
+    request: (role, more) => of(body(role, more)),
+    state: readState,
+    async written() {
+      const { counts } = await readState();
+      return {
+        settlements: counts['results.settlement']!,
+        components: counts['results.settled_component']!,
+        records: counts['results.settled_record']!,
+        events: counts['caliper.event']!,
+      };
+    },
+  };
+}
+
+/** A success, held against the contract. */
+export function materialized(reply: GatewayReply): Materialized & { readonly replayed: boolean } {
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get('content-type')).toBe('application/json');
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+  const replayed = reply.headers.get('idempotent-replayed');
+  expect([null, 'true']).toContain(replayed);
+  return { ...route.success.schema.parse(JSON.parse(reply.text)), replayed: replayed === 'true' };
+}
+
+/** A problem in one line, with whether it names an operation. */
+export function outcomeOf(reply: GatewayReply): string {
+  const sentence = reportsAnswerOf(reply);
+  if (reply.status < 400) return sentence;
+  return reportsProblemOf(reply).operationId === null ? sentence : `${sentence}, operation`;
+}
