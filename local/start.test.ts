@@ -180,6 +180,7 @@ describe('npm run journey', () => {
     const [engine = '', report = ''] = stdout.split(/^(?=attempt report )/m);
     const recordIn = (text: string): string | undefined => /^results record +(\S+)$/m.exec(text)?.[1];
     expect(recordIn(report)).toBe(recordIn(engine));
+    expect(engine).toMatch(/^materialized: .* \(operation op_\S+\)$/m);
     expect(report).toMatch(/^ {2}item +contribution +scored at +QTI outcome, results component$/m);
     expect(report).toMatch(/^the report says what the engine answered: \d+ facts, \d knowledge components/m);
     expect(code).toBe(0);

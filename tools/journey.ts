@@ -25,7 +25,7 @@ await runCommand(
   {
     usage: 'npm run journey --',
     summary:
-      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with the report of its attempt, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees.',
+      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with its attempt materialized and with the report of it, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees.',
     options: {
       tenant: text('whose learner; default: the first tenant', 'T'),
       bank: text('which bank of the seed; default: the first one', 'NAME'),
@@ -127,9 +127,13 @@ await runCommand(
       {
         client: createReportClient({
           reportsUrl,
-          token: () =>
-            issuer.issueToken({ ...caller, scopes: ['reports:read'], studentIds: [studentId] }, Date.now()),
+          token: ({ scope, administrationIds }) =>
+            issuer.issueToken(
+              { ...caller, scopes: [scope], studentIds: [studentId], administrationIds },
+              Date.now(),
+            ),
           fetch,
+          newKey: randomUUID,
           ...waiting,
           onRetry: (why, waitMilliseconds) =>
             process.stdout.write(`${againIn('report', waitMilliseconds, describeReportFailure(why))}\n`),

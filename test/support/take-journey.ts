@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chooseLearner, findBank } from '#tools/journey/bank.ts';
 import type { JourneyBank } from '#tools/journey/bank.ts';
 import { createReportClient, describeReportFailure } from '#tools/journey/report-client.ts';
@@ -76,8 +77,10 @@ export async function reportOf(
 ): Promise<AttemptReport> {
   const client = createReportClient({
     reportsUrl: stack.urls.reportsUrl,
-    token: () => stack.tokenFor(tenantId, ['reports:read'], { studentIds: [studentId] }),
+    token: ({ scope, administrationIds }) =>
+      stack.tokenFor(tenantId, [scope], { studentIds: [studentId], administrationIds }),
     fetch,
+    newKey: randomUUID,
     sleep: () => Promise.resolve(),
     random: () => 0,
   });

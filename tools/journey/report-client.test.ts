@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
+import { listCandidateReports, materializeAttemptReport } from '#shared/contract/reports/routes.ts';
 import { createReportClient, describeReportFailure } from './report-client.ts';
 import type { ReportClient, ReportFailure } from './report-client.ts';
 import { sampleReport } from './sample-report.ts';
@@ -32,7 +33,14 @@ async function clientOf(...answers: Scripted[]): Promise<{
 }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(`${request.headers.authorization ?? 'nobody'} ${request.method ?? ''} ${request.url ?? ''}`);
+    const { authorization = 'nobody', 'idempotency-key': key } = request.headers;
+    const words = [
+      authorization,
+      request.method,
+      request.url,
+      ...(key === undefined ? [] : [`key ${String(key)}`]),
+    ];
+    asked.push(words.join(' '));
     const next = answers.shift();
     if (next === undefined) throw new Error('one request too many');
     const body = typeof next.body === 'string' ? next.body : JSON.stringify(next.body ?? {});
@@ -57,8 +65,9 @@ async function clientOf(...answers: Scripted[]): Promise<{
   const retries: ReportFailure[] = [];
   const client = createReportClient({
     reportsUrl: `http://127.0.0.1:${port}`,
-    token: () => Promise.resolve('jwt'),
+    token: ({ scope, administrationIds }) => Promise.resolve(['jwt', scope, ...administrationIds].join('+')),
     fetch,
+    newKey: () => 'key-1',
     sleep: (milliseconds) => {
       waits.push(milliseconds);
       return Promise.resolve();
@@ -110,8 +119,8 @@ describe('createReportClient', () => {
       error: { kind: 'absent', looked: 2, hasMore: false },
     });
     expect(asked).toStrictEqual([
-      'Bearer jwt GET /v1/candidates/student%201/attempt-reports?testKind=adaptive_diagnostic&limit=10',
-      'Bearer jwt GET /v1/candidates/student%201/attempt-reports?testKind=adaptive_diagnostic&limit=10&cursor=next%2F1',
+      'Bearer jwt+reports:read GET /v1/candidates/student%201/attempt-reports?testKind=adaptive_diagnostic&limit=10',
+      'Bearer jwt+reports:read GET /v1/candidates/student%201/attempt-reports?testKind=adaptive_diagnostic&limit=10&cursor=next%2F1',
     ]);
     await stop();
 
@@ -137,7 +146,9 @@ describe('createReportClient', () => {
   it('reads a report with its evidence', async () => {
     const { client, asked } = await clientOf(whole);
     expect(await client.readReport('attempt/1')).toStrictEqual({ ok: true, value: sampleReport() });
-    expect(asked).toStrictEqual(['Bearer jwt GET /v1/attempt-reports/attempt%2F1?view=evidence']);
+    expect(asked).toStrictEqual([
+      'Bearer jwt+reports:read GET /v1/attempt-reports/attempt%2F1?view=evidence',
+    ]);
   });
 
   it('repeats what its problem calls retryable, no sooner than Retry-After', async () => {
@@ -181,7 +192,7 @@ describe('createReportClient', () => {
       error: { kind: 'problem', problem: { status: 404 } },
     });
     expect(hidden.asked).toStrictEqual([
-      'Bearer jwt GET /v1/attempt-reports/a?view=evidence',
+      'Bearer jwt+reports:read GET /v1/attempt-reports/a?view=evidence',
       'nobody GET /v1/attempt-reports/a?view=evidence',
     ]);
     await stop();
@@ -189,7 +200,27 @@ describe('createReportClient', () => {
     const closed = await clientOf(refusal(404, 'not-found'), refusal(404, 'not-found'));
     expect(await closed.client.findReport('s', 'record-1')).toStrictEqual({
       ok: false,
-      error: { kind: 'closed' },
+      error: { kind: 'closed', route: listCandidateReports },
+    });
+  });
+
+  it('keeps the key of a materialization over its repetitions, with the administration in the token', async () => {
+    const { client, asked } = await clientOf(
+      refusal(503, 'dependency-unavailable', { retryable: true, operationId: 'op_1' }),
+      { status: 200, body: { operationId: 'op_1', report: sampleReport() } },
+    );
+    const attempt = { attemptId: 'attempt-1', administrationId: 'administration-1' };
+    expect(await client.materialize(attempt)).toStrictEqual({ ok: true, value: 'op_1' });
+    const request =
+      'Bearer jwt+reports:write+administration-1 POST /v1/attempt-reports:materialize key key-1';
+    expect(asked).toStrictEqual([request, request]);
+  });
+
+  it('tells where attempts cannot be materialized', async () => {
+    const { client } = await clientOf(refusal(404, 'not-found'), refusal(404, 'not-found'));
+    expect(await client.materialize({ attemptId: 'a', administrationId: 'b' })).toStrictEqual({
+      ok: false,
+      error: { kind: 'closed', route: materializeAttemptReport },
     });
   });
 
@@ -226,7 +257,7 @@ describe('createReportClient', () => {
 
 describe('describeReportFailure', () => {
   it.each([
-    [{ kind: 'closed' }, /gates C, D/],
+    [{ kind: 'closed', route: materializeAttemptReport }, /gates B, C, D/],
     [{ kind: 'absent', looked: 3, hasMore: false }, /none of the learner's diagnostic reports \(3\)/],
     [{ kind: 'absent', looked: 200, hasMore: true }, /none of the learner's newest 200/],
     [{ kind: 'unreachable', message: 'ECONNREFUSED' }, /no answer .*ECONNREFUSED/],

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { materializeAttemptReport, readAttemptReport } from '#shared/contract/reports/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
 import { plain } from '../terminal/paint.ts';
 import type { ReportFailure } from './report-client.ts';
 import { sampleReport, sampleRow, sampleRun } from './sample-report.ts';
@@ -11,7 +13,15 @@ const names = { component: () => undefined, item: () => undefined };
 
 async function shown(
   report: AttemptReport | ReportFailure,
-  { withEvidence = false, run = sampleRun }: { withEvidence?: boolean; run?: typeof sampleRun } = {},
+  {
+    withEvidence = false,
+    run = sampleRun,
+    materialize = ok('op_1'),
+  }: {
+    withEvidence?: boolean;
+    run?: typeof sampleRun;
+    materialize?: Result<string, ReportFailure>;
+  } = {},
 ): Promise<{ readonly result: unknown; readonly text: string; readonly asked: readonly string[] }> {
   const asked: string[] = [];
   let text = '';
@@ -22,6 +32,10 @@ async function shown(
         findReport: (student, record) => {
           asked.push(`find ${student} ${record}`);
           return Promise.resolve('object' in report ? ok({ ...report, mastery: [] }) : err(report));
+        },
+        materialize: ({ attemptId, administrationId }) => {
+          asked.push(`materialize ${attemptId} ${administrationId}`);
+          return Promise.resolve(materialize);
         },
         readReport: (attemptId) => {
           asked.push(`read ${attemptId}`);
@@ -42,7 +56,12 @@ async function shown(
 describe('showReport', () => {
   it('shows the whole report of the run’s results record, and that it says what the engine answered', async () => {
     const { result, text, asked } = await shown(sampleReport());
-    expect(asked).toStrictEqual(['find student-1 record-1', 'read attempt-1']);
+    expect(asked).toStrictEqual([
+      'find student-1 record-1',
+      'materialize attempt-1 administration-1',
+      'read attempt-1',
+    ]);
+    expect(text).toMatch(/^\nmaterialized: .* \(operation op_1\)\n\n/);
     expect(text).toMatch(/^attempt report {2}adaptive_diagnostic, scored$/m);
     expect(text).toMatch(/^the report says what the engine answered: /m);
     expect(text).not.toContain('outcome-q2');
@@ -70,8 +89,22 @@ describe('showReport', () => {
     });
   });
 
+  it('says that the attempt cannot be materialized where that route is closed, and shows the report all the same', async () => {
+    const closed = err({ kind: 'closed', route: materializeAttemptReport } as const);
+    const { result, text } = await shown(sampleReport(), { materialize: closed });
+    expect(text).toMatch(/^\nnot materialized: .* gates B, C, D .*\n\nattempt report/);
+    expect(result).toMatchObject({ ok: true });
+  });
+
+  it('fails when the attempt is refused, and shows no report', async () => {
+    const refused = err({ kind: 'unexpected', message: 'the answer is not JSON' } as const);
+    const { result, asked } = await shown(sampleReport(), { materialize: refused });
+    expect(asked.at(-1)).toBe('materialize attempt-1 administration-1');
+    expect(result).toStrictEqual(err('the attempt is not materialized: the answer is not JSON'));
+  });
+
   it('says that the routes are closed, which is no failure of the run', async () => {
-    const { result, text } = await shown({ kind: 'closed' });
+    const { result, text } = await shown({ kind: 'closed', route: readAttemptReport });
     expect(text).toMatch(/^\nno report: .* gates C, D .*\n$/);
     expect(result).toStrictEqual({ ok: true, value: undefined });
   });

@@ -18,8 +18,8 @@ interface ShowReportOptions {
 }
 
 /**
- * Shows the report of the attempt that a run has just made, and whether it says what the engine answered. The attempt is the one whose
- * report names the run's results record: none is ever guessed.
+ * Has the attempt that a run has just made written through, then shows its report, and whether it says what the engine answered. The attempt
+ * is the one whose report names the run's results record: none is ever guessed.
  * @returns the report; undefined where the service has no such route, which is said and is no failure; or what to tell the person
  */
 export async function showReport(
@@ -30,6 +30,16 @@ export async function showReport(
   if (resultRecordRef === undefined)
     return err('there is no report: the completed run names no results record');
   const summary = await client.findReport(engine.studentId, resultRecordRef);
+  if (summary.ok) {
+    const materialized = await client.materialize(summary.value);
+    if (!materialized.ok && materialized.error.kind !== 'closed')
+      return err(`the attempt is not materialized: ${describeReportFailure(materialized.error)}`);
+    write(
+      materialized.ok
+        ? `\nmaterialized: Results and Caliper have acknowledged the attempt (operation ${materialized.value})\n`
+        : `\nnot materialized: ${describeReportFailure(materialized.error)}\n`,
+    );
+  }
   const report = summary.ok ? await client.readReport(summary.value.attemptId) : summary;
   if (!report.ok) {
     const why = describeReportFailure(report.error);

@@ -59,7 +59,9 @@ function checkReadBack(
   acknowledged: SettledComponentsAck | undefined,
 ): Problem | undefined {
   if (evidence.value.administrationId !== administrationId) return conflicting('qti');
-  const { resultRecordId, version } = acknowledged ?? record.value;
+  // A record that says of itself that it is not current contradicts nobody; the composition refuses it.
+  if (acknowledged === undefined || record.receipt.status !== 'current') return undefined;
+  const { resultRecordId, version } = acknowledged;
   return record.value.resultRecordId === resultRecordId && record.value.version === version
     ? undefined
     : conflicting('results');

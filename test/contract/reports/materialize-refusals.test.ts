@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
+import { openControlRecords } from '#test/support/control-records.ts';
+import type { ControlRecords } from '#test/support/control-records.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';
+import type { Materialization, Materializer } from '#test/support/materialize.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { reportsProblemOf } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// What may not be materialized, over the bundled functions: nothing is given away, nothing written, and no operation begun.
+
+let stack: TestStack;
+let control: ControlRecords;
+let materializer: Materializer;
+let other: Materializer;
+beforeAll(async () => {
+  stack = await startTestStack();
+  control = openControlRecords(stack);
+  materializer = openMaterializer(stack, 'tenant-aurora', control);
+  other = openMaterializer(stack, 'tenant-borealis', control);
+});
+afterAll(async () => {
+  control.close();
+  await stack.close();
+});
+
+const fixtures = () => materializer.caller.fixtures('tenant-aurora');
+type Claims = NonNullable<GatewayCall['claims']>;
+
+/** Claims to every candidate and to no administration. */
+const candidates = (more: Claims = {}): Claims => ({ studentIds: fixtures().students, ...more });
+const everything = (): Claims =>
+  candidates({ administrationIds: [...fixtures().administrations, 'nobodys-administration'] });
+
+/** The administration of an attempt, as its owner holds it. */
+function administrationOf(role: 'gatePass' | 'formative') {
+  const id = fixtures().administrationOf[role];
+  return stack.worlds
+    .get('tenant-aurora')!
+    .platform.reports.administrations.find(({ administrationId }) => administrationId === id)!;
+}
+
+/** The answer to a request that is refused before its work begins. */
+async function refused(request: Materialization, changes?: GatewayCall): Promise<GatewayReply> {
+  const { result, calls } = await callsDuring(stack, () => request.send(changes));
+  expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
+  expect(await request.record()).toBeUndefined();
+  expect(result.headers.has('idempotent-replayed')).toBe(false);
+  return result;
+}
+
+const nobodys = (): Materialization =>
+  materializer.of({ attemptId: 'nobodys-attempt', administrationId: 'nobodys-administration' });
+
+describe('an attempt that the caller may not see', () => {
+  it.each([
+    ['of another tenant', () => other.body('gatePass'), everything],
+    [
+      'of a candidate whom the claims do not name',
+      () => materializer.body('gatePass'),
+      () => ({ studentIds: [] }),
+    ],
+    [
+      'of no claim at all, and of an administration that it has not',
+      () => ({ ...materializer.body('gatePass'), administrationId: 'another' }),
+      () => ({}),
+    ],
+    [
+      'that is not even scored',
+      () => materializer.body('unscored'),
+      () => ({ studentIds: ['somebody-else'] }),
+    ],
+    [
+      'whose administration alone the claims name',
+      () => materializer.body('gatePass'),
+      () => ({ administrationIds: fixtures().administrations }),
+    ],
+  ] as const)('%s: the 404 of what nobody has [RP-255, RP-289, RP-316]', async (_, body, claims) => {
+    const hidden = await refused(materializer.of(body()), { claims: claims() });
+    expect(outcomeOf(hidden)).toBe('404 not-found');
+    const absent = await refused(nobodys(), { claims: everything() });
+    expect(indistinguishable(hidden)).toEqual(indistinguishable(absent));
+  });
+});
+
+describe('an administration that is not the attempt’s', () => {
+  const mismatch = '400 validation';
+
+  it('is refused in the same words, whether there is such an administration or not, and Administration is not asked [RP-283, RP-331]', async () => {
+    const answers: object[] = [];
+    const ids = [
+      fixtures().administrationOf.formative,
+      other.caller.fixtures('tenant-borealis').administrationOf.gatePass,
+      'nobodys-administration',
+    ];
+    for (const administrationId of ids) {
+      for (const claims of [everything(), candidates()]) {
+        const request = materializer.of({ ...materializer.body('gatePass'), administrationId });
+        const { result, calls } = await callsDuring(stack, () => refused(request, { claims }));
+        expect(outcomeOf(result)).toBe(mismatch);
+        expect(calls.map(({ operation }) => operation)).not.toContain('administration.read_administration');
+        expect(reportsProblemOf(result).fieldErrors).toEqual([
+          { pointer: '/body/administrationId', code: 'not-allowed', message: expect.any(String) as string },
+        ]);
+        expect(result.text).not.toContain(administrationId);
+        expect(result.text).not.toContain(fixtures().administrationOf.gatePass);
+        answers.push(indistinguishable(result));
+      }
+    }
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  });
+
+  it('is looked at before whether the attempt is scored', async () => {
+    const request = materializer.of({ ...materializer.body('unscored'), administrationId: 'another' });
+    expect(outcomeOf(await refused(request))).toBe(mismatch);
+  });
+});
+
+describe('the attempt’s administration', () => {
+  it('is within scope by its own id, its class or its school, each alone [RP-253, RP-314]', async () => {
+    const { administrationId, classSourcedId } = administrationOf('gatePass');
+    const allowed: Claims[] = [
+      { administrationIds: [administrationId] },
+      { classSourcedIds: [classSourcedId ?? ''] },
+    ];
+    for (const claims of allowed)
+      expect(outcomeOf(await materializer.request('gatePass').send({ claims: candidates(claims) }))).toBe(
+        '200',
+      );
+
+    const { reports } = stack.worlds.get('tenant-aurora')!.platform;
+    await stack.control('PATCH', 'entities', {
+      tenantId: 'tenant-aurora',
+      entity: 'administration.administration',
+      id: administrationId,
+      changes: [
+        { pointer: '/classSourcedId', value: null },
+        { pointer: '/schoolSourcedId', value: reports.schools[0]!.org.sourcedId },
+      ],
+    });
+    const schoolSourcedIds = [reports.schools[0]!.org.sourcedId];
+    const send = (claims: Claims) => materializer.request('gatePass').send({ claims: candidates(claims) });
+    expect(outcomeOf(await send({ schoolSourcedIds }))).toBe('200');
+    expect(outcomeOf(await send({ classSourcedIds: [classSourcedId ?? ''] }))).toBe('404 not-found');
+    await stack.control('POST', 'reset');
+  });
+
+  it('is asked for only where the claims do not name it, and then the report has its receipt [RP-006]', async () => {
+    const { administrationId, classSourcedId } = administrationOf('gatePass');
+    const ask = async (claims: Claims) => {
+      const { result, calls } = await callsDuring(stack, () =>
+        materializer.request('gatePass').send({ claims: candidates(claims) }),
+      );
+      const { report } = route.success.schema.parse(JSON.parse(result.text));
+      return {
+        asked: calls.some(({ operation }) => operation === 'administration.read_administration'),
+        receipt: report.sources.find(({ resourceId }) => resourceId === administrationId),
+      };
+    };
+    expect(await ask({ administrationIds: [administrationId] })).toEqual({
+      asked: false,
+      receipt: undefined,
+    });
+    expect(await ask({ classSourcedIds: [classSourcedId ?? ''] })).toMatchObject({
+      asked: true,
+      receipt: { service: 'unknown', status: 'current' },
+    });
+  });
+
+  it.each([
+    [
+      'claims that name something else',
+      () => ({ administrationIds: ['a'], classSourcedIds: ['b'], schoolSourcedIds: ['c'] }),
+    ],
+    [
+      'its id in another claim',
+      () => ({ classSourcedIds: fixtures().administrations, schoolSourcedIds: fixtures().administrations }),
+    ],
+    [
+      'its class as an administration',
+      () => ({ administrationIds: [administrationOf('gatePass').classSourcedId ?? ''] }),
+    ],
+  ])('is out of scope by %s: the 404 of what nobody has [RP-255, RP-314, RP-316]', async (_, claims) => {
+    const hidden = await refused(materializer.request('gatePass'), { claims: candidates(claims()) });
+    expect(outcomeOf(hidden)).toBe('404 not-found');
+    expect(indistinguishable(hidden)).toEqual(
+      indistinguishable(await refused(nobodys(), { claims: everything() })),
+    );
+  });
+});
+
+describe('what cannot be settled', () => {
+  it('is 503 naming QTI, before any operation has begun [RP-062, RP-258, RP-282]', async () => {
+    expect(outcomeOf(await refused(materializer.request('unscored')))).toBe('503 dependency-incomplete qti');
+    const { attempts } = fixtures();
+    for (const [pointer, value] of [
+      ['/outcomes', []],
+      ['/freshness', 'stale'],
+      ['/freshness', 'unknown'],
+    ] as const) {
+      await stack.control('PATCH', 'entities', {
+        tenantId: 'tenant-aurora',
+        entity: 'qti.attempt_evidence',
+        id: attempts.gatePass,
+        changes: [{ pointer, value }],
+      });
+      expect(outcomeOf(await refused(materializer.request('gatePass')))).toBe(
+        '503 dependency-incomplete qti',
+      );
+      await stack.control('POST', 'reset');
+    }
+  });
+
+  it('is 503 when QTI names an outcome twice [RP-258]', async () => {
+    const { attempts } = fixtures();
+    const held = stack.worlds
+      .get('tenant-aurora')!
+      .platform.reports.attempts.find(({ attemptId }) => attemptId === attempts.gatePass)!;
+    await stack.control('PATCH', 'entities', {
+      tenantId: 'tenant-aurora',
+      entity: 'qti.attempt_evidence',
+      id: attempts.gatePass,
+      changes: [{ pointer: '/outcomes', value: [...held.outcomes, held.outcomes[0]] }],
+    });
+    expect(outcomeOf(await refused(materializer.request('gatePass')))).toBe('503 dependency-incomplete qti');
+    await stack.control('POST', 'reset');
+  });
+});
+
+describe('before anybody is asked', () => {
+  /** What the row, the token or the body rules out. */
+  async function unheard(changes: GatewayCall, body?: object): Promise<string> {
+    const request = materializer.of({ ...materializer.body('gatePass'), ...body });
+    const { result, calls } = await callsDuring(stack, () => request.send(changes));
+    expect(calls).toEqual([]);
+    if (result.status >= 400) expect(result.text).not.toContain(fixtures().attempts.gatePass);
+    const { fieldErrors } = reportsProblemOf(result);
+    return [outcomeOf(result), ...(fieldErrors ?? []).map(({ pointer, code }) => `${pointer} ${code}`)].join(
+      ' ',
+    );
+  }
+
+  it('a caller needs a token, and one with the permission to write [RP-226, RP-227]', async () => {
+    expect(await unheard({ headers: { Authorization: 'Bearer no.such.token' } })).toBe(
+      '401 authentication-required',
+    );
+    for (const scopes of [[], ['reports:read'], ['reports:writex'], ['reports'], ['mastery:run']])
+      expect(await unheard({ scopes })).toBe('403 authorization-denied');
+  });
+
+  it('the key has to be 1 to 255 visible ASCII characters [RP-254, RP-291]', async () => {
+    expect(await unheard({ key: null })).toBe('400 validation /headers/idempotency-key required');
+    for (const key of ['x'.repeat(256), 'a b', 'a\tb'])
+      expect(await unheard({ key })).toMatch(/^400 validation \/headers\/idempotency-key /);
+    expect(outcomeOf(await materializer.request('gatePass').send({ key: `"${'~'.repeat(253)}"` }))).toBe(
+      '200',
+    );
+  });
+
+  it.each([
+    ['an unknown member', { note: 'x' }, '/body'],
+    ['a tenant', { tenantId: 'tenant-borealis' }, '/body'],
+    ['a score', { score: 100 }, '/body'],
+    ['no attempt', { attemptId: undefined }, '/body/attemptId'],
+    ['no administration', { administrationId: undefined }, '/body/administrationId'],
+    ['an attempt with white space', { attemptId: 'a b' }, '/body/attemptId'],
+    ['an attempt of 256 bytes', { attemptId: 'x'.repeat(256) }, '/body/attemptId'],
+    ['an empty administration', { administrationId: '' }, '/body/administrationId'],
+    ['a number for an id', { attemptId: 7 }, '/body/attemptId'],
+    ['an unknown view', { view: 'Summary' }, '/body/view'],
+    ['no view', { view: null }, '/body/view'],
+  ])('the body may not have %s [RP-047, RP-225, RP-254, RP-284]', async (_, change, place) => {
+    expect(await unheard({}, change)).toMatch(new RegExp(`^400 validation ${place}`));
+  });
+
+  it.each([
+    ['text', { body: 'no JSON' }],
+    ['a list', { body: [] }],
+    ['nothing', { body: '' }],
+    ['a repeated member', { body: '{"attemptId":"a","attemptId":"b","administrationId":"c"}' }],
+    ['another media type', { headers: { 'Content-Type': 'text/plain' } }],
+  ])('the body may not be %s [RP-254, RP-286]', async (_, changes) => {
+    expect(await unheard(changes)).toMatch(/^400 validation/);
+  });
+
+  it('the view is a member of the body and no query parameter [RP-285]', async () => {
+    expect(await unheard({ query: '?view=summary' })).toBe(
+      '400 unsupported-parameter /query/view unsupported-parameter',
+    );
+    expect(await unheard({ query: '?tenantId=tenant-borealis' })).toMatch(/^400 unsupported-parameter/);
+  });
+});
