@@ -257,7 +257,7 @@ function reportCalls(
 ): readonly string[] {
   const reports = fixtures[tenant]?.reports;
   if (reports === undefined) return [];
-  const { attempts, candidates, classes, schools, forms, students } = reports;
+  const { attempts, administrationOf, candidates, classes, schools, forms, students } = reports;
   const [school] = schools;
   const paths: readonly (readonly [operationId: string, path: string])[] = [
     ['readAttemptReport', `attempt-reports/${encodeURIComponent(attempts.gateFail)}?view=evidence`],
@@ -276,7 +276,17 @@ function reportCalls(
   const open = paths.filter(([operationId]) => served.some((route) => route.operationId === operationId));
   if (open.length === 0) return [];
   const schoolSourcedIds = [...new Set(schools.map(({ schoolSourcedId }) => schoolSourcedId))];
-  const claims = `--studentIds ${shellList(students)} --classSourcedIds ${shellList(classes)} --schoolSourcedIds ${shellList(schoolSourcedIds)}`;
+  const claims = [
+    `--studentIds ${shellList(students)}`,
+    `--classSourcedIds ${shellList(classes)}`,
+    `--schoolSourcedIds ${shellList(schoolSourcedIds)}`,
+    `--administrationIds ${shellList([administrationOf.unsettled])}`,
+  ].join(' ');
+  const unsettled = JSON.stringify({
+    attemptId: attempts.unsettled,
+    administrationId: administrationOf.unsettled,
+  });
+  const mayMaterialize = served.some((route) => route.operationId === 'materializeAttemptReport');
   return [
     heading('Reports, for somebody who may see these students, classes and schools'),
     '',
@@ -284,11 +294,20 @@ function reportCalls(
     ...open.map(
       ([, path]) => `  curl -sS "${reportsUrl}/v1/${path}" -H "Authorization: Bearer $REPORTS_TOKEN"`,
     ),
+    ...(mayMaterialize
+      ? [
+          `  curl -sS "${reportsUrl}/v1/attempt-reports:materialize" -H "Authorization: Bearer $REPORTS_TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-report" -d ${shellWord(unsettled)}`,
+        ]
+      : []),
     '',
   ];
 }
 
 /** Ids as one word of a shell, whatever they hold. */
 function shellList(ids: readonly string[]): string {
-  return `'${ids.join(',').replaceAll("'", "'\\''")}'`;
+  return shellWord(ids.join(','));
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -28,7 +28,7 @@ const isStrict = (schema: z.core.$ZodType): boolean => {
 };
 
 describe('route registry', () => {
-  it('serves these methods and paths of the reports service under these scopes and gates and no others, none of them minting a token [RP-021, RP-223, RP-234, RP-315]', () => {
+  it('serves these methods and paths of the reports service under these scopes and gates and no others, none of them minting a token [RP-020, RP-021, RP-223, RP-234, RP-315]', () => {
     expect(
       routesOf('reports').map(
         ({ method, path, scope, gates }) => `${method} ${path} ${scope} ${gates.join('+')}`,
@@ -40,6 +40,7 @@ describe('route registry', () => {
       'GET /v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report reports:read A+D',
       'GET /v1/forms/{qtiTestId}/equivalence reports:read A+D',
       'GET /v1/attempt-reports/{attemptId}/readiness reports:read C+D',
+      'POST /v1/attempt-reports:materialize reports:write B+C+D',
     ]);
   });
 
@@ -48,6 +49,14 @@ describe('route registry', () => {
     expect(new Set(reads.flatMap(({ lambda }) => lambda.grants))).toEqual(
       new Set(['profiles:read', 'keys:cursor']),
     );
+  });
+
+  it('gives the function that materializes no store but that of control records, and a key [RP-029, RP-291]', () => {
+    const writes = routesOf('reports').filter(({ method }) => method === 'POST');
+    for (const { request, lambda } of writes) {
+      expect(request).toMatchObject({ idempotencyKey: true, ifMatch: false });
+      expect(lambda.grants).toEqual(['control:write', 'keys:idempotency', 'profiles:read']);
+    }
   });
 
   it('serves these methods and paths of the mastery engine under these scopes and no others [MA-018, MA-150, MA-156, MA-158, MA-164, MA-173, MA-175, MA-227]', () => {
