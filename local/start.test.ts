@@ -100,7 +100,7 @@ describe('npm start', () => {
     expect(answers).toStrictEqual([
       '200',
       expect.stringContaining('201') as string,
-      ...Array.from({ length: 6 }, () => '200'),
+      ...Array.from({ length: 7 }, () => '200'),
       '201',
     ]);
     // The last one arms a fault that a new run cannot fail to meet.
