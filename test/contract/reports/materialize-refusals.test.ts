@@ -193,6 +193,23 @@ describe('the attempt’s administration', () => {
   });
 });
 
+describe('Administration, where it is asked', () => {
+  it.each([
+    ['down', { kind: 'down' }, '503 dependency-unavailable unknown'],
+    ['malformed', { kind: 'malformed' }, '503 dependency-unavailable unknown'],
+    ['refusing us', { kind: 'status', status: 401 }, '503 dependency-unavailable unknown'],
+    ['stale', { kind: 'stale' }, '503 dependency-incomplete unknown'],
+    ['without it', { kind: 'status', status: 404 }, '404 not-found'],
+    ['of another tenant', { kind: 'wrong_tenant' }, '404 not-found'],
+  ])('%s: refused before any operation has begun [RP-017, RP-258, RP-316]', async (_, arm, expected) => {
+    const { classSourcedId } = administrationOf('gatePass');
+    await stack.fault({ operation: 'administration.read_administration', times: 100, ...arm });
+    const claims = candidates({ classSourcedIds: [classSourcedId ?? ''] });
+    expect(outcomeOf(await refused(materializer.request('gatePass'), { claims }))).toBe(expected);
+    await stack.control('DELETE', 'faults');
+  });
+});
+
 describe('what cannot be settled', () => {
   it('is 503 naming QTI, before any operation has begun [RP-062, RP-258, RP-282]', async () => {
     expect(outcomeOf(await refused(materializer.request('unscored')))).toBe('503 dependency-incomplete qti');

@@ -306,6 +306,25 @@ describe('the control table', () => {
   });
 });
 
+it('leaves neither an id nor a key in the log', async () => {
+  const lines = stack.logs().length;
+  const request = aurora().request('unsettled', { view: 'evidence' });
+  const { report } = await request.succeed();
+  await request.succeed();
+  await request.send({ body: { ...request.body, administrationId: 'another' } });
+  const text = JSON.stringify(stack.logs().slice(lines));
+  expect(text).toContain('OPERATION_SETTLED');
+  for (const fact of [
+    report.attemptId,
+    report.administrationId,
+    report.candidateSourcedId,
+    report.resultRecordId,
+    report.qtiTestId,
+    request.key,
+  ])
+    expect(text).not.toContain(fact);
+});
+
 describe('the budget', () => {
   const SLOW_MS = 150;
 
