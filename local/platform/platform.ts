@@ -21,6 +21,8 @@ import { openTenant } from './world.ts';
 import type { TenantSeed, TenantState } from './world.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
+/** Calls that the log remembers, the latest ones: a stack that runs for days must not grow with them. */
+const MAX_CALLS = 50_000;
 
 export interface PlatformOptions {
   /** 0: any free one. */
@@ -136,6 +138,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
       status: outcome.reply.fate === 'lost' ? null : outcome.reply.status,
       fault: outcome.fault?.kind ?? null,
     });
+    if (calls.length > MAX_CALLS) calls.shift();
   };
 
   const controlReply = (method: string, path: string, body: ReceivedBody): Reply => {
