@@ -76,6 +76,8 @@ interface PreparedCall {
   readonly timeLimit: number | undefined;
 }
 
+/** One for all: without a reason, each abort would make an error with a stack of its own. Nobody sees it. */
+const ATTEMPT_ENDED = new Error('the attempt has ended');
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
@@ -173,7 +175,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       // Whatever fetch or the body's stream rejects with means the same: there is no whole answer. Its message may name hosts.
       return { kind: 'unavailable' };
     } finally {
-      controller.abort();
+      controller.abort(ATTEMPT_ENDED);
     }
   }
 
