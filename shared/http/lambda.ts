@@ -1,11 +1,9 @@
-import { dynamo, kms } from '#shared/aws/clients.ts';
+import { dynamo } from '#shared/aws/clients.ts';
 import { createControlTable } from '#shared/aws/control-table.ts';
-import { createDataKeyOpener } from '#shared/aws/kms.ts';
-import { createKeySettings } from '#shared/aws/settings-table.ts';
+import { openKeyRing } from '#shared/aws/open-key-ring.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { readEnvironment } from './environment.ts';
 import { lambdaFunction } from './lambda-function.ts';
 import type { BufferedFunction, StreamedFunction } from './lambda-function.ts';
@@ -39,13 +37,7 @@ function controlRecords({ environment, now, sleep, random }: Surroundings): Idem
   );
   return createIdempotency({
     table: createControlTable(dynamo(), CONTROL_TABLE),
-    keys: createKeyRing({
-      settings: createKeySettings(dynamo(), SETTINGS_TABLE),
-      kms: createDataKeyOpener(kms()),
-      stage: STAGE,
-      purposes: ['idempotency'],
-      clock: now,
-    }),
+    keys: openKeyRing(STAGE, SETTINGS_TABLE, ['idempotency'], now),
     now,
     sleep,
     random,
