@@ -6,13 +6,13 @@ import { profileProblem } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
-import { err } from '#shared/kernel/result.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { openPlatform } from '#shared/platform/open-platform.ts';
-import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
+import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** All that a read route may touch. */
+/** All that a route of reports may touch. */
 export interface ReportDependencies extends PlatformDependencies {
   readonly serving: ReportServing;
   readonly frameworks: Frameworks;
@@ -24,6 +24,16 @@ export interface Sources {
   readonly frameworks: TenantFrameworks;
 }
 
+/** The owners of the verified tenant, with what this container has kept of their CASE frameworks. */
+export async function openOwners(
+  dependencies: ReportDependencies,
+  request: OperationRequest,
+): Promise<Result<OpenedPlatform & { readonly frameworks: TenantFrameworks }, Problem>> {
+  const opened = await openPlatform(dependencies, request);
+  if (!opened.ok) return err(profileProblem());
+  return ok({ ...opened.value, frameworks: dependencies.frameworks.of(opened.value.profile) });
+}
+
 /** Answers one read with what `compose` makes of the owners' answers to this very request, or with one that they have just confirmed. */
 export async function answerReport<R extends Route>(
   dependencies: ReportDependencies,
@@ -31,10 +41,9 @@ export async function answerReport<R extends Route>(
   request: OperationRequest<R>,
   compose: (sources: Sources, moment: Moment) => ReturnType<Compose<R>>,
 ): Promise<Result<OperationAnswer<R>, Problem>> {
-  const opened = await openPlatform(dependencies, request);
-  if (!opened.ok) return err(profileProblem());
-  const { platform, profile } = opened.value;
-  const frameworks = dependencies.frameworks.of(profile);
+  const opened = await openOwners(dependencies, request);
+  if (!opened.ok) return opened;
+  const { platform, profile, frameworks } = opened.value;
   return serveReport(dependencies.serving, { route, request, platform, profile }, (reader, moment) =>
     compose({ reader, frameworks }, moment),
   );

@@ -5,14 +5,14 @@ import { componentsOf } from '#functions/reports/materialization/components.ts';
 import { writeThrough } from '#functions/reports/materialization/write-through.ts';
 import { readAdministeredAttempt } from '#functions/reports/sources/administered-attempt.ts';
 import { readAttempt } from '#functions/reports/sources/attempt.ts';
-import { conflicting, profileProblem } from '#functions/reports/sources/problems.ts';
+import { conflicting } from '#functions/reports/sources/problems.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import { openPlatform } from '#shared/platform/open-platform.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { openOwners } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /**
@@ -22,10 +22,9 @@ import type { ReportDependencies } from '../answer-report.ts';
  */
 export function materializeAttemptReportOperation(dependencies: ReportDependencies): Operation<typeof route> {
   return async (request) => {
-    const opened = await openPlatform(dependencies, request);
-    if (!opened.ok) return err(profileProblem());
-    const { platform, profile } = opened.value;
-    const frameworks = dependencies.frameworks.of(profile);
+    const opened = await openOwners(dependencies, request);
+    if (!opened.ok) return opened;
+    const { platform, frameworks } = opened.value;
     const { principal, body } = request;
     return serveFreshReport(dependencies.serving, { route, request, platform }, async (reader, moment) => {
       const attempt = await readAdministeredAttempt(reader, principal, body);
