@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import { equivalenceReport, hasSizeOfEveryForm } from '#shared/contract/reports/equivalence-report.ts';
 import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -63,17 +63,11 @@ const contradictions: readonly {
     detail: 'The analysis at Analytics compares the form with no other form.',
   },
   {
-    holds: (analysis) => !areUnique(formsOf(analysis)),
+    holds: ({ qtiTestId, comparisonQtiTestIds }) => !areUnique([qtiTestId, ...comparisonQtiTestIds]),
     detail: 'The analysis at Analytics names a form twice.',
   },
   {
-    holds: (analysis) => {
-      const forms = formsOf(analysis);
-      return (
-        Object.keys(analysis.sampleSizes).length !== forms.length ||
-        !forms.every((form) => Object.hasOwn(analysis.sampleSizes, form))
-      );
-    },
+    holds: (analysis) => !hasSizeOfEveryForm(analysis),
     detail: 'The analysis at Analytics does not have exactly one sample size for every form.',
   },
   {
@@ -94,10 +88,6 @@ const contradictions: readonly {
     detail: 'Analytics names the artifact of its evidence by something else than a plain HTTPS URL.',
   },
 ];
-
-function formsOf({ qtiTestId, comparisonQtiTestIds }: FormEquivalence): readonly string[] {
-  return [qtiTestId, ...comparisonQtiTestIds];
-}
 
 /** An HTTPS URL without credentials, which the answer shows exactly as it is written. */
 function isPlainHttps(text: string): boolean {

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { GateDecision, TestKind } from '#shared/contract/reports/attempt-report.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
-import { MAX_ENTRIES, MAX_LIMITATIONS } from '#shared/contract/reports/readiness-report.ts';
+import { MAX_ENTRIES, MAX_LIMITATIONS, nameSourcesOnce } from '#shared/contract/reports/readiness-report.ts';
 import type { ReadinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -92,9 +92,7 @@ export function composeReadiness(
 function checkCrosswalks({ entries }: ReadinessCrosswalks): Problem | undefined {
   if (entries.length > MAX_ENTRIES)
     return incomplete('blueprint', 'The blueprint holds more crosswalks than a report can carry.');
-  return areUnique(
-    entries.map(({ sourceTest, sourceVersion }) => JSON.stringify([sourceTest, sourceVersion])),
-  )
+  return nameSourcesOnce(entries)
     ? undefined
     : incomplete('blueprint', 'The blueprint holds two crosswalks to one version of a source test.');
 }

@@ -2,6 +2,23 @@ import * as z from 'zod';
 import { areUnique, correlationId, count, instant, reference, text } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
+/** Whether there is one sample size for the subject and each form that it is compared with, and none beside [RP-123]. */
+export function hasSizeOfEveryForm({
+  qtiTestId,
+  comparisonQtiTestIds,
+  sampleSizes,
+}: {
+  readonly qtiTestId: string;
+  readonly comparisonQtiTestIds: readonly string[];
+  readonly sampleSizes: Readonly<Record<string, number>>;
+}): boolean {
+  const forms = [qtiTestId, ...comparisonQtiTestIds];
+  return (
+    Object.keys(sampleSizes).length === forms.length &&
+    forms.every((form) => Object.hasOwn(sampleSizes, form))
+  );
+}
+
 /** Whether a form and the forms beside it measure alike, as Analytics decided it and the blueprint supports it. */
 export const equivalenceReport = z
   .strictObject({
@@ -33,13 +50,7 @@ export const equivalenceReport = z
       ({ statistic, confidenceInterval: { lower, upper } }) => lower <= statistic && statistic <= upper,
       'the statistic lies in its interval [RP-124]',
     ),
-    z.refine(({ qtiTestId, comparisonQtiTestIds, sampleSizes }) => {
-      const forms = [qtiTestId, ...comparisonQtiTestIds];
-      return (
-        Object.keys(sampleSizes).length === forms.length &&
-        forms.every((form) => Object.hasOwn(sampleSizes, form))
-      );
-    }, 'one sample size for every form [RP-123]'),
+    z.refine(hasSizeOfEveryForm, 'one sample size for every form [RP-123]'),
     z.refine(
       ({ decision, evidenceArtifactUrl }) =>
         evidenceArtifactUrl !== null || decision === 'insufficient_evidence',

@@ -35,6 +35,15 @@ export const readinessEntry = z
   .meta({ id: 'ReadinessEntry' });
 export type ReadinessEntry = z.infer<typeof readinessEntry>;
 
+/** Whether entries are unique by source test and version [RP-110]. */
+export function nameSourcesOnce(
+  entries: readonly { readonly sourceTest: string; readonly sourceVersion: string }[],
+): boolean {
+  return areUnique(
+    entries.map(({ sourceTest, sourceVersion }) => JSON.stringify([sourceTest, sourceVersion])),
+  );
+}
+
 /** What an attempt implies for the named source tests of its blueprint's crosswalk. */
 export const readinessReport = z
   .strictObject({
@@ -44,11 +53,7 @@ export const readinessReport = z
       .array(readinessEntry)
       .min(1)
       .max(MAX_ENTRIES)
-      .refine(
-        (entries) =>
-          areUnique(entries.map((entry) => JSON.stringify([entry.sourceTest, entry.sourceVersion]))),
-        'entries are unique by source test and version [RP-110]',
-      ),
+      .refine(nameSourcesOnce, 'entries are unique by source test and version [RP-110]'),
     sources,
     observedAt: instant,
     requestId: correlationId,
