@@ -2,7 +2,8 @@ import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { RecordHeader, SettledGate } from '#shared/platform/owners/results.ts';
-import type { EquivalenceFacts } from './facts.ts';
+import type { EquivalenceFacts, Observed } from './facts.ts';
+import { requireCurrent } from './incomplete.ts';
 
 /** The versions that the lookup by attempt, or an index row, pins for the other owners. */
 export type Pins = Pick<AttemptEvidence, 'resultRecordVersion' | 'contentTestSpecVersion'>;
@@ -23,6 +24,17 @@ export function disagreement(
   if (criteria.testKind === 'mastery_gate' && decidedOtherwise(record.gate, criteria.criteria))
     return 'results';
   return undefined;
+}
+
+/**
+ * The owner of a disagreement that outlived one more read. One that says that its answer is not current contradicts nobody: then there is
+ * none, and what stale facts are good for is the composition's to judge.
+ */
+export function contradiction(
+  owner: SourceService | undefined,
+  facts: readonly Observed<unknown>[],
+): SourceService | undefined {
+  return requireCurrent(facts.map(({ receipt }) => receipt)) === undefined ? owner : undefined;
 }
 
 /** Whether Results decided under other criteria than the ones that Content holds [RP-010, RP-101]. */

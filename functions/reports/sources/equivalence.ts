@@ -1,6 +1,6 @@
 import type { EquivalenceFacts, Observed } from '#functions/reports/composition/facts.ts';
-import { incomplete, requireCurrent } from '#functions/reports/composition/incomplete.ts';
-import { equivalenceDisagreement } from '#functions/reports/composition/versions.ts';
+import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { contradiction, equivalenceDisagreement } from '#functions/reports/composition/versions.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/operations.ts';
@@ -39,10 +39,8 @@ export async function readEquivalenceFacts(
   });
   if (!second.ok) return second;
   const again = { form: second.value.form, ...second.value.beside };
-  const owner = equivalenceDisagreement(again);
-  const isCurrent = requireCurrent(Object.values(again).map(({ receipt }) => receipt)) === undefined;
-  // An owner that says that its answer is not current contradicts nobody: the composition refuses it for that.
-  return owner === undefined || !isCurrent
+  const owner = contradiction(equivalenceDisagreement(again), Object.values(again));
+  return owner === undefined
     ? ok(again)
     : err(
         incomplete(owner, 'The owners do not speak of one version of the form’s test spec and comparison.'),

@@ -1,8 +1,8 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import { checkScored } from '#functions/reports/composition/attempt-report.ts';
 import type { Observed } from '#functions/reports/composition/facts.ts';
-import { incomplete, requireCurrent } from '#functions/reports/composition/incomplete.ts';
-import { disagreement } from '#functions/reports/composition/versions.ts';
+import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { contradiction, disagreement } from '#functions/reports/composition/versions.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Principal } from '#shared/http/operation.ts';
@@ -81,10 +81,13 @@ export async function readSettledAttempt<More>(
   if (!second.ok) return second;
   const again = second.value;
   if (isMoved(again.evidence, place.value)) return err(conflicting('qti'));
-  const owner = differing(again.evidence, again.named, beside);
   const { record, criteria } = again.named;
-  const receipts = [again.evidence, record, criteria].map(({ receipt }) => receipt);
-  if (owner !== undefined && requireCurrent(receipts) === undefined) return err(conflicting(owner));
+  const owner = contradiction(differing(again.evidence, again.named, beside), [
+    again.evidence,
+    record,
+    criteria,
+  ]);
+  if (owner !== undefined) return err(conflicting(owner));
   return ok({ evidence: again.evidence, ...again.named, candidate });
 }
 
