@@ -4,6 +4,9 @@
  */
 const test = '\\.test\\.ts$|^test/';
 const aws = '^node_modules/@aws-sdk/';
+/** What the reports service makes of facts. */
+const pureReports =
+  '^functions/reports/(composition/|improvement/((alignment|bundles|metrics|orders)/|omissions\\.ts$))';
 
 /** Forbids imports of our own folders other than the allowed ones. */
 function only(name, comment, from, allowed, except = []) {
@@ -57,9 +60,13 @@ module.exports = {
     ),
     only(
       'platform-returns-faults',
-      'Upstream clients return typed faults; which problem a fault becomes is the decision of a service, so they see neither problems nor http.',
+      'Upstream clients return typed faults; which problem a fault becomes is the decision of a service, so they see neither problems nor http. What a revision order says goes to its receiver as clients see it.',
       '^shared/platform/',
-      ['^shared/(kernel|observability)/', '^shared/contract/[^/]+/primitives\\.ts$'],
+      [
+        '^shared/(kernel|observability)/',
+        '^shared/contract/[^/]+/primitives\\.ts$',
+        '^shared/contract/reports/order-content\\.ts$',
+      ],
     ),
     only(
       'keys-on-kernel',
@@ -80,6 +87,29 @@ module.exports = {
       ['^shared/(kernel|contract|problems|observability)/'],
     ),
     only(
+      'catalog-on-kernel',
+      'The release catalog is a record by itself: whoever releases by it checks it without a service, a route or a store.',
+      '^shared/catalog/',
+      ['^shared/kernel/'],
+    ),
+    {
+      name: 'catalog-without-packages',
+      severity: 'error',
+      comment:
+        'What a catalog must be is told by its schemas alone, so that the published JSON Schema tells it too.',
+      from: { path: '^shared/catalog/', pathNot: test },
+      to: {
+        pathNot: '^node_modules/zod/',
+        dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'core'],
+      },
+    },
+    only(
+      'release-on-contract',
+      'What a manifest and the flags open together is a function of both; where they are kept is handed in.',
+      '^shared/release/',
+      ['^shared/(kernel|contract)/'],
+    ),
+    only(
       'http-takes-interfaces',
       'The pipeline works on interfaces of storage, so that a unit test passes values; lambda.ts alone binds it to AWS, for every handler.',
       '^shared/(http|idempotency)/',
@@ -90,7 +120,7 @@ module.exports = {
       'aws-implements',
       'The AWS folder implements the interfaces of the others and is used by nobody but the files that bind.',
       '^shared/aws/',
-      ['^shared/(kernel|observability|idempotency|keys|records|platform)/'],
+      ['^shared/(kernel|observability|idempotency|improvement|keys|records|platform|release)/'],
     ),
     only(
       'shared-serves-everybody',
@@ -158,20 +188,21 @@ module.exports = {
       name: 'only-handlers-bind-aws',
       severity: 'error',
       comment: 'A file that binds real dependencies ends there: everything below it is tested with values.',
-      from: { path: '^functions/', pathNot: ['^functions/[^/]+/endpoints/', test] },
+      from: { path: '^functions/', pathNot: ['^functions/[^/]+/(endpoints|background)/', test] },
       to: { path: '^shared/aws/' },
     },
     only(
       'composition-is-pure',
-      'A report is a function of what its owners said: whoever asks them, and whoever keeps an answer, stands outside.',
-      '^functions/reports/composition/',
-      ['^shared/(kernel|contract|problems)/', '^shared/platform/owners/'],
+      'A report, an order or a receipt is a function of what its owners said: whoever asks them, and whoever keeps an answer, stands outside.',
+      pureReports,
+      ['^shared/(kernel|contract|improvement|problems)/', '^shared/platform/owners/'],
     ),
     {
       name: 'composition-without-packages',
       severity: 'error',
-      comment: 'Nothing but the schemas may come between an owner’s fact and the report that shows it.',
-      from: { path: '^functions/reports/composition/', pathNot: test },
+      comment:
+        'Nothing but the schemas may come between an owner’s fact and the report, order or receipt that is made of it.',
+      from: { path: pureReports, pathNot: test },
       to: {
         pathNot: '^node_modules/zod/',
         dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'core'],
@@ -191,9 +222,18 @@ module.exports = {
       name: 'sandbox-reaches-no-data',
       severity: 'error',
       comment:
-        'The sandbox answers strangers from fixtures: nothing it imports, however far, may reach the platform, AWS or token checks.',
+        'The sandbox answers strangers from fixtures: nothing it imports, however far, may reach the platform, a store, AWS, a key or a token check.',
       from: { path: '^functions/sandbox/', pathNot: test },
-      to: { path: `^shared/(platform|aws|keys|http/auth)/|${aws}`, reachable: true },
+      to: {
+        path: [
+          '^shared/(platform|aws|keys|tokens|records|improvement|http/auth)/',
+          // What a request would know of its control record is a type, and there is none.
+          '^shared/idempotency/(?!keyed-request\\.ts$)',
+          '^node_modules/(@aws-lambda-powertools|jose)/',
+          aws,
+        ],
+        reachable: true,
+      },
     },
 
     // Stacks
@@ -201,7 +241,11 @@ module.exports = {
       'stacks-read-data',
       'Stacks read the contract as data and name handlers by path: importing one would run a service’s code at synth.',
       '^lib/',
-      ['^shared/(kernel|contract|problems)/', '^shared/aws/tables\\.ts$', '^shared/keys/key-ring\\.ts$'],
+      [
+        '^shared/(kernel|contract|problems|release)/',
+        '^shared/aws/tables\\.ts$',
+        '^shared/keys/key-ring\\.ts$',
+      ],
     ),
     only(
       'app-builds-stacks',
@@ -243,6 +287,7 @@ module.exports = {
       [
         '^shared/http/auth/',
         '^shared/tokens/',
+        '^shared/release/',
         '^(shared|functions)/.*\\.test\\.ts$',
         '^local/',
         '^node_modules/',

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';

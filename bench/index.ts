@@ -2,14 +2,24 @@ import { availableParallelism, cpus } from 'node:os';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { flag, list, runCommand } from '#tools/terminal/command.ts';
+import { alignmentPart } from './alignment.ts';
 import { bundlePart } from './bundles.ts';
 import { engineParts } from './engine.ts';
+import { improvementRunPart } from './improvement-run.ts';
 import type { Part, Progress } from './measure.ts';
 import { limitPart } from './report-limit.ts';
 import { reportParts } from './reports.ts';
 import { wireParts } from './wire.ts';
 
-const parts: readonly Part[] = [...engineParts, ...reportParts, limitPart, ...wireParts, bundlePart];
+const parts: readonly Part[] = [
+  ...engineParts,
+  ...reportParts,
+  alignmentPart,
+  improvementRunPart,
+  limitPart,
+  ...wireParts,
+  bundlePart,
+];
 const names = parts.map(({ name }) => name);
 
 const command = {

@@ -19,7 +19,7 @@ import type { Operation, OperationRequest } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamCall } from '#shared/platform/platform.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';

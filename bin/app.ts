@@ -2,13 +2,16 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { deployment, type Deployment } from '#lib/deployment.ts';
-import { parseGates, readGates, type OpenGates } from '#lib/gates.ts';
+import { offlineRelease, parseGates, readRelease } from '#lib/gates.ts';
 import { checkWithNag } from '#lib/nag.ts';
 import { stageNamed, type Stage } from '#lib/stage-config/stages.ts';
-import { ssm } from '#shared/aws/clients.ts';
-import { readGateFlags } from '#shared/aws/gate-flags.ts';
-import { routes } from '#shared/contract/routes.ts';
+import { s3, ssm } from '#shared/aws/clients.ts';
+import { readGateFlags, readGateParameter } from '#shared/aws/gate-parameters.ts';
+import { readObject } from '#shared/aws/proof-objects.ts';
+import { deployedFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 
 /** The CDK app: which stage, which gates, then the stacks. `cdk.json` runs it. */
 const built = await build(new App());
@@ -20,31 +23,51 @@ if (!built.ok) {
 async function build(app: App): Promise<Result<Deployment, string>> {
   const stage = stageNamed(contextText(app, 'stage') ?? 'sandbox-dev');
   if (!stage.ok) return stage;
-  const gates = await openGates(app, stage.value);
-  if (!gates.ok) return gates;
+  const release = await releaseFor(app, stage.value);
+  if (!release.ok) return release;
   const assets = resolve(import.meta.dirname, '../build/functions');
-  const missing = routes.filter(({ operationId }) => !existsSync(join(assets, operationId, 'index.mjs')));
+  const missing = deployedFunctions.filter(
+    ({ operationId }) => !existsSync(join(assets, operationId, 'index.mjs')),
+  );
   if (missing.length > 0) {
     return err(
       `no bundle of ${missing.map(({ operationId }) => operationId).join(', ')}: run npm run build (npm run synth does)`,
     );
   }
-  const stacks = deployment(app, { stage: stage.value, gates: gates.value, routes, assets });
+  const stacks = deployment(app, {
+    stage: stage.value,
+    release: release.value,
+    functions: deployedFunctions,
+    assets,
+  });
   checkWithNag(app);
   return ok(stacks);
 }
 
-/** `-c gates=…`, or else the stage's own flags, which only its own account may answer. */
-async function openGates(app: App, { name, config }: Stage): Promise<Result<OpenGates, string>> {
+/** What `-c gates=…` says, or else the stage's own flags and manifest, which only its own account may answer. */
+async function releaseFor(app: App, { name, config }: Stage): Promise<Result<ReleaseState, string>> {
   const offline = contextText(app, 'gates');
-  if (offline !== undefined) return parseGates(offline);
+  if (offline !== undefined) {
+    const open = parseGates(offline);
+    return open.ok ? ok(offlineRelease(open.value)) : open;
+  }
   const account = process.env['CDK_DEFAULT_ACCOUNT'];
   if (config.environment !== 'agnostic' && account !== config.environment.account) {
     return err(
       `${name} belongs to account ${config.environment.account}, the caller's is ${account ?? 'unknown'}`,
     );
   }
-  return readGates(name, (path) => readGateFlags(ssm(), path), new Set());
+  const read = await readRelease(
+    { key: config.releaseKey, stage: name, now: Date.now() },
+    {
+      readFlags: (path) => readGateFlags(ssm(), path),
+      readParameter: (parameter) => readGateParameter(ssm(), parameter),
+      readManifest: (location) => readObject(s3(), location, MAX_MANIFEST_BYTES),
+    },
+  );
+  if (!read.ok) return read;
+  for (const note of read.value.notes) process.stderr.write(`${note}\n`);
+  return ok(read.value.release);
 }
 
 /** Context given by `-c` is text; a value of another type in cdk.json cannot name a stage or gates. */

@@ -1,34 +1,45 @@
 import type { App, Stack } from 'aws-cdk-lib';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
-import { isOpen, type OpenGates } from './gates.ts';
+import { deploymentOf, type DeployedFunction } from '#shared/contract/functions.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from './stage-config/stages.ts';
 import { operations } from './stacks/operations.ts';
 import { recordsAndKeys } from './stacks/records-and-keys.ts';
+import { sandbox } from './stacks/sandbox.ts';
 import { service } from './stacks/service.ts';
 
 export interface DeploymentOptions {
   readonly stage: Stage;
-  readonly gates: OpenGates;
-  readonly routes: readonly Route[];
+  /** What is open; everything else is absent. */
+  readonly release: ReleaseState;
+  readonly functions: readonly DeployedFunction[];
   /** The folder with `<operationId>/index.mjs`. */
   readonly assets: string;
 }
 
 export interface Deployment {
   readonly stores: Stack;
-  /** A service without an open route has no stack. */
+  /** A service without an open function has no stack. */
   readonly services: ReadonlyMap<ServiceName, Stack>;
+  /** Undefined where its function is not among those of the stage. */
+  readonly sandbox: Stack | undefined;
   readonly operations: Stack;
 }
 
 /** Every stack of a stage. */
-export function deployment(app: App, { stage, gates, routes, assets }: DeploymentOptions): Deployment {
-  const open = routes.filter((route) => isOpen(route, gates));
+export function deployment(app: App, { stage, release, functions, assets }: DeploymentOptions): Deployment {
+  const open = functions.filter((row) => isReleased(row, release));
   const stores = recordsAndKeys(app, stage);
   const services = new Map<ServiceName, Stack>();
   for (const name of ['mastery', 'reports'] as const) {
-    const ofService = open.filter((route) => route.service === name);
+    const ofService = open.filter((row) => deploymentOf(row) === name);
     if (ofService.length > 0) services.set(name, service(app, stage, name, ofService, stores, assets));
   }
-  return { stores, services, operations: operations(app, stage, open, stores) };
+  const synthetic = open.find((row) => deploymentOf(row) === 'sandbox');
+  return {
+    stores,
+    services,
+    sandbox: synthetic && sandbox(app, stage, synthetic, assets),
+    operations: operations(app, stage, open, stores),
+  };
 }

@@ -76,31 +76,40 @@ describe('npm start', () => {
       'tenant-borealis',
     ]);
     expect(description.fixtures['tenant-aurora']?.mastery.banks[0]?.selectionPolicyId).toBeTruthy();
+    const { masteryGateAttempt } = description.fixtures.sandbox;
+    const synthetic = await fetch(`${description.sandboxUrl}/v1/attempt-reports/${masteryGateAttempt}`);
+    expect(synthetic.status).toBe(200);
     for (const url of [description.docsUrl, description.problemsUrl]) {
       expect((await fetch(url)).status).toBe(200);
     }
   });
 
-  it('prints calls that work when pasted', async () => {
+  it('prints calls that work when pasted', { timeout: 120_000 }, async () => {
     const { stdout } = await run('tools/token.ts', '--tenant', 'tenant-aurora');
     const [, claims = ''] = /REPORTS_TOKEN=\$\(npm run --silent token -- (.*)\)$/m.exec(shown) ?? [];
     const words = claims.split(' ').map((word) => word.replaceAll("'", ''));
     const reports = await run('tools/token.ts', ...words);
+    const [, analyze = ''] = /^ {2}RUN=\$\((curl .*)\)$/m.exec(shown) ?? [];
     const commands = [...shown.matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command ?? '');
     expect(commands.length).toBeGreaterThanOrEqual(3);
-    const call = async (command: string): Promise<string> => {
-      const shell = spawn('sh', ['-c', command.replace('curl ', "curl -o /dev/null -w '%{http_code}' ")], {
-        env: { PATH: process.env['PATH'], TOKEN: stdout.trim(), REPORTS_TOKEN: reports.stdout.trim() },
+    const variables = { TOKEN: stdout.trim(), REPORTS_TOKEN: reports.stdout.trim(), RUN: '' };
+    const inShell = async (command: string): Promise<string> => {
+      const shell = spawn('sh', ['-c', command], {
+        env: { PATH: process.env['PATH'], ...variables },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       return text(shell.stdout);
     };
+    const call = (command: string): Promise<string> =>
+      inShell(command.replace('curl ', "curl -o /dev/null -w '%{http_code}' "));
+    variables.RUN = (await inShell(analyze)).trim();
+    expect(variables.RUN).toMatch(/^run_/);
     const answers: string[] = [];
     for (const command of commands) answers.push(await call(command));
     expect(answers).toStrictEqual([
       '200',
       expect.stringContaining('201') as string,
-      ...Array.from({ length: 7 }, () => '200'),
+      ...Array.from({ length: 17 }, () => '200'),
       '201',
     ]);
     // The last one arms a fault that a new run cannot fail to meet.

@@ -46,7 +46,7 @@ describe('buildFunctions', () => {
     expect(await built(options)).toMatchObject([{ reused: false }, { reused: false }]);
   });
 
-  it('removes what has lost its route, and keeps what was only not asked for', async () => {
+  it('removes what is no longer listed, and keeps what was only not asked for', async () => {
     const outdir = await folder();
     await built({ outdir, entries: [other, probe] });
     await built({ outdir, entries: [other, probe], only: ['other'] });
@@ -62,7 +62,7 @@ describe('buildFunctions', () => {
     const outdir = await folder();
     expect(await buildFunctions({ outdir, entries: [probe], only: ['porbe'] })).toStrictEqual({
       ok: false,
-      error: ['no route has the operation id porbe'],
+      error: ['no function has the operation id porbe'],
     });
     const absent = await buildFunctions({
       outdir,
@@ -85,8 +85,9 @@ describe('a slimmed bundle', () => {
         /nested-clients|credential-provider-(?!imds)/.test(owner),
       ),
     ).toStrictEqual([]);
-    // One that our sources name, and not the 140 others.
+    // Those that our sources name, and not the 140 others.
     expect(code.match(/com\.amazonaws\.ssm#(?!SSMServiceException)\w+/g)).toStrictEqual([
+      'com.amazonaws.ssm#ParameterNotFound',
       'com.amazonaws.ssm#ThrottlingException',
     ]);
     expect(code.includes('AssociationDoesNotExist')).toBe(false);

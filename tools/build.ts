@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
-import { routes } from '#shared/contract/routes.ts';
+import { deployedFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bundle, recipe, recipeFiles, type Entry } from './bundling/bundle.ts';
 import { usedErrors } from './bundling/slimming.ts';
@@ -33,7 +33,7 @@ export interface BuildOptions {
   readonly outdir?: string;
   /** The functions to build; all of them when absent. */
   readonly only?: readonly string[];
-  /** The functions that there are: the route registry's, unless a test has its own. */
+  /** The functions that there are: those that deploy, unless a test has its own. */
   readonly entries?: readonly Entry[];
 }
 
@@ -54,17 +54,18 @@ const memory = z.strictObject({
 type Memory = z.infer<typeof memory>;
 
 /**
- * Bundles the handlers of the route registry, reusing each one whose sources, dependencies and recipe are byte for byte the ones of the
+ * Bundles the handlers of every function, reusing each one whose sources, dependencies and recipe are byte for byte the ones of the
  * last build into the same folder.
- * @returns the functions in the registry's order, or sentences that say what is wrong: an unknown name in `only`, a handler that does not
+ * @returns the functions in the order of their list, or sentences that say what is wrong: an unknown name in `only`, a handler that does not
  *   exist or compile, a bundle above the limit.
  */
 export async function buildFunctions(
   options: BuildOptions = {},
 ): Promise<Result<readonly BuiltFunction[], readonly string[]>> {
-  const all = options.entries ?? routes.map(({ operationId, handler }) => ({ operationId, handler }));
+  const all =
+    options.entries ?? deployedFunctions.map(({ operationId, handler }) => ({ operationId, handler }));
   const unknown = (options.only ?? []).filter((name) => !all.some(({ operationId }) => operationId === name));
-  if (unknown.length > 0) return err(unknown.map((name) => `no route has the operation id ${name}`));
+  if (unknown.length > 0) return err(unknown.map((name) => `no function has the operation id ${name}`));
   const wanted = all.filter(({ operationId }) => options.only?.includes(operationId) ?? true);
 
   const outdir = resolve(options.outdir ?? join(projectRoot, 'build/functions'));
@@ -180,7 +181,7 @@ async function replaceFile(path: string, contents: Uint8Array | string): Promise
   await rename(partial, path);
 }
 
-/** A function that lost its route must not stay behind as something that looks deployable. */
+/** A function that is no longer listed must not stay behind as something that looks deployable. */
 async function removeForgotten(
   outdir: string,
   last: Memory | undefined,
@@ -214,7 +215,7 @@ if (import.meta.main) {
   await runCommand(
     {
       usage: 'npm run build --',
-      summary: `Bundles the handler of every route: the bytes that deploy. Above ${kilobytes(bundleLimit)} a bundle fails the build; the aim is ${kilobytes(bundleAim)}.`,
+      summary: `Bundles the handler of every function: the bytes that deploy. Above ${kilobytes(bundleLimit)} a bundle fails the build; the aim is ${kilobytes(bundleAim)}.`,
       options: {
         only: list('build these functions only', 'operationId,…'),
         outdir: text('where <operationId>/index.mjs go', 'DIR', 'build/functions'),

@@ -7,6 +7,10 @@ import { describeNoStack, findRunningStack, localFiles } from '#local/stack/desc
 import { err, ok } from '#shared/kernel/result.ts';
 import { chooseLearner, findBank, startRequest } from './journey/bank.ts';
 import { browseEvidence } from './journey/browse-evidence.ts';
+import { describeCallFailure } from './journey/calls.ts';
+import { openDrawing } from './journey/drawing.ts';
+import { improve } from './journey/improve.ts';
+import { createImprovementClient } from './journey/improvement-client.ts';
 import { keysOf } from './journey/keys.ts';
 import { createPlayer } from './journey/player.ts';
 import { createReportClient, describeReportFailure } from './journey/report-client.ts';
@@ -25,7 +29,7 @@ await runCommand(
   {
     usage: 'npm run journey --',
     summary:
-      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with its attempt materialized and with the report of it, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees.',
+      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with its attempt materialized and with the report of it, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees. With --improve: only when the improvement run is complete.',
     options: {
       tenant: text('whose learner; default: the first tenant', 'T'),
       bank: text('which bank of the seed; default: the first one', 'NAME'),
@@ -39,6 +43,11 @@ await runCommand(
         min: 0,
         max: 60_000,
       }),
+      improve: flag('runs an improvement run instead: analyzes an administration and shows what it finds'),
+      administration: text(
+        'which administration --improve analyzes, by id; default: the tenant’s first',
+        'ID',
+      ),
       evidence: flag('prints the evidence of every row of the report, and asks for no key'),
     },
     examples: [
@@ -46,13 +55,14 @@ await runCommand(
       'npm run journey -- --bank generated --random-seed 7',
       'npm run journey -- --learner 3 --delay 1500',
       'npm run journey -- --evidence',
+      'npm run journey -- --improve',
     ],
   },
   async (values) => {
     const files = localFiles(process.cwd());
     const stack = await findRunningStack(files.stack);
     if (!stack.ok) return err(describeNoStack(stack.error));
-    const { masteryUrl, reportsUrl, platformUrl, tenants, seedDirectory } = stack.value;
+    const { masteryUrl, reportsUrl, platformUrl, tenants, fixtures, seedDirectory } = stack.value;
     const tenant =
       values.tenant === undefined ? tenants[0] : tenants.find(({ tenantId }) => tenantId === values.tenant);
     if (tenant === undefined) {
@@ -60,6 +70,42 @@ await runCommand(
         `unknown tenant ${values.tenant ?? ''}; known are ${tenants.map(({ tenantId }) => tenantId).join(', ')}`,
       );
     }
+    const key = await readIssuerKey(files.issuerKey);
+    if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
+    const issuer = await createIssuer(key);
+    const caller = { tenantId: tenant.tenantId, sub: tenant.sub, role: tenant.role };
+    const waiting = {
+      sleep: (milliseconds: number) => sleep(milliseconds),
+      random: Math.random,
+    };
+    const paint = paintFor(process.stdout, process.env);
+    if (values.improve) {
+      const [first] = fixtures[tenant.tenantId]?.reports.administrations ?? [];
+      const administrationId = values.administration ?? first;
+      if (administrationId === undefined)
+        return err('the seed has no administration to analyze: name one with --administration ID');
+      const drawing = openDrawing(process.stdout);
+      const improved = await improve({
+        client: createImprovementClient(administrationId, {
+          reportsUrl,
+          token: ({ scope, administrationIds }) =>
+            issuer.issueToken({ ...caller, scopes: [scope], administrationIds }, Date.now()),
+          fetch,
+          newKey: randomUUID,
+          ...waiting,
+          onRetry: (why, waitMilliseconds) =>
+            drawing.keep([againIn('run', waitMilliseconds, describeCallFailure(why))]),
+        }),
+        space: { width: process.stdout.isTTY ? process.stdout.columns : 160, paint },
+        ...waiting,
+        draw: (line) => {
+          if (process.stdout.isTTY) drawing.draw([line]);
+        },
+        write: (lines) => drawing.keep(lines),
+      });
+      return improved.ok ? ok(undefined) : improved;
+    }
+
     const seed = await loadSeed(seedDirectory);
     if (!seed.ok)
       return err(`the seed in ${seedDirectory} cannot be used any more:\n${renderDefects(seed.error)}`);
@@ -67,17 +113,6 @@ await runCommand(
     if (!bank.ok) return bank;
     const learner = chooseLearner(bank.value, values.learner, values['random-seed']);
     if (!learner.ok) return learner;
-    const key = await readIssuerKey(files.issuerKey);
-    if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
-    const issuer = await createIssuer(key);
-
-    const caller = { tenantId: tenant.tenantId, sub: tenant.sub, role: tenant.role };
-    const waiting = {
-      sleep: (milliseconds: number) => sleep(milliseconds),
-      random: Math.random,
-    };
-
-    const paint = paintFor(process.stdout, process.env);
     const screen = openScreen(process.stdout, paint);
     const delay = values.delay ?? (process.stdout.isTTY ? 400 : 0);
     const client = createRunClient({

@@ -1,7 +1,5 @@
-import { awsEnvironment, localStage, localTableName } from '#local/aws/environment.ts';
-import { describeNoStack, findRunningStack, localFiles } from '#local/stack/description.ts';
+import { localStage } from '#local/aws/environment.ts';
 import { dynamo, kms } from '#shared/aws/clients.ts';
-import { findDeployedTables } from '#shared/aws/deployed-table.ts';
 import { createDataKeyMaker } from '#shared/aws/kms.ts';
 import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -13,6 +11,8 @@ import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { scheduledPurposes } from '#shared/keys/key-states.ts';
 import { describeError, describeReport, describeRing } from '#tools/keys/report.ts';
 import type { KeysCommand } from '#tools/keys/report.ts';
+import { enterLocalStack, settingsTable } from '#tools/reach-stage.ts';
+import { awsFailure } from '#tools/terminal/aws-failure.ts';
 import { flag, runCommand, text } from '#tools/terminal/command.ts';
 import type { OptionValues } from '#tools/terminal/command.ts';
 
@@ -93,9 +93,8 @@ function purposesOf(
 async function connect(values: OptionValues<typeof options>): Promise<Result<KeyAdministration, string>> {
   const { stage } = values;
   if (stage === localStage) {
-    const stack = await findRunningStack(localFiles(process.cwd()).stack);
-    if (!stack.ok) return err(`${describeNoStack(stack.error)}, or name a deployment with --stage`);
-    Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
+    const entered = await enterLocalStack();
+    if (!entered.ok) return entered;
   }
   const table = await settingsTable(stage, values.table);
   if (!table.ok) return table;
@@ -105,18 +104,6 @@ async function connect(values: OptionValues<typeof options>): Promise<Result<Key
     stage,
     clock: Date.now,
   });
-}
-
-async function settingsTable(stage: string, given: string | undefined): Promise<Result<string, string>> {
-  if (given !== undefined) return ok(given);
-  if (stage === localStage) return ok(localTableName('settings'));
-  const [found, another] = await findDeployedTables(dynamo(), stage, 'settings');
-  if (found !== undefined && another === undefined) return ok(found);
-  return err(
-    found === undefined
-      ? `this account and region have no settings table of stage ${stage}; is it deployed, and are these its credentials?`
-      : `there are several settings tables of stage ${stage}; choose one with --table`,
-  );
 }
 
 async function list(
@@ -162,15 +149,4 @@ async function work(
         ? retireKeys(administration, purpose)
         : retireKeyNow(administration, purpose, kid);
   }
-}
-
-/** What AWS, or the way to it, has against the call; undefined for a defect of ours. */
-function awsFailure(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if (error.name === 'CredentialsProviderError') {
-    return 'no AWS credentials: sign in (aws sso login) or set AWS_PROFILE';
-  }
-  if (error.message === 'Region is missing') return 'no AWS region: set AWS_REGION or AWS_PROFILE';
-  if ('code' in error && typeof error.code === 'string') return `AWS cannot be reached: ${error.code}`;
-  return '$metadata' in error ? `AWS refused: ${error.name}: ${error.message}` : undefined;
 }

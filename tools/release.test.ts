@@ -89,7 +89,9 @@ describe('release FILE', () => {
       expect.stringMatching(
         /^analysis-policy revision-thresholds-3 \(system\) released, checksum [0-9a-f]{64}$/,
       ),
+      expect.stringContaining('set ANALYSIS_POLICY_ID to revision-thresholds-3 in the service profile'),
       expect.stringMatching(/^analysis-policy \S+ \(system\) was already released, checksum /),
+      expect.stringContaining('a tenant’s new runs'),
     ]);
   });
 

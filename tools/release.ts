@@ -6,12 +6,12 @@ import { describeNoStack, findRunningStack, localFiles } from '#local/stack/desc
 import { dynamo } from '#shared/aws/clients.ts';
 import { findDeployedTables } from '#shared/aws/deployed-table.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/aws/records-table.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
 import type { ModelCheck } from '#shared/records/check-calibration.ts';
-import type { Defect } from '#shared/records/defect.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import {
   deprecateRecord,
@@ -111,7 +111,14 @@ export async function releaseFile(
   if (!released.ok) return err(failure(path, released.error));
   const { key, checksum, already } = released.value;
   world.print(`${describe(key)} ${already ? 'was already released' : 'released'}, checksum ${checksum}`);
+  if (kind === 'analysis-policy') world.print(howToChoose(key));
   return ok(undefined);
+}
+
+/** A released policy analyzes nothing until a tenant's service profile names it. */
+function howToChoose({ id, tenantId }: RecordKey): string {
+  const whose = tenantId === undefined ? 'a tenant’s' : `${tenantId}’s`;
+  return `to have ${whose} new runs analyzed by it, set ANALYSIS_POLICY_ID to ${id} in the service profile (docs/deploy.md); functions take it up within five minutes`;
 }
 
 /** `release deprecate KIND ID`: sets or moves the deprecation of a released record. */

@@ -1,11 +1,21 @@
 import { Duration } from 'aws-cdk-lib';
-import { Metric, Stats, type CreateAlarmOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  ComparisonOperator,
+  Metric,
+  Stats,
+  TreatMissingData,
+  type CreateAlarmOptions,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableDefinition } from '#shared/aws/tables.ts';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
-import { apiName } from '../stacks/service.ts';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
 import { prefix } from '../stacks/stack-props.ts';
 import type { Stage } from '../stage-config/stages.ts';
-import { functionName } from './route-function.ts';
+import type { ApiName } from './api-body.ts';
+import { functionName } from './deployed-function.ts';
+import { apiName } from './rest-api.ts';
 import { webAclName } from './web-acl.ts';
 
 /** An alarm as a value: what it watches, who is hurt, and which section of docs/runbook.md helps. */
@@ -19,26 +29,33 @@ export interface AlarmDefinition {
     | 'api-server-errors'
     | 'api-refuses-too-much'
     | 'firewall-rate-limit'
-    | 'table-throttles';
+    | 'table-throttles'
+    | 'runs-waiting'
+    | 'runs-given-up'
+    | 'sweeper-silent';
   readonly title: string;
   /** A sentence. */
   readonly impact: string;
   readonly metric: Metric;
   readonly threshold: number;
+  /** The figure has to come: it is below the threshold, or nothing at all, that raises the alarm. */
+  readonly silence?: true;
   /** How many of the last periods must be above the threshold. */
   readonly periods: { readonly breaching: number; readonly of: number };
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-/** The alarms of one route's function. */
-export function functionAlarms(stage: Stage, route: Route): readonly AlarmDefinition[] {
-  const { operationId, lambda } = route;
+/** The alarms that every function has. */
+export function functionAlarms(stage: Stage, row: DeployedFunction): readonly AlarmDefinition[] {
+  const { operationId, lambda } = row;
+  // A worker hands a long run on to the next message shortly before its time is over; others are never meant to come near it.
+  const share = !isRoute(row) && row.trigger === 'queue' ? 0.95 : 0.8;
   const metric = (name: string, statistic: string): Metric =>
     new Metric({
       namespace: 'AWS/Lambda',
       metricName: name,
-      dimensionsMap: { FunctionName: functionName(stage, route) },
+      dimensionsMap: { FunctionName: functionName(stage, row) },
       period: FIVE_MINUTES,
       statistic,
     });
@@ -46,7 +63,7 @@ export function functionAlarms(stage: Stage, route: Route): readonly AlarmDefini
     {
       id: `${operationId}-errors`,
       section: 'function-errors',
-      title: `${operationId} ends without an answer`,
+      title: `${operationId} ends with an error`,
       impact: lambda.impact,
       metric: metric('Errors', Stats.SUM),
       threshold: 0,
@@ -67,58 +84,76 @@ export function functionAlarms(stage: Stage, route: Route): readonly AlarmDefini
       title: `${operationId} comes close to its time limit`,
       impact: `Soon: ${lambda.impact}`,
       metric: metric('Duration', Stats.percentile(99)),
-      threshold: lambda.timeoutSeconds * 1000 * 0.8,
+      threshold: lambda.timeoutSeconds * 1000 * share,
       periods: { breaching: 3, of: 5 },
     },
   ];
 }
 
+/** Who is hurt when an API fails, and when it refuses most requests: undefined where that says nothing. */
+const apiImpact: Readonly<Record<ApiName, { readonly failing: string; readonly refusing?: string }>> = {
+  mastery: ofService('mastery'),
+  reports: ofService('reports'),
+  // Whoever comes back to a link of yesterday is refused, rightly: a share of refusals is no sign.
+  receipts: { failing: 'More than one in a hundred holders of a link cannot fetch their receipt.' },
+  // Whoever tries something out is refused, and should be.
+  sandbox: { failing: 'More than one in a hundred calls of the sandbox get a failure that is not theirs.' },
+};
+
+function ofService(service: ServiceName): { readonly failing: string; readonly refusing: string } {
+  return {
+    failing: `More than one in a hundred callers of the ${service} service get a failure that is not theirs.`,
+    refusing: `Most callers of the ${service} service are refused: a bad release, the issuer’s keys, a missing dependency, or one broken client.`,
+  };
+}
+
 /**
- * The alarms of one service's API.
+ * The alarms of one API.
  * @param region where it is deployed: a dimension of the firewall's metrics
  */
-export function serviceAlarms(
-  stage: Stage,
-  service: ServiceName,
-  region: string,
-): readonly AlarmDefinition[] {
+export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly AlarmDefinition[] {
+  const { failing, refusing } = apiImpact[api];
   const metric = (name: string, statistic: string): Metric =>
     new Metric({
       namespace: 'AWS/ApiGateway',
       metricName: name,
-      dimensionsMap: { ApiName: apiName(stage, service), Stage: stage.name },
+      dimensionsMap: { ApiName: apiName(stage, api), Stage: stage.name },
       period: FIVE_MINUTES,
       statistic,
     });
   return [
     {
-      id: `${service}-server-errors`,
+      id: `${api}-server-errors`,
       section: 'api-server-errors',
-      title: `The ${service} API answers 5xx`,
-      impact: `More than one in a hundred callers of the ${service} service get a failure that is not theirs.`,
+      title: `The ${api} API answers 5xx`,
+      impact: failing,
       metric: metric('5XXError', Stats.AVERAGE),
       threshold: 0.01,
       periods: { breaching: 2, of: 3 },
     },
+    ...(refusing === undefined
+      ? []
+      : [
+          {
+            id: `${api}-client-errors`,
+            section: 'api-refuses-too-much',
+            title: `The ${api} API refuses most requests`,
+            impact: refusing,
+            metric: metric('4XXError', Stats.AVERAGE),
+            threshold: 0.5,
+            periods: { breaching: 3, of: 3 },
+          } as const,
+        ]),
     {
-      id: `${service}-client-errors`,
-      section: 'api-refuses-too-much',
-      title: `The ${service} API refuses most requests`,
-      impact: `Most callers of the ${service} service are refused: a bad release, the issuer’s keys, a missing dependency, or one broken client.`,
-      metric: metric('4XXError', Stats.AVERAGE),
-      threshold: 0.5,
-      periods: { breaching: 3, of: 3 },
-    },
-    {
-      id: `${service}-firewall-rate-limit`,
+      id: `${api}-firewall-rate-limit`,
       section: 'firewall-rate-limit',
-      title: `The firewall limits an address at the ${service} API`,
+      title: `The firewall limits an address at the ${api} API`,
       impact:
         'Everybody behind one address is refused with 429: an attacker, or a school whose clients share it.',
       metric: new Metric({
         namespace: 'AWS/WAFV2',
         metricName: 'BlockedRequests',
-        dimensionsMap: { WebACL: webAclName(stage, service), Rule: 'rate-per-address', Region: region },
+        dimensionsMap: { WebACL: webAclName(stage, api), Rule: 'rate-per-address', Region: region },
         period: FIVE_MINUTES,
         statistic: Stats.SUM,
       }),
@@ -128,11 +163,79 @@ export function serviceAlarms(
   ];
 }
 
+/** The alarms of what calls a background function: its queue, its schedule or its API. */
+export function triggerAlarms(
+  stage: Stage,
+  row: BackgroundFunction,
+  { runs, deadLetters }: Pick<StoreReferences, 'runs' | 'deadLetters'>,
+  region: string,
+): readonly AlarmDefinition[] {
+  switch (row.trigger) {
+    case 'link':
+      return apiAlarms(stage, 'receipts', region);
+    case 'sandbox':
+      return apiAlarms(stage, 'sandbox', region);
+    case 'queue': {
+      const metric = (queueName: string, name: string): Metric =>
+        new Metric({
+          namespace: 'AWS/SQS',
+          metricName: name,
+          dimensionsMap: { QueueName: queueName },
+          period: FIVE_MINUTES,
+          statistic: Stats.MAXIMUM,
+        });
+      return [
+        {
+          id: 'runs-waiting',
+          section: 'runs-waiting',
+          title: 'Improvement runs wait in their queue',
+          impact:
+            'Whoever has an administration analyzed waits for more than an hour until anything happens.',
+          metric: metric(runs.name, 'ApproximateAgeOfOldestMessage'),
+          // A message that failed once is hidden for half of this and is then taken again.
+          threshold: 2 * RUN_HIDDEN.toSeconds(),
+          periods: { breaching: 1, of: 1 },
+        },
+        {
+          id: 'runs-given-up',
+          section: 'runs-given-up',
+          title: 'An improvement run was taken up in vain five times',
+          impact:
+            'Nobody sees the result of that run; it is tried again until its cause is removed, for fourteen days at most.',
+          metric: metric(deadLetters.name, 'ApproximateNumberOfMessagesVisible'),
+          threshold: 0,
+          periods: { breaching: 1, of: 1 },
+        },
+      ];
+    }
+    case 'schedule':
+      return [
+        {
+          id: `${row.operationId}-silent`,
+          section: 'sweeper-silent',
+          title: `${row.operationId} is not called any more`,
+          impact: row.lambda.impact,
+          metric: new Metric({
+            namespace: 'AWS/Lambda',
+            metricName: 'Invocations',
+            dimensionsMap: { FunctionName: functionName(stage, row) },
+            period: FIVE_MINUTES,
+            statistic: Stats.SUM,
+          }),
+          threshold: 1,
+          silence: true,
+          periods: { breaching: 3, of: 3 },
+        },
+      ];
+  }
+}
+
 const tableImpact: Readonly<Record<TableDefinition['name'], string>> = {
   records: 'No run can be started, inspected or advanced, and no policy or calibration read.',
   control: 'No run can be started, inspected or advanced: idempotency cannot be kept.',
   settings:
     'Containers cannot refresh their keys: new ones cannot serve runs, and a rotation does not arrive.',
+  improvement: 'No improvement run can be started, worked on or shown.',
 };
 
 /**
@@ -163,14 +266,23 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
   }));
 }
 
-/** Properties of the CloudWatch alarm. Missing data is no breach: nobody called. */
+/** Properties of the CloudWatch alarm. Missing data is no breach, nobody called; unless it is silence that the alarm is for. */
 export function alarmProps(stage: Stage, definition: AlarmDefinition): CreateAlarmOptions {
-  const { id, title, impact, section, threshold, periods } = definition;
+  const { id, title, impact, section, threshold, periods, silence } = definition;
   return {
     alarmName: `${prefix(stage)}-${id}`,
     alarmDescription: `${title}. Who is hurt: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
     threshold,
     evaluationPeriods: periods.of,
     datapointsToAlarm: periods.breaching,
+    ...(silence === true
+      ? {
+          comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+          treatMissingData: TreatMissingData.BREACHING,
+        }
+      : {
+          comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+          treatMissingData: TreatMissingData.NOT_BREACHING,
+        }),
   };
 }

@@ -1,13 +1,30 @@
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 
-/** A route with the invocation address of its function. */
+/** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
+export type ApiName = ServiceName | 'receipts' | 'sandbox';
+
+/** What an API says of one of its methods. */
+export type ServedOperation = Pick<Route, 'operationId' | 'method' | 'summary'> & {
+  /** Template below the API's stage; `{name}` is one segment. */
+  readonly path: `/${string}`;
+  readonly status: number;
+  readonly transfer: Transfer;
+};
+
+/** What an API says of a route. */
+export function servedOperation({ operationId, method, path, summary, success }: Route): ServedOperation {
+  return { operationId, method, path, summary, status: success.status, transfer: success.transfer };
+}
+
+/** An operation with the invocation address of its function. */
 export interface RoutedFunction {
-  readonly route: Route;
+  readonly operation: ServedOperation;
   readonly functionArn: string;
 }
 
 export interface ApiBodyOptions {
+  /** Whose problems the gateway's own answers are. */
   readonly service: ServiceName;
   readonly title: string;
   readonly problemsUrl: string;
@@ -16,7 +33,7 @@ export interface ApiBodyOptions {
 }
 
 /**
- * The one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per route and the gateway's own answers. One body, not a
+ * The one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per operation and the gateway's own answers. One body, not a
  * resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route.
  */
 export function apiBody(
@@ -24,15 +41,15 @@ export function apiBody(
   functions: readonly RoutedFunction[],
 ): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const { route, functionArn } of functions) {
-    (paths[route.path] ??= {})[route.method.toLowerCase()] = {
-      operationId: route.operationId,
-      ...parameters(route),
-      responses: { [String(route.success.status)]: { description: route.summary } },
+  for (const { operation, functionArn } of functions) {
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = {
+      operationId: operation.operationId,
+      ...parameters(operation),
+      responses: { [String(operation.status)]: { description: operation.summary } },
       'x-amazon-apigateway-integration': {
         type: 'aws_proxy',
         httpMethod: 'POST',
-        ...invocation(route.success.transfer, functionArn, options),
+        ...invocation(operation.transfer, functionArn, options),
         passthroughBehavior: 'when_no_match',
         timeoutInMillis: 29_000,
       },
@@ -61,7 +78,7 @@ function invocation(
     : { uri: `${service}/2015-03-31/functions/${functionArn}/invocations` };
 }
 
-function parameters({ path }: Route): { readonly parameters?: readonly unknown[] } {
+function parameters({ path }: ServedOperation): { readonly parameters?: readonly unknown[] } {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   return names.length === 0
     ? {}

@@ -12,48 +12,73 @@ export interface Access {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** Where everything is that a function may be granted. */
+export interface Places extends StoreReferences {
+  /** `{receipts_url}`; absent in a stack without the API of the receipts, where no function makes links. */
+  readonly receiptsUrl?: string;
+}
+
 /** Where service profiles are kept: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
 export function profilesPath(stage: StageName): string {
   return `/${stage}/profiles`;
 }
 
 /**
- * The statements and variables of a route's grants: the actions that its code calls, on the resources that it names, and with KMS only
+ * The statements and variables of a function's grants: the actions that its code calls, on the resources that it names, and with KMS only
  * under the encryption contexts of the purposes that it uses. A function that leaks its credentials can decrypt nothing else.
  */
 export function accessOf(
   scope: Construct,
   grants: readonly Grant[],
   stage: StageName,
-  stores: StoreReferences,
+  places: Places,
 ): Access {
   const statements: PolicyStatement[] = [];
-  const places: Readonly<Record<GrantVariable, string>> = {
-    RECORDS_TABLE: stores.records.name,
-    CONTROL_TABLE: stores.control.name,
-    SETTINGS_TABLE: stores.settings.name,
+  const values: Readonly<Record<GrantVariable, string | undefined>> = {
+    RECORDS_TABLE: places.records.name,
+    CONTROL_TABLE: places.control.name,
+    SETTINGS_TABLE: places.settings.name,
+    IMPROVEMENT_TABLE: places.improvement.name,
+    IMPROVEMENT_QUEUE_URL: places.runs.url,
+    RECEIPTS_BUCKET: places.receipts.name,
+    RECEIPTS_URL: places.receiptsUrl,
     PROFILES_PATH: profilesPath(stage),
   };
+  const allow = (resource: string, ...actions: string[]): void => {
+    statements.push(new PolicyStatement({ actions, resources: [resource] }));
+  };
   const decrypts = (context: Record<string, Record<string, unknown>>): PolicyStatement =>
-    new PolicyStatement({ actions: ['kms:Decrypt'], resources: [stores.keyArn], conditions: context });
+    new PolicyStatement({ actions: ['kms:Decrypt'], resources: [places.keyArn], conditions: context });
 
-  if (grants.includes('records:read')) {
-    statements.push(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: [stores.records.arn] }));
-  }
+  if (grants.includes('records:read')) allow(places.records.arn, 'dynamodb:GetItem');
   if (grants.includes('control:write')) {
-    statements.push(
-      new PolicyStatement({
-        actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-        resources: [stores.control.arn],
-      }),
+    allow(places.control.arn, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem');
+  }
+  if (grants.includes('improvement:read')) {
+    allow(places.improvement.arn, 'dynamodb:GetItem', 'dynamodb:Query');
+  }
+  if (grants.includes('improvement:write')) {
+    allow(
+      places.improvement.arn,
+      'dynamodb:GetItem',
+      'dynamodb:Query',
+      'dynamodb:PutItem',
+      'dynamodb:UpdateItem',
+      'dynamodb:DeleteItem',
+      // A transaction needs the permission of each of its parts, and this one for a part that only looks.
+      'dynamodb:ConditionCheckItem',
     );
   }
+  if (grants.includes('improvement:queue')) allow(places.runs.arn, 'sqs:SendMessage');
+  // No s3:ListBucket: links are made for bundles that are there, and who could list would see every tenant's.
+  if (grants.includes('receipts:read')) allow(`${places.receipts.arn}/*`, 's3:GetObject');
+  if (grants.includes('receipts:write')) allow(`${places.receipts.arn}/*`, 's3:PutObject');
   const purposes = keyPurposesOf(grants);
   if (purposes.length > 0) {
     statements.push(
       new PolicyStatement({
         actions: ['dynamodb:Query'],
-        resources: [stores.settings.arn],
+        resources: [places.settings.arn],
         conditions: {
           'ForAllValues:StringEquals': {
             'dynamodb:LeadingKeys': purposes.map((purpose) => `key#${purpose}`),
@@ -79,7 +104,12 @@ export function accessOf(
   return {
     statements,
     environment: Object.fromEntries(
-      variablesOfGrants(grants).map((variable) => [variable, places[variable]]),
+      variablesOfGrants(grants).map((variable) => {
+        const value = values[variable];
+        if (value === undefined)
+          throw new Error(`there is nothing in this stack that ${variable} could name`);
+        return [variable, value];
+      }),
     ),
   };
 }

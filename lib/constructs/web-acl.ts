@@ -3,21 +3,29 @@ import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { prefix } from '../stacks/stack-props.ts';
 import type { Stage } from '../stage-config/stages.ts';
+import type { ApiName } from './api-body.ts';
 import { rateLimitedDocument } from './gateway-responses.ts';
 
 /**
- * The firewall before a service. Sampled requests stay off: a sample holds the Authorization header and the whole URL.
+ * The firewall before an API. Sampled requests stay off: a sample holds the Authorization header and the whole URL.
+ * @param service whose problems it answers with
  * @param stageArn the API's stage, which it protects
  */
-export function webAcl(scope: Construct, stage: Stage, service: ServiceName, stageArn: string): CfnWebACL {
+export function webAcl(
+  scope: Construct,
+  stage: Stage,
+  api: ApiName,
+  service: ServiceName,
+  stageArn: string,
+): CfnWebACL {
   const unsampled = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
     cloudWatchMetricsEnabled: true,
     sampledRequestsEnabled: false,
     metricName,
   });
   const acl = new CfnWebACL(scope, 'WebAcl', {
-    name: webAclName(stage, service),
-    description: `Protects the ${service} API of ${stage.name}`,
+    name: webAclName(stage, api),
+    description: `Protects the ${api} API of ${stage.name}`,
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
     visibilityConfig: unsampled('all'),
@@ -101,6 +109,6 @@ export function webAcl(scope: Construct, stage: Stage, service: ServiceName, sta
 }
 
 /** The firewall's name: the alarms find it by this. */
-export function webAclName(stage: Stage, service: ServiceName): string {
-  return `${prefix(stage)}-${service}`;
+export function webAclName(stage: Stage, api: ApiName): string {
+  return `${prefix(stage)}-${api}`;
 }

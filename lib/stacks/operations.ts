@@ -1,25 +1,23 @@
 import { Stack, type App } from 'aws-cdk-lib';
-import {
-  Alarm,
-  AlarmStatusWidget,
-  ComparisonOperator,
-  Dashboard,
-  GraphWidget,
-  TreatMissingData,
-  type IAlarm,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, AlarmStatusWidget, Dashboard, GraphWidget, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { tables, type TableDefinition } from '#shared/aws/tables.ts';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import {
+  deploymentOf,
+  isRoute,
+  type DeployedFunction,
+  type DeploymentName,
+} from '#shared/contract/functions.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import {
   alarmProps,
+  apiAlarms,
   functionAlarms,
-  serviceAlarms,
   tableAlarms,
+  triggerAlarms,
   type AlarmDefinition,
 } from '../constructs/alarms.ts';
 import type { Stage } from '../stage-config/stages.ts';
@@ -27,11 +25,16 @@ import { storeReferences } from './records-and-keys.ts';
 import { prefix, stackProps } from './stack-props.ts';
 
 /**
- * Alarms and a dashboard over everything that is deployed. Functions, APIs and firewalls are found by their names, tables by weak outputs:
- * nothing here holds another stack back.
- * @param routes the routes with open gates of every service
+ * Alarms and a dashboard over everything that is deployed. Functions, APIs and firewalls are found by their names, tables and
+ * queues by weak outputs: nothing here holds another stack back.
+ * @param functions those with open gates of every service, and the sandbox
  */
-export function operations(app: App, stage: Stage, routes: readonly Route[], stores: Stack): Stack {
+export function operations(
+  app: App,
+  stage: Stage,
+  functions: readonly DeployedFunction[],
+  stores: Stack,
+): Stack {
   const stack = new Stack(app, 'Operations', {
     ...stackProps(stage, 'operations'),
     description: 'Mastery reports: alarms and dashboard',
@@ -63,32 +66,33 @@ export function operations(app: App, stage: Stage, routes: readonly Route[], sto
     const alarm = new Alarm(stack, definition.id, {
       ...alarmProps(stage, definition),
       metric: definition.metric,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);
     return alarm;
   };
 
-  const services = [...new Set(routes.map((route) => route.service))];
+  const deployments = [...new Set(functions.map(deploymentOf))];
   const references = storeReferences(stores);
   const dashboard = new Dashboard(stack, 'Dashboard', { dashboardName: prefix(stage) });
-  for (const service of services) {
-    const ofService = routes.filter((route) => route.service === service);
+  for (const name of deployments) {
+    const own = functions.filter((row) => deploymentOf(row) === name);
     const definitions = [
-      ...serviceAlarms(stage, service, stack.region),
-      ...ofService.flatMap((route) => functionAlarms(stage, route)),
+      ...(own.some(isRoute) ? apiAlarms(stage, name, stack.region) : []),
+      ...own.flatMap((row) => [
+        ...functionAlarms(stage, row),
+        ...(isRoute(row) ? [] : triggerAlarms(stage, row, references, stack.region)),
+      ]),
     ];
     dashboard.addWidgets(
       new AlarmStatusWidget({
-        title: `${service}: alarms`,
+        title: `${name}: alarms`,
         width: 24,
         height: 4,
         alarms: definitions.map(raise),
       }),
     );
-    dashboard.addWidgets(...graphs(service, definitions));
+    dashboard.addWidgets(...graphs(name, definitions));
   }
   const tableDefinitions = (tables as readonly TableDefinition[]).flatMap(({ name }) =>
     tableAlarms(name, references[name].name),
@@ -105,12 +109,12 @@ export function operations(app: App, stage: Stage, routes: readonly Route[], sto
 }
 
 /** A graph for each kind of alarm: the watched figures of all functions side by side. */
-function graphs(service: ServiceName, definitions: readonly AlarmDefinition[]): readonly GraphWidget[] {
+function graphs(name: DeploymentName, definitions: readonly AlarmDefinition[]): readonly GraphWidget[] {
   const sections = [...new Set(definitions.map(({ section }) => section))];
   return sections.map(
     (section) =>
       new GraphWidget({
-        title: `${service}: ${section.replaceAll('-', ' ')}`,
+        title: `${name}: ${section.replaceAll('-', ' ')}`,
         width: 8,
         left: definitions.filter((definition) => definition.section === section).map(({ metric }) => metric),
       }),

@@ -1,20 +1,44 @@
-import { CfnOutput, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { tables, type TableDefinition } from '#shared/aws/tables.ts';
+import { analyzeRun } from '#shared/contract/background.ts';
+import { bucketParameter } from '#shared/release/applied-manifest.ts';
+import { acknowledge } from '../constructs/acknowledge.ts';
 import type { Stage } from '../stage-config/stages.ts';
 import { stackProps } from './stack-props.ts';
 
-/** A table as other stacks refer to it. */
-export interface TableReference {
+/** A table or a bucket as other stacks refer to it. */
+export interface StoreReference {
   readonly name: string;
   readonly arn: string;
 }
 
+/** A queue as other stacks refer to it. */
+export interface QueueReference extends StoreReference {
+  readonly url: string;
+}
+
 /** What the stack of the stores gives to the others: values of its outputs, read at their deployment. */
-export type StoreReferences = Readonly<Record<TableDefinition['name'], TableReference>> & {
+export type StoreReferences = Readonly<Record<TableDefinition['name'], StoreReference>> & {
   readonly keyArn: string;
+  /** The queue of improvement runs. */
+  readonly runs: QueueReference;
+  /** Where its messages end that were received in vain. */
+  readonly deadLetters: QueueReference;
+  /** The bucket of receipt bundles. */
+  readonly receipts: StoreReference;
 };
+
+/**
+ * How long a message of a run stays hidden while a worker has it: six times the worker's time, as Lambda asks for, so that no second worker
+ * gets a run that the first one is still at.
+ */
+export const RUN_HIDDEN = Duration.seconds(6 * analyzeRun.lambda.timeoutSeconds);
 
 /** The alias by which operators name the key: `npm run keys`, `aws ssm put-parameter --key-id`. */
 function keyAlias(stage: Stage): string {
@@ -22,13 +46,13 @@ function keyAlias(stage: Stage): string {
 }
 
 /**
- * The tables and the key: everything of a deployment that outlives its code. Nothing in here depends on a gate or a route, so the outputs
- * are always the same and no closing of a gate can deadlock.
+ * Tables, receipts, the queue of runs and the key: everything of a deployment that outlives its code. Nothing in here depends on a gate or a
+ * route, so the outputs are always the same and no closing of a gate can deadlock.
  */
 export function recordsAndKeys(app: App, stage: Stage): Stack {
   const stack = new Stack(app, 'RecordsAndKeys', {
     ...stackProps(stage, 'records-and-keys'),
-    description: 'Mastery reports: tables and the key. Holds no learner fact.',
+    description: 'Mastery reports: tables, receipts, the queue of runs and the key. Holds no learner fact.',
     terminationProtection: true,
   });
 
@@ -59,7 +83,85 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
     removalPolicy: RemovalPolicy.RETAIN,
   });
   new CfnOutput(stack, 'KeyArn', { value: key.keyArn });
+
+  runQueue(stack);
+  receiptBucket(stack, stage);
   return stack;
+}
+
+/**
+ * The queue of improvement runs, and what could not be worked on. A message names a run and nothing else, and the sweeper sends every open
+ * run again: both queues go with the stack.
+ */
+function runQueue(stack: Stack): void {
+  const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
+  const deadLetters = new Queue(stack, 'DeadLetters', { ...common, retentionPeriod: Duration.days(14) });
+  const runs = new Queue(stack, 'Runs', {
+    ...common,
+    retentionPeriod: Duration.days(4),
+    visibilityTimeout: RUN_HIDDEN,
+    deadLetterQueue: { queue: deadLetters, maxReceiveCount: 5 },
+  });
+  acknowledge(deadLetters, {
+    'Serverless-SQSRedrivePolicy':
+      'This is where the redrive policy of the queue of runs leads; nothing takes messages from here but an operator.',
+  });
+  for (const [id, queue, holds] of [
+    ['RunQueue', runs, 'improvement runs to be worked on'],
+    ['DeadLetterQueue', deadLetters, 'improvement runs that were received in vain five times'],
+  ] as const) {
+    new CfnOutput(stack, `${id}Name`, { value: queue.queueName, description: holds });
+    new CfnOutput(stack, `${id}Arn`, { value: queue.queueArn });
+    new CfnOutput(stack, `${id}Url`, { value: queue.queueUrl });
+  }
+}
+
+/**
+ * The bucket of receipt bundles, and of the manifests that releases rest on. An object is named by its own digest, is written once and stays as it is: the bucket's policy refuses
+ * whatever would write over it, delete it or let it expire, from everybody. Encrypted with S3's own keys: a key of ours would cost a call
+ * of KMS for each bundle and, once lost, every receipt, and would protect ids and digests from nobody who may not read the object anyway.
+ */
+function receiptBucket(stack: Stack, stage: Stage): void {
+  const bucket = new Bucket(stack, 'Receipts', {
+    encryption: BucketEncryption.S3_MANAGED,
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    enforceSSL: true,
+    versioned: true,
+    removalPolicy: RemovalPolicy.RETAIN,
+  });
+  const deny = (sid: string, actions: readonly string[], resource: string, conditions = {}): void => {
+    bucket.addToResourcePolicy(
+      new PolicyStatement({
+        sid,
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: [...actions],
+        resources: [resource],
+        conditions,
+      }),
+    );
+  };
+  const objects = bucket.arnForObjects('*');
+  deny('NothingIsDeleted', ['s3:DeleteObject', 's3:DeleteObjectVersion'], objects);
+  // With If-None-Match S3 itself refuses a key that is taken; without it, a write here could be one over another.
+  deny('NothingIsWrittenOver', ['s3:PutObject'], objects, { Null: { 's3:if-none-match': 'true' } });
+  // Expiry by a lifecycle rule asks no policy.
+  deny('NothingExpires', ['s3:PutLifecycleConfiguration'], bucket.bucketArn);
+  acknowledge(bucket, {
+    'AwsSolutions-S1':
+      'Server access logs would hold the object keys, in which tenants stand; the access log of the receipts API has every download.',
+  });
+  new CfnOutput(stack, 'ReceiptsBucketName', {
+    value: bucket.bucketName,
+    description: 'immutable receipt bundles of improvement runs',
+  });
+  new CfnOutput(stack, 'ReceiptsBucketArn', { value: bucket.bucketArn });
+  // For whoever applies a manifest: unlike a table's, the name of a bucket does not always show its stack.
+  new StringParameter(stack, 'ReceiptsBucketParameter', {
+    parameterName: bucketParameter(stage.name),
+    stringValue: bucket.bucketName,
+  });
 }
 
 /**
@@ -68,15 +170,24 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
  */
 export function storeReferences(stack: Stack): StoreReferences {
   const output = (name: string): string => Fn.getStackOutput(stack.stackName, name);
-  const reference = (table: TableDefinition['name']): TableReference => ({
+  const reference = (table: TableDefinition['name']): StoreReference => ({
     name: output(outputName(table, 'Name')),
     arn: output(outputName(table, 'Arn')),
+  });
+  const queue = (id: string): QueueReference => ({
+    name: output(`${id}Name`),
+    arn: output(`${id}Arn`),
+    url: output(`${id}Url`),
   });
   return {
     records: reference('records'),
     control: reference('control'),
     settings: reference('settings'),
+    improvement: reference('improvement'),
     keyArn: output('KeyArn'),
+    runs: queue('RunQueue'),
+    deadLetters: queue('DeadLetterQueue'),
+    receipts: { name: output('ReceiptsBucketName'), arn: output('ReceiptsBucketArn') },
   };
 }
 

@@ -1,139 +1,105 @@
-import { CfnOutput, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
-import {
-  AccessLogField,
-  AccessLogFormat,
-  ApiDefinition,
-  EndpointType,
-  LogGroupLogDestination,
-  MethodLoggingLevel,
-  RestApiMode,
-  SpecRestApi,
-} from 'aws-cdk-lib/aws-apigateway';
-import { CfnPermission } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
-import { acknowledge } from '../constructs/acknowledge.ts';
-import { apiBody, type RoutedFunction } from '../constructs/api-body.ts';
-import { retention } from '../constructs/retention.ts';
-import { routeFunction } from '../constructs/route-function.ts';
-import { webAcl } from '../constructs/web-acl.ts';
+import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { servedOperation } from '../constructs/api-body.ts';
+import { deployedFunction } from '../constructs/deployed-function.ts';
+import { restApi } from '../constructs/rest-api.ts';
+import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
 import type { Stage } from '../stage-config/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { prefix, stackProps } from './stack-props.ts';
+import { stackProps } from './stack-props.ts';
 
 const titles: Readonly<Record<ServiceName, { readonly id: string; readonly api: string }>> = {
   mastery: { id: 'Mastery', api: 'Adaptive Mastery Engine API' },
   reports: { id: 'Reports', api: 'Attempt Reports API' },
 };
 
-/** The deployed name of a service's API: the alarms find it by this. */
-export function apiName(stage: Stage, service: ServiceName): string {
-  return `${prefix(stage)}-${service}`;
-}
-
 /**
- * One service: a function per route and the REST API before them.
- * @param routes the service's routes whose gates are open; at least one
- * @param stores the stack of the tables and the key
+ * One service: a function per row, the REST API before those of routes, and what calls the others.
+ * @param rows the service's functions whose gates are open; at least one
+ * @param stores the stack of the tables, the receipts, the queue of runs and the key
  * @param assets the folder of the bundles
  */
 export function service(
   app: App,
   stage: Stage,
   name: ServiceName,
-  routes: readonly Route[],
+  rows: readonly DeployedFunction[],
   stores: Stack,
   assets: string,
 ): Stack {
-  const { config } = stage;
   const stack = new Stack(app, titles[name].id, {
     ...stackProps(stage, name),
     description: `Mastery reports: the ${name} service`,
   });
   stack.addStackDependency(stores);
-
   const references = storeReferences(stores);
-  const functions = routes.map((route) => ({
-    route,
-    function: routeFunction(stack, stage, route, references, assets),
-  }));
 
-  const accessLogs = new LogGroup(stack, 'AccessLogs', {
-    retention: retention[config.logRetentionDays],
-    removalPolicy: RemovalPolicy.RETAIN,
-  });
-  const routed: readonly RoutedFunction[] = functions.map(({ route, function: { functionArn } }) => ({
-    route,
-    functionArn,
-  }));
-  const api = new SpecRestApi(stack, 'Api', {
-    restApiName: apiName(stage, name),
-    mode: RestApiMode.OVERWRITE,
-    endpointTypes: [EndpointType.REGIONAL],
-    cloudWatchRole: false,
-    apiDefinition: ApiDefinition.fromInline(
-      apiBody(
-        {
-          service: name,
-          title: titles[name].api,
-          problemsUrl: config.problemsUrl,
-          partition: stack.partition,
-          region: stack.region,
-        },
-        routed,
-      ),
-    ),
-    deployOptions: {
-      stageName: stage.name,
-      tracingEnabled: true,
-      metricsEnabled: true,
-      dataTraceEnabled: false,
-      loggingLevel: MethodLoggingLevel.OFF,
-      throttlingRateLimit: config.throttle.ratePerSecond,
-      throttlingBurstLimit: config.throttle.burst,
-      accessLogDestination: new LogGroupLogDestination(accessLogs),
-      accessLogFormat: accessLogFormat(),
-    },
-  });
+  let receiptsUrl: string | undefined;
+  for (const row of rows) {
+    if (isRoute(row)) continue;
+    const built = deployedFunction(stack, stage, row, references, assets);
+    if (row.trigger === 'queue') attachQueue(built, stage, references.runs);
+    else if (row.trigger === 'schedule') attachSchedule(built);
+    else receiptsUrl = receiptsApi(stack, stage, row, built);
+  }
 
-  for (const { route, function: target } of functions) {
-    new CfnPermission(target, 'Invoke', {
-      action: 'lambda:InvokeFunction',
-      functionName: target.functionArn,
-      principal: 'apigateway.amazonaws.com',
-      sourceArn: api.arnForExecuteApi(route.method, route.path.replaceAll(/\{\w+\}/g, '*'), stage.name),
+  const places = receiptsUrl === undefined ? references : { ...references, receiptsUrl };
+  const served = rows.filter(isRoute).map((route) => ({
+    operation: servedOperation(route),
+    function: deployedFunction(stack, stage, route, places, assets),
+  }));
+  if (served.length > 0) {
+    const { url } = restApi(
+      stack,
+      stage,
+      { name, service: name, title: titles[name].api, traced: true },
+      served,
+    );
+    new CfnOutput(stack, 'BaseUrl', {
+      value: url,
+      description: 'The {base_url} of the API document: routes follow as /v1/…',
     });
   }
-  webAcl(stack, stage, name, api.deploymentStage.stageArn);
-
-  acknowledge(api, {
-    'AwsSolutions-APIG2':
-      'The functions validate every request against the route’s schema, since the gateway’s validator could not answer with pointers.',
-    'AwsSolutions-APIG6':
-      'Execution logs hold whole paths and headers and cannot be told to leave them out; access logs name their fields.',
-  });
-  new CfnOutput(stack, 'BaseUrl', {
-    value: `https://${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}/${stage.name}`,
-    description: 'The {base_url} of the API document: routes follow as /v1/…',
-  });
   return stack;
 }
 
-/** What an access log line holds: the route's template and never the path, which has ids in it. */
-function accessLogFormat(): AccessLogFormat {
-  return AccessLogFormat.custom(
-    JSON.stringify({
-      requestId: AccessLogField.contextRequestId(),
-      time: AccessLogField.contextRequestTimeEpoch(),
-      method: AccessLogField.contextHttpMethod(),
-      resourcePath: AccessLogField.contextResourcePath(),
-      status: AccessLogField.contextStatus(),
-      responseLength: AccessLogField.contextResponseLength(),
-      responseLatency: AccessLogField.contextResponseLatency(),
-      integrationLatency: AccessLogField.contextIntegrationLatency(),
-      integrationStatus: AccessLogField.contextIntegrationStatus(),
-      errorType: AccessLogField.contextErrorResponseType(),
-      wafResponseCode: AccessLogField.contextWafResponseCode(),
-    }),
+/**
+ * The API that serves receipts: one of its own, so that the functions which make links can be told its address without a circle, and so that
+ * X-Ray can be kept from its URLs alone.
+ * @returns `{receipts_url}`
+ */
+function receiptsApi(
+  stack: Stack,
+  stage: Stage,
+  { service, operationId, summary }: BackgroundFunction,
+  built: LambdaFunction,
+): string {
+  const { url } = restApi(
+    new Construct(stack, 'ReceiptsApi'),
+    stage,
+    { name: 'receipts', service, title: 'Receipts API', traced: false },
+    [
+      {
+        // A bundle can outgrow the 6 MB of a whole answer.
+        operation: {
+          operationId,
+          method: 'GET',
+          path: '/{sha256}',
+          summary,
+          status: 200,
+          transfer: 'stream',
+        },
+        function: built,
+      },
+    ],
   );
+  new CfnOutput(stack, 'ReceiptsUrl', {
+    value: url,
+    description: 'The {receipts_url} of the API document: links to receipts begin with it',
+  });
+  return url;
 }

@@ -1,5 +1,18 @@
 export type HttpsUrl = `https://${string}`;
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
+
+/** A public key of P-256 as a JWK (RFC 7517). */
+export interface ReleaseKey {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  /** Coordinates, base64url. */
+  readonly x: string;
+  readonly y: string;
+}
+
+/** A place to fill in: no point of the curve, so that it trusts nobody. */
+export const nobodysKey: ReleaseKey = { kty: 'EC', crv: 'P-256', x: 'fill-in', y: 'fill-in' };
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
@@ -17,6 +30,8 @@ export interface StageConfig {
     readonly jwksUrl: HttpsUrl;
     readonly algorithms: readonly [SignatureAlgorithm, ...SignatureAlgorithm[]];
   };
+  /** Whose signature under a prerequisite manifest opens gates (docs/release.md); the private half is never here. */
+  readonly releaseKey: ReleaseKey;
   /** Base of every problem's `type`, without a trailing slash. */
   readonly problemsUrl: HttpsUrl;
   /** The page whose anchors the alarms name: docs/runbook.md as your operators read it. */
@@ -32,6 +47,11 @@ export interface StageConfig {
   readonly alarmsEmail?: `${string}@${string}.${string}`;
   /** Tenants that may read system-owned policies and calibrations; absent: every tenant with a service profile [MA-105]. */
   readonly systemRecordTenants?: readonly [string, ...string[]];
+  /**
+   * How many improvement runs are worked on at once; each reads from Analytics and Blueprint and delivers to Bank and Blueprint, one call
+   * after another. Lambda takes 2 to 1000. Absent: 2.
+   */
+  readonly runsAtOnce?: 2 | 3 | 4 | 5 | 10 | 20 | 50 | 100;
   /** Caps of concurrency by operation id, where an upstream owner must be protected. Absent: the account's pool. */
   readonly reservedConcurrency?: Readonly<Record<string, number>>;
 }

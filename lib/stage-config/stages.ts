@@ -1,9 +1,10 @@
+import { createPublicKey } from 'node:crypto';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import type { StageConfig } from './stage.ts';
+import { nobodysKey, type ReleaseKey, type StageConfig } from './stage.ts';
 
 /**
- * The stages of this deployment. The addresses under `.example` (RFC 2606) are places to fill in: they synthesize, and `npm run deploy`
- * refuses them.
+ * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,
+ * and `npm run deploy` refuses them.
  */
 export const stages = {
   'sandbox-dev': {
@@ -14,6 +15,7 @@ export const stages = {
       jwksUrl: 'https://identity.dev.example/.well-known/jwks.json',
       algorithms: ['RS256', 'ES256', 'EdDSA'],
     },
+    releaseKey: nobodysKey,
     problemsUrl: 'https://docs.mastery-reports.example/problems',
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 20, burst: 40 },
@@ -29,6 +31,7 @@ export const stages = {
       jwksUrl: 'https://identity.staging.example/.well-known/jwks.json',
       algorithms: ['RS256', 'ES256'],
     },
+    releaseKey: nobodysKey,
     problemsUrl: 'https://docs.mastery-reports.example/problems',
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 100, burst: 200 },
@@ -44,6 +47,7 @@ export const stages = {
       jwksUrl: 'https://identity.example/.well-known/jwks.json',
       algorithms: ['RS256', 'ES256'],
     },
+    releaseKey: nobodysKey,
     problemsUrl: 'https://docs.mastery-reports.example/problems',
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 500, burst: 1000 },
@@ -73,7 +77,7 @@ export function stageNamed(name: string): Result<Stage, string> {
     : ok({ name: known, config: stages[known] });
 }
 
-/** What must be filled in before the stage can be deployed: the settings that still point to `.example`. */
+/** What must be filled in before the stage can be deployed: the settings that point to `.example`, and a key that is none. */
 export function placeholders({ config }: Stage): readonly string[] {
   const addresses = {
     'token.issuer': config.token.issuer,
@@ -81,7 +85,18 @@ export function placeholders({ config }: Stage): readonly string[] {
     problemsUrl: config.problemsUrl,
     runbookUrl: config.runbookUrl,
   };
-  return Object.entries(addresses)
+  const unfilled = Object.entries(addresses)
     .filter(([, address]) => new URL(address).hostname.endsWith('.example'))
     .map(([setting]) => setting);
+  return isPoint(config.releaseKey) ? unfilled : [...unfilled, 'releaseKey'];
+}
+
+/** Whether there is such a key: its coordinates are those of a point of the curve. */
+function isPoint({ kty, crv, x, y }: ReleaseKey): boolean {
+  try {
+    createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' });
+    return true;
+  } catch {
+    return false;
+  }
 }

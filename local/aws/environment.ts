@@ -1,13 +1,23 @@
 import { devNull } from 'node:os';
+import { analyzeRun } from '#shared/contract/background.ts';
 import type { TableDefinition } from '#shared/aws/tables.ts';
 import { tables } from '#shared/aws/tables.ts';
 import type { LocalTable } from './dynamodb.ts';
-import { localRegion } from './kms.ts';
+import { localAccount, localRegion } from './kms.ts';
+import type { LocalBucket } from './s3.ts';
+import type { LocalQueue } from './queue.ts';
 
 export const localStage = 'local';
 
 /** The KMS key that wraps the local key ring. */
 export const localKeyAlias = 'alias/mastery-reports/local';
+
+/** The bucket of receipt bundles in the double. */
+export const localBucketName = `${localStage}-receipts`;
+
+/** The queue of improvement runs in the double, and where it puts what was received in vain. */
+export const localQueueName = `${localStage}-improvement`;
+const localDeadLetterQueueName = `${localStage}-improvement-dead-letters`;
 
 /** The double answers no other credentials, so that a call signed with a developer's real ones is noticed. */
 export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: 'local-double' } as const;
@@ -22,6 +32,8 @@ export function awsEnvironment(url: string): Readonly<Record<string, string>> {
     AWS_ENDPOINT_URL: url,
     AWS_ENDPOINT_URL_DYNAMODB: url,
     AWS_ENDPOINT_URL_KMS: url,
+    AWS_ENDPOINT_URL_S3: url,
+    AWS_ENDPOINT_URL_SQS: url,
     AWS_ENDPOINT_URL_SSM: url,
     AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'false',
     AWS_USE_FIPS_ENDPOINT: 'false',
@@ -47,6 +59,28 @@ export function localTables(): readonly LocalTable[] {
     ...(table.sortKey === undefined ? {} : { sortKey: table.sortKey }),
     ...(table.ttl === undefined ? {} : { ttl: table.ttl }),
   }));
+}
+
+/** The project's queues under their local names, as the stack makes them. */
+export function localQueues(): readonly LocalQueue[] {
+  return [
+    { queueName: localDeadLetterQueueName },
+    {
+      queueName: localQueueName,
+      visibilityTimeoutSeconds: 6 * analyzeRun.lambda.timeoutSeconds,
+      redrive: { deadLetterQueueName: localDeadLetterQueueName, maxReceiveCount: 5 },
+    },
+  ];
+}
+
+/** The project's buckets under their local names. */
+export function localBuckets(): readonly LocalBucket[] {
+  return [{ bucketName: localBucketName, immutable: true }];
+}
+
+/** The url of the queue of improvement runs in the double at `awsUrl`. */
+export function localQueueUrl(awsUrl: string): string {
+  return `${awsUrl}/${localAccount}/${localQueueName}`;
 }
 
 /** Which variable names which local table (`SETTINGS_TABLE`: `local-settings`), for a function's environment. */

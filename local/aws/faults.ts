@@ -1,5 +1,5 @@
 import { err } from '#shared/kernel/result.ts';
-import type { AwsAnswer, AwsService, AwsServiceName } from './wire.ts';
+import type { AwsServiceName } from './wire.ts';
 import { refuse } from './wire.ts';
 
 /** Failures on demand, for tests. Note that the SDK itself tries a throttled or failed call three times. */
@@ -8,35 +8,78 @@ export interface AwsFaults {
   throttle(operation: string, count: number): void;
   /** The next `count` calls of a service end with status 500. */
   unavailable(service: AwsServiceName, count: number): void;
-  /** Forgets what is still to fail. */
+  /** The next `count` calls of PutObject meet another write of the same key that is under way. */
+  conflict(count: number): void;
+  /**
+   * After `skip` more calls, of whatever service, one neither takes effect nor is ever answered: whoever made it can be ended there. Resolves
+   * once it is there.
+   */
+  hold(skip: number): Promise<void>;
+  /** Forgets what is still to fail. A call that is held stays so. */
   reset(): void;
 }
 
 export interface FaultPlan extends AwsFaults {
+  /** Resolves at once, but never for the call that is to be held. */
+  pass(): Promise<void>;
   /** The failure that is due for this call, if any; it is then used up. */
-  take(service: AwsService, operation: string): Extract<AwsAnswer, { ok: false }> | undefined;
+  take(service: AwsServiceName, operation: string): Refusal | undefined;
 }
+
+type Refusal = ReturnType<typeof refuse>;
 
 export function createFaults(): FaultPlan {
   const throttled = new Map<string, number>();
+  let conflicts = 0;
   const down = new Map<AwsServiceName, number>();
+  let holding: { skip: number; readonly isHeld: () => void } | undefined;
   return {
     throttle: (operation, count) => void throttled.set(operation, count),
     unavailable: (service, count) => void down.set(service, count),
+    conflict: (count) => void (conflicts = count),
+    hold: (skip) => new Promise((resolve) => (holding = { skip, isHeld: resolve })),
+    pass: () => {
+      if (holding === undefined) return Promise.resolve();
+      holding.skip -= 1;
+      if (holding.skip >= 0) return Promise.resolve();
+      holding.isHeld();
+      holding = undefined;
+      return new Promise(() => undefined);
+    },
     reset: () => {
+      holding = undefined;
+      conflicts = 0;
       throttled.clear();
       down.clear();
     },
     take: (service, operation) => {
-      if (use(down, service.name)) {
-        return err({ status: 500, type: 'InternalServerError', message: 'unavailable on demand' });
-      }
-      if (!use(throttled, operation)) return undefined;
-      return service.name === 'dynamodb'
-        ? refuse('ProvisionedThroughputExceededException', 'throttled on demand')
-        : refuse('ThrottlingException', 'throttled on demand');
+      if (use(down, service)) return unavailable(service);
+      if (use(throttled, operation)) return tooMany(service);
+      if (service !== 's3' || operation !== 'PutObject' || conflicts <= 0) return undefined;
+      conflicts -= 1;
+      return err({ status: 409, type: 'ConditionalRequestConflict', message: 'conflicting on demand' });
     },
   };
+}
+
+function unavailable(service: AwsServiceName): Refusal {
+  const type = service === 's3' ? 'InternalError' : 'InternalServerError';
+  return err({ status: 500, type, message: 'unavailable on demand' });
+}
+
+function tooMany(service: AwsServiceName): Refusal {
+  const message = 'throttled on demand';
+  switch (service) {
+    case 's3':
+      return err({ status: 503, type: 'SlowDown', message });
+    case 'dynamodb':
+      return refuse('ProvisionedThroughputExceededException', message);
+    case 'sqs':
+      return refuse('RequestThrottled', message);
+    case 'kms':
+    case 'ssm':
+      return refuse('ThrottlingException', message);
+  }
 }
 
 function use<K>(counts: Map<K, number>, key: K): boolean {

@@ -7,9 +7,18 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { DynamoDBClient, GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand, KMSClient } from '@aws-sdk/client-kms';
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials, localKeyAlias } from '#local/aws/environment.ts';
+import {
+  localBucketName,
+  localCredentials,
+  localKeyAlias,
+  localQueueName,
+  localQueueUrl,
+  localTables,
+} from '#local/aws/environment.ts';
 import { startAws } from '#local/aws/server.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
@@ -49,7 +58,11 @@ const listTables = {
 describe('the AWS double as a server', () => {
   it('holds the tables it was given, and no others', async () => {
     const { TableNames } = await test.dynamo.send(new ListTablesCommand({}));
-    expect(TableNames).toEqual(['local-control', 'local-records', 'local-settings']);
+    expect(TableNames).toEqual(
+      localTables()
+        .map(({ tableName }) => tableName)
+        .toSorted(),
+    );
   });
 
   it('listens on the loopback interface only and answers no other host name: a browser page cannot reach it by DNS rebinding', async () => {
@@ -72,7 +85,7 @@ describe('the AWS double as a server', () => {
   });
 
   it.each([
-    ['another service', { 'x-amz-target': 'AmazonSQS.SendMessage' }],
+    ['another service', { 'x-amz-target': 'AWSStepFunctions.StartExecution' }],
     ['another version', { 'x-amz-target': 'DynamoDB_20300101.ListTables' }],
     ['another operation', { 'x-amz-target': 'DynamoDB_20120810.ExportTableToPointInTime' }],
     ['a member of every object', { 'x-amz-target': 'DynamoDB_20120810.toString' }],
@@ -121,7 +134,7 @@ describe('the AWS double as a server', () => {
 
 describe('the wire protocol of the SDK', () => {
   // An SDK upgrade that speaks otherwise (CBOR, REST paths) must be seen here, not as a riddle in some handler.
-  it('is a POST of AWS JSON to the root, with the operation in X-Amz-Target', async () => {
+  it('is a POST of AWS JSON to the root, with the operation in X-Amz-Target, but for S3 a path', async () => {
     const seen: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[] = [];
     const sniffer = createServer((incoming, response) => {
       seen.push({ method: incoming.method, url: incoming.url, headers: incoming.headers });
@@ -139,6 +152,11 @@ describe('the wire protocol of the SDK', () => {
     const ignore = (): undefined => undefined;
     await new DynamoDBClient(config).send(new ListTablesCommand({})).catch(ignore);
     await new KMSClient(config).send(new DescribeKeyCommand({ KeyId: 'alias/a' })).catch(ignore);
+    const QueueUrl = `${config.endpoint}/000000000000/queue`;
+    await new SQSClient(config).send(new SendMessageCommand({ QueueUrl, MessageBody: 'a' })).catch(ignore);
+    await new S3Client(config)
+      .send(new PutObjectCommand({ Bucket: 'bucket', Key: 'a/b', Body: 'a', ContentType: 'text/plain' }))
+      .catch(ignore);
     await new SSMClient(config).send(new GetParameterCommand({ Name: 'a' })).catch(ignore);
     sniffer.close();
     sniffer.closeAllConnections();
@@ -153,6 +171,8 @@ describe('the wire protocol of the SDK', () => {
     ).toEqual([
       ['POST', '/', 'DynamoDB_20120810.ListTables', 'application/x-amz-json-1.0', true],
       ['POST', '/', 'TrentService.DescribeKey', 'application/x-amz-json-1.1', true],
+      ['POST', '/', 'AmazonSQS.SendMessage', 'application/x-amz-json-1.0', true],
+      ['PUT', '/bucket/a/b?x-id=PutObject', undefined, 'text/plain', true],
       ['POST', '/', 'AmazonSSM.GetParameter', 'application/x-amz-json-1.1', true],
     ]);
   });
@@ -169,12 +189,21 @@ describe('the environment of a handler', () => {
       const program = `
         import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
         import { DescribeKeyCommand } from '@aws-sdk/client-kms';
+        import { GetObjectCommand } from '@aws-sdk/client-s3';
+        import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
         import { GetParameterCommand } from '@aws-sdk/client-ssm';
-        import { dynamo, kms, ssm } from '#shared/aws/clients.ts';
+        import { dynamo, kms, s3, sqs, ssm } from '#shared/aws/clients.ts';
         const { TableNames } = await dynamo().send(new ListTablesCommand({}));
         const { KeyMetadata } = await kms().send(new DescribeKeyCommand({ KeyId: '${localKeyAlias}' }));
         const { Parameter } = await ssm().send(new GetParameterCommand({ Name: '/where' }));
-        console.log(JSON.stringify([TableNames.length, KeyMetadata.AWSAccountId, Parameter.Value]));`;
+        const { Attributes } = await sqs().send(
+          new GetQueueAttributesCommand({ QueueUrl: '${localQueueUrl(test.aws.url)}', AttributeNames: ['QueueArn'] }));
+        const { Body } = await s3().send(new GetObjectCommand({ Bucket: '${localBucketName}', Key: 'where' }));
+        console.log(JSON.stringify([
+          TableNames.length, KeyMetadata.AWSAccountId, Parameter.Value, Attributes.QueueArn, await Body.transformToString()]));`;
+      await test.s3.send(
+        new PutObjectCommand({ Bucket: localBucketName, Key: 'where', Body: 'here too', IfNoneMatch: '*' }),
+      );
       await test.ssm.send(new PutParameterCommand({ Name: '/where', Value: 'here', Type: 'String' }));
       const { stdout } = await promisify(execFile)(
         process.execPath,
@@ -193,7 +222,13 @@ describe('the environment of a handler', () => {
           },
         },
       );
-      expect(JSON.parse(stdout)).toEqual([3, '000000000000', 'here']);
+      expect(JSON.parse(stdout)).toEqual([
+        localTables().length,
+        '000000000000',
+        'here',
+        `arn:aws:sqs:us-east-1:000000000000:${localQueueName}`,
+        'here too',
+      ]);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -9,6 +9,10 @@ import { localCredentials } from './environment.ts';
 import type { AwsFaults, FaultPlan } from './faults.ts';
 import { createFaults } from './faults.ts';
 import { createKms } from './kms.ts';
+import type { LocalQueue, QueueAccess } from './queue.ts';
+import type { LocalBucket, S3Double } from './s3.ts';
+import { createS3, s3ErrorBody } from './s3.ts';
+import { createSqs } from './sqs.ts';
 import { createSsm } from './ssm.ts';
 import type { AwsAnswer, AwsError, AwsService } from './wire.ts';
 import { notCovered, refuse } from './wire.ts';
@@ -17,6 +21,9 @@ export interface AwsOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly tables?: readonly LocalTable[];
+  /** Standard queues; one that takes dead letters stands before the queue that they come from. */
+  readonly queues?: readonly LocalQueue[];
+  readonly buckets?: readonly LocalBucket[];
   /** A symmetric KMS key is made for each alias (`alias/…`). */
   readonly keyAliases?: readonly string[];
   /** Milliseconds since the epoch; tests give their own. */
@@ -29,16 +36,23 @@ export interface LocalAws {
   /** `http://127.0.0.1:<port>`: the endpoint of every service. */
   readonly url: string;
   readonly faults: AwsFaults;
+  /**
+   * A queue for who runs in this process.
+   * @throws RangeError when there is no queue of this name
+   */
+  queue(name: string): QueueAccess;
   /** Deletes what has expired by now, from the tables with a time to live. Returns how many items. */
   sweepExpired(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** DynamoDB takes at most 16 MB in one request. */
-const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** DynamoDB takes at most 16 MB in one request, the other JSON services less. */
+const MAX_JSON_BYTES = 16 * 1024 * 1024;
+/** S3 takes 5 GB; this double holds it all in memory. */
+const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /**
- * DynamoDB, KMS and Systems Manager parameters in memory behind one HTTP server on the loopback interface, over the wire protocol of the
+ * DynamoDB, KMS, S3, SQS and Systems Manager parameters in memory behind one HTTP server on the loopback interface, over the wire protocol of the
  * AWS SDK. What it does not cover it refuses with UnknownOperationException. Signatures are not verified, but the access key id must be
  * the double's own.
  */
@@ -46,18 +60,22 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const now = options.now ?? Date.now;
   const dynamodb = createDynamoDb(now);
   const kms = createKms(now);
-  const services: readonly AwsService[] = [dynamodb, kms, createSsm(kms, now)];
+  const sqs = createSqs(options.queues ?? [], now);
+  const services: readonly AwsService[] = [dynamodb, kms, sqs, createSsm(kms, now)];
+  const s3 = createS3(options.buckets ?? [], now);
   const faults = createFaults();
   for (const table of options.tables ?? []) await dynamodb.createTable(table);
   for (const alias of options.keyAliases ?? []) kms.createKey(alias);
 
   const server = createServer((request, response) => {
-    serve(services, faults, request).then(
-      ({ answer, contentType }) => send(response, answer, contentType),
+    const hungUp = new AbortController();
+    response.on('close', () => hungUp.abort());
+    serve({ services, s3, faults }, request, hungUp.signal).then(
+      (answer) => send(response, answer),
       (defect: unknown) => {
         console.error('local AWS double:', defect);
         const error = { status: 500, type: 'InternalFailure', message: 'defect of the local AWS double' };
-        send(response, err(error), JSON_1_0);
+        send(response, jsonAnswer(err(error), JSON_1_0));
       },
     );
   });
@@ -82,9 +100,11 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     faults,
+    queue: (name) => sqs.queue(name),
     sweepExpired: sweep,
     async close() {
       clearInterval(timer);
+      sqs.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         // The SDK keeps its connections open for the next call.
@@ -97,74 +117,113 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
 
 const JSON_1_0 = 'application/x-amz-json-1.0';
 
+interface Services {
+  readonly services: readonly AwsService[];
+  readonly s3: S3Double;
+  readonly faults: FaultPlan;
+}
+
+interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
 async function serve(
-  services: readonly AwsService[],
-  faults: FaultPlan,
+  { services, s3, faults }: Services,
   request: IncomingMessage,
-): Promise<{ readonly answer: AwsAnswer; readonly contentType: string }> {
-  const body = await readBody(request);
+  hungUp: AbortSignal,
+): Promise<HttpAnswer> {
+  const target = String(request.headers['x-amz-target'] ?? '');
+  const credential = /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/[^/,]*\/[^/,]*\/([^/,]*)\//.exec(
+    request.headers.authorization ?? '',
+  );
+  const isForS3 = target === '' && credential?.[2] === 's3';
+  const body = await readBody(request, isForS3 ? MAX_OBJECT_BYTES : MAX_JSON_BYTES);
   if (addresseeOf(request) !== 'ours') {
     const error: AwsError = {
       status: 421,
       type: 'AccessDeniedException',
       message: 'only for the loopback interface',
     };
-    return { answer: err(error), contentType: JSON_1_0 };
+    return jsonAnswer(err(error), JSON_1_0);
   }
-  const target = String(request.headers['x-amz-target'] ?? '');
+  await faults.pass();
+  const isOurs = credential?.[1] === localCredentials.accessKeyId;
+  if (isForS3) return callS3(s3, faults, request, body, isOurs);
   const [prefix, operationName = ''] = target.split('.', 2);
   const service = services.find((candidate) => candidate.targetPrefix === prefix);
   if (service === undefined) {
     const what = target === '' ? `${request.method ?? ''} ${request.url ?? ''} without X-Amz-Target` : target;
-    return { answer: notCovered(what), contentType: JSON_1_0 };
+    return jsonAnswer(notCovered(what), JSON_1_0);
   }
-  return {
-    answer: await call(service, operationName, faults, request, body),
-    contentType: service.contentType,
-  };
+  const called =
+    request.method === 'POST' &&
+    request.url === '/' &&
+    request.headers['content-type'] === service.contentType;
+  const answer = !called
+    ? notCovered(
+        `${request.method ?? ''} ${request.url ?? ''} as ${request.headers['content-type'] ?? 'no type'}`,
+      )
+    : isOurs
+      ? await call(service, operationName, faults, body, hungUp)
+      : refuse('UnrecognizedClientException', FOREIGN_CREDENTIALS);
+  return jsonAnswer(answer, service.contentType);
 }
+
+const FOREIGN_CREDENTIALS = `the local AWS double is called with the access key id ${localCredentials.accessKeyId} only`;
 
 async function call(
   service: AwsService,
   operationName: string,
   faults: FaultPlan,
-  request: IncomingMessage,
   body: Buffer | undefined,
+  hungUp: AbortSignal,
 ): Promise<AwsAnswer> {
-  if (
-    request.method !== 'POST' ||
-    request.url !== '/' ||
-    request.headers['content-type'] !== service.contentType
-  ) {
-    return notCovered(
-      `${request.method ?? ''} ${request.url ?? ''} as ${request.headers['content-type'] ?? 'no type'}`,
-    );
-  }
-  const credential = /^AWS4-HMAC-SHA256 Credential=([^/,]+)\//.exec(request.headers.authorization ?? '');
-  if (credential?.[1] !== localCredentials.accessKeyId) {
-    return refuse(
-      'UnrecognizedClientException',
-      `the local AWS double is called with the access key id ${localCredentials.accessKeyId} only`,
-    );
-  }
   const operation = service.operations.get(operationName);
   if (operation === undefined) return notCovered(`${service.targetPrefix}.${operationName}`);
-  const fault = faults.take(service, operationName);
+  const fault = faults.take(service.name, operationName);
   if (fault !== undefined) return fault;
   if (body === undefined) return refuse('RequestEntityTooLarge', 'more than 16 MB');
   const input = parse(body);
-  return input === undefined ? refuse('SerializationException', 'not a JSON object') : operation(input);
+  return input === undefined
+    ? refuse('SerializationException', 'not a JSON object')
+    : operation(input, hungUp);
+}
+
+function callS3(
+  s3: S3Double,
+  faults: FaultPlan,
+  request: IncomingMessage,
+  body: Buffer | undefined,
+  isOurs: boolean,
+): HttpAnswer {
+  const { method = '', url = '', headers } = request;
+  const refused = (error: AwsError): HttpAnswer => ({
+    status: error.status,
+    headers: { 'content-type': 'application/xml' },
+    // The answer to HEAD has no body, so that only its status says what is wrong.
+    body: method === 'HEAD' ? '' : s3ErrorBody(error),
+  });
+  if (!isOurs) return refused({ status: 403, type: 'InvalidAccessKeyId', message: FOREIGN_CREDENTIALS });
+  const routed = s3.route({ method, url, headers });
+  if (!routed.ok) return refused(routed.error);
+  const fault = faults.take('s3', routed.value.operation);
+  if (fault !== undefined) return refused(fault.error);
+  if (body === undefined) return refused({ status: 400, type: 'EntityTooLarge', message: 'more than 64 MB' });
+  const answer = s3.perform(routed.value, { method, url, headers, body });
+  return answer.ok ? answer.value : refused(answer.error);
 }
 
 /** Undefined when it is too large; it is read to its end all the same, so that the answer arrives. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    if (length <= limit) chunks.push(chunk);
   }
-  return length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
+  return length <= limit ? Buffer.concat(chunks) : undefined;
 }
 
 function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
@@ -178,13 +237,17 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-function send(response: ServerResponse, answer: AwsAnswer, contentType: string): void {
+function jsonAnswer(answer: AwsAnswer, contentType: string): HttpAnswer {
   const { status, body } = answer.ok
     ? { status: 200, body: answer.value }
     : {
         status: answer.error.status,
         body: { __type: answer.error.type, message: answer.error.message, ...answer.error.extra },
       };
-  response.writeHead(status, { 'content-type': contentType, 'x-amzn-requestid': randomUUID() });
-  response.end(JSON.stringify(body));
+  return { status, headers: { 'content-type': contentType }, body: JSON.stringify(body) };
+}
+
+function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+  response.writeHead(status, { ...headers, 'x-amzn-requestid': randomUUID() });
+  response.end(body);
 }

@@ -12,16 +12,23 @@ export interface AwsError {
 
 export type AwsAnswer = Result<object, AwsError>;
 
-/** One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire. */
-export type AwsOperation = (input: Readonly<Record<string, unknown>>) => Promise<AwsAnswer>;
+/**
+ * One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire.
+ * `hungUp` is aborted when nobody waits for the answer any more.
+ */
+export type AwsOperation = (
+  input: Readonly<Record<string, unknown>>,
+  hungUp: AbortSignal,
+) => Promise<AwsAnswer>;
 
-export type AwsServiceName = 'dynamodb' | 'kms' | 'ssm';
+export type AwsServiceName = 'dynamodb' | 'kms' | 's3' | 'sqs' | 'ssm';
 
+/** A service of the AWS JSON protocols; S3 speaks another. */
 export interface AwsService {
-  readonly name: AwsServiceName;
+  readonly name: Exclude<AwsServiceName, 's3'>;
   /** What stands before the dot in `X-Amz-Target`. */
   readonly targetPrefix: string;
-  /** DynamoDB speaks AWS JSON 1.0; KMS and Systems Manager speak 1.1. */
+  /** DynamoDB and SQS speak AWS JSON 1.0; KMS and Systems Manager speak 1.1. */
   readonly contentType: 'application/x-amz-json-1.0' | 'application/x-amz-json-1.1';
   readonly operations: ReadonlyMap<string, AwsOperation>;
 }
@@ -43,12 +50,12 @@ export function notCovered(what: string): { readonly ok: false; readonly error: 
 /** An operation whose input is checked first: strict schemas refuse, by name, what the double would otherwise have to ignore. */
 export function operation<S extends z.ZodType>(
   schema: S,
-  work: (input: z.output<S>) => AwsAnswer,
+  work: (input: z.output<S>, hungUp: AbortSignal) => AwsAnswer | Promise<AwsAnswer>,
 ): AwsOperation {
-  return (input) => {
+  return (input, hungUp) => {
     const parsed = schema.safeParse(input);
     const answer = parsed.success
-      ? work(parsed.data)
+      ? work(parsed.data, hungUp)
       : refuse('ValidationException', z.prettifyError(parsed.error));
     return Promise.resolve(answer);
   };

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { addresseeOf } from '#local/loopback.ts';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
 import { toHttpAnswer } from './http-answer.ts';
@@ -13,7 +13,7 @@ import type { HttpAnswer } from './http-answer.ts';
 import { rawPathOf, toProxyEvent } from './proxy-event.ts';
 import type { IncomingRequest } from './proxy-event.ts';
 import { matchRoute, serviceOf } from './route-match.ts';
-import type { GatewayService } from './route-match.ts';
+import type { GatewayService, ServedRoute } from './route-match.ts';
 import { readStreamedAnswer } from './streamed-answer.ts';
 import type { StreamedAnswer } from './streamed-answer.ts';
 import { onTheWire, statusOfParserError, transportProblem } from './transport-problem.ts';
@@ -56,7 +56,7 @@ const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
 
 /**
- * Starts a REST API on the loopback interface that serves the registry's routes with the bundled functions.
+ * Starts a REST API on the loopback interface that serves rows with their bundled functions.
  * @param port 0 takes any free one; rejects with `EADDRINUSE` when it is taken
  * @param behind says what to serve, given the gateway's own URL, which functions and pages need to know
  */
@@ -174,7 +174,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 
 async function integrate(
   pool: FunctionPool,
-  { operationId, success }: Route,
+  { operationId, success }: ServedRoute,
   event: unknown,
   requestId: string,
   caller: AbortSignal,

@@ -1,5 +1,4 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { Route } from '#shared/contract/route.ts';
 
 /** One HTTP request as it arrived. */
 export interface IncomingRequest {
@@ -14,7 +13,7 @@ export interface IncomingRequest {
 
 /** What of the matched row an event shows. */
 export interface MatchedTemplate {
-  readonly route: Pick<Route, 'path'>;
+  readonly route: { readonly path: string };
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 

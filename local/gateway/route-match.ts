@@ -1,15 +1,22 @@
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 
-/** A service of the gateway: the base path that stands before `/v1/…`, and the rows served under it. */
+/** What the gateway knows of a row that it serves. */
+export interface ServedRoute extends Pick<Route, 'operationId' | 'method'> {
+  /** Template below the base path; `{name}` is one segment. */
+  readonly path: string;
+  readonly success: { readonly transfer: Transfer };
+}
+
+/** A service of the gateway: the base path that stands before its paths, and the rows served under it. */
 export interface GatewayService {
   readonly service: ServiceName;
   /** Begins with a slash and does not end with one, for example `/mastery`. */
   readonly basePath: string;
-  readonly routes: readonly Route[];
+  readonly routes: readonly ServedRoute[];
 }
 
 interface RouteMatch {
-  readonly route: Route;
+  readonly route: ServedRoute;
   /** As they stand in the URL: a REST API passes path parameters on percent-encoded. */
   readonly pathParameters: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { operations } from '#shared/platform/operations.ts';
+import { allOperations } from '#shared/platform/all-operations.ts';
 import { renderContracts, withContracts } from './contract-page.ts';
 import { entityNames } from './entities.ts';
 import { faultKinds } from './faults.ts';
@@ -57,7 +57,7 @@ describe('the rendered contracts', () => {
 describe('the double', () => {
   it('serves every upstream operation, and beside them only the player’s', () => {
     const served = ownerRoutes.map((route) => `${route.method} ${route.path}`);
-    const rows: string[] = Object.values(operations).map((row) => `${row.method} ${row.path}`);
+    const rows: string[] = allOperations.map((row) => `${row.method} ${row.path}`);
     expect(served.filter((route) => !rows.includes(route))).toEqual([
       'POST /tenants/{tenantId}/qti/delivery-sessions/{deliverySessionId}/attempts',
     ]);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import { operations } from '#shared/platform/operations.ts';
+import { allOperations } from '#shared/platform/all-operations.ts';
 
 /** The lines between which docs/platform-contracts.md holds what this file renders. */
 const CONTRACTS_BEGIN = '<!-- operations: rendered from shared/platform/operations.ts -->';
@@ -16,17 +16,16 @@ export function withContracts(page: string): string | undefined {
 
 /** Every operation: an overview, then rule and shapes one by one. */
 export function renderContracts(): string {
-  const rows: readonly UpstreamOperation[] = Object.values(operations);
   return [
     '<!-- prettier-ignore-start -->',
     '| Operation | Method and path | Status | Repetition | Success |',
     '| --- | --- | --- | --- | --- |',
-    ...rows.map(
+    ...allOperations.map(
       (row) =>
         `| ${row.id} | ${row.method} \`${pathOf(row)}\` | ${statusOf(row)} | ${row.retry} | ${row.success.join(', ')} |`,
     ),
     '',
-    ...rows.flatMap(section),
+    ...allOperations.flatMap(section),
     '<!-- prettier-ignore-end -->',
     '',
   ].join('\n');

@@ -2,11 +2,19 @@ import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { administration } from '#shared/platform/owners/administration.ts';
-import { formEquivalence, rollup } from '#shared/platform/owners/analytics.ts';
+import { requestedAction } from '#shared/contract/reports/analysis-policy.ts';
+import {
+  administrationAnalysis,
+  analysisArtifact,
+  formEquivalence,
+  rollup,
+} from '#shared/platform/owners/analytics.ts';
 import { manifest } from '#shared/platform/owners/bank.ts';
 import { caliperEvent } from '#shared/platform/owners/caliper.ts';
 import { cfItem, cfPackage } from '#shared/platform/owners/case.ts';
 import {
+  alignmentCrosswalk,
+  alignmentSources,
   bankMembers,
   blueprint,
   formEvidence,
@@ -24,6 +32,7 @@ import {
   settledComponent,
   settledRecord,
 } from '#shared/platform/owners/results.ts';
+import { revisionOrderAck, revisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { EntityStore } from './store.ts';
 import type { TenantState } from './world.ts';
 
@@ -51,6 +60,14 @@ const heldSettlement = z.strictObject({
 
 const heldAttempt = attemptEvidence.extend({ submittedAt: instant });
 
+const receiver = z.strictObject({
+  administrationId: z.string().min(1),
+  status: z.enum(['available', 'missing']),
+  refuses: z.array(requestedAction),
+});
+
+const heldOrder = z.strictObject({ order: revisionOrderRequest, ack: revisionOrderAck });
+
 /** Every kind of entity, by the name that the control API uses. */
 export const entityKinds = {
   'content.blueprint': kind(blueprint, (tenant) => tenant.blueprints),
@@ -77,6 +94,14 @@ export const entityKinds = {
   'analytics.rollup': kind(rollup, (tenant) => tenant.rollups),
   'analytics.form_equivalence': kind(formEquivalence, (tenant) => tenant.formEquivalences),
   'administration.administration': kind(administration, (tenant) => tenant.administrations),
+  'content.alignment_sources': kind(alignmentSources, (tenant) => tenant.alignmentSources),
+  'content.alignment_crosswalk': kind(alignmentCrosswalk, (tenant) => tenant.alignmentCrosswalks),
+  'analytics.administration_analysis': kind(administrationAnalysis, (tenant) => tenant.analyses),
+  'analytics.artifact': kind(analysisArtifact, (tenant) => tenant.analysisArtifacts),
+  'bank.receiver': kind(receiver, (tenant) => tenant.receivers.bank),
+  'blueprint.receiver': kind(receiver, (tenant) => tenant.receivers.blueprint),
+  'bank.revision_order': kind(heldOrder, (tenant) => tenant.revisionOrders.bank),
+  'blueprint.revision_order': kind(heldOrder, (tenant) => tenant.revisionOrders.blueprint),
 } as const satisfies Record<string, EntityKind>;
 export type EntityName = keyof typeof entityKinds;
 export const entityNames = Object.keys(entityKinds) as [EntityName, ...EntityName[]];

@@ -3,8 +3,6 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as timer } from 'node:timers/promises';
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -12,6 +10,7 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
 import { control } from './control.ts';
 import type { CallRecord } from './control.ts';
+import { renderEntity } from './entity-text.ts';
 import { openFaults } from './faults.ts';
 import type { ArmedFault, Faults } from './faults.ts';
 import { refuse } from './route.ts';
@@ -373,24 +372,6 @@ function withDuplicateKey(text: string): string {
   return text.startsWith('{"')
     ? `{${text.slice(1, text.indexOf('":') + 2)}null,${text.slice(1)}`
     : '{"a":1,"a":2}';
-}
-
-interface Rendered {
-  readonly text: string;
-  /** A strong validator made of the bytes: it changes exactly when they do. */
-  readonly etag: string;
-}
-
-/** Entities are replaced, never changed in place: each is rendered once. */
-const rendered = new WeakMap<object, Rendered>();
-
-function renderEntity(entity: object): Rendered {
-  const known = rendered.get(entity);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(entity);
-  const made = { text, etag: strongEntityTag(sha256Hex(text).slice(0, 32)) };
-  rendered.set(entity, made);
-  return made;
 }
 
 function render(request: IncomingMessage, route: OwnerRoute, { status, body }: OwnerAnswer): Reply {

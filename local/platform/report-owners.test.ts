@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { TenantWorld } from '#local/seeds/instantiate.ts';
@@ -129,6 +129,16 @@ const reads: readonly {
     row: operations.readAdministration,
     good: ({ fixtures }) => ({ path: { administrationId: fixtures.reports.administrations[0]! } }),
     entity: ['administration.administration', ({ path }) => path['administrationId']!, '/status', 'open'],
+  },
+  {
+    row: operations.readAdministrationAnalysis,
+    good: ({ fixtures }) => ({ path: { administrationId: fixtures.reports.administrations[0]! } }),
+    entity: [
+      'analytics.administration_analysis',
+      ({ path }) => path['administrationId']!,
+      '/metrics/0/artifact',
+      null,
+    ],
   },
   {
     row: operations.listCandidateAttempts,

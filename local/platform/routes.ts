@@ -9,6 +9,7 @@ import { extmapRoutes } from './owners/extmap.ts';
 import { oneRosterRoutes } from './owners/oneroster.ts';
 import { qtiRoutes } from './owners/qti.ts';
 import { resultsRoutes } from './owners/results.ts';
+import { revisionOrderRoutes } from './owners/revision-orders.ts';
 
 /** Every route of every owner. */
 export const ownerRoutes: readonly OwnerRoute[] = [
@@ -22,6 +23,7 @@ export const ownerRoutes: readonly OwnerRoute[] = [
   ...oneRosterRoutes,
   ...analyticsRoutes,
   ...administrationRoutes,
+  ...revisionOrderRoutes,
 ];
 
 /** How a raw request path meets the routes. */

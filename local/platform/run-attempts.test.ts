@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { CandidateAttempts, SettledRecord } from '#shared/platform/owners/results.ts';

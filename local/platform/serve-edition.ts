@@ -10,29 +10,56 @@ interface Edition {
   readonly freshness: Freshness;
 }
 
+/** What finds the entity that is asked for; undefined is a 404. */
+type Find<Entity> = (request: OwnerRequest<undefined>) => Entity | OwnerRefusal | undefined;
+
 /**
  * The route of a read of one such entity: 200 with an ETag, or a refusal, 404 for what is not found. `version_drift` answers the version
  * that the owner would hold after its next write, `stale` the one that it held before its last.
  */
 export function serveEdition<Answer extends z.ZodType>(
   row: UpstreamOperation<Answer, undefined>,
-  find: (request: OwnerRequest<undefined>) => (Edition & z.input<Answer>) | OwnerRefusal | undefined,
+  find: Find<Edition & z.input<Answer>>,
 ): OwnerRoute {
-  type Entity = Edition & z.input<Answer>;
+  return serveVersions<Answer, Edition & z.input<Answer>>(row, find, { next, previous });
+}
+
+/**
+ * The route of a read of an entity that never changes under its id. `version_drift` and `stale` answer what an owner that does not keep to
+ * this would: other bytes under the same id.
+ * @param other the entity with one of its versions marked by a suffix
+ */
+export function serveImmutable<Answer extends z.ZodType>(
+  row: UpstreamOperation<Answer, undefined>,
+  find: Find<object & z.input<Answer>>,
+  other: (entity: z.output<Answer>, suffix: string) => z.input<Answer>,
+): OwnerRoute {
+  return serveVersions<Answer, object & z.input<Answer>>(row, find, {
+    // SAFETY: what an owner holds has been parsed by the row's own schema.
+    next: (entity) => other(entity as z.output<Answer>, '-next') as object & z.input<Answer>,
+    previous: (entity) => other(entity as z.output<Answer>, '-previous') as object & z.input<Answer>,
+  });
+}
+
+function serveVersions<Answer extends z.ZodType, Entity extends object & z.input<Answer>>(
+  row: UpstreamOperation<Answer, undefined>,
+  find: Find<Entity>,
+  versions: { readonly next: (entity: Entity) => Entity; readonly previous: (entity: Entity) => Entity },
+): OwnerRoute {
   const answer = (
     request: OwnerRequest<undefined>,
-    edition: (entity: Entity) => Entity,
+    version: (entity: Entity) => Entity,
   ): OwnerAnswer<z.input<Answer>> | OwnerRefusal => {
     const found = find(request);
     if (found === undefined) return refuse(404, 'no such entity');
-    return isRefusal(found) ? found : { status: 200, body: edition(found) };
+    return isRefusal(found) ? found : { status: 200, body: version(found) };
   };
   return serve(row, {
     versioned: true,
     handle: (request) => answer(request, (entity) => entity),
     // SAFETY: the server hands over only bodies that this route itself answered.
-    drift: (body) => next(body as Entity),
-    stale: (request) => answer(request, previous),
+    drift: (body) => versions.next(body as Entity),
+    stale: (request) => answer(request, versions.previous),
   });
 }
 

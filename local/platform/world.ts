@@ -1,9 +1,17 @@
+import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
-import type { FormEquivalence, Rollup } from '#shared/platform/owners/analytics.ts';
+import type {
+  AdministrationAnalysis,
+  AnalysisArtifact,
+  FormEquivalence,
+  Rollup,
+} from '#shared/platform/owners/analytics.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { CfItem, CfPackage } from '#shared/platform/owners/case.ts';
 import type {
+  AlignmentCrosswalk,
+  AlignmentSources,
   BankMembers,
   Blueprint,
   FormEvidence,
@@ -20,6 +28,7 @@ import type {
   SettledComponentsRequest,
   SettledRecord,
 } from '#shared/platform/owners/results.ts';
+import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import { openStore } from './store.ts';
 import type { EntityStore, Generated } from './store.ts';
 
@@ -65,12 +74,26 @@ export interface ReportsSeed {
   readonly records: readonly SettledRecord[];
   /** What Results will settle once it is handed an attempt's components. */
   readonly unsettledRecords: readonly SettledRecord[];
+  readonly alignmentSources: readonly AlignmentSources[];
+  readonly alignmentCrosswalks: readonly AlignmentCrosswalk[];
+  /** What Analytics has published at the start: one for an administration at most. */
+  readonly analyses: readonly AdministrationAnalysis[];
+  /** What it has yet to publish, by administration; the artifacts are held from the start. */
+  readonly laterAnalyses: ReadonlyMap<string, readonly AdministrationAnalysis[]>;
+  readonly analysisArtifacts: readonly AnalysisArtifact[];
+  readonly receivers: Readonly<Record<Receiving, readonly Receiver[]>>;
+  /** How many items each form has (form-items.ts names them). */
+  readonly formItems: ReadonlyMap<string, number>;
   /** What would be too much for every start. */
   readonly generated: {
     readonly packages: Generated<CfPackage>;
     readonly attempts: Generated<HeldAttempt>;
     readonly records: Generated<SettledRecord>;
     readonly events: Generated<CaliperEvent>;
+    readonly alignmentSources: Generated<AlignmentSources>;
+    readonly alignmentCrosswalks: Generated<AlignmentCrosswalk>;
+    readonly analyses: Generated<AdministrationAnalysis>;
+    readonly analysisArtifacts: Generated<AnalysisArtifact>;
     /** The ids of a candidate's generated attempts. */
     readonly attemptIds: ReadonlyMap<string, readonly string[]>;
   };
@@ -101,6 +124,24 @@ export interface HeldResultRecord {
 export interface HeldSettlement {
   readonly attemptId: string;
   readonly components: SettledComponentsRequest['components'];
+}
+
+/** The modules that take revision orders. */
+export type Receiving = RevisionOrder['targetModule'];
+
+/** What takes the orders on one administration. */
+export interface Receiver {
+  readonly administrationId: string;
+  /** `missing`: the module is not there. */
+  readonly status: 'available' | 'missing';
+  /** Orders for one of these are refused for good. */
+  readonly refuses: readonly RevisionOrder['requestedAction'][];
+}
+
+/** An order that has been received, and what was answered to it. */
+export interface HeldRevisionOrder {
+  readonly order: RevisionOrderRequest;
+  readonly ack: RevisionOrderAck;
 }
 
 /** Under which name a cohort's rollup is held: the class, or school and grade. */
@@ -161,6 +202,17 @@ export interface TenantState {
   readonly settlements: Map<string, HeldSettlement>;
   /** The content of a set of components by its Idempotency-Key. */
   readonly settlementKeys: Map<string, string>;
+  /** By test spec. */
+  readonly alignmentSources: EntityStore<AlignmentSources>;
+  readonly alignmentCrosswalks: EntityStore<AlignmentCrosswalk>;
+  /** By administration. */
+  readonly analyses: EntityStore<AdministrationAnalysis>;
+  readonly analysisArtifacts: EntityStore<AnalysisArtifact>;
+  /** By administration. */
+  readonly receivers: Readonly<Record<Receiving, Map<string, Receiver>>>;
+  /** What each module has received, by order id. */
+  readonly revisionOrders: Readonly<Record<Receiving, Map<string, HeldRevisionOrder>>>;
+  readonly formItems: ReadonlyMap<string, number>;
   readonly engine: EngineRuns;
 }
 
@@ -204,6 +256,28 @@ export function openTenant(seed: TenantSeed): TenantState {
     unsettledRecords: index(reports.unsettledRecords, (entity) => entity.attemptId),
     settlements: new Map(),
     settlementKeys: new Map(),
+    alignmentSources: openStore(
+      reports.alignmentSources,
+      (entity) => entity.testSpecId,
+      reports.generated.alignmentSources,
+    ),
+    alignmentCrosswalks: openStore(
+      reports.alignmentCrosswalks,
+      (entity) => entity.crosswalkId,
+      reports.generated.alignmentCrosswalks,
+    ),
+    analyses: openStore(reports.analyses, (entity) => entity.administrationId, reports.generated.analyses),
+    analysisArtifacts: openStore(
+      reports.analysisArtifacts,
+      (entity) => entity.artifactRef,
+      reports.generated.analysisArtifacts,
+    ),
+    receivers: {
+      bank: index(reports.receivers.bank, (entity) => entity.administrationId),
+      blueprint: index(reports.receivers.blueprint, (entity) => entity.administrationId),
+    },
+    revisionOrders: { bank: new Map(), blueprint: new Map() },
+    formItems: reports.formItems,
     engine: reports.engine,
   };
 }

@@ -1,9 +1,9 @@
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { modelParameters, parametersPointer } from '#functions/mastery/records/model-parameters.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import { checkPolicy } from '#shared/records/check-policy.ts';
-import type { Defect } from '#shared/records/defect.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 import { instantiateSeed } from './instantiate.ts';
 import type { Seed, SeedDefect } from './seed.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { schemaDefects } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { schemaDefects } from '#shared/records/defect.ts';
 import { readNamedTable } from './csv.ts';
 import type { NamedTable } from './csv.ts';
 import { markMadeHere } from './made-here.ts';

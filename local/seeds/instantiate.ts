@@ -14,7 +14,8 @@ import { caseUri, cfItemsOf, cfPackageOf } from './case-framework.ts';
 import { opaque } from './ids.ts';
 import { reportsFixtures } from './reports/fixtures.ts';
 import type { ReportsFixtures } from './reports/fixtures.ts';
-import { instantiateReports, reportIds } from './reports/instantiate.ts';
+import { instantiateReports } from './reports/instantiate.ts';
+import { reportIds } from './reports/tenant-file.ts';
 import type {
   AnalysisPolicyFile,
   BankContent,

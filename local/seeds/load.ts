@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
+import { distinctDefects, schemaDefects } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { distinctDefects, schemaDefects } from '#shared/records/defect.ts';
-import type { Defect } from '#shared/records/defect.ts';
 import { checkRelease } from './check-release.ts';
 import { generateBank } from './generator.ts';
 import { checkReports } from './reports/check.ts';

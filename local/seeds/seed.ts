@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { pointer } from '#shared/records/defect.ts';
+import { pointer } from '#shared/kernel/defect.ts';
 import type { ReportsFile } from './reports/file.ts';
 
 /** The files of a seed directory; docs/seeds.md explains them field by field. Names stand where a tenant's ids will stand. */

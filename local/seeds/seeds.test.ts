@@ -6,7 +6,7 @@ import { actions, metrics } from '#shared/contract/reports/analysis-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { ok } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
 import { calibrationRecord, policyRecord } from '#shared/records/records.ts';
@@ -20,7 +20,7 @@ import type { GeneratorFile, Seed, SeedDefect } from './seed.ts';
 import { localTenant, localTenantIds } from './tenants.ts';
 
 /** What the generator calls the competencies of a framework. */
-const GENERATED_CODE = /^S\d+(\.K\d+)?$|^(Standard|Knowledge component) \d/;
+const GENERATED_CODE = /^S\d+(\.K\d+)?$|^(Standard|Knowledge component|Generated assessment) \d/;
 
 let seed: Seed;
 let aurora: TenantWorld;
@@ -37,9 +37,17 @@ beforeAll(async () => {
 /** A value in which what is made on demand has been made. */
 function made(value: unknown): unknown {
   if (typeof value === 'function') return made((value as () => unknown)());
-  if (value instanceof Map) return Object.fromEntries([...value].map(([id, entity]) => [id, made(entity)]));
+  // Of half a million requirements some are enough: their list has a digest of each crosswalk.
+  if (value instanceof Map)
+    return Object.fromEntries(
+      [...value].map(([id, entity], at) => [id, isAlignment(id) && at > 1 ? null : made(entity)]),
+    );
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, made(member)]));
+}
+
+function isAlignment(id: unknown): boolean {
+  return String(id).startsWith('alignment-');
 }
 
 /** Every text in a value, member names included. */
@@ -167,7 +175,8 @@ describe('two tenants', () => {
   it('share no id', () => {
     // Words of the seed itself, constants of the standards and plain values are the same everywhere; ids are not.
     const neutral = texts(seed);
-    for (const word of ['ho-cdm-grid/1', 'ho-cdm-grid-1', 'alignment-v1', CALIPER_CONTEXT]) neutral.add(word);
+    for (const word of ['ho-cdm-grid/1', 'ho-cdm-grid-1', 'alignment-v1', 'sha256', CALIPER_CONTEXT])
+      neutral.add(word);
     const isPlain = (text: string): boolean =>
       /^\d*$/.test(text) || parseInstant(text) !== undefined || GENERATED_CODE.test(text);
     const own = [...texts(made(aurora))].filter(

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  describeFixtures,
   describeNoStack,
   findRunningStack,
   localFiles,
@@ -34,7 +35,10 @@ function description(pid: number): StackDescription {
     platformUrl: url,
     awsUrl: url,
     tenants: [{ tenantId: 't', sub: 's', role: 'r', playerToken: 'p' }],
-    fixtures: {},
+    fixtures: describeFixtures(
+      {},
+      { masteryGateAttempt: 'a', adaptiveDiagnosticAttempt: 'b', candidate: 'c', form: 'd' },
+    ),
     pid,
     seedDirectory: '/seed',
     logFile: '/log',

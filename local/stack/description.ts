@@ -51,8 +51,10 @@ const reportsFixtures = z.object({
   schools: schoolGrades,
   forms: z.object({ equivalent: z.string(), notEquivalent: z.string(), insufficient: z.string() }),
   administrations: ids,
+  sourceKeys: ids,
   analysisPolicyId: z.string(),
   special: z.object({
+    administrations: z.record(z.string(), z.string()),
     attempts: z.record(z.string(), z.string()),
     classesWithoutRollup: ids,
     classesWithheld: ids,
@@ -63,26 +65,40 @@ const reportsFixtures = z.object({
   }),
 });
 
+const sandboxFixtures = z.object({
+  masteryGateAttempt: z.string(),
+  adaptiveDiagnosticAttempt: z.string(),
+  candidate: z.string(),
+  form: z.string(),
+});
+
+const tenantFixtures = z.object({
+  mastery: z.object({ resultsStudentId: z.string(), banks: z.array(bankFixture).readonly() }),
+  reports: reportsFixtures,
+});
+
 /** `.local/stack.json`: where the running stack is and what to call it with. Service URLs are base URLs, without `/v1`. */
 export const stackDescription = z.object({
   ...urls,
   tenants: z
     .array(z.object({ tenantId: z.string(), sub: z.string(), role: z.string(), playerToken: z.string() }))
     .min(1),
-  /** Ids to call every route with, by tenant. */
-  fixtures: z.record(
-    z.string(),
-    z.object({
-      mastery: z.object({ resultsStudentId: z.string(), banks: z.array(bankFixture).readonly() }),
-      reports: reportsFixtures,
-    }),
-  ),
+  /** Ids to call every route with, by tenant, and those of the sandbox. */
+  fixtures: z.object({ sandbox: sandboxFixtures }).catchall(tenantFixtures),
   /** The process that serves it. */
   pid: z.int().min(1),
   seedDirectory: z.string(),
   logFile: z.string(),
 });
 export type StackDescription = z.infer<typeof stackDescription>;
+/** Ids by tenant, and beside them those of the sandbox, which no tenant is named. */
+export function describeFixtures(
+  tenants: Readonly<Record<string, z.output<typeof tenantFixtures>>>,
+  sandbox: z.output<typeof sandboxFixtures>,
+): StackDescription['fixtures'] {
+  return Object.assign({ ...tenants }, { sandbox });
+}
+
 export type StackUrls = Pick<StackDescription, keyof typeof urls>;
 
 /** Everything that the local runtime keeps, below the project's folder. */

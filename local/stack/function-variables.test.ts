@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { backgroundFunctions } from '#shared/contract/background.ts';
+import { serveSandbox } from '#shared/contract/sandbox.ts';
 import type { Grant } from '#shared/contract/grants.ts';
 import { defineRoute } from '#shared/contract/route.ts';
+import { variablesOfBackground } from '#shared/http/environment.ts';
 import { gatewayRow } from '#test/support/gateway-row.ts';
 import { variablesOf } from './function-variables.ts';
 
@@ -28,8 +31,32 @@ describe('variablesOf', () => {
     ['keys:continuation', 'SETTINGS_TABLE'],
     ['keys:cursor', 'SETTINGS_TABLE'],
     ['profiles:read', 'PROFILES_PATH'],
+    ['improvement:write', 'IMPROVEMENT_TABLE'],
+    ['improvement:queue', 'IMPROVEMENT_QUEUE_URL'],
+    ['receipts:read', 'RECEIPTS_BUCKET'],
+    ['receipts:link', 'RECEIPTS_URL'],
   ] as const)('tells of a store only with the grant: %s', (grant, name) => {
     expect(variables()).not.toHaveProperty(name);
-    expect(variables(grant)).toHaveProperty(name, expect.stringMatching(/^local-|^\/local\//));
+    expect(variables(grant)).toHaveProperty(
+      name,
+      expect.stringMatching(/^local-|^\/local\/|^http:\/\/127\.0\.0\.1:\d\/[^?#]*\w$/),
+    );
+  });
+
+  it('tells the sandbox nothing of any double [RP-033]', () => {
+    const given = variablesOf(serveSandbox, {
+      awsUrl: 'http://127.0.0.1:1',
+      gatewayUrl: 'http://127.0.0.1:2',
+    });
+    expect(Object.keys(given).toSorted()).toEqual(['LOG_LEVEL', 'PROBLEMS_URL', 'STAGE', 'TZ']);
+  });
+
+  it('tells a background function of its grants, and nothing of tokens', () => {
+    const addresses = { awsUrl: 'http://127.0.0.1:1', gatewayUrl: 'http://127.0.0.1:2' };
+    for (const row of backgroundFunctions) {
+      const given = Object.keys(variablesOf(row, addresses));
+      expect(given).toEqual(expect.arrayContaining([...variablesOfBackground(row)]));
+      expect(given.filter((name) => name.startsWith('TOKEN_'))).toEqual([]);
+    }
   });
 });

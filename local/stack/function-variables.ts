@@ -1,5 +1,12 @@
-import { awsEnvironment, localStage, tableEnvironment } from '#local/aws/environment.ts';
+import {
+  awsEnvironment,
+  localBucketName,
+  localQueueUrl,
+  localStage,
+  tableEnvironment,
+} from '#local/aws/environment.ts';
 import { localAlgorithm, localAudience, localIssuer } from '#local/issuer/issuer.ts';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { variablesOfGrants } from '#shared/contract/grants.ts';
 import type { GrantVariable } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -10,35 +17,50 @@ export const localProfilesPath = `/${localStage}/profiles`;
 /** Base of every problem's `type`; the gateway serves the same pages under its own `/problems`. */
 export const localProblemsUrl = 'https://docs.mastery-reports.example/problems';
 
+/** `{receipts_url}` of a gateway: where the links of receipts lead. */
+export function receiptsUrlOf(gatewayUrl: string): string {
+  return `${gatewayUrl}/receipts`;
+}
+
 interface Addresses {
   readonly awsUrl: string;
   readonly gatewayUrl: string;
 }
 
 /**
- * The whole environment of a route's function: what its pipeline reads, the doubles' addresses, and of the stores exactly those that its
- * grants name, as the stacks set it. A function that reaches for more fails here too.
+ * The whole environment of a function: what stands around it reads, the doubles' addresses, and of the stores exactly those that its grants
+ * name, as the stacks set it. A function that reaches for more fails here too. Only a route's function verifies tokens, and the sandbox, which
+ * may touch nothing, is not even told where the doubles are.
  */
 export function variablesOf(
-  route: Route,
+  row: Pick<Route, 'lambda'> | Pick<BackgroundFunction, 'lambda' | 'trigger'>,
   { awsUrl, gatewayUrl }: Addresses,
 ): Readonly<Record<string, string>> {
   const places: Readonly<Record<GrantVariable, string>> = {
     ...tableEnvironment(),
     PROFILES_PATH: localProfilesPath,
+    IMPROVEMENT_QUEUE_URL: localQueueUrl(awsUrl),
+    RECEIPTS_BUCKET: localBucketName,
+    RECEIPTS_URL: receiptsUrlOf(gatewayUrl),
   };
   return {
-    ...awsEnvironment(awsUrl),
+    ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl)),
     ...Object.fromEntries(
-      variablesOfGrants(route.lambda.grants).map((variable) => [variable, places[variable]]),
+      variablesOfGrants(row.lambda.grants).map((variable) => [variable, places[variable]]),
     ),
+    ...('trigger' in row ? {} : tokenVariables(gatewayUrl)),
     STAGE: localStage,
+    PROBLEMS_URL: localProblemsUrl,
+    LOG_LEVEL: 'INFO',
+    TZ: 'UTC',
+  };
+}
+
+function tokenVariables(gatewayUrl: string): Readonly<Record<string, string>> {
+  return {
     TOKEN_ISSUER: localIssuer,
     TOKEN_AUDIENCE: localAudience,
     TOKEN_JWKS_URL: `${gatewayUrl}/.well-known/jwks.json`,
     TOKEN_ALGORITHMS: localAlgorithm,
-    PROBLEMS_URL: localProblemsUrl,
-    LOG_LEVEL: 'INFO',
-    TZ: 'UTC',
   };
 }

@@ -58,11 +58,14 @@ function page(type: string, body: string): HttpAnswer {
 
 function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
   const openApi = [...documents.openApi.keys()].map((service) =>
-    link(`/docs/openapi/${service}.json`, `OpenAPI of the ${service} service`),
+    link(
+      `/docs/openapi/${service}.json`,
+      `OpenAPI of the ${service === 'sandbox' ? 'sandbox' : `${service} service`}`,
+    ),
   );
   return html('mastery-reports on this machine', [
     `<p>The mastery engine: <code>${gatewayUrl}/mastery/v1/…</code>. The reports service: <code>${gatewayUrl}/reports/v1/…</code>.
-    Every call needs a token: <code>npm run token -- --help</code>. What <code>npm start</code> prints has calls of both.</p>`,
+    Its sandbox, where no token is looked at: <code>${gatewayUrl}/sandbox/v1/…</code>. Every other call needs a token: <code>npm run token -- --help</code>. What <code>npm start</code> prints has calls of both.</p>`,
     list([
       ...openApi,
       link('/problems', 'Problem types'),

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxIds } from '#functions/sandbox/fixtures.ts';
 import { localCredentials, localTableName } from '#local/aws/environment.ts';
 import { localRegion } from '#local/aws/kms.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
 import { createRecordsTable } from '#shared/aws/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
@@ -70,6 +72,16 @@ describe('the local stack', () => {
     const anonymous = await fetch(policyUrl('tenant-aurora'));
     expect(masteryProblem.parse(await anonymous.json())).toMatchObject({ status: 401 });
     expect(anonymous.headers.get('x-amzn-remapped-www-authenticate')).toMatch(/^Bearer/);
+  });
+
+  it('serves the sandbox to anybody, without asking the platform for anything [RP-033, RP-034]', async () => {
+    const url = `${stack.urls.sandboxUrl}/v1/attempt-reports/${sandboxIds.masteryGateAttempt}?view=evidence`;
+    const calls = JSON.stringify(await stack.control('GET', 'calls'));
+    const anonymous = await fetch(url);
+    expect(anonymous.status).toBe(200);
+    expect(attemptReport.parse(await anonymous.json()).attemptId).toBe(sandboxIds.masteryGateAttempt);
+    expect((await get(url, 'tenant-aurora')).status).toBe(200);
+    expect(JSON.stringify(await stack.control('GET', 'calls'))).toBe(calls);
   });
 
   it.each(['reportsUrl', 'sandboxUrl', 'receiptsUrl'] as const)(

@@ -1,8 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import type { AwsFaults } from '#local/aws/faults.ts';
 import {
+  localBuckets,
   localCredentials,
   localKeyAlias,
+  localQueueName,
+  localQueues,
   localStage,
   localTableName,
   localTables,
@@ -10,9 +13,11 @@ import {
 import { localRegion } from '#local/aws/kms.ts';
 import { startAws } from '#local/aws/server.ts';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
+import type { FunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
 import { startGateway } from '#local/gateway/gateway.ts';
 import type { Access } from '#local/gateway/gateway.ts';
+import type { ServedRoute } from '#local/gateway/route-match.ts';
 import { createIssuer } from '#local/issuer/issuer.ts';
 import type { IssuerKey, TokenClaims } from '#local/issuer/issuer.ts';
 import { startPlatform } from '#local/platform/platform.ts';
@@ -26,13 +31,17 @@ import { createDataKeyMaker } from '#shared/aws/kms.ts';
 import { createRecordsTable } from '#shared/aws/records-table.ts';
 import { createServiceProfileParameters } from '#shared/aws/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
+import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
 import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#tools/release.ts';
 import type { StackUrls } from './description.ts';
 import { createLineReader } from './function-log.ts';
 import type { FunctionLogLine } from './function-log.ts';
-import { localProblemsUrl, localProfilesPath, variablesOf } from './function-variables.ts';
+import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from './function-variables.ts';
+import { startImprovement } from './improvement.ts';
+import type { Improvement } from './improvement.ts';
 import { createPages } from './pages.ts';
 import type { Documents } from './pages.ts';
 
@@ -47,9 +56,13 @@ interface StackOptions {
   readonly port: number;
   readonly seed: Seed;
   readonly routes: readonly Route[];
+  /** The background functions that run: those whose gates are open. */
+  readonly background: readonly BackgroundFunction[];
   readonly bundles: readonly BundledFunction[];
   readonly issuerKey: IssuerKey;
   readonly documents: Documents;
+  /** How often the sweeper of improvement runs is called. Absent: only by `improvement.sweep`. */
+  readonly sweepRunsEverySeconds?: number;
   readonly onFunctionLog?: (line: FunctionLogLine) => void;
   readonly onAccess?: (access: Access) => void;
 }
@@ -65,6 +78,8 @@ export interface Stack {
     scopes: readonly string[],
     claims?: Partial<Omit<TokenClaims, 'tenantId' | 'scopes'>>,
   ) => Promise<string>;
+  /** What runs behind the routes of improvement runs. */
+  readonly improvement: Improvement;
   /** Failures of the AWS double on demand. */
   readonly awsFaults: AwsFaults;
   /**
@@ -75,7 +90,7 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-/** How many requests of one route are served at a time before the next one waits. */
+/** How many requests of one function are served at a time before the next one waits. */
 const MAX_ENVIRONMENTS = 8;
 /** Where each service stands on the gateway's port. */
 const basePaths = [
@@ -96,7 +111,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     localTenantIds.map((tenantId) => [tenantId as string, instantiateSeed(options.seed, tenantId)]),
   );
 
-  const aws = await startAws({ tables: localTables(), keyAliases: [localKeyAlias], sweepEverySeconds: 60 });
+  const aws = await startAws({
+    tables: localTables(),
+    queues: localQueues(),
+    buckets: localBuckets(),
+    keyAliases: [localKeyAlias],
+    sweepEverySeconds: 60,
+  });
   started.defer(() => aws.close());
   const platform = await startPlatform({
     port: 0,
@@ -116,15 +137,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     clients.destroy();
   }
 
-  let pool: ReturnType<typeof createFunctionPool> | undefined;
+  let pool: FunctionPool | undefined;
   const gateway = await startGateway(options.port, (gatewayUrl) => {
     pool = createFunctionPool(
-      options.routes.map((route) => ({
-        name: route.operationId,
-        bundleUrl: pathToFileURL(bundleOf(route, options.bundles)).href,
-        memoryMb: route.lambda.memoryMb,
-        timeoutSeconds: route.lambda.timeoutSeconds,
-        variables: variablesOf(route, { awsUrl: aws.url, gatewayUrl }),
+      [...options.routes, ...options.background, serveSandbox].map((row) => ({
+        name: row.operationId,
+        bundleUrl: pathToFileURL(bundleOf(row, options.bundles)).href,
+        memoryMb: row.lambda.memoryMb,
+        timeoutSeconds: row.lambda.timeoutSeconds,
+        variables: variablesOf(row, { awsUrl: aws.url, gatewayUrl }),
       })),
       MAX_ENVIRONMENTS,
       (name) => createLineReader(name, options.onFunctionLog ?? (() => undefined)),
@@ -134,8 +155,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       services: basePaths.map(([service, basePath]) => ({
         service,
         basePath,
-        // Sandbox and receipts are reached through no function: whatever is asked of them is the service's 404.
-        routes: basePath === `/${service}` ? options.routes.filter((route) => route.service === service) : [],
+        routes: servedBelow(basePath, service, options),
       })),
       pool,
       gatewayResponse: answerOfGateway(localProblemsUrl),
@@ -149,6 +169,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     };
   });
   started.defer(() => gateway.close());
+  if (pool === undefined) throw new Error('the gateway has asked for no functions');
+  const functions = pool;
+  const improvement = startImprovement({
+    queue: aws.queue(localQueueName),
+    pool: functions,
+    deployed: options.background,
+    ...(options.sweepRunsEverySeconds === undefined
+      ? {}
+      : { sweepEverySeconds: options.sweepRunsEverySeconds }),
+  });
+  // Ended before the functions are: it would invoke others in their place.
+  started.defer(() => improvement.stop());
 
   const running = started.move();
   return {
@@ -157,7 +189,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       masteryUrl: `${gateway.url}/mastery`,
       sandboxUrl: `${gateway.url}/sandbox`,
       problemsUrl: `${gateway.url}/problems`,
-      receiptsUrl: `${gateway.url}/receipts`,
+      receiptsUrl: receiptsUrlOf(gateway.url),
       docsUrl: `${gateway.url}/docs`,
       platformUrl: platform.url,
       awsUrl: aws.url,
@@ -167,16 +199,46 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       const { sub, role } = localTenant(tenantId);
       return issuer.issueToken({ sub, role, ...claims, tenantId, scopes }, Date.now());
     },
+    improvement,
     awsFaults: aws.faults,
-    killWorkers: (operationId) => pool?.kill(operationId) ?? Promise.resolve(0),
+    killWorkers: (operationId) => functions.kill(operationId),
     close: () => running.disposeAsync(),
   };
 }
 
-function bundleOf(route: Route, bundles: readonly BundledFunction[]): string {
-  const bundle = bundles.find(({ operationId }) => operationId === route.operationId);
-  if (bundle === undefined) throw new Error(`${route.operationId} has no bundle`);
+function bundleOf({ operationId }: Route | BackgroundFunction, bundles: readonly BundledFunction[]): string {
+  const bundle = bundles.find((candidate) => candidate.operationId === operationId);
+  if (bundle === undefined) throw new Error(`${operationId} has no bundle`);
   return bundle.file;
+}
+
+/** What is served below a base path. The sandbox is one function, there whatever the gates. */
+function servedBelow(
+  basePath: (typeof basePaths)[number][1],
+  service: ServiceName,
+  { routes, background }: StackOptions,
+): readonly ServedRoute[] {
+  switch (basePath) {
+    case '/mastery':
+    case '/reports':
+      return routes.filter((route) => route.service === service);
+    case '/sandbox':
+      return Object.values(sandboxRoutes).map(({ method, path, success }) => ({
+        operationId: serveSandbox.operationId,
+        method,
+        path,
+        success,
+      }));
+    case '/receipts':
+      return background
+        .filter(({ trigger }) => trigger === 'link')
+        .map(({ operationId }) => ({
+          operationId,
+          method: 'GET',
+          path: '/{sha256}',
+          success: { transfer: 'stream' },
+        }));
+  }
 }
 
 /** What an operator does once for a stage: keys, records, service profiles. */
@@ -192,11 +254,12 @@ async function provision(
     clock: Date.now,
   });
   const profiles = createServiceProfileParameters(ssm, localProfilesPath);
-  const profilesWritten = worlds.map(({ tenantId, platform }) =>
+  const profilesWritten = worlds.map(({ tenantId, platform, fixtures }) =>
     profiles.write(tenantId, {
       tenant: tenantId,
       jwt: platform.credentials.platformJwt,
       url: platformUrl,
+      analysisPolicyId: fixtures.reports.analysisPolicyId,
     }),
   );
   const table = createRecordsTable(dynamo, localTableName('records'));

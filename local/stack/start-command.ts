@@ -3,23 +3,30 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream/promises';
+import { sandboxIds } from '#functions/sandbox/fixtures.ts';
 import type { Access } from '#local/gateway/gateway.ts';
 import { loadIssuerKey } from '#local/issuer/issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
-import { gates, isOpen } from '#lib/gates.ts';
-import type { GateName, OpenGates } from '#lib/gates.ts';
+import { offlineRelease } from '#lib/gates.ts';
+import type { OpenGates } from '#lib/gates.ts';
+import { backgroundFunctions } from '#shared/contract/background.ts';
+import { gates } from '#shared/contract/gates.ts';
+import type { GateName } from '#shared/contract/gates.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
+import { serveSandbox } from '#shared/contract/sandbox.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { isReleased } from '#shared/release/release-state.ts';
 import { buildFunctions } from '#tools/build.ts';
 import { integer, runCommand, text } from '#tools/terminal/command.ts';
 import type { Option } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import {
+  describeFixtures,
   findRunningStack,
   isAlive,
   localFiles,
@@ -49,6 +56,9 @@ const openGates: Option<OpenGates> = {
     return ok(open);
   },
 };
+
+/** A stage sweeps every five minutes; nobody wants to wait for that in front of a screen. */
+const SWEEP_SECONDS = 5;
 
 /** `npm start`: the whole product on this machine, until it is interrupted. */
 export async function start(): Promise<void> {
@@ -101,8 +111,12 @@ async function serveAlone(
   const seedDirectory = resolve(settings.seed ?? DEFAULT_SEED_DIRECTORY);
   const seed = await loadSeed(seedDirectory);
   if (!seed.ok) return err(`the seed in ${seedDirectory} cannot be used:\n${renderDefects(seed.error)}`);
-  const served = routes.filter((route) => isOpen(route, settings.gates));
-  const built = await buildFunctions({ only: served.map(({ operationId }) => operationId) });
+  const release = offlineRelease(settings.gates);
+  const served = routes.filter((route) => isReleased(route, release));
+  const background = backgroundFunctions.filter((row) => isReleased(row, release));
+  const built = await buildFunctions({
+    only: [...served, ...background, serveSandbox].map(({ operationId }) => operationId),
+  });
   if (!built.ok) return err(`the functions cannot be built:\n${built.error.join('\n')}`);
 
   await mkdir(dirname(files.functionLog), { recursive: true });
@@ -115,6 +129,8 @@ async function serveAlone(
       port: settings.port,
       seed: seed.value,
       routes: served,
+      background,
+      sweepRunsEverySeconds: SWEEP_SECONDS,
       bundles: built.value,
       issuerKey: await loadIssuerKey(files.issuerKey),
       documents: await loadDocuments(),
@@ -136,7 +152,10 @@ async function serveAlone(
       const { sub, role, credentials } = localTenant(tenantId);
       return { tenantId, sub, role, playerToken: credentials.playerToken };
     }),
-    fixtures: Object.fromEntries([...stack.worlds].map(([tenantId, { fixtures }]) => [tenantId, fixtures])),
+    fixtures: describeFixtures(
+      Object.fromEntries([...stack.worlds].map(([tenantId, { fixtures }]) => [tenantId, fixtures])),
+      sandboxIds,
+    ),
     pid: process.pid,
     seedDirectory,
     logFile: files.functionLog,
@@ -211,6 +230,7 @@ function welcome(
     '',
     `  mastery engine   ${stack.masteryUrl}`,
     `  reports service  ${stack.reportsUrl}`,
+    `  sandbox          ${stack.sandboxUrl}`,
     `  documents        ${stack.docsUrl}`,
     `  problem pages    ${stack.problemsUrl}`,
     `  platform double  ${stack.platformUrl}`,
@@ -230,6 +250,10 @@ function welcome(
     `  curl -sS -i ${stack.masteryUrl}/v1/adaptive-runs -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-run" -d '${startBody}'`,
     '',
     ...reportCalls(stack, tenant, served, heading),
+    heading('The sandbox: synthetic answers of the reports service, without a token'),
+    '',
+    ...sandboxCalls(stack),
+    '',
     heading('An owner that is down for two calls: the next run meets it, and starts once it is back'),
     '',
     `  curl -sS -X POST ${stack.platformUrl}/_control/faults -d '{"operation":"bank.read_adaptive_pool_manifest","kind":"down","times":2}'`,
@@ -246,6 +270,19 @@ function welcome(
     '',
     'Ctrl-C ends it. Requests show up below.',
   ];
+}
+
+/** One call of each of the sandbox's routes. */
+function sandboxCalls({ sandboxUrl, fixtures: { sandbox } }: StackDescription): readonly string[] {
+  const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandbox;
+  return [
+    `"${sandboxUrl}/v1/attempt-reports/${masteryGateAttempt}?view=evidence"`,
+    `"${sandboxUrl}/v1/attempt-reports/${adaptiveDiagnosticAttempt}?view=standards"`,
+    `"${sandboxUrl}/v1/attempt-reports/${masteryGateAttempt}/readiness"`,
+    `"${sandboxUrl}/v1/candidates/${candidate}/attempt-reports?limit=1"`,
+    `"${sandboxUrl}/v1/forms/${form}/equivalence"`,
+    `-X POST "${sandboxUrl}/v1/attempt-reports:materialize"`,
+  ].map((call) => `  curl -sS ${call}`);
 }
 
 /** Calls of the reports service, of the routes whose gates are open. */
@@ -273,33 +310,65 @@ function reportCalls(
     ],
     ['readEquivalence', `forms/${encodeURIComponent(forms.equivalent)}/equivalence`],
   ];
-  const open = paths.filter(([operationId]) => served.some((route) => route.operationId === operationId));
-  if (open.length === 0) return [];
+  const isServed = (operationId: string): boolean =>
+    served.some((route) => route.operationId === operationId);
+  const reads = paths
+    .filter(([operationId]) => isServed(operationId))
+    .map(([, path]) => `  curl -sS "${reportsUrl}/v1/${path}" ${bearer}`);
+  const unsettled = JSON.stringify({
+    attemptId: attempts.unsettled,
+    administrationId: administrationOf.unsettled,
+  });
+  const materializing = isServed('materializeAttemptReport')
+    ? [
+        `  curl -sS "${reportsUrl}/v1/attempt-reports:materialize" ${bearer} -H "Content-Type: application/json" -H "Idempotency-Key: first-report" -d ${shellWord(unsettled)}`,
+      ]
+    : [];
+  const improvement =
+    isServed('analyzeAdministration') && reports.administrations.length > 0
+      ? [
+          '',
+          heading('An administration is analyzed, and revision orders go to Bank and Blueprint'),
+          '',
+          ...improvementCalls(reportsUrl, reports),
+        ]
+      : [];
+  const calls = [...reads, ...materializing, ...improvement];
+  if (calls.length === 0) return [];
   const schoolSourcedIds = [...new Set(schools.map(({ schoolSourcedId }) => schoolSourcedId))];
   const claims = [
     `--studentIds ${shellList(students)}`,
     `--classSourcedIds ${shellList(classes)}`,
     `--schoolSourcedIds ${shellList(schoolSourcedIds)}`,
-    `--administrationIds ${shellList([administrationOf.unsettled])}`,
+    `--administrationIds ${shellList([...new Set([administrationOf.unsettled, ...reports.administrations])])}`,
   ].join(' ');
-  const unsettled = JSON.stringify({
-    attemptId: attempts.unsettled,
-    administrationId: administrationOf.unsettled,
-  });
-  const mayMaterialize = served.some((route) => route.operationId === 'materializeAttemptReport');
   return [
-    heading('Reports, for somebody who may see these students, classes and schools'),
+    heading('Reports, for somebody who may see these students, classes, schools and administrations'),
     '',
     `  REPORTS_TOKEN=$(npm run --silent token -- --tenant ${tenant} ${claims})`,
-    ...open.map(
-      ([, path]) => `  curl -sS "${reportsUrl}/v1/${path}" -H "Authorization: Bearer $REPORTS_TOKEN"`,
-    ),
-    ...(mayMaterialize
-      ? [
-          `  curl -sS "${reportsUrl}/v1/attempt-reports:materialize" -H "Authorization: Bearer $REPORTS_TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-report" -d ${shellWord(unsettled)}`,
-        ]
-      : []),
+    ...calls,
     '',
+  ];
+}
+
+/** As a header of curl. */
+const bearer = '-H "Authorization: Bearer $REPORTS_TOKEN"';
+
+/** A run takes a moment: what it has not come to yet is a 503, which curl asks for again. */
+function improvementCalls(
+  reportsUrl: string,
+  { administrations, sourceKeys }: StackDescription['fixtures'][string]['reports'],
+): readonly string[] {
+  const analyze = `${reportsUrl}/v1/administrations/${encodeURIComponent(administrations[0] ?? '')}/improvement-runs:analyze`;
+  const run = `${reportsUrl}/v1/improvement-runs/$RUN`;
+  const alignment = `curl -sf --retry 30 --retry-delay 1 "${run}/alignment-reports/${encodeURIComponent(sourceKeys[0] ?? '')}" ${bearer}`;
+  const member = (path: string): string => `node -p "JSON.parse(require('fs').readFileSync(0)).${path}"`;
+  return [
+    `  RUN=$(curl -sS -X POST "${analyze}" ${bearer} -H "Idempotency-Key: first-analysis" | ${member('improvementRunId')})`,
+    `  curl -sS "${run}" ${bearer}`,
+    `  ${alignment}`,
+    `  curl -sS "${run}/revision-orders?limit=5" ${bearer}`,
+    `  curl -sS "$(${alignment} | ${member('receipt.downloadUrl')})"`,
   ];
 }
 

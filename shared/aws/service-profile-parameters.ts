@@ -2,7 +2,7 @@ import { GetParametersCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import type { ProfileParameterReader, ProfileParameters } from '#shared/platform/service-profiles.ts';
 
-const parameterNames = ['PLATFORM_TENANT', 'PLATFORM_URL', 'PLATFORM_JWT'] as const;
+const parameterNames = ['PLATFORM_TENANT', 'PLATFORM_URL', 'PLATFORM_JWT', 'ANALYSIS_POLICY_ID'] as const;
 type ParameterName = (typeof parameterNames)[number];
 
 /** `read`: undefined when the tenant has no profile, or not all of it yet; throws when the parameter store does not answer. */
@@ -12,8 +12,8 @@ interface ServiceProfileStore extends ProfileParameterReader {
 }
 
 /**
- * Service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String) and
- * `PLATFORM_JWT` (SecureString). The encoding keeps every tenant id within the characters of a parameter's name and within its own path.
+ * Service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String),
+ * `PLATFORM_JWT` (SecureString), and `ANALYSIS_POLICY_ID` (String) where improvement runs are analyzed. The encoding keeps every tenant id within the characters of a parameter's name and within its own path.
  * Reading is one call by name: it needs `ssm:GetParameters` (and `kms:Decrypt` of the parameter's key), writing `ssm:PutParameter`.
  */
 export function createServiceProfileParameters(ssm: SSMClient, path: string): ServiceProfileStore {
@@ -32,11 +32,11 @@ export function createServiceProfileParameters(ssm: SSMClient, path: string): Se
       const tenant = value('PLATFORM_TENANT');
       const jwt = value('PLATFORM_JWT');
       const url = value('PLATFORM_URL');
-      return tenant === undefined || jwt === undefined || url === undefined
-        ? undefined
-        : { tenant, jwt, url };
+      const analysisPolicyId = value('ANALYSIS_POLICY_ID');
+      if (tenant === undefined || jwt === undefined || url === undefined) return undefined;
+      return { tenant, jwt, url, ...(analysisPolicyId === undefined ? {} : { analysisPolicyId }) };
     },
-    async write(tenantId, { tenant, jwt, url }) {
+    async write(tenantId, { tenant, jwt, url, analysisPolicyId }) {
       if (tenantId === '') throw new TypeError('a service profile belongs to a tenant');
       const put = async (
         name: ParameterName,
@@ -54,6 +54,7 @@ export function createServiceProfileParameters(ssm: SSMClient, path: string): Se
       };
       await put('PLATFORM_TENANT', tenant, 'String');
       await put('PLATFORM_URL', url, 'String');
+      if (analysisPolicyId !== undefined) await put('ANALYSIS_POLICY_ID', analysisPolicyId, 'String');
       await put('PLATFORM_JWT', jwt, 'SecureString');
     },
   };

@@ -1,6 +1,6 @@
 /** The tables, once: the stacks and the local runtime create them from here. `ttl` only purges; expiry is tested on every access. */
 export interface TableDefinition {
-  readonly name: 'records' | 'control' | 'settings';
+  readonly name: 'records' | 'control' | 'settings' | 'improvement';
   /** The environment variable that tells a function the table's deployed name. */
   readonly variable: string;
   readonly partitionKey: string;
@@ -30,6 +30,14 @@ export const tables = [
     variable: 'SETTINGS_TABLE',
     partitionKey: 'pk',
     sortKey: 'sk',
-    holds: 'the key ring: data keys wrapped by KMS, with their states',
+    holds: 'the key ring: data keys wrapped by KMS, with their states; and what of the release is open',
+  },
+  {
+    name: 'improvement',
+    variable: 'IMPROVEMENT_TABLE',
+    partitionKey: 'pk',
+    sortKey: 'sk',
+    holds:
+      'workflow records of improvement runs and revision orders: ids, references, versions, digests, states, times',
   },
 ] as const satisfies readonly TableDefinition[];

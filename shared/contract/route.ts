@@ -1,8 +1,8 @@
 import type * as z from 'zod';
+import type { FinerReceipt, Gate } from './gates.ts';
 import type { Grant } from './grants.ts';
 
 export type ServiceName = 'mastery' | 'reports';
-export type Gate = 'A' | 'B' | 'C' | 'D' | 'F';
 export type Scope = 'mastery:run' | 'mastery:read' | 'mastery:simulate' | 'reports:read' | 'reports:write';
 
 /** How a success body leaves its function: as one text, or in pieces. */
@@ -28,6 +28,8 @@ export interface Route<
   readonly scope: Scope;
   /** All of these must be open; none for the mastery engine. */
   readonly gates: readonly Gate[];
+  /** Receipts beyond those of the gates that the route waits for. */
+  readonly receipts?: readonly FinerReceipt[];
   /** The Lambda entry, a path from the project's root. */
   readonly handler: `functions/${string}/handler.ts`;
   readonly request: {

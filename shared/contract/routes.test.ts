@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
 import { problemRowByKey } from '#shared/problems/registry.ts';
+import { analyzeAdministration, materializeAttemptReport } from './reports/routes.ts';
 import { problemKeysOf } from './route-problems.ts';
 import { routeByOperationId, routes, routesOf } from './routes.ts';
 
@@ -28,7 +29,7 @@ const isStrict = (schema: z.core.$ZodType): boolean => {
 };
 
 describe('route registry', () => {
-  it('serves these methods and paths of the reports service under these scopes and gates and no others, none of them minting a token [RP-020, RP-021, RP-223, RP-234, RP-315]', () => {
+  it('serves these methods and paths of the reports service under these scopes and gates and no others, none of them minting a token [RP-020, RP-021, RP-223, RP-234, RP-259, RP-266, RP-269, RP-274, RP-279, RP-315]', () => {
     expect(
       routesOf('reports').map(
         ({ method, path, scope, gates }) => `${method} ${path} ${scope} ${gates.join('+')}`,
@@ -41,22 +42,43 @@ describe('route registry', () => {
       'GET /v1/forms/{qtiTestId}/equivalence reports:read A+D',
       'GET /v1/attempt-reports/{attemptId}/readiness reports:read C+D',
       'POST /v1/attempt-reports:materialize reports:write B+C+D',
+      'POST /v1/administrations/{administrationId}/improvement-runs:analyze reports:write D+F',
+      'GET /v1/improvement-runs/{improvementRunId} reports:read D+F',
+      'GET /v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey} reports:read D+F',
+      'GET /v1/improvement-runs/{improvementRunId}/revision-orders reports:read D+F',
     ]);
   });
 
   it('gives the function of a report no store to keep a fact in [RP-002]', () => {
-    const reads = routesOf('reports').filter(({ method }) => method === 'GET');
+    const reads = routesOf('reports').filter(({ method, gates }) => method === 'GET' && !gates.includes('F'));
     expect(new Set(reads.flatMap(({ lambda }) => lambda.grants))).toEqual(
       new Set(['profiles:read', 'keys:cursor']),
     );
   });
 
+  it('lets the function that shows an improvement run write nothing at all [RP-002]', () => {
+    const reads = routesOf('reports').filter(({ method, gates }) => method === 'GET' && gates.includes('F'));
+    expect(reads).toHaveLength(3);
+    for (const { operationId, lambda } of reads)
+      expect(
+        lambda.grants.filter((grant) => /write|queue/.test(grant)),
+        operationId,
+      ).toEqual([]);
+  });
+
   it('gives the function that materializes no store but that of control records, and a key [RP-029, RP-291]', () => {
-    const writes = routesOf('reports').filter(({ method }) => method === 'POST');
-    for (const { request, lambda } of writes) {
-      expect(request).toMatchObject({ idempotencyKey: true, ifMatch: false });
-      expect(lambda.grants).toEqual(['control:write', 'keys:idempotency', 'profiles:read']);
-    }
+    const { request, lambda } = materializeAttemptReport;
+    expect(request).toMatchObject({ idempotencyKey: true, ifMatch: false });
+    expect(lambda.grants).toEqual(['control:write', 'keys:idempotency', 'profiles:read']);
+  });
+
+  it('takes an Idempotency-Key and no body where an administration is analyzed [RP-259, RP-260, RP-291, RP-294]', () => {
+    expect(analyzeAdministration.request).toMatchObject({
+      idempotencyKey: true,
+      ifMatch: false,
+      body: undefined,
+      maxBodyBytes: 0,
+    });
   });
 
   it('serves these methods and paths of the mastery engine under these scopes and no others [MA-018, MA-150, MA-156, MA-158, MA-164, MA-173, MA-175, MA-227]', () => {

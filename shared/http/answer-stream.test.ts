@@ -114,6 +114,21 @@ describe('a streamed answer', () => {
     );
   });
 
+  it('is the same bytes where its body is bytes, whole or compressed [RP-211]', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 300_000 }), fc.boolean(), async (length, gzip) => {
+        const bytes = new Uint8Array(randomBytes(length));
+        const far = open();
+        await answering(bytes, gzip).send(far);
+        const { prelude, body } = far.answer();
+        const coded = prelude.headers['Content-Encoding'] === 'gzip';
+        expect(coded).toBe(gzip && length >= 1024);
+        expect((coded ? gunzipSync(body) : body).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   it('is compressed from 1 KB on, for a caller that takes gzip', async () => {
     const coding = async (body: PipelineAnswer['body'], gzip: boolean): Promise<string | undefined> => {
       const far = open();

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { describeError } from '#shared/observability/describe-error.ts';
 import type { PipelineAnswer } from './answers.ts';
 
-/** Characters of a chunk: enough that a chunk costs little, few enough that those in flight do not count. */
-const CHUNK_CHARACTERS = 64 * 1024;
+/** Characters of a chunk, or bytes of one that is no text: enough that a chunk costs little, few enough that those in flight do not count. */
+const CHUNK_LENGTH = 64 * 1024;
 /** Below this a body gains nothing from gzip. */
 const SMALLEST_COMPRESSED_BYTES = 1024;
 /** Level 1: on a report of 4.6 MB half the time of level 6, for 7 % more bytes. */
@@ -27,7 +27,10 @@ export async function sendAnswer(
   if (stream.destroyed) stop.abort('hung-up');
   const timer = setTimeout(() => stop.abort('too-slow'), Math.max(0, milliseconds));
   try {
-    const chunks = chunksOf(typeof body === 'string' ? [body] : body.pieces());
+    const chunks =
+      body instanceof Uint8Array
+        ? slicesOf(body)
+        : chunksOf(typeof body === 'string' ? [body] : body.pieces());
     const first = chunks.next();
     // A chunk is only that small when it is the only one.
     const compress = gzip && first.done !== true && first.value.length >= SMALLEST_COMPRESSED_BYTES;
@@ -62,15 +65,18 @@ function* chunksOf(pieces: Iterable<string>): Generator<Uint8Array, void, undefi
   let rest = '';
   for (const piece of pieces) {
     rest += piece;
-    while (rest.length > CHUNK_CHARACTERS) {
-      const end = isHighSurrogate(rest.charCodeAt(CHUNK_CHARACTERS - 1))
-        ? CHUNK_CHARACTERS - 1
-        : CHUNK_CHARACTERS;
+    while (rest.length > CHUNK_LENGTH) {
+      const end = isHighSurrogate(rest.charCodeAt(CHUNK_LENGTH - 1)) ? CHUNK_LENGTH - 1 : CHUNK_LENGTH;
       yield Buffer.from(rest.slice(0, end));
       rest = rest.slice(end);
     }
   }
   if (rest !== '') yield Buffer.from(rest);
+}
+
+/** Bytes in chunks of an even size; only the last may be smaller. */
+function* slicesOf(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
+  for (let at = 0; at < bytes.length; at += CHUNK_LENGTH) yield bytes.subarray(at, at + CHUNK_LENGTH);
 }
 
 /** The first half of a character of two: it must not be encoded without the second. */

@@ -12,12 +12,15 @@ import type { Exchange } from './exchange.ts';
 import type { OperationAnswer } from './operation.ts';
 import { headerValues } from './syntax/headers.ts';
 
+/** What a success can be besides a text: the body of a streamed route, or bytes as they are. */
+export type AnswerBody = CheckedBody | Uint8Array;
+
 /** What comes out of the ladder, for a gateway: lambda-function.ts hands it over in the form that the route's transfer asks for. */
-export interface PipelineAnswer {
+export interface PipelineAnswer<Body extends AnswerBody = AnswerBody> {
   statusCode: number;
   headers: Record<string, string>;
-  /** Not a text only for a success of a streamed route. */
-  readonly body: string | CheckedBody;
+  /** Not a text only for a success that is streamed. */
+  readonly body: string | Body;
   /** Whether the body may go out compressed. */
   readonly gzip: boolean;
   /** For what happens on the way out. */
@@ -33,7 +36,7 @@ const MAX_BUFFERED_BYTES = 6 * 1024 * 1024 - 16 * 1024;
 const MAX_BYTES_PER_CHARACTER = 3;
 
 /** A problem as an HTTP answer. Built fresh each time: nothing of an upstream or of another answer can cling to it. */
-export function problemAnswer(problem: Problem, exchange: Exchange): PipelineAnswer {
+export function problemAnswer(problem: Problem, exchange: Exchange): PipelineAnswer<never> {
   const operationId = operationOf(problem, exchange);
   const withOperation = operationId === undefined ? problem : { operationId, ...problem };
   return {
@@ -73,7 +76,7 @@ export function successAnswer(
   route: Route,
   answer: OperationAnswer,
   exchange: Exchange,
-): Result<PipelineAnswer, readonly string[]> {
+): Result<PipelineAnswer<CheckedBody>, readonly string[]> {
   const headers: Readonly<Record<string, string | undefined>> = answer.headers ?? {};
   const checked = checkBody(route, answer.body);
   const reasons = [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { analyzeRun, readReceipt } from '#shared/contract/background.ts';
 import { routes } from '#shared/contract/routes.ts';
-import { EnvironmentError, readEnvironment, variablesOf } from './environment.ts';
+import { EnvironmentError, readEnvironment, variablesOf, variablesOfBackground } from './environment.ts';
 
 const whole = {
   STAGE: 'prod',
@@ -59,5 +60,23 @@ describe('variablesOf', () => {
     );
     expect(own.get('startAdaptiveRun')).toEqual(['RECORDS_TABLE', 'CONTROL_TABLE', 'SETTINGS_TABLE']);
     expect(own.get('readSelectionPolicy')).toEqual(['RECORDS_TABLE']);
+  });
+});
+
+describe('variablesOfBackground', () => {
+  it('names those of the grants and, of the pipeline, what a background function needs', () => {
+    expect(variablesOfBackground(analyzeRun)).toEqual([
+      'STAGE',
+      'IMPROVEMENT_TABLE',
+      'IMPROVEMENT_QUEUE_URL',
+      'RECEIPTS_BUCKET',
+      'RECORDS_TABLE',
+    ]);
+    expect(variablesOfBackground(readReceipt)).toEqual([
+      'STAGE',
+      'PROBLEMS_URL',
+      'RECEIPTS_BUCKET',
+      'SETTINGS_TABLE',
+    ]);
   });
 });

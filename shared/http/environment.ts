@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { demandedVariablesOf } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
 
@@ -32,6 +33,11 @@ const variables = {
   RECORDS_TABLE: name,
   CONTROL_TABLE: name,
   SETTINGS_TABLE: name,
+  IMPROVEMENT_TABLE: name,
+  IMPROVEMENT_QUEUE_URL: address,
+  RECEIPTS_BUCKET: name,
+  /** `{receipts_url}`: links are made below it. */
+  RECEIPTS_URL: address,
   PROFILES_PATH: z.string().regex(/^(\/[\w.-]+)+$/),
   TOKEN_ISSUER: name,
   TOKEN_AUDIENCE: name,
@@ -84,4 +90,20 @@ const always = [
 /** The variables that the function of a route cannot do without: those of the pipeline and of its grants. */
 export function variablesOf(route: Pick<Route, 'lambda'>): readonly VariableName[] {
   return [...always, ...demandedVariablesOf(route.lambda.grants)];
+}
+
+/**
+ * The variables that a background function cannot do without: it reads no token, and only a link is answered with problems. The sandbox can do
+ * without any.
+ */
+export function variablesOfBackground({
+  trigger,
+  lambda,
+}: Pick<BackgroundFunction, 'trigger' | 'lambda'>): readonly VariableName[] {
+  if (trigger === 'sandbox') return [];
+  return [
+    'STAGE',
+    ...(trigger === 'link' ? (['PROBLEMS_URL'] as const) : []),
+    ...demandedVariablesOf(lambda.grants),
+  ];
 }

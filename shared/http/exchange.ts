@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Route } from '#shared/contract/route.ts';
-import type { KeyedRequest } from '#shared/idempotency/idempotency.ts';
+import type { KeyedRequest } from '#shared/idempotency/keyed-request.ts';
 import { createLogger, parseLogLevel } from '#shared/observability/logger.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -45,7 +45,7 @@ const TRACEPARENT =
 
 /** Opens the exchange of one event. Never throws: whatever is wrong with an event is found by a later stage. */
 export function openExchange(
-  route: Route,
+  { service, operationId }: Pick<Route, 'service' | 'operationId'>,
   event: APIGatewayProxyEvent,
   context: Context,
   { environment, now, random, write }: Surroundings,
@@ -69,7 +69,7 @@ export function openExchange(
       write,
       now,
       level: parseLogLevel(environment['LOG_LEVEL']),
-      context: { service: route.service, operation: route.operationId, requestId },
+      context: { service, operation: operationId, requestId },
     }),
   };
 }

@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context, StreamifyHandler } from 'aws-lambda';
 import type { Route } from '#shared/contract/route.ts';
 import { sendAnswer } from './answer-stream.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { CheckedBody } from './checked-body.ts';
+import type { Pipeline } from './frame.ts';
 
 /** A function that returns its answer as a whole. */
 export type BufferedFunction = (
@@ -16,14 +17,16 @@ export type StreamedFunction = StreamifyHandler<APIGatewayProxyEvent, void>;
 const LAST_MS = 250;
 
 /** A pipeline as the handler that Lambda calls, in the form that its route's transfer asks for. */
-export function lambdaFunction(route: Route, pipeline: Pipeline): BufferedFunction | StreamedFunction {
-  if (route.success.transfer === 'stream') {
-    return awslambda.streamifyResponse<APIGatewayProxyEvent>(async (event, stream, context) => {
-      const answer = await pipeline(event, context);
-      await sendAnswer(answer, stream, context.getRemainingTimeInMillis() - LAST_MS);
-    });
-  }
-  const buffered: BufferedFunction = async (event, context) => {
+export function lambdaFunction(
+  route: Route,
+  pipeline: Pipeline<CheckedBody>,
+): BufferedFunction | StreamedFunction {
+  return route.success.transfer === 'stream' ? streamedFunction(pipeline) : bufferedFunction(pipeline);
+}
+
+/** A pipeline as a handler that returns its answer as a whole. */
+export function bufferedFunction(pipeline: Pipeline<CheckedBody>): BufferedFunction {
+  return async (event, context) => {
     const { statusCode, headers, body } = await pipeline(event, context);
     return {
       statusCode,
@@ -32,5 +35,12 @@ export function lambdaFunction(route: Route, pipeline: Pipeline): BufferedFuncti
       isBase64Encoded: false,
     };
   };
-  return buffered;
+}
+
+/** A pipeline as a handler that writes its answer into the runtime's stream. */
+export function streamedFunction(pipeline: Pipeline): StreamedFunction {
+  return awslambda.streamifyResponse<APIGatewayProxyEvent>(async (event, stream, context) => {
+    const answer = await pipeline(event, context);
+    await sendAnswer(answer, stream, context.getRemainingTimeInMillis() - LAST_MS);
+  });
 }

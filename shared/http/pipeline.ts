@@ -1,31 +1,27 @@
-import middy from '@middy/core';
-import type { MiddlewareObj, Request } from '@middy/core';
-import httpSecurityHeaders from '@middy/http-security-headers';
-import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
-import { describeError } from '#shared/observability/describe-error.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problemAnswer, successAnswer } from './answers.ts';
+import { successAnswer } from './answers.ts';
 import type { PipelineAnswer } from './answers.ts';
 import { createKeySet } from './auth/key-set.ts';
 import type { KeySet } from './auth/key-set.ts';
 import { verifyToken } from './auth/verify-token.ts';
 import type { TokenRules } from './auth/verify-token.ts';
-import { EnvironmentError, readEnvironment, variablesOf } from './environment.ts';
-import { openExchange } from './exchange.ts';
+import type { CheckedBody } from './checked-body.ts';
+import { readEnvironment, variablesOf } from './environment.ts';
 import type { Exchange } from './exchange.ts';
+import { createFrame } from './frame.ts';
+import type { Pipeline, Stage } from './frame.ts';
+import { once } from './once.ts';
 import type { Operation, OperationRequest } from './operation.ts';
 import { Refusal } from './refusal.ts';
 import type { Surroundings } from './surroundings.ts';
 import { headerValues } from './syntax/headers.ts';
 import { readRequest } from './syntax/read-request.ts';
-
-/** Answers one event of a REST API proxy integration. */
-export type Pipeline = (event: APIGatewayProxyEvent, context: Context) => Promise<PipelineAnswer>;
 
 /** Whether a released route is open just now; the problem is the 503 of a gate that was withdrawn while the route is deployed [RP-018]. */
 export type ReleaseState = (exchange: Exchange) => Promise<Problem | undefined>;
@@ -40,11 +36,6 @@ export interface PipelineParts<R extends Route> {
   readonly releaseState?: () => ReleaseState;
 }
 
-type PipelineRequest = Request<APIGatewayProxyEvent, PipelineAnswer>;
-type Stage = MiddlewareObj<APIGatewayProxyEvent, PipelineAnswer>;
-
-/** A hung operation is answered while the function still can. */
-const EARLY_END_MS = 750;
 /**
  * How long a run of the work is taken to be alive. Nearly all are done long before; one that is not may run beside whoever took over, since
  * upstream writes are deterministic. It bounds what a retry waits for a function that crashed.
@@ -56,127 +47,33 @@ const LEAST_WORK_MS = 2_000;
 const CALL_MS = 400;
 
 /**
- * The ladder around one operation (docs/pipeline.md). What is registered first has the last word on every answer: correlation, security
- * headers, problem boundary; then the stages that refuse, each with its own problem; then the operation and the check of its answer.
+ * The ladder around one operation (docs/pipeline.md): within the frame of every function, the stages that refuse, each with its own problem;
+ * then the operation and the check of its answer.
  */
-export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline {
-  if (route.request.idempotencyKey && parts.idempotency === undefined)
+export function createPipeline<R extends Route>(
+  route: R,
+  { operation, surroundings, idempotency, releaseState }: PipelineParts<R>,
+): Pipeline<CheckedBody> {
+  if (route.request.idempotencyKey && idempotency === undefined)
     throw new TypeError(`${route.operationId} takes an Idempotency-Key and was given no idempotency`);
-  const exchanges = new WeakMap<Context, Exchange>();
-  const exchangeOf = (context: Context): Exchange => {
-    const exchange = exchanges.get(context);
-    if (exchange === undefined) throw new Error('a stage ran before the exchange was opened');
-    return exchange;
-  };
-  const stage =
-    (run: (exchange: Exchange, event: APIGatewayProxyEvent) => Promise<void> | void) =>
-    ({ event, context }: PipelineRequest): Promise<void> | void =>
-      run(exchangeOf(context), event);
-  const operation = once(parts.operation);
-
-  const pipeline = middy<APIGatewayProxyEvent, PipelineAnswer>(
-    async (_event: APIGatewayProxyEvent, context: Context) =>
-      operate(route, await operation(), exchangeOf(context)),
-    { timeoutEarlyInMillis: EARLY_END_MS },
-  )
-    .use(correlation(route, parts.surroundings, exchanges))
-    .use(securityHeaders())
-    .use(problemBoundary(route.service, exchangeOf))
-    .before(stage(authenticate(route, parts.surroundings)))
-    .before(stage((exchange) => authorize(route, exchange)))
-    .before(stage((exchange, event) => checkSyntax(route, exchange, event)));
-  if (parts.releaseState !== undefined) pipeline.before(stage(checkRelease(parts.releaseState)));
-  if (parts.idempotency !== undefined) pipeline.before(stage(findControlRecord(route, parts.idempotency)));
-  return (event, context) => pipeline(event, context);
-}
-
-/** First in and last out: opens the exchange, and puts on every answer what every answer carries. */
-function correlation(route: Route, surroundings: Surroundings, exchanges: WeakMap<Context, Exchange>): Stage {
-  let coldStart = true;
-  const finish = ({ context, response }: PipelineRequest): void => {
-    const exchange = exchanges.get(context);
-    if (exchange === undefined || response === undefined || response === null) return;
-    response.headers = {
-      ...response.headers,
-      'X-Request-Id': exchange.requestId,
-      ...(route.success.transfer === 'stream' ? { Vary: 'Accept-Encoding' } : {}),
-      'Cache-Control': 'no-store',
-      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-    };
-    exchange.log('REQUEST_COMPLETED', {
-      status: response.statusCode,
-      durationMs: surroundings.now() - exchange.receivedAt,
-      problem: exchange.problem?.code,
-      coldStart: exchange.coldStart,
-    });
-  };
-  return {
-    before: ({ event, context }) => {
-      const exchange = openExchange(route, event, context, surroundings, coldStart);
-      coldStart = false;
-      exchanges.set(context, exchange);
-      exchange.log('REQUEST_STARTED', { method: route.method });
-    },
-    after: finish,
-    onError: finish,
-  };
-}
-
-/** What a JSON API needs of them; the rest of the package's headers only mean something to pages. */
-function securityHeaders(): Stage {
-  return httpSecurityHeaders({
-    contentSecurityPolicy: false,
-    crossOriginEmbedderPolicy: false,
-    crossOriginOpenerPolicy: false,
-    dnsPrefetchControl: false,
-    downloadOptions: false,
-    originAgentCluster: false,
-    permissionsPolicy: false,
-    permittedCrossDomainPolicies: false,
-    reportTo: false,
-    reportingEndpoints: false,
-    xssProtection: false,
-    strictTransportSecurity: { maxAge: 63_072_000, includeSubDomains: true, preload: false },
-  });
-}
-
-/**
- * Turns whatever was thrown below into a problem. It sets the answer and does not return it: the stages that were registered before it still
- * put their headers on.
- */
-function problemBoundary(service: ServiceName, exchangeOf: (context: Context) => Exchange): Stage {
-  return {
-    onError: (request) => {
-      const exchange = exchangeOf(request.context);
-      const failure = problemOf(service, request.error, exchange);
-      exchange.problem = failure;
-      noteUpstream(failure, exchange);
-      request.response = problemAnswer(failure, exchange);
-    },
-  };
-}
-
-/** Which owner ended a request, for whoever looks after it. */
-function noteUpstream({ upstream, dependency, retryable }: Problem, { log }: Exchange): void {
-  const owner = upstream?.service ?? dependency;
-  if (owner === undefined) return;
-  log('UPSTREAM_FAILED', {
-    owner,
-    upstreamOperation: upstream?.operation,
-    upstreamRequestId: upstream?.requestId,
-    retryable,
-  });
-}
-
-function problemOf(service: ServiceName, error: unknown, { log }: Exchange): Problem {
-  if (error instanceof Refusal && error.problem.service === service) return error.problem;
-  if (error instanceof EnvironmentError) log('ENVIRONMENT_INVALID', { variables: error.variables });
-  else log('REQUEST_FAILED', { ...describeError(error) });
-  return problem(service, 'internal-error', 500);
+  const { service, operationId, method } = route;
+  const bound = once(operation);
+  return createFrame<CheckedBody>(
+    { service, operationId, method, transfer: route.success.transfer },
+    surroundings,
+    [
+      authenticate(route, surroundings),
+      (exchange) => authorize(route, exchange),
+      (exchange, event) => checkSyntax(route, exchange, event),
+      ...(releaseState === undefined ? [] : [checkRelease(releaseState)]),
+      ...(idempotency === undefined ? [] : [findControlRecord(route, idempotency)]),
+    ],
+    async (exchange) => operate(route, await bound(), exchange),
+  );
 }
 
 /** 401 for whoever cannot be identified, the same for every reason; an unreachable key set is an outage. */
-function authenticate(route: Route, surroundings: Surroundings): (exchange: Exchange) => Promise<void> {
+function authenticate(route: Route, surroundings: Surroundings): Stage {
   const { environment, fetch, now } = surroundings;
   const bind = once((): { readonly rules: TokenRules; readonly keySet: KeySet } => {
     const variables = readEnvironment([...variablesOf(route)], environment);
@@ -235,7 +132,7 @@ function checkSyntax(route: Route, exchange: Exchange, event: APIGatewayProxyEve
 }
 
 /** 503 for a gate that was withdrawn while its route is deployed. */
-function checkRelease(releaseState: () => ReleaseState): (exchange: Exchange) => Promise<void> {
+function checkRelease(releaseState: () => ReleaseState): Stage {
   const bind = once(releaseState);
   return async (exchange) => {
     const closed = await (await bind())(exchange);
@@ -244,10 +141,7 @@ function checkRelease(releaseState: () => ReleaseState): (exchange: Exchange) =>
 }
 
 /** 409 for a key that stands for another request, before any upstream work [MA-191, RP-332]. */
-function findControlRecord(
-  route: Route,
-  idempotency: () => Idempotency,
-): (exchange: Exchange) => Promise<void> {
+function findControlRecord(route: Route, idempotency: () => Idempotency): Stage {
   const bind = once(idempotency);
   return async (exchange) => {
     const { idempotencyKey, ifMatch, sentBody, pathTexts } = requestOf(exchange);
@@ -277,7 +171,7 @@ async function operate<R extends Route>(
   route: R,
   operation: Operation<R>,
   exchange: Exchange,
-): Promise<PipelineAnswer> {
+): Promise<PipelineAnswer<CheckedBody>> {
   const outcome = await operation(operationRequest(route, exchange));
   if (!outcome.ok) {
     const { service, status, code } = outcome.error;
@@ -343,16 +237,4 @@ function principalOf({ principal }: Exchange): NonNullable<Exchange['principal']
 function requestOf({ request }: Exchange): NonNullable<Exchange['request']> {
   if (request === undefined) throw new Error('a stage ran before the request was checked');
   return request;
-}
-
-/** Makes a value when first asked for and keeps it; a failure is not kept. */
-function once<T>(make: () => T | Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    if (made !== undefined) return made;
-    const making = (async () => make())();
-    making.catch(() => (made = undefined));
-    made = making;
-    return making;
-  };
 }

@@ -1,4 +1,4 @@
-export const keyPurposes = ['continuation', 'cursor', 'idempotency', 'pseudonym'] as const;
+export const keyPurposes = ['continuation', 'cursor', 'idempotency', 'pseudonym', 'receipt-link'] as const;
 
 /** What a data key is for. A function may unwrap only the purposes that its route's grants name. */
 export type KeyPurpose = (typeof keyPurposes)[number];

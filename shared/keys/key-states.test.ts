@@ -71,7 +71,7 @@ describe('planRotate', () => {
   });
 
   it('is by a schedule for the keys of tokens only: the others make values that must be found again', () => {
-    expect(scheduledPurposes).toEqual(['continuation', 'cursor']);
+    expect(scheduledPurposes).toEqual(['continuation', 'cursor', 'receipt-link']);
   });
 });
 

@@ -18,7 +18,11 @@ export const RETIRE_AFTER_MS = 24 * 3_600_000 + 2 * REFRESH_MS;
  * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, the
  * pseudonym of a run): a new key there breaks the link to what is stored, which only a leak is worth.
  */
-export const scheduledPurposes = ['continuation', 'cursor'] as const satisfies readonly KeyPurpose[];
+export const scheduledPurposes = [
+  'continuation',
+  'cursor',
+  'receipt-link',
+] as const satisfies readonly KeyPurpose[];
 
 /** One step of a plan, before keys are made and times are set. */
 export type KeyStep =

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlatform } from './http-platform.ts';
-import { operations } from './operations.ts';
+import * as operations from './operations.ts';
 import { secret } from './transport/secret.ts';
 import { sleep } from './transport/sleep.ts';
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { createPlatform } from './http-platform.ts';
 import type { PlatformOptions } from './http-platform.ts';
-import { operations } from './operations.ts';
+import * as operations from './operations.ts';
 import type { UpstreamOperation } from './operation.ts';
 import { createAnswerMemo } from './transport/answer-memo.ts';
 import { secret } from './transport/secret.ts';

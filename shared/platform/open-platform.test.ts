@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from './fault.ts';
 import { openPlatform } from './open-platform.ts';
-import { operations } from './operations.ts';
+import * as operations from './operations.ts';
 import type { Platform } from './platform.ts';
 import { createServiceProfiles } from './service-profiles.ts';
 import type { ServiceProfiles } from './service-profiles.ts';

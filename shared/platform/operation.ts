@@ -11,7 +11,8 @@ export type UpstreamService =
   | 'anchor'
   | 'oneroster'
   | 'analytics'
-  | 'administration';
+  | 'administration'
+  | 'blueprint';
 
 /**
  * Why a failed call may be repeated: a `safe-read` changes nothing; of an `idempotent-write` the owner recognises the repetition

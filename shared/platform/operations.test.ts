@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from './operations.ts';
+import { allOperations } from './all-operations.ts';
+import * as operations from './operations.ts';
 
 describe('operations', () => {
-  const rows = Object.values(operations);
+  const rows = allOperations;
+
+  it('are all in the list of them, once', () => {
+    const listed = Object.entries(operations).filter(([, row]) => rows.includes(row));
+    expect(listed.map(([name]) => name)).toEqual(Object.keys(operations));
+    expect(rows).toHaveLength(listed.length);
+  });
 
   it('have an id each: answers are kept and receipts are read by it', () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);

@@ -9,6 +9,8 @@ export interface ServiceProfile {
   /** https, without a slash at its end. */
   readonly baseUrl: string;
   readonly credential: Secret;
+  /** The released analysis policy that the tenant's improvement runs are analyzed by, if one has been chosen. */
+  readonly analysisPolicyId?: string;
 }
 
 /**
@@ -26,6 +28,8 @@ export interface ProfileParameters {
   readonly tenant: string;
   readonly jwt: string;
   readonly url: string;
+  /** A released analysis policy; only the reports service asks for it. */
+  readonly analysisPolicyId?: string;
 }
 
 /** Where profiles are provisioned. Rejects when the store cannot be read. */
@@ -47,7 +51,7 @@ export interface ServiceProfiles {
 export interface ServiceProfilesOptions {
   /** Profiles by tenant. */
   readonly reader?: ProfileParameterReader | undefined;
-  /** The single-profile form (`PLATFORM_TENANT`, `PLATFORM_JWT`, `PLATFORM_URL`): serves its own tenant, before the reader is asked. */
+  /** The single-profile form (`PLATFORM_TENANT`, `PLATFORM_JWT`, `PLATFORM_URL`, `ANALYSIS_POLICY_ID`): serves its own tenant, before the reader is asked. */
   readonly single?: ProfileParameters | undefined;
   /** Only the stage `local` may speak plain http, and only to this machine. */
   readonly stage: string;
@@ -59,8 +63,14 @@ export interface ServiceProfilesOptions {
 export function singleProfileOf(
   environment: Readonly<Record<string, string | undefined>>,
 ): ProfileParameters | undefined {
-  const { PLATFORM_TENANT: tenant, PLATFORM_JWT: jwt, PLATFORM_URL: url } = environment;
-  return tenant === undefined || jwt === undefined ? undefined : { tenant, jwt, url: url ?? '' };
+  const {
+    PLATFORM_TENANT: tenant,
+    PLATFORM_JWT: jwt,
+    PLATFORM_URL: url = '',
+    ANALYSIS_POLICY_ID: analysisPolicyId,
+  } = environment;
+  if (tenant === undefined || jwt === undefined) return undefined;
+  return { tenant, jwt, url, ...(analysisPolicyId === undefined ? {} : { analysisPolicyId }) };
 }
 
 const LIFETIME = 5 * 60_000;
@@ -124,7 +134,13 @@ function profileOf(
   const baseUrl = approvedUrl(parameters.url, stage);
   if (baseUrl === undefined || !BEARER.test(parameters.jwt))
     return err({ kind: 'invalid', transient: false });
-  return ok({ tenantId, baseUrl, credential: secret(parameters.jwt) });
+  const { analysisPolicyId } = parameters;
+  return ok({
+    tenantId,
+    baseUrl,
+    credential: secret(parameters.jwt),
+    ...(analysisPolicyId === undefined ? {} : { analysisPolicyId }),
+  });
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

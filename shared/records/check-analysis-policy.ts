@@ -8,17 +8,16 @@ import {
   reasons,
 } from '#shared/contract/reports/analysis-policy.ts';
 import { sha256 } from '#shared/contract/reports/primitives.ts';
+import { distinctDefects, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { documentChecksum } from './checksum.ts';
-import { distinctDefects, pointer, schemaDefects } from './defect.ts';
-import type { Defect } from './defect.ts';
 import {
   aliasDefects,
   checksumDefects,
   idDefects,
   lifecycleDefects,
-  member,
   ownerDefects,
   repetitionDefects,
 } from './file-members.ts';

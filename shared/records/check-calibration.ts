@@ -2,18 +2,17 @@ import * as z from 'zod';
 import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { distinctDefects, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { documentChecksum } from './checksum.ts';
-import { distinctDefects, pointer, schemaDefects } from './defect.ts';
-import type { Defect } from './defect.ts';
 import {
   aliasDefects,
   checksumDefects,
   idDefects,
   instant,
   lifecycleDefects,
-  member,
   ownerDefects,
   repetitionDefects,
 } from './file-members.ts';

@@ -5,16 +5,15 @@ import {
   eligibilityRules,
   selectionPolicy,
 } from '#shared/contract/mastery/selection-policy.ts';
+import { distinctDefects, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { documentChecksum } from './checksum.ts';
-import { distinctDefects, pointer, schemaDefects } from './defect.ts';
-import type { Defect } from './defect.ts';
 import {
   checksumDefects,
   idDefects,
   lifecycleDefects,
-  member,
   ownerDefects,
   repetitionDefects,
 } from './file-members.ts';

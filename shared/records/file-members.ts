@@ -1,8 +1,7 @@
-import type * as z from 'zod';
+import { pointer } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { documentChecksum } from './checksum.ts';
-import { pointer } from './defect.ts';
-import type { Defect } from './defect.ts';
 import { partitionKey } from './record-key.ts';
 import type { RecordKey } from './record-key.ts';
 
@@ -10,21 +9,6 @@ import type { RecordKey } from './record-key.ts';
  * Checks of the members that the files of all records share. A file may have defects of its form elsewhere: every check looks only
  * at members that have the right form, so that all defects are found in one pass.
  */
-
-/** The member at a path when it satisfies its schema, otherwise undefined: its defect is then the schema's to report. */
-export function member<S extends z.ZodType>(
-  file: unknown,
-  path: readonly string[],
-  schema: S,
-): z.output<S> | undefined {
-  let value: unknown = file;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  const parsed = schema.safeParse(value);
-  return parsed.success ? parsed.data : undefined;
-}
 
 const MUTABLE = new Set([
   'latest',

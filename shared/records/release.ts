@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { schemaDefects } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { checkAnalysisPolicy } from './check-analysis-policy.ts';
@@ -8,8 +10,6 @@ import type { AnalysisPolicyRecord } from './check-analysis-policy.ts';
 import { checkCalibration } from './check-calibration.ts';
 import type { ModelCheck } from './check-calibration.ts';
 import { checkPolicy } from './check-policy.ts';
-import { schemaDefects } from './defect.ts';
-import type { Defect } from './defect.ts';
 import { lifecycleDefects } from './file-members.ts';
 import type { RecordKey } from './record-key.ts';
 import type { PolicyRecord } from './records.ts';

@@ -6,21 +6,12 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { documentChecksum } from './checksum.ts';
+import { createRecordFinder, verifiedDocument } from './find-record.ts';
+import type { RecordFault, RecordFinderOptions } from './find-record.ts';
 import type { RecordKey } from './record-key.ts';
 import { calibrationParameters } from './records.ts';
 import type { CalibrationParameters } from './records.ts';
-import type { Lifecycle, ParametersReference, RecordsTable, StoredRecord } from './table.ts';
-
-/**
- * A stored record that must not be used: its bytes are not those that were released, or its shape is one that this build does not know
- * (`unreadable`). The lifecycle is stored beside the document and stays usable.
- */
-export interface RecordFault {
-  readonly kind: 'checksum-mismatch' | 'unreadable';
-  readonly lifecycle: Lifecycle;
-}
+import type { Lifecycle, ParametersReference } from './table.ts';
 
 /** A policy as a caller of this tenant may see it. */
 export interface PolicyEntry {
@@ -43,10 +34,7 @@ export interface RecordStore {
   calibration(tenantId: string, id: string): Promise<Result<CalibrationEntry | undefined, RecordFault>>;
 }
 
-export interface RecordStoreOptions {
-  readonly table: RecordsTable;
-  /** Whether a tenant is one of the authorized platform tenants, which may read system records [MA-105]. */
-  readonly mayReadSystem: (tenantId: string) => boolean | Promise<boolean>;
+export interface RecordStoreOptions extends RecordFinderOptions {
   /** How many parsed parameter sets a container keeps. A bank of 10,000 items takes some ten megabytes. */
   readonly cachedParameters?: number;
 }
@@ -57,36 +45,8 @@ export interface RecordStoreOptions {
  */
 export function createRecordStore(options: RecordStoreOptions): RecordStore {
   const { table } = options;
+  const find = createRecordFinder(options);
   const cache = createRecent<CalibrationParameters>(options.cachedParameters ?? 4);
-
-  async function find(
-    kind: RecordKey['kind'],
-    tenantId: string,
-    id: string,
-  ): Promise<{ readonly key: RecordKey; readonly stored: StoredRecord } | undefined> {
-    const own: RecordKey = { kind, id, tenantId };
-    const system: RecordKey = { kind, id };
-    // All at once, so that what a tenant may not see takes as long as what is not there.
-    const [ownRecord, systemRecord, authorized] = await Promise.all([
-      table.read(own),
-      table.read(system),
-      authorization(tenantId),
-    ]);
-    if (ownRecord !== undefined) return { key: own, stored: ownRecord };
-    return systemRecord !== undefined && authorized() ? { key: system, stored: systemRecord } : undefined;
-  }
-
-  /** The answer, or its failure, is taken only where a system record depends on it: a tenant's own records stay readable without. */
-  async function authorization(tenantId: string): Promise<() => boolean> {
-    try {
-      const authorized = await options.mayReadSystem(tenantId);
-      return () => authorized;
-    } catch (error) {
-      return () => {
-        throw error;
-      };
-    }
-  }
 
   async function readParameters(
     key: RecordKey,
@@ -132,23 +92,4 @@ export function createRecordStore(options: RecordStoreOptions): RecordStore {
       });
     },
   };
-}
-
-/** The document as JSON when its text is intact, i.e. its own checksum holds [MA-115, MA-122]. */
-function verifiedDocument(stored: StoredRecord): Result<Readonly<Record<string, unknown>>, RecordFault> {
-  const document = parseObject(stored.document);
-  return document !== undefined && document['checksum'] === documentChecksum(document)
-    ? ok(document)
-    : err({ kind: 'checksum-mismatch', lifecycle: stored.lifecycle });
-}
-
-/** Damaged bytes need not even be JSON. */
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  const parsed = parseStrictJson(text);
-  return parsed.ok &&
-    typeof parsed.value === 'object' &&
-    parsed.value !== null &&
-    !Array.isArray(parsed.value)
-    ? (parsed.value as Readonly<Record<string, unknown>>)
-    : undefined;
 }

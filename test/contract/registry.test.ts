@@ -5,6 +5,7 @@ import { localCredentials, localTableName } from '#local/aws/environment.ts';
 import { localRegion } from '#local/aws/kms.ts';
 import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
 import { createRecordsTable } from '#shared/aws/records-table.ts';
+import { deployedFunctions } from '#shared/contract/functions.ts';
 import {
   advanceAdaptiveRun,
   inspectAdaptiveRun,
@@ -13,7 +14,7 @@ import {
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { routes, routesOf } from '#shared/contract/routes.ts';
+import { routesOf } from '#shared/contract/routes.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { deprecateRecord } from '#shared/records/release.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
@@ -42,12 +43,12 @@ afterAll(async () => {
 
 describe('rows and handlers', () => {
   it('every row names a file, and every handler is named by one row', () => {
-    for (const { handler } of routes)
+    for (const { handler } of deployedFunctions)
       expect([handler, existsSync(new URL(handler, root))]).toEqual([handler, true]);
     const handlers = readdirSync(new URL('functions', root), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('handler.ts'))
       .map((file) => `functions/${file}`);
-    expect(handlers.sort()).toEqual(routes.map(({ handler }) => handler as string).sort());
+    expect(handlers.sort()).toEqual(deployedFunctions.map(({ handler }) => handler as string).sort());
   });
 });
 

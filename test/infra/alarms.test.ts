@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { routes } from '#shared/contract/routes.ts';
+import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
+import { deployedFunctions, isRoute } from '#shared/contract/functions.ts';
 import { deployed, ofType, stage } from './deployed.ts';
 
 const { operations } = deployed();
@@ -13,6 +14,9 @@ const alarms = ofType(operations, 'AWS::CloudWatch::Alarm').map(([id, { Properti
       AlarmName: z.string(),
       AlarmDescription: z.string(),
       MetricName: z.string(),
+      Threshold: z.number(),
+      ComparisonOperator: z.string(),
+      TreatMissingData: z.string(),
       Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
       AlarmActions: z.array(z.unknown()),
     })
@@ -44,18 +48,70 @@ it('every section of the runbook belongs to an alarm', () => {
   expect(anchors.toSorted()).toStrictEqual([...linked].toSorted());
 });
 
-it.each(routes)(
+it.each(deployedFunctions)(
   '$operationId is watched for errors, throttles and slowness, with the impact of its row',
-  ({ operationId, lambda }) => {
+  (row) => {
     const own = alarms.filter(
-      ({ Dimensions }) => Dimensions[0]?.Value === `mastery-reports-prod-${operationId}`,
+      ({ Dimensions }) => Dimensions[0]?.Value === `mastery-reports-prod-${row.operationId}`,
     );
     expect(own.map(({ MetricName }) => MetricName).toSorted()).toStrictEqual([
       'Duration',
       'Errors',
+      ...(!isRoute(row) && row.trigger === 'schedule' ? ['Invocations'] : []),
       'Throttles',
     ]);
-    for (const { AlarmDescription } of own) expect(AlarmDescription).toContain(lambda.impact);
+    for (const { AlarmDescription } of own) expect(AlarmDescription).toContain(row.lambda.impact);
+  },
+);
+
+it('a worker is slow only after the time at which it hands a long run on', () => {
+  const slowAt = (operationId: string): number | undefined =>
+    alarms.find(({ AlarmName }) => AlarmName === `mastery-reports-prod-${operationId}-slow`)?.Threshold;
+  const { operationId, lambda } = analyzeRun;
+  expect(slowAt(operationId)).toBeGreaterThan((lambda.timeoutSeconds - 45) * 1000);
+  expect(slowAt(operationId)).toBeLessThan(lambda.timeoutSeconds * 1000);
+  expect(slowAt(sweepRuns.operationId)).toBe(sweepRuns.lambda.timeoutSeconds * 800);
+});
+
+it.each([
+  ['runs-waiting', 'ApproximateAgeOfOldestMessage', 'RunQueueName', 3600],
+  ['runs-given-up', 'ApproximateNumberOfMessagesVisible', 'DeadLetterQueueName', 0],
+] as const)('%s watches its queue', (id, metric, output, threshold) => {
+  const alarm = alarms.find(({ AlarmName }) => AlarmName === `mastery-reports-prod-${id}`);
+  expect(alarm).toMatchObject({
+    MetricName: metric,
+    Dimensions: [{ Name: 'QueueName' }],
+    Threshold: threshold,
+    ComparisonOperator: 'GreaterThanThreshold',
+    TreatMissingData: 'notBreaching',
+  });
+  expect(JSON.stringify(alarm?.Dimensions)).toContain(`"${output}"`);
+});
+
+it('a sweeper that nobody calls is noticed, and silence alarms nowhere else', () => {
+  const silent = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+  expect(silent).toMatchObject([
+    {
+      AlarmName: 'mastery-reports-prod-sweepImprovementRuns-silent',
+      MetricName: 'Invocations',
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+    },
+  ]);
+});
+
+it.each(['receipts', 'sandbox'])(
+  'the API %s is watched, though not for refusals, which are part of what it is for',
+  (api) => {
+    expect(
+      alarms
+        .map(({ AlarmName }) => AlarmName)
+        .filter((name) => name.includes(`-prod-${api}-`))
+        .toSorted(),
+    ).toStrictEqual([
+      `mastery-reports-prod-${api}-firewall-rate-limit`,
+      `mastery-reports-prod-${api}-server-errors`,
+    ]);
   },
 );
 

@@ -5,11 +5,20 @@ import { routes, routesOf } from '#shared/contract/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRow } from '#shared/problems/registry.ts';
-import type { GateName } from '#lib/gates.ts';
+import type { GateName } from '#shared/contract/gates.ts';
 import { gatewayResponseTypes, rateLimitedDocument } from '#lib/constructs/gateway-responses.ts';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { Match } from 'aws-cdk-lib/assertions';
-import { deployed, ofType, serviceOf, type Deployed } from './deployed.ts';
+import type { ApiName } from '#lib/constructs/api-body.ts';
+import {
+  deployed,
+  deploymentStack,
+  ofType,
+  serviceOf,
+  type Deployed,
+  type Resource,
+  type Synthesized,
+} from './deployed.ts';
 
 const template = z.record(z.string(), z.string());
 const body = z.object({
@@ -21,9 +30,31 @@ const body = z.object({
   ),
 });
 
-function bodyOf(of: Deployed, service: 'mastery' | 'reports'): z.infer<typeof body> {
-  const [api] = ofType(serviceOf(of, service), 'AWS::ApiGateway::RestApi');
-  return body.parse(api?.[1].Properties['Body']);
+/** The stack that an API is in. */
+function stackOf(of: Deployed, api: ApiName): Synthesized {
+  return deploymentStack(of, api === 'receipts' ? 'reports' : api);
+}
+
+function apiOf(of: Deployed, name: ApiName): readonly [string, Resource] {
+  const found = ofType(stackOf(of, name), 'AWS::ApiGateway::RestApi').find(
+    ([, { Properties }]) => Properties['Name'] === `mastery-reports-prod-${name}`,
+  );
+  if (found === undefined) throw new Error(`no API ${name}`);
+  return found;
+}
+
+function bodyOf(of: Deployed, name: ApiName): z.infer<typeof body> {
+  return body.parse(apiOf(of, name)[1].Properties['Body']);
+}
+
+/** The stage of an API. */
+function stageOf(of: Deployed, name: ApiName): Resource {
+  const [id] = apiOf(of, name);
+  const found = ofType(stackOf(of, name), 'AWS::ApiGateway::Stage').find(
+    ([, { Properties }]) => JSON.stringify(Properties['RestApiId']) === JSON.stringify({ Ref: id }),
+  );
+  if (found === undefined) throw new Error(`no stage of the API ${name}`);
+  return found[1];
 }
 
 /** A route of the reports service that stands behind gates, as the real ones will. */
@@ -111,9 +142,11 @@ describe('the deployment', () => {
     ofType(serviceOf(of, 'mastery'), 'AWS::ApiGateway::Deployment')[0]?.[0];
 
   it('is a new one when the body changes, and the same when it does not', () => {
-    const all = idOf(deployed());
-    expect(idOf(deployed())).toBe(all);
-    expect(idOf(deployed({ routes: routes.slice(1) }))).not.toBe(all);
+    const of = (routes: readonly Route[]): Deployed => deployed({ routes, background: [] });
+    const own = routesOf('mastery');
+    const all = idOf(of(own));
+    expect(idOf(of(own))).toBe(all);
+    expect(idOf(of(own.slice(1)))).not.toBe(all);
   });
 
   it('is the one that the stage serves', () => {
@@ -176,12 +209,72 @@ describe.each(['mastery', 'reports'] as const)('the gateway’s own answers of t
   });
 });
 
-describe('the stage', () => {
-  it('limits the rate and logs the template of a path, never the path', () => {
-    const mastery = serviceOf(withProbes, 'mastery');
-    const [stage] = ofType(mastery, 'AWS::ApiGateway::Stage');
-    expect(stage?.[1].Properties).toMatchObject({
-      TracingEnabled: true,
+describe('the body of receipts', () => {
+  const of = deployed();
+
+  it('has one path, whose function streams', () => {
+    const { paths } = bodyOf(of, 'receipts');
+    expect(Object.keys(paths)).toStrictEqual(['/{sha256}']);
+    expect(Object.keys(paths['/{sha256}'] ?? {})).toStrictEqual(['get']);
+    const integration = paths['/{sha256}']?.['get']?.['x-amazon-apigateway-integration'];
+    expect(integration).toMatchObject({ type: 'aws_proxy', responseTransferMode: 'STREAM' });
+    expect(JSON.stringify(integration)).toMatch(/"readReceiptFunction\w+","Arn"\]\},"\/response-streaming-/);
+  });
+
+  it('answers by itself as the reports service does', () => {
+    expect(bodyOf(of, 'receipts')['x-amazon-apigateway-gateway-responses']).toStrictEqual(
+      bodyOf(of, 'reports')['x-amazon-apigateway-gateway-responses'],
+    );
+  });
+
+  it('may invoke its function by that path only', () => {
+    stackOf(of, 'receipts').template.hasResourceProperties('AWS::Lambda::Permission', {
+      Action: 'lambda:InvokeFunction',
+      FunctionName: { 'Fn::GetAtt': [Match.stringLikeRegexp('^readReceiptFunction'), 'Arn'] },
+      SourceArn: {
+        'Fn::Join': ['', Match.arrayWith([{ Ref: apiOf(of, 'receipts')[0] }, '/prod/GET/*'])],
+      },
+    });
+  });
+
+  it('is where the links of the functions that make them begin', () => {
+    const variables = ofType(stackOf(of, 'receipts'), 'AWS::Lambda::Function').map(([, { Properties }]) =>
+      z
+        .object({
+          Environment: z.object({ Variables: z.looseObject({ RECEIPTS_URL: z.unknown().optional() }) }),
+        })
+        .parse(Properties),
+    );
+    const urls = variables.flatMap(({ Environment }) => Environment.Variables.RECEIPTS_URL ?? []);
+    expect(urls).toHaveLength(routes.filter(({ lambda }) => lambda.grants.includes('receipts:link')).length);
+    expect(urls).not.toHaveLength(0);
+    for (const url of urls) {
+      expect(url).toStrictEqual({
+        'Fn::Join': [
+          '',
+          [
+            'https://',
+            { Ref: apiOf(of, 'receipts')[0] },
+            '.execute-api.',
+            { Ref: 'AWS::Region' },
+            '.',
+            { Ref: 'AWS::URLSuffix' },
+            '/prod',
+          ],
+        ],
+      });
+    }
+  });
+});
+
+describe.each(['mastery', 'reports', 'receipts', 'sandbox'] as const)('the stage of %s', (name) => {
+  const of = deployed();
+
+  it('limits the rate and logs the template of a path, never path or query', () => {
+    const stage = stageOf(of, name);
+    expect(stage.Properties).toMatchObject({
+      // A trace holds whole URLs: of receipts, where the URL is the credential, there is none.
+      TracingEnabled: name !== 'receipts',
       MethodSettings: [
         {
           DataTraceEnabled: false,
@@ -191,23 +284,30 @@ describe('the stage', () => {
         },
       ],
     });
-    const { Format } = z.object({ Format: z.string() }).parse(stage?.[1].Properties['AccessLogSetting']);
+    const { Format } = z.object({ Format: z.string() }).parse(stage.Properties['AccessLogSetting']);
     const fields = Object.values(template.parse(JSON.parse(Format)));
     expect(fields).toContain('$context.resourcePath');
     expect(
       fields.filter((field) =>
-        /\$context\.(path|identity|requestOverride|authorizer|domainName)/.test(field),
+        /\$context\.(path|identity|requestOverride|authorizer|domainName)|queryString|\$input/.test(field),
       ),
     ).toStrictEqual([]);
   });
 
   it('stands behind a firewall that refuses X-HTTP-Method-Override and keeps no samples', () => {
-    const mastery = serviceOf(withProbes, 'mastery');
-    mastery.template.resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
-    const [acl] = ofType(mastery, 'AWS::WAFv2::WebACL');
+    const [aclId, acl] =
+      ofType(stackOf(of, name), 'AWS::WAFv2::WebACL').find(
+        ([, { Properties }]) => Properties['Name'] === `mastery-reports-prod-${name}`,
+      ) ?? [];
+    const associations = ofType(stackOf(of, name), 'AWS::WAFv2::WebACLAssociation').filter(
+      ([, { Properties }]) => JSON.stringify(Properties['ResourceArn']).includes(`"${apiOf(of, name)[0]}"`),
+    );
+    expect(associations.map(([, { Properties }]) => Properties['WebACLArn'])).toStrictEqual([
+      { 'Fn::GetAtt': [aclId, 'Arn'] },
+    ]);
     const { Rules } = z
       .object({ Rules: z.array(z.looseObject({ Name: z.string(), Priority: z.number() })) })
-      .parse(acl?.[1].Properties);
+      .parse(acl?.Properties);
     expect(Rules[0]).toMatchObject({
       Priority: 0,
       Action: { Block: {} },

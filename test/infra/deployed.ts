@@ -4,10 +4,15 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as z from 'zod';
+import { backgroundFunctions, type BackgroundFunction } from '#shared/contract/background.ts';
+import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
+import type { GateName } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
+import { serveSandbox } from '#shared/contract/sandbox.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 import { deployment } from '#lib/deployment.ts';
-import type { GateName } from '#lib/gates.ts';
+import { offlineRelease } from '#lib/gates.ts';
 import { stageNamed, type Stage } from '#lib/stage-config/stages.ts';
 
 const cdkJson = z.object({ context: z.record(z.string(), z.unknown()) });
@@ -34,13 +39,17 @@ export interface Synthesized {
 export interface Deployed {
   readonly stores: Synthesized;
   readonly services: ReadonlyMap<ServiceName, Synthesized>;
+  readonly sandbox: Synthesized;
   readonly operations: Synthesized;
 }
 
 export interface DeployedOptions {
   readonly routes?: readonly Route[];
+  readonly background?: readonly BackgroundFunction[];
   /** Default: all that the routes stand behind. */
   readonly gates?: readonly GateName[];
+  /** In place of gates. */
+  readonly release?: ReleaseState;
   readonly stage?: Stage;
 }
 
@@ -52,7 +61,7 @@ export function stage(name: string): Stage {
 }
 
 /** Bundles that are none: a template does not look into them. */
-function stubbedAssets(of: readonly Route[]): string {
+function stubbedAssets(of: readonly DeployedFunction[]): string {
   const assets = mkdtempSync(join(tmpdir(), 'assets-'));
   for (const { operationId } of of) {
     mkdirSync(join(assets, operationId));
@@ -66,13 +75,15 @@ export function appOf(options: DeployedOptions = {}): {
   readonly app: App;
   readonly stacks: ReturnType<typeof deployment>;
 } {
-  const of = options.routes ?? routes;
+  const served = options.routes ?? routes;
+  const functions = [...served, ...(options.background ?? backgroundFunctions), serveSandbox];
   const app = new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk-')), analyticsReporting: false });
   const stacks = deployment(app, {
     stage: options.stage ?? stage('prod'),
-    gates: new Set(options.gates ?? of.flatMap(({ gates }) => gates)),
-    routes: of,
-    assets: stubbedAssets(of),
+    release:
+      options.release ?? offlineRelease(new Set(options.gates ?? served.flatMap(({ gates }) => gates))),
+    functions,
+    assets: stubbedAssets(functions),
   });
   return { app, stacks };
 }
@@ -80,6 +91,7 @@ export function appOf(options: DeployedOptions = {}): {
 /** What a stage deploys. */
 export function deployed(options: DeployedOptions = {}): Deployed {
   const { stacks } = appOf(options);
+  if (stacks.sandbox === undefined) throw new Error('no stack of the sandbox');
   const synthesized = (of: (typeof stacks)['stores']): Synthesized => {
     const template = Template.fromStack(of);
     const json = z
@@ -93,6 +105,7 @@ export function deployed(options: DeployedOptions = {}): Deployed {
   return {
     stores: synthesized(stacks.stores),
     services: new Map([...stacks.services].map(([name, of]) => [name, synthesized(of)])),
+    sandbox: synthesized(stacks.sandbox),
     operations: synthesized(stacks.operations),
   };
 }
@@ -107,4 +120,9 @@ export function serviceOf({ services }: Deployed, name: ServiceName): Synthesize
   const found = services.get(name);
   if (found === undefined) throw new Error(`no stack of the service ${name}`);
   return found;
+}
+
+/** The template of a service that must be there, or of the sandbox. */
+export function deploymentStack(of: Deployed, name: DeploymentName): Synthesized {
+  return name === 'sandbox' ? of.sandbox : serviceOf(of, name);
 }

@@ -1,15 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
+import {
+  deployedFunctions,
+  deploymentOf,
+  isRoute,
+  type DeployedFunction,
+} from '#shared/contract/functions.ts';
 import type { Grant } from '#shared/contract/grants.ts';
-import type { Route } from '#shared/contract/route.ts';
-import { routes, routesOf } from '#shared/contract/routes.ts';
-import { variablesOf as variablesOfRoute } from '#shared/http/environment.ts';
+import { routes } from '#shared/contract/routes.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { variablesOf as demandedByRoute, variablesOfBackground } from '#shared/http/environment.ts';
 import { accessOf } from '#lib/constructs/grants.ts';
 import { App, Stack } from 'aws-cdk-lib';
-import { deployed, ofType, serviceOf, stage, type Resource, type Synthesized } from './deployed.ts';
+import { deployed, deploymentStack, ofType, stage, type Resource, type Synthesized } from './deployed.ts';
 
 const everything = deployed();
-const stackOf = ({ service }: Pick<Route, 'service'>): Synthesized => serviceOf(everything, service);
+const stackOf = (row: DeployedFunction): Synthesized => deploymentStack(everything, deploymentOf(row));
 
 const statement = z.object({
   Effect: z.literal('Allow'),
@@ -37,6 +44,25 @@ const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
       on: /^\{"Fn::GetStackOutput":.*"ControlTableArn"\}\}$/,
     },
   ],
+  'improvement:read': [{ actions: ['dynamodb:GetItem', 'dynamodb:Query'], on: improvementTable() }],
+  'improvement:write': [
+    {
+      actions: [
+        'dynamodb:ConditionCheckItem',
+        'dynamodb:DeleteItem',
+        'dynamodb:GetItem',
+        'dynamodb:PutItem',
+        'dynamodb:Query',
+        'dynamodb:UpdateItem',
+      ],
+      on: improvementTable(),
+    },
+  ],
+  'improvement:queue': [{ actions: ['sqs:SendMessage'], on: runQueue() }],
+  'receipts:read': [{ actions: ['s3:GetObject'], on: receiptObjects() }],
+  'receipts:write': [{ actions: ['s3:PutObject'], on: receiptObjects() }],
+  'receipts:link': [],
+  'keys:receipt-link': keys('receipt-link'),
   'keys:continuation': keys('continuation'),
   'keys:cursor': keys('cursor'),
   'keys:idempotency': keys('idempotency'),
@@ -50,6 +76,19 @@ const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
     },
   ],
 };
+
+function improvementTable(): RegExp {
+  return /^\{"Fn::GetStackOutput":.*"ImprovementTableArn"\}\}$/;
+}
+
+function runQueue(): RegExp {
+  return /^\{"Fn::GetStackOutput":.*"RunQueueArn"\}\}$/;
+}
+
+/** Each object of the bucket, and not the bucket. */
+function receiptObjects(): RegExp {
+  return /^\{"Fn::Join":\["",\[\{"Fn::GetStackOutput":[^[\]]*"ReceiptsBucketArn"\}\},"\/\*"\]\]\}$/;
+}
 
 /** Key ring items lie under `key#<purpose>` (shared/aws/settings-table.ts). */
 function keys(purpose: string): readonly Rule[] {
@@ -73,45 +112,70 @@ const always: readonly Rule[] = [
   { actions: ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], on: /^"\*"$/ },
 ];
 
+/** What comes with what calls a function: Lambda takes messages in the worker’s name, everything else comes to the function. */
+const allowedByTrigger: Readonly<Record<BackgroundFunction['trigger'], readonly Rule[]>> = {
+  queue: [
+    {
+      actions: [
+        'sqs:ChangeMessageVisibility',
+        'sqs:DeleteMessage',
+        'sqs:GetQueueAttributes',
+        'sqs:ReceiveMessage',
+      ],
+      on: runQueue(),
+    },
+  ],
+  schedule: [],
+  link: [],
+  sandbox: [],
+};
+
 const variablesOf: Readonly<Record<Grant, string>> = {
   'records:read': 'RECORDS_TABLE',
   'control:write': 'CONTROL_TABLE',
+  'improvement:read': 'IMPROVEMENT_TABLE',
+  'improvement:write': 'IMPROVEMENT_TABLE',
+  'improvement:queue': 'IMPROVEMENT_QUEUE_URL',
+  'receipts:read': 'RECEIPTS_BUCKET',
+  'receipts:write': 'RECEIPTS_BUCKET',
+  'receipts:link': 'RECEIPTS_URL',
+  'keys:receipt-link': 'SETTINGS_TABLE',
   'keys:continuation': 'SETTINGS_TABLE',
   'keys:cursor': 'SETTINGS_TABLE',
   'keys:idempotency': 'SETTINGS_TABLE',
   'keys:pseudonym': 'SETTINGS_TABLE',
   'profiles:read': 'PROFILES_PATH',
 };
-const commonVariables = [
-  'STAGE',
-  'TOKEN_ISSUER',
-  'TOKEN_AUDIENCE',
-  'TOKEN_JWKS_URL',
-  'TOKEN_ALGORITHMS',
-  'PROBLEMS_URL',
-  'LOG_LEVEL',
-];
+const tokenVariables = ['TOKEN_ISSUER', 'TOKEN_AUDIENCE', 'TOKEN_JWKS_URL', 'TOKEN_ALGORITHMS'];
+/** What a function reads whatever its grants are: only a route verifies tokens, and only who answers a caller names problems. */
+const commonVariables: Readonly<Record<'route' | BackgroundFunction['trigger'], readonly string[]>> = {
+  route: ['STAGE', 'LOG_LEVEL', 'PROBLEMS_URL', ...tokenVariables],
+  link: ['STAGE', 'LOG_LEVEL', 'PROBLEMS_URL'],
+  sandbox: ['STAGE', 'LOG_LEVEL', 'PROBLEMS_URL'],
+  queue: ['STAGE', 'LOG_LEVEL'],
+  schedule: ['STAGE', 'LOG_LEVEL'],
+};
 
-function functionOf(route: Route): Resource {
-  const found = ofType(stackOf(route), 'AWS::Lambda::Function').find(
-    ([, { Properties }]) => Properties['FunctionName'] === `mastery-reports-prod-${route.operationId}`,
+function functionOf(row: DeployedFunction): Resource {
+  const found = ofType(stackOf(row), 'AWS::Lambda::Function').find(
+    ([, { Properties }]) => Properties['FunctionName'] === `mastery-reports-prod-${row.operationId}`,
   );
-  if (!found) throw new Error(`no function of ${route.operationId}`);
+  if (!found) throw new Error(`no function of ${row.operationId}`);
   return found[1];
 }
 
 /** Every statement of a function’s role, inline or attached. */
-function statementsOf(route: Route): readonly Statement[] {
+function statementsOf(row: DeployedFunction): readonly Statement[] {
   const roleId = z
     .object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) })
-    .parse(functionOf(route).Properties['Role'])['Fn::GetAtt'][0];
+    .parse(functionOf(row).Properties['Role'])['Fn::GetAtt'][0];
   const role = z
     .object({
       Policies: z.array(z.object({ PolicyDocument: policyDocument })),
       ManagedPolicyArns: z.undefined(),
     })
-    .parse({ ManagedPolicyArns: undefined, ...stackOf(route).resources[roleId]?.Properties });
-  const attached = ofType(stackOf(route), 'AWS::IAM::Policy')
+    .parse({ ManagedPolicyArns: undefined, ...stackOf(row).resources[roleId]?.Properties });
+  const attached = ofType(stackOf(row), 'AWS::IAM::Policy')
     .map(([, { Properties }]) =>
       z
         .object({ PolicyDocument: policyDocument, Roles: z.array(z.object({ Ref: z.string() })) })
@@ -129,21 +193,23 @@ function matches({ Action, Resource: on, Condition }: Statement, rule: Rule): bo
   );
 }
 
-it.each(['mastery', 'reports'] as const)(
-  'there is one function for each route of the service %s, and no other',
-  (service) => {
-    expect(ofType(stackOf({ service }), 'AWS::Lambda::Function')).toHaveLength(routesOf(service).length);
+it.each(['mastery', 'reports', 'sandbox'] as const)(
+  'there is one function for each row of %s, and no other',
+  (name) => {
+    expect(ofType(deploymentStack(everything, name), 'AWS::Lambda::Function')).toHaveLength(
+      deployedFunctions.filter((row) => deploymentOf(row) === name).length,
+    );
   },
 );
 
-describe.each(routes.map((route) => [route.operationId, route] as const))('%s', (_, route) => {
+describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('%s', (_, row) => {
   it('runs as its row says', () => {
-    expect(functionOf(route).Properties).toMatchObject({
+    expect(functionOf(row).Properties).toMatchObject({
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
       Handler: 'index.handler',
-      MemorySize: route.lambda.memoryMb,
-      Timeout: route.lambda.timeoutSeconds,
+      MemorySize: row.lambda.memoryMb,
+      Timeout: row.lambda.timeoutSeconds,
       TracingConfig: { Mode: 'Active' },
     });
   });
@@ -151,30 +217,34 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
   it('logs to a group of its own that forgets after the stage’s retention', () => {
     const { LogGroup } = z
       .object({ LogGroup: z.object({ Ref: z.string() }) })
-      .parse(functionOf(route).Properties['LoggingConfig']);
-    expect(stackOf(route).resources[LogGroup.Ref]).toMatchObject({
+      .parse(functionOf(row).Properties['LoggingConfig']);
+    expect(stackOf(row).resources[LogGroup.Ref]).toMatchObject({
       Type: 'AWS::Logs::LogGroup',
       Properties: { RetentionInDays: stage('prod').config.logRetentionDays },
     });
   });
 
   it('may do what its grants name, where they name it, and nothing else', () => {
-    const expected = [...always, ...route.lambda.grants.flatMap((grant) => allowed[grant])];
-    const unexplained = statementsOf(route).filter((found) => !expected.some((rule) => matches(found, rule)));
-    const missing = expected.filter((rule) => !statementsOf(route).some((found) => matches(found, rule)));
+    const expected = [
+      ...always,
+      ...row.lambda.grants.flatMap((grant) => allowed[grant]),
+      ...(isRoute(row) ? [] : allowedByTrigger[row.trigger]),
+    ];
+    const unexplained = statementsOf(row).filter((found) => !expected.some((rule) => matches(found, rule)));
+    const missing = expected.filter((rule) => !statementsOf(row).some((found) => matches(found, rule)));
     expect({ unexplained, missing }).toStrictEqual({ unexplained: [], missing: [] });
   });
 
   it('has no wildcard among its actions', () => {
     expect(
-      statementsOf(route)
+      statementsOf(row)
         .flatMap(({ Action }) => Action)
         .filter((action) => action.includes('*')),
     ).toStrictEqual([]);
   });
 
   it('decrypts only under the purposes that its grants name', () => {
-    const purposes = statementsOf(route).flatMap(({ Condition }) =>
+    const purposes = statementsOf(row).flatMap(({ Condition }) =>
       [
         z
           .object({
@@ -185,7 +255,7 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
           .safeParse(Condition).data?.StringEquals['kms:EncryptionContext:purpose'] ?? [],
       ].flat(),
     );
-    const named = route.lambda.grants
+    const named = row.lambda.grants
       .filter((grant) => grant.startsWith('keys:'))
       .map((grant) => grant.slice('keys:'.length));
     expect(purposes.toSorted()).toStrictEqual(named.toSorted());
@@ -194,12 +264,33 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
   it('gets exactly the variables that it needs', () => {
     const { Variables } = z
       .object({ Variables: z.record(z.string(), z.unknown()) })
-      .parse(functionOf(route).Properties['Environment']);
-    const expected = new Set([...commonVariables, ...route.lambda.grants.map((grant) => variablesOf[grant])]);
+      .parse(functionOf(row).Properties['Environment']);
+    const common = commonVariables[isRoute(row) ? 'route' : row.trigger];
+    const expected = new Set([...common, ...row.lambda.grants.map((grant) => variablesOf[grant])]);
     expect(Object.keys(Variables).toSorted()).toStrictEqual([...expected].toSorted());
-    expect(Object.keys(Variables)).toEqual(expect.arrayContaining([...variablesOfRoute(route)]));
+    expect(Object.keys(Variables)).toEqual(
+      expect.arrayContaining([...(isRoute(row) ? demandedByRoute(row) : variablesOfBackground(row))]),
+    );
   });
 
+  it('is called by nothing but its own caller', () => {
+    const name = ofType(stackOf(row), 'AWS::Lambda::Function').find(
+      ([, found]) => found === functionOf(row),
+    )?.[0];
+    const callers = ofType(stackOf(row), 'AWS::Lambda::Permission')
+      .filter(([, { Properties }]) => JSON.stringify(Properties['FunctionName']).includes(`"${name}"`))
+      .map(([, { Properties }]) => Properties['Principal']);
+    const caller =
+      isRoute(row) || row.trigger === 'link' || row.trigger === 'sandbox'
+        ? 'apigateway.amazonaws.com'
+        : 'events.amazonaws.com';
+    // The sandbox serves all of its routes by one function.
+    const times = isRoute(row) || row.trigger !== 'sandbox' ? 1 : Object.keys(sandboxRoutes).length;
+    expect(callers).toStrictEqual(!isRoute(row) && row.trigger === 'queue' ? [] : Array(times).fill(caller));
+  });
+});
+
+describe.each(routes.map((route) => [route.operationId, route] as const))('%s', (_, route) => {
   it('is invoked by its own method and path only', () => {
     const permissions = ofType(stackOf(route), 'AWS::Lambda::Permission').filter(([, { Properties }]) =>
       JSON.stringify(Properties['SourceArn']).includes(
@@ -215,15 +306,24 @@ describe.each(routes.map((route) => [route.operationId, route] as const))('%s', 
 });
 
 it.each(Object.keys(allowed) as Grant[])(
-  'a route with nothing but %s gets nothing of another grant',
+  'a function with nothing but %s gets nothing of another grant',
   (grant) => {
     const stack = new Stack(new App(), 'Probe');
-    const named = (name: string): { name: string; arn: string } => ({ name, arn: `arn:${name}` });
+    const named = (name: string): { name: string; arn: string; url: string } => ({
+      name,
+      arn: `arn:${name}`,
+      url: `https://${name}.example`,
+    });
     const { statements } = accessOf(stack, [grant], 'prod', {
       records: named('records'),
       control: named('control'),
       settings: named('settings'),
+      improvement: named('improvement'),
       keyArn: 'arn:key',
+      runs: named('runs'),
+      deadLetters: named('deadLetters'),
+      receipts: named('receipts'),
+      receiptsUrl: 'https://receipts.example',
     });
     expect(statements.map(({ actions }) => actions.toSorted())).toStrictEqual(
       allowed[grant].map(({ actions }) => [...actions]),

@@ -1,5 +1,7 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { analyzeRun } from '#shared/contract/background.ts';
 import { tables, type TableDefinition } from '#shared/aws/tables.ts';
 import { deployed, ofType, stage } from './deployed.ts';
 import { placeholders, stages } from '#lib/stage-config/stages.ts';
@@ -49,10 +51,121 @@ describe('the key', () => {
   });
 });
 
+describe('the queue of runs', () => {
+  const queues = ofType(stores, 'AWS::SQS::Queue').map(([id, { Properties }]) => ({
+    id,
+    ...z
+      .object({
+        MessageRetentionPeriod: z.number(),
+        SqsManagedSseEnabled: z.literal(true),
+        VisibilityTimeout: z.number().optional(),
+        RedrivePolicy: z
+          .object({
+            deadLetterTargetArn: z.object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) }),
+            maxReceiveCount: z.number(),
+          })
+          .optional(),
+      })
+      .parse(Properties),
+  }));
+  const runs = queues.find(({ RedrivePolicy }) => RedrivePolicy !== undefined);
+  const deadLetters = queues.find(({ RedrivePolicy }) => RedrivePolicy === undefined);
+
+  it('hides a message for at least six times as long as its worker may take', () => {
+    expect(runs?.VisibilityTimeout).toBeGreaterThanOrEqual(6 * analyzeRun.lambda.timeoutSeconds);
+  });
+
+  it('gives a message up after five times, to a queue that keeps it longer than its own would', () => {
+    expect(queues).toHaveLength(2);
+    expect(runs?.RedrivePolicy).toStrictEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': [deadLetters?.id, 'Arn'] },
+      maxReceiveCount: 5,
+    });
+    expect(deadLetters?.MessageRetentionPeriod).toBe(14 * 24 * 60 * 60);
+    expect(deadLetters?.MessageRetentionPeriod).toBeGreaterThan(runs?.MessageRetentionPeriod ?? Infinity);
+  });
+
+  it.each(queues.map(({ id }) => id))('%s is spoken to over TLS only', (id) => {
+    stores.template.hasResourceProperties('AWS::SQS::QueuePolicy', {
+      Queues: [{ Ref: id }],
+      PolicyDocument: {
+        Statement: [
+          {
+            Action: 'sqs:*',
+            Effect: 'Deny',
+            Principal: { AWS: '*' },
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          },
+        ],
+      },
+    });
+  });
+});
+
+describe('the receipts', () => {
+  const [[bucketId, bucket] = []] = ofType(stores, 'AWS::S3::Bucket');
+  const objects = { 'Fn::Join': ['', [{ 'Fn::GetAtt': [bucketId, 'Arn'] }, '/*']] };
+
+  it('are encrypted, in versions, closed to the public and outlive the stack', () => {
+    expect(ofType(stores, 'AWS::S3::Bucket')).toHaveLength(1);
+    expect(bucket).toMatchObject({
+      DeletionPolicy: 'Retain',
+      Properties: {
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+        },
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        VersioningConfiguration: { Status: 'Enabled' },
+      },
+    });
+    expect(bucket?.Properties).not.toHaveProperty('LifecycleConfiguration');
+  });
+
+  it.each([
+    ['no call without TLS', ['s3:*'], { Bool: { 'aws:SecureTransport': 'false' } }],
+    ['no deletion', ['s3:DeleteObject', 's3:DeleteObjectVersion'], undefined],
+    ['no write but of a key that is free', ['s3:PutObject'], { Null: { 's3:if-none-match': 'true' } }],
+    ['no expiry', ['s3:PutLifecycleConfiguration'], undefined],
+  ])('suffer %s, from nobody [RP-211]', (_, actions, condition) => {
+    const { Statement } = z
+      .object({ PolicyDocument: z.object({ Statement: z.array(z.looseObject({ Action: z.unknown() })) }) })
+      .parse(ofType(stores, 'AWS::S3::BucketPolicy')[0]?.[1].Properties).PolicyDocument;
+    const found = Statement.filter(
+      ({ Action }) => JSON.stringify([Action].flat()) === JSON.stringify(actions),
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ Effect: 'Deny', Principal: { AWS: '*' } });
+    expect(found[0]?.['Condition']).toStrictEqual(condition);
+    const bucketItself = { 'Fn::GetAtt': [bucketId, 'Arn'] };
+    const on =
+      actions[0] === 's3:*'
+        ? [bucketItself, objects]
+        : actions[0] === 's3:PutLifecycleConfiguration'
+          ? bucketItself
+          : objects;
+    expect(found[0]?.['Resource']).toStrictEqual(on);
+  });
+
+  it('are granted to nobody by the bucket itself', () => {
+    expect(JSON.stringify(ofType(stores, 'AWS::S3::BucketPolicy'))).not.toContain('"Allow"');
+  });
+});
+
 describe('what other stacks read', () => {
   it('is the same whatever the gates and routes, so that a closed gate never deadlocks', () => {
-    const withNothing = deployed({ routes: [] }).stores;
-    expect(withNothing.template.toJSON()).toStrictEqual(stores.template.toJSON());
+    for (const others of [
+      { routes: [] },
+      { gates: [] },
+      { gates: ['A', 'D'] },
+      { gates: ['D', 'F'] },
+    ] as const)
+      expect(deployed(others).stores.template.toJSON()).toStrictEqual(stores.template.toJSON());
     expect(stores.outputs).toStrictEqual([
       'RecordsTableName',
       'RecordsTableArn',
@@ -60,7 +173,17 @@ describe('what other stacks read', () => {
       'ControlTableArn',
       'SettingsTableName',
       'SettingsTableArn',
+      'ImprovementTableName',
+      'ImprovementTableArn',
       'KeyArn',
+      'RunQueueName',
+      'RunQueueArn',
+      'RunQueueUrl',
+      'DeadLetterQueueName',
+      'DeadLetterQueueArn',
+      'DeadLetterQueueUrl',
+      'ReceiptsBucketName',
+      'ReceiptsBucketArn',
     ]);
   });
 });
@@ -78,10 +201,22 @@ describe('the stages', () => {
       token: { ...prod.config.token, issuer: 'https://id.school.org', jwksUrl: 'https://id.school.org/jwks' },
       problemsUrl: 'https://docs.school.org/problems',
       runbookUrl: 'https://docs.school.org/runbook',
+      // RFC 7517, appendix A.1.
+      releaseKey: {
+        kty: 'EC',
+        crv: 'P-256',
+        x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+        y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+      },
     } as const;
     expect(placeholders({ name: 'prod', config: filled })).toStrictEqual([]);
     expect(
       placeholders({ name: 'prod', config: { ...filled, problemsUrl: 'https://docs.example/problems' } }),
     ).toStrictEqual(['problemsUrl']);
+    const { releaseKey } = filled;
+    for (const other of [prod.config.releaseKey, { ...releaseKey, y: releaseKey.x }])
+      expect(placeholders({ name: 'prod', config: { ...filled, releaseKey: other } })).toStrictEqual([
+        'releaseKey',
+      ]);
   });
 });

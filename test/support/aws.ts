@@ -1,10 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { KMSClient } from '@aws-sdk/client-kms';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import {
   awsEnvironment,
   localCredentials,
+  localBuckets,
   localKeyAlias,
+  localQueues,
   localStage,
   localTables,
   tableEnvironment,
@@ -18,26 +22,40 @@ export interface TestAws {
   readonly env: Readonly<Record<string, string>>;
   readonly dynamo: DynamoDBClient;
   readonly kms: KMSClient;
+  readonly s3: S3Client;
+  readonly sqs: SQSClient;
   readonly ssm: SSMClient;
   close(): Promise<void>;
 }
 
-/** An AWS double of a test file's own, on any free port, with the project's tables and the key ring's KMS key, and clients for it. */
+/** An AWS double of a test file's own, on any free port, with the project's tables, queues and buckets and the key ring's KMS key, and clients for it. */
 export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
-  const aws = await startAws({ tables: localTables(), keyAliases: [localKeyAlias], ...options });
+  const aws = await startAws({
+    tables: localTables(),
+    queues: localQueues(),
+    buckets: localBuckets(),
+    keyAliases: [localKeyAlias],
+    ...options,
+  });
   const client = { endpoint: aws.url, region: 'us-east-1', credentials: localCredentials, maxAttempts: 1 };
   const dynamo = new DynamoDBClient(client);
   const kms = new KMSClient(client);
+  const s3 = new S3Client(client);
+  const sqs = new SQSClient(client);
   const ssm = new SSMClient(client);
   return {
     aws,
     env: { ...awsEnvironment(aws.url), ...tableEnvironment(), STAGE: localStage },
     dynamo,
     kms,
+    s3,
+    sqs,
     ssm,
     async close() {
       dynamo.destroy();
       kms.destroy();
+      s3.destroy();
+      sqs.destroy();
       ssm.destroy();
       await aws.close();
     },

@@ -7,6 +7,7 @@ export function createMemoryKeyRing(): KeyRing {
     idempotency: 2,
     pseudonym: 3,
     cursor: 4,
+    'receipt-link': 5,
   };
   const key = (purpose: KeyPurpose): Uint8Array => new Uint8Array(32).fill(kids[purpose]);
   return {

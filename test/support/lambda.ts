@@ -4,6 +4,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
+import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import type { ReleaseState } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
@@ -160,7 +161,7 @@ export interface TestLambda {
   /** Sends a request with a valid token and, where the route takes one, an Idempotency-Key. */
   invoke(request?: TestRequest): Promise<TestAnswer>;
   /** The same before the answer goes out: of a body that is written in pieces, none has been written. */
-  answer(request?: TestRequest): Promise<PipelineAnswer>;
+  answer(request?: TestRequest): Promise<PipelineAnswer<CheckedBody>>;
 }
 
 /**

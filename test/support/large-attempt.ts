@@ -1,5 +1,5 @@
 import type { Fetch } from '#shared/platform/http-platform.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
-import { operations } from '#shared/platform/operations.ts';
+import { allOperations } from '#shared/platform/all-operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { TestStack } from './stack.ts';
 
 const recordedCalls = z.object({
@@ -48,7 +49,7 @@ export function depthOf(calls: readonly RecordedCall[]): number {
 
 /** Slows every operation down, so that calls of one wave overlap for certain, however busy the machine is. */
 export async function slowDown(stack: Pick<TestStack, 'fault'>, milliseconds: number): Promise<void> {
-  for (const { id: operation, method } of Object.values(operations))
+  for (const { id: operation, method } of allOperations)
     await stack.fault({ operation, method, kind: 'latency', milliseconds, times: 10_000 });
 }
 

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import * as z from 'zod';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { DeploymentName } from '#shared/contract/functions.ts';
+import type { Route } from '#shared/contract/route.ts';
 import type { GatewayReply } from './gateway-call.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Holds answers against the OpenAPI document that clients read, and not against the code that it was made from. */
-export function openPublishedContract(service: ServiceName): (route: Route, reply: GatewayReply) => void {
-  const file = new URL(`../../docs/openapi/${service}.json`, import.meta.url);
+export function openPublishedContract(name: DeploymentName): (route: Route, reply: GatewayReply) => void {
+  const file = new URL(`../../docs/openapi/${name}.json`, import.meta.url);
   const document = JSON.parse(readFileSync(file, 'utf8')) as Json;
 
   const at = (place: unknown, ...steps: readonly string[]): Json => {

@@ -44,7 +44,7 @@ const hostileIds = [
 ];
 
 /** Any platform reference [RP-049, RP-050]. */
-const reference: Arbitrary<string> = fc
+export const reference: Arbitrary<string> = fc
   .oneof(
     { weight: 1, arbitrary: fc.constantFrom(...hostileIds) },
     { weight: 3, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 24 }) },
@@ -57,13 +57,13 @@ function references(minLength: number, maxLength: number): Arbitrary<string[]> {
 }
 
 /** A name or version as its owner gives it. */
-const text: Arbitrary<string> = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+export const text: Arbitrary<string> = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 
 const finite: Arbitrary<number> = fc.double({ noNaN: true, noDefaultInfinity: true });
 const magnitude: Arbitrary<number> = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
 
 /** Two instants of one second that no number of milliseconds tells apart, among others. */
-const instant: Arbitrary<string> = fc.oneof(
+export const instant: Arbitrary<string> = fc.oneof(
   fc
     .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),

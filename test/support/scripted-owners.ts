@@ -1,7 +1,7 @@
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 
@@ -10,7 +10,12 @@ export type OperationName = keyof typeof operations;
 
 /** What an owner gives for one call: a value that its row's schema takes, under an entity tag or none, or a fault. */
 export type Scripted =
-  { readonly value: unknown; readonly etag?: string } | Pick<UpstreamFault, 'kind' | 'status'>;
+  | {
+      readonly value: unknown;
+      readonly etag?: string;
+      /** SHA-256 hex of its bytes; default: zeros. */ readonly bodyHash?: string;
+    }
+  | Pick<UpstreamFault, 'kind' | 'status'>;
 
 /** The owners' answers by operation: one after another, the last one for ever. */
 export type Script = Readonly<Partial<Record<OperationName, Scripted | readonly Scripted[]>>>;
@@ -77,7 +82,7 @@ function resultOf<T>(
     const { service, id } = operation;
     return err({ ...scripted, service, operation: id, transient: scripted.kind === 'unavailable' });
   }
-  const { value, etag } = scripted;
+  const { value, etag, bodyHash = '0'.repeat(64) } = scripted;
   if (asked !== undefined && etag === asked) return ok('unchanged');
   const parsed = operation.answer.safeParse(value);
   if (!parsed.success)
@@ -87,6 +92,6 @@ function resultOf<T>(
     etag,
     status: 200,
     upstreamRequestId: undefined,
-    bodyHash: '0'.repeat(64),
+    bodyHash,
   });
 }

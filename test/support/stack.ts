@@ -8,6 +8,8 @@ import type { Seed } from '#local/seeds/seed.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
+import { backgroundFunctions } from '#shared/contract/background.ts';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { createRunClient } from '#tools/journey/run-client.ts';
@@ -30,9 +32,13 @@ export interface TestStack extends Stack {
   readonly runClient: (tenantId: string) => RunClient;
 }
 
-/** Starts a stack, of all routes as they are unless it is given others. */
+/** Starts a stack, of all functions as they are unless it is given others. Its sweeper runs when it is told to. */
 export async function startTestStack(
-  options: { readonly seedDirectory?: string; readonly routes?: readonly Route[] } = {},
+  options: {
+    readonly seedDirectory?: string;
+    readonly routes?: readonly Route[];
+    readonly background?: readonly BackgroundFunction[];
+  } = {},
 ): Promise<TestStack> {
   const bundles = inject('bundles');
   if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
@@ -43,6 +49,7 @@ export async function startTestStack(
     port: 0,
     seed: seed.value,
     routes: options.routes ?? routes,
+    background: options.background ?? backgroundFunctions,
     bundles: bundles.functions,
     issuerKey: await createIssuerKey(),
     documents: { openApi: new Map(), problemPages: new Map() },

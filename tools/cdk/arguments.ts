@@ -42,7 +42,7 @@ export function cdkArguments(command: CdkCommand, given: readonly string[]): Res
     const open = placeholders(named.value);
     if (command === 'deploy' && open.length > 0) {
       return err(
-        `${stage} is not filled in yet: ${open.join(', ')} (lib/stage-config/stages.ts) still point to .example`,
+        `${stage} is not filled in yet: ${open.join(', ')} (lib/stage-config/stages.ts, docs/deploy.md step 2)`,
       );
     }
   }

@@ -1,11 +1,18 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Gate, ServiceName } from '#shared/contract/route.ts';
+import { gates, provable } from '#shared/contract/gates.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
+import { renderCatalogSchema } from './catalog-schema.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 import { renderOpenApi } from './openapi.ts';
 import { renderProblemPages } from './problem-pages.ts';
+import { renderSandboxOpenApi } from './sandbox.ts';
 
-const everyGate: ReadonlySet<Gate> = new Set<Gate>(['A', 'B', 'C', 'D', 'F']);
+const everything: ReleaseState = {
+  open: new Set(gates.filter((gate) => gate !== 'E')),
+  proved: new Set(provable),
+};
 const services: readonly ServiceName[] = ['mastery', 'reports'];
 
 /** Folders below `docs` that hold generated files and nothing else. */
@@ -13,20 +20,27 @@ const generatedFolders = ['openapi', 'problems'] as const;
 
 /**
  * The generated files by their path below `docs`. OpenAPI documents describe the services with every gate open; what a deployment publishes
- * is rendered for its own gates. A service without any route has no document.
+ * is rendered for its own gates. A service without any route has no document. The sandbox has no gates.
  */
 export function generatedFiles(): ReadonlyMap<string, string> {
-  const documents = services
-    .filter((service) => routesOf(service).length > 0)
-    .map((service): [string, string] => [
-      join('openapi', `${service}.json`),
-      `${JSON.stringify(renderOpenApi(service, everyGate), null, 2)}\n`,
-    ]);
+  const documents = [
+    ...services
+      .filter((service) => routesOf(service).length > 0)
+      .map((service) => [service, renderOpenApi(service, everything)] as const),
+    ['sandbox', renderSandboxOpenApi()] as const,
+  ].map(([name, document]): [string, string] => [
+    join('openapi', `${name}.json`),
+    `${JSON.stringify(document, null, 2)}\n`,
+  ]);
   const pages = [...renderProblemPages()].map(([name, html]): [string, string] => [
     join('problems', `${name}.html`),
     html,
   ]);
-  return new Map([...documents, ...pages]);
+  const catalog: [string, string] = [
+    'catalog.schema.json',
+    `${JSON.stringify(renderCatalogSchema(), null, 2)}\n`,
+  ];
+  return new Map([...documents, catalog, ...pages]);
 }
 
 /** One file that is not as the registries say. `orphan`: nothing makes it any more. */

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
+import { offlineRelease } from '#lib/gates.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import * as examples from '#shared/contract/reports/examples.ts';
@@ -18,6 +14,8 @@ import {
 import type { Route } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routesOf } from '#shared/contract/routes.ts';
+import { closed } from '#shared/release/release-state.ts';
+import { lintOpenApi as lint } from '#test/support/lint-openapi.ts';
 import { renderOpenApi } from './openapi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,40 +35,9 @@ function resolved(document: unknown, value: unknown): unknown {
   return at(document, ...reference.slice(2).split('/'));
 }
 
-const gates = new Set(['A', 'B', 'C', 'D', 'F'] as const);
+const gates = offlineRelease(new Set(['A', 'B', 'C', 'D', 'F']));
 const mastery = renderOpenApi('mastery', gates);
 const reports = renderOpenApi('reports', gates);
-
-/** Lints with the project's own rules; resolves to the linter's report when it finds anything, a line for each finding. */
-async function lint(document: unknown): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
-  const root = resolve(import.meta.dirname, '../..');
-  try {
-    await writeFile(join(folder, 'openapi.json'), JSON.stringify(document));
-    await promisify(execFile)(
-      process.execPath,
-      [
-        join(root, 'node_modules/@redocly/cli/bin/cli.js'),
-        'lint',
-        '--format',
-        'checkstyle',
-        '--config',
-        join(import.meta.dirname, 'redocly.yaml'),
-        join(folder, 'openapi.json'),
-      ],
-      {
-        cwd: folder,
-        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-      },
-    );
-    return '';
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
-    return `${stdout ?? ''}${stderr ?? String(error)}`;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
 
 describe.each([
   ['mastery', mastery],
@@ -204,9 +171,7 @@ describe('renderOpenApi', () => {
       ...readSelectionPolicy,
       success: { ...readSelectionPolicy.success, example: { id: 7 } },
     };
-    expect(await lint(renderOpenApi('mastery', new Set(), [wrong]))).toContain(
-      'no-invalid-media-type-examples',
-    );
+    expect(await lint(renderOpenApi('mastery', closed, [wrong]))).toContain('no-invalid-media-type-examples');
   });
 
   it('opens answers to new members and values, and keeps requests closed [MA-187]', () => {
@@ -231,14 +196,14 @@ describe('renderOpenApi', () => {
   it('publishes a gated route only while all of its gates are open', () => {
     const gated: Route = { ...readSelectionPolicy, gates: ['A', 'D'] };
     const pathsWith = (...gates: readonly ('A' | 'D')[]): readonly string[] =>
-      Object.keys(renderOpenApi('mastery', new Set(gates), [gated]).paths ?? {});
+      Object.keys(renderOpenApi('mastery', offlineRelease(new Set(gates)), [gated]).paths ?? {});
     expect(pathsWith()).toEqual([]);
     expect(pathsWith('A')).toEqual([]);
     expect(pathsWith('A', 'D')).toEqual([gated.path]);
   });
 
   it('is a valid document for a service without an open route', () => {
-    expect(renderOpenApi('reports', new Set(), [])).toMatchObject({ openapi: '3.1.1', paths: {} });
+    expect(renderOpenApi('reports', closed, [])).toMatchObject({ openapi: '3.1.1', paths: {} });
   });
 
   it('describes the envelope of the service: problems of reports are told apart by type', () => {
@@ -248,7 +213,7 @@ describe('renderOpenApi', () => {
       scope: 'reports:read',
       success: { status: 200, schema: z.strictObject({}), transfer: 'buffered', headers: [], example: {} },
     };
-    const document = renderOpenApi('reports', new Set(), [route]);
+    const document = renderOpenApi('reports', closed, [route]);
     const schema = at(
       document,
       'paths',

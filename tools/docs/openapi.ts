@@ -4,6 +4,7 @@ import type {
   CreateDocumentOptions,
   ZodOpenApiHeaderObject,
   ZodOpenApiHeadersObject,
+  ZodOpenApiMediaTypeObject,
   ZodOpenApiObject,
   ZodOpenApiOperationObject,
   ZodOpenApiPathsObject,
@@ -19,17 +20,38 @@ import {
 import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import { readinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
-import type { Gate, Route, ServiceName } from '#shared/contract/route.ts';
+import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRowByKey } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
+import { isReleased } from '#shared/release/release-state.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 import { documentedProblemsUrl, problemExample } from './problem-examples.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+/** One document: what it is about, and in what its operations differ from those of others. */
+export interface Edition {
+  readonly service: ServiceName;
+  readonly title: string;
+  readonly introduction: string;
+  /** First label of the documented host. */
+  readonly host: string;
+  readonly routes: readonly Route[];
+  readonly security: (route: Route) => NonNullable<ZodOpenApiOperationObject['security']>;
+  /** Of the token. */
+  readonly securityDescription: string;
+  /** What follows the route's own description. */
+  readonly note: (route: Route) => string;
+  /** Keys of the problem registry. */
+  readonly problemKeys: (route: Route) => readonly string[];
+  /** Example or examples of a success. */
+  readonly examples: (route: Route) => Pick<ZodOpenApiMediaTypeObject, 'example' | 'examples'>;
+}
 
 const titles: Readonly<Record<ServiceName, string>> = {
   mastery: 'Adaptive mastery engine',
@@ -63,50 +85,73 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   classes: 'A class as Analytics has rolled it up.',
   schools: 'A grade of a school as Analytics has rolled it up.',
   forms: 'Whether parallel forms measure alike, as Analytics decided it.',
+  administrations: 'Begin an analysis of one scored administration.',
+  'improvement-runs':
+    'What an analysis has found: how well the blueprint covers named external assessments, and what Bank and Blueprint are asked to revise. Receipt bundles are behind links of five minutes; read the resource again for a new one.',
 };
+
+function descriptionOf(tag: string): string {
+  const description = tagDescriptions[tag];
+  if (description === undefined) throw new Error(`the tag ${tag} has no description`);
+  return description;
+}
 
 const problemSchemas = { mastery: masteryProblem, reports: reportsProblem } as const;
 
 /**
- * The OpenAPI 3.1 document of one service with the routes whose gates are all open, from the route and problem registries. Deterministic:
- * the same registries give the same bytes. A service without an open route has no paths, which is a valid document.
+ * The OpenAPI 3.1 document of one service with the routes that are released, from the route and problem registries. Deterministic:
+ * the same registries give the same bytes. A service without a released route has no paths, which is a valid document.
  * @param routes the registry; tests give their own
  */
 export function renderOpenApi(
   service: ServiceName,
-  gates: ReadonlySet<Gate>,
+  release: ReleaseState,
   routes: readonly Route[] = allRoutes,
 ): OpenApiDocument {
-  const open = routes.filter(
-    (route) => route.service === service && route.gates.every((gate) => gates.has(gate)),
-  );
+  return renderEdition({
+    service,
+    title: titles[service],
+    introduction: introductions[service],
+    host: service,
+    routes: routes.filter((route) => route.service === service && isReleased(route, release)),
+    security: ({ scope }) => [{ bearer: [scope] }],
+    securityDescription: `A JWT of the platform’s issuer with ${tokenClaims[service]} \`scope\` is a space-separated string and must hold the scope that the operation names. The tenant comes from the token alone.`,
+    note: ({ scope }) => `Scope: \`${scope}\`.`,
+    problemKeys: problemKeysOf,
+    examples: ({ success }) => ({ example: success.example }),
+  });
+}
+
+/** The OpenAPI 3.1 document of an edition. */
+export function renderEdition(edition: Edition): OpenApiDocument {
+  const { title, introduction, host, routes } = edition;
   const document: ZodOpenApiObject = {
     openapi: '3.1.1',
     info: {
-      title: titles[service],
+      title,
       version: '1.0.0',
-      description: `${introductions[service]}\n\n${tolerance}`,
+      description: `${introduction}\n\n${tolerance}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
       {
         url: '{baseUrl}',
         description: 'The base address of the service in your deployment, without `/v1`.',
-        variables: { baseUrl: { default: `https://${service}.api.mastery-reports.example` } },
+        variables: { baseUrl: { default: `https://${host}.api.mastery-reports.example` } },
       },
     ],
-    tags: [...new Set(open.map(tagOf))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
-    paths: pathsOf(open),
-    ...(open.length === 0 ? {} : { components: componentsOf(service, open) }),
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: descriptionOf(name) })),
+    paths: pathsOf(edition),
+    ...(routes.length === 0 ? {} : { components: componentsOf(edition) }),
   };
   return createDocument(document, options);
 }
 
-function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
+function pathsOf(edition: Edition): ZodOpenApiPathsObject {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   const shared: SharedResponses = new Map();
-  for (const route of routes) {
-    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, shared);
+  for (const route of edition.routes) {
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, edition, shared);
   }
   return paths;
 }
@@ -118,20 +163,21 @@ const tokenClaims: Readonly<Record<ServiceName, string>> = {
     '`iss`, `aud`, `sub`, `iat`, `exp`, `role` and `tenantId`. Candidates are opened by `studentIds`, classes by `classSourcedIds`, schools by `schoolSourcedIds`: arrays of ids; without the claim there is no access.',
 };
 
-function componentsOf(
-  service: ServiceName,
-  routes: readonly Route[],
-): NonNullable<ZodOpenApiObject['components']> {
+function componentsOf({
+  routes,
+  securityDescription,
+  problemKeys,
+}: Edition): NonNullable<ZodOpenApiObject['components']> {
   return {
     securitySchemes: {
       bearer: {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: `A JWT of the platform’s issuer with ${tokenClaims[service]} \`scope\` is a space-separated string and must hold the scope that the operation names. The tenant comes from the token alone.`,
+        description: securityDescription,
       },
     },
-    headers: usedHeaders(routes),
+    headers: usedHeaders(routes, problemKeys),
   };
 }
 
@@ -140,14 +186,14 @@ function tagOf(route: Route): string {
   return route.path.split('/')[2]?.split(':')[0] ?? route.service;
 }
 
-function operationOf(route: Route, shared: SharedResponses): ZodOpenApiOperationObject {
+function operationOf(route: Route, edition: Edition, shared: SharedResponses): ZodOpenApiOperationObject {
   const { request, success } = route;
   return {
     operationId: route.operationId,
     summary: route.summary,
-    description: `${route.description}\n\nScope: \`${route.scope}\`.`,
+    description: `${route.description}\n\n${edition.note(route)}`,
     tags: [tagOf(route)],
-    security: [{ bearer: [route.scope] }],
+    security: edition.security(route),
     requestParams: { path: request.path, query: request.query, header: requestHeaders(route) },
     ...(request.body === undefined
       ? {}
@@ -167,11 +213,12 @@ function operationOf(route: Route, shared: SharedResponses): ZodOpenApiOperation
       [`${success.status}`]: {
         description: success.status === 201 ? 'Created. A repeated request answers 201 again.' : 'OK.',
         headers: headerReferences(success.headers),
-        content: { 'application/json': { schema: success.schema, example: success.example } },
+        content: { 'application/json': { schema: success.schema, ...edition.examples(route) } },
       },
-      ...problemResponses(route, shared),
+      ...problemResponses(route, edition.problemKeys(route), shared),
     },
     ...(route.gates.length === 0 ? {} : { 'x-gates': [...route.gates] }),
+    ...((route.receipts ?? []).length === 0 ? {} : { 'x-receipts': [...(route.receipts ?? [])] }),
   };
 }
 
@@ -181,10 +228,11 @@ type SharedResponses = Map<string, ZodOpenApiResponseObject>;
 /** Every 4xx and 5xx with the problem types that it can be. */
 function problemResponses(
   route: Route,
+  problemKeys: readonly string[],
   shared: SharedResponses,
 ): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
   const byStatus = new Map<number, ProblemRow[]>();
-  for (const key of problemKeysOf(route)) {
+  for (const key of problemKeys) {
     const row = problemRowByKey(route.service, key);
     if (row === undefined) throw new TypeError(`${route.operationId} names an unregistered problem: ${key}`);
     byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
@@ -361,10 +409,15 @@ function headerReferences(names: readonly AnswerHeader[]): ZodOpenApiHeadersObje
 }
 
 /** The headers that some answer of these routes carries, in the order of their list. */
-function usedHeaders(routes: readonly Route[]): Record<string, ZodOpenApiHeaderObject> {
+function usedHeaders(
+  routes: readonly Route[],
+  problemKeys: Edition['problemKeys'],
+): Record<string, ZodOpenApiHeaderObject> {
   const used = new Set<string>([
     ...everyAnswer,
-    'WWW-Authenticate',
+    ...(routes.some((route) => problemKeys(route).some((key) => key.startsWith('401 ')))
+      ? ['WWW-Authenticate']
+      : []),
     'Retry-After',
     ...routes.flatMap((route) => route.success.headers),
   ]);

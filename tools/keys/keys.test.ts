@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localFiles, writeStackDescription } from '#local/stack/description.ts';
+import { describeFixtures, localFiles, writeStackDescription } from '#local/stack/description.ts';
 import { createKeySettings } from '#shared/aws/settings-table.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import type { TestAws } from '#test/support/aws.ts';
@@ -36,7 +36,10 @@ function describeStack(root: string, awsUrl: string): Promise<void> {
     platformUrl: url,
     awsUrl,
     tenants: [{ tenantId: 'tenant', sub: 'sub', role: 'role', playerToken: 'token' }],
-    fixtures: {},
+    fixtures: describeFixtures(
+      {},
+      { masteryGateAttempt: 'a', adaptiveDiagnosticAttempt: 'b', candidate: 'c', form: 'd' },
+    ),
     pid: process.pid,
     seedDirectory: root,
     logFile: join(root, 'log'),
@@ -73,6 +76,7 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
       stderr: [
         'continuation: there is no active key yet; run init first\n',
         'cursor: there is no active key yet; run init first\n',
+        'receipt-link: there is no active key yet; run init first\n',
       ].join(''),
     });
 
@@ -86,12 +90,13 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
 
     const rotated = await keys(['rotate']);
     expect(rotated.stdout).toMatch(
-      /^continuation: k2 created, pending\..* run rotate again from 20[-:0-9T]+Z on.*\ncursor: k2 created, pending\..*\n$/,
+      /^continuation: k2 created, pending\..* run rotate again from 20[-:0-9T]+Z on.*\ncursor: k2 created, pending\..*\nreceipt-link: k2 created, pending\..*\n$/,
     );
     // The waiting time has not passed.
     expect((await keys(['rotate'])).stdout).toMatch(/^continuation: Containers are learning k2/);
     expect(await kids('continuation')).toEqual(['k1 active', 'k2 pending']);
     expect(await kids('cursor')).toEqual(['k1 active', 'k2 pending']);
+    expect(await kids('receipt-link')).toEqual(['k1 active', 'k2 pending']);
     expect(await kids('idempotency')).toEqual(['k1 active']);
 
     const listed = await keys(['list', '--purpose', 'continuation']);
@@ -116,7 +121,7 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     [
       ['rotate', '--purpose', 'session'],
       1,
-      /--purpose must be one of continuation, cursor, idempotency, pseudonym/,
+      /--purpose must be one of continuation, cursor, idempotency, pseudonym, receipt-link/,
     ],
     [['rotate', '--purpose', 'pseudonym'], 1, /pseudonym is not rotated by schedule/],
     [['rotate', '--leaked'], 1, /--leaked needs --purpose/],

@@ -1,4 +1,4 @@
-import { systemReaders } from '#functions/mastery/records/system-readers.ts';
+import { systemReaders } from '#shared/records/system-readers.ts';
 import { dynamo } from '#shared/aws/clients.ts';
 import { openServiceProfiles } from '#shared/aws/open-service-profiles.ts';
 import { createRecordsTable } from '#shared/aws/records-table.ts';

@@ -5,7 +5,7 @@ import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { openKeyRing } from '#shared/aws/open-key-ring.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { platformConnection } from '#shared/platform/connect.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { createAnswerMemo } from '#shared/platform/transport/answer-memo.ts';
 import { openRecordStore } from './record-store.ts';
 

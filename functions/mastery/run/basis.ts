@@ -5,7 +5,7 @@ import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';

@@ -1,7 +1,7 @@
 import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { Attempt, DeliverySession } from '#shared/platform/owners/qti.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';

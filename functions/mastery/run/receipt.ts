@@ -1,7 +1,7 @@
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
 import type { RunBasis } from './basis.ts';
 import type { RunState } from './state.ts';

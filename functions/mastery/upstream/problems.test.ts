@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamService } from '#shared/platform/operation.ts';
 import { problem } from '#shared/problems/registry.ts';
 import {

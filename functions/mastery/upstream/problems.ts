@@ -108,7 +108,12 @@ export function reference(
   operation: string,
   requestId: string | undefined,
 ): UpstreamReference {
-  if (service === 'oneroster' || service === 'analytics' || service === 'administration')
+  if (
+    service === 'oneroster' ||
+    service === 'analytics' ||
+    service === 'administration' ||
+    service === 'blueprint'
+  )
     throw new TypeError(`${operation} is no operation of the mastery engine`);
   return { service, operation, ...(requestId === undefined ? {} : { requestId }) };
 }

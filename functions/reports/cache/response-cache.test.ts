@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readAttemptReport, readReadiness } from '#shared/contract/reports/routes.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { createResponseCache } from './response-cache.ts';

@@ -1,4 +1,3 @@
-import { mayReadAdministration, namesAdministration } from '#functions/reports/access/claims.ts';
 import { checkScored } from '#functions/reports/composition/attempt-report.ts';
 import { requireCurrent } from '#functions/reports/composition/incomplete.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
@@ -6,11 +5,10 @@ import { invalid } from '#shared/http/syntax/issues.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { notFound, sourceProblem, unusable } from './problems.ts';
+import { readScope } from './administration.ts';
 import type { SourceReader } from './reader.ts';
 import { readEvidence } from './settled-attempt.ts';
 
@@ -34,9 +32,7 @@ export async function readAdministeredAttempt(
   const evidence = await readEvidence(reader, principal, attemptId);
   if (!evidence.ok) return evidence;
   if (evidence.value.value.administrationId !== administrationId) return err(otherAdministration());
-  const administration = namesAdministration(principal, administrationId)
-    ? ok(undefined)
-    : await readAdministration(reader, principal, administrationId);
+  const administration = await readScope(reader, principal, administrationId);
   if (!administration.ok) return administration;
   const receipts = [
     evidence.value.receipt,
@@ -57,22 +53,4 @@ function otherAdministration(): Problem {
     'must be the administration of the attempt',
   );
   return problem('reports', 'validation', 400, { invalidParams: [refused] });
-}
-
-/** The id has come from the caller, and QTI knows it too: what Administration does not show is hidden like any other. */
-async function readAdministration(
-  reader: SourceReader,
-  principal: Principal,
-  administrationId: string,
-): Promise<Result<SourceRef, Problem>> {
-  const operation = operations.readAdministration;
-  const answer = await reader.read(operation, { path: { administrationId } }, ({ version, freshness }) => ({
-    resourceId: administrationId,
-    version,
-    status: freshness,
-  }));
-  if (!answer.ok) return err(sourceProblem(answer.error, 'caller'));
-  const { value, receipt } = answer.value;
-  if (value.administrationId !== administrationId) return err(unusable(operation));
-  return mayReadAdministration(principal, value) ? ok(receipt) : err(notFound());
 }

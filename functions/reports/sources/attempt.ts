@@ -2,7 +2,7 @@ import type { AttemptFacts, Enrichment } from '#functions/reports/composition/fa
 import type { Principal } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { readFramework } from './case-package.ts';
 import type { TenantFrameworks } from './case-package.ts';

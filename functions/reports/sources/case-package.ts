@@ -2,7 +2,7 @@ import type { Framework, Observed } from '#functions/reports/composition/facts.t
 import { err, ok } from '#shared/kernel/result.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';

@@ -2,7 +2,7 @@ import type { CohortFacts, Observed } from '#functions/reports/composition/facts
 import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from './problems.ts';

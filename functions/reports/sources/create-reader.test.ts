@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script } from '#test/support/scripted-owners.ts';
 import { createSourceReader } from './create-reader.ts';

@@ -25,7 +25,7 @@ export function createSourceReader({ platform, stamp, now }: SourceReaderOptions
     operation: UpstreamOperation,
     call: UpstreamCall<UpstreamOperation>,
     value: T,
-    etag: string | undefined,
+    { etag, sha256 }: Pick<Answered<T>, 'etag' | 'sha256'>,
     { resourceId, version = etag, status = 'current' }: About,
   ): Answered<T> {
     const text = stamp(now());
@@ -38,6 +38,7 @@ export function createSourceReader({ platform, stamp, now }: SourceReaderOptions
     return {
       value,
       etag,
+      sha256,
       receipt: {
         service: serviceOf(operation),
         resourceId,
@@ -52,15 +53,17 @@ export function createSourceReader({ platform, stamp, now }: SourceReaderOptions
     async read(operation, call, about) {
       const answer = await platform.call(operation, call);
       if (!answer.ok) return answer;
-      const { value, etag } = answer.value;
-      return ok(observe(operation, call, value, etag, about(value)));
+      const { value, etag, bodyHash } = answer.value;
+      return ok(observe(operation, call, value, { etag, sha256: bodyHash }, about(value)));
     },
     async revalidate(operation, call, about, known) {
       const answer = await platform.revalidate(operation, call, known);
       if (!answer.ok) return answer;
-      const { value, etag } =
-        answer.value === 'unchanged' ? { value: answer.value, etag: known } : answer.value;
-      return ok(observe(operation, call, value, etag, about(value)));
+      const { value, etag, bodyHash } =
+        answer.value === 'unchanged'
+          ? { value: answer.value, etag: known, bodyHash: undefined }
+          : answer.value;
+      return ok(observe(operation, call, value, { etag, sha256: bodyHash }, about(value)));
     },
     unavailable: (operation, resourceId) => ({
       service: serviceOf(operation),

@@ -3,7 +3,7 @@ import { incomplete } from '#functions/reports/composition/incomplete.ts';
 import { contradiction, equivalenceDisagreement } from '#functions/reports/composition/versions.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
 import type { FormEvidence } from '#shared/platform/owners/content.ts';
 import type { Form } from '#shared/platform/owners/qti.ts';

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sourceService } from '#shared/contract/reports/problem.ts';
 import { err, ok } from '#shared/kernel/result.ts';
+import { allOperations } from '#shared/platform/all-operations.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamService } from '#shared/platform/operation.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { problem } from '#shared/problems/registry.ts';
 import {
   conflicting,
@@ -89,8 +90,7 @@ describe('a read that gave no answer', () => {
 
 describe('the owner that receipts and problems name', () => {
   it('is a source of the answers’ schema for every operation [RP-084]', () => {
-    for (const operation of Object.values(operations))
-      expect(sourceService.options).toContain(serviceOf(operation));
+    for (const operation of allOperations) expect(sourceService.options).toContain(serviceOf(operation));
   });
 
   it('is the blueprint for what Content says of it, and unknown where the answers have no name [RP-084]', () => {
@@ -103,7 +103,7 @@ describe('the owner that receipts and problems name', () => {
   });
 
   it('is the same in the problem of its fault as in that of its unusable answer', () => {
-    for (const operation of Object.values(operations)) {
+    for (const operation of allOperations) {
       const named = serviceOf(operation);
       const { id, service } = operation;
       expect(sourceProblem(fault('malformed', { operation: id }, service), 'derived').dependency).toBe(named);

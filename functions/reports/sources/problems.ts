@@ -6,14 +6,21 @@ import type { Result } from '#shared/kernel/result.ts';
 import { hidesId, waitOf } from '#shared/platform/fault.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import { operations } from '#shared/platform/operations.ts';
+import type * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 
-/** Content answers these for the blueprint that it holds. */
-const OF_BLUEPRINT: ReadonlySet<string> = new Set([
-  operations.readReadinessCrosswalks.id,
-  operations.readFormEvidence.id,
+/** Content answers these for the blueprint that it holds. By id: their rows would bring their schemas into every function of the service. */
+const OF_BLUEPRINT: ReadonlySet<string> = new Set<
+  | typeof operations.readReadinessCrosswalks.id
+  | typeof operations.readFormEvidence.id
+  | typeof operations.readAlignmentSources.id
+  | typeof operations.readAlignmentCrosswalk.id
+>([
+  'content.read_readiness_crosswalks',
+  'content.read_form_evidence',
+  'content.read_alignment_sources',
+  'content.read_alignment_crosswalk',
 ]);
 
 /** The source that receipts and problems name for an operation [RP-084]; `unknown` for owners that have no name there. */

@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import type { Observed } from '#functions/reports/composition/facts.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
@@ -7,7 +6,7 @@ import type { UpstreamCall } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { sourceProblem, unusable } from './problems.ts';
 import type { IdOrigin } from './problems.ts';
-import type { About, SourceReader } from './reader.ts';
+import type { About, Answered, SourceReader } from './reader.ts';
 
 /** What a read expects of its answer. */
 export interface Expectation<T> {
@@ -23,7 +22,7 @@ export async function readSource<Operation extends UpstreamOperation>(
   operation: Operation,
   call: UpstreamCall<Operation>,
   { origin, isAsked, about }: Expectation<z.output<Operation['answer']>>,
-): Promise<Result<Observed<z.output<Operation['answer']>>, Problem>> {
+): Promise<Result<Answered<z.output<Operation['answer']>>, Problem>> {
   const answer = await reader.read(operation, call, about);
   if (!answer.ok) return err(sourceProblem(answer.error, origin));
   return isAsked(answer.value.value) ? answer : err(unusable(operation));

@@ -29,6 +29,8 @@ export interface Consulted {
 /** What an owner has answered, under the entity tag that it sent, if any. */
 export interface Answered<T> extends Observed<T> {
   readonly etag: string | undefined;
+  /** SHA-256 hex of the answer's bytes; undefined when the owner has only confirmed a version that was known before. */
+  readonly sha256: string | undefined;
 }
 
 /** The owners as one request reads them: every answer comes with its receipt, and is remembered for the response cache. */

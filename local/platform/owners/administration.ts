@@ -1,4 +1,4 @@
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { findAdministration } from '../attempts.ts';
 import type { OwnerRoute } from '../route.ts';
 import { serveEdition } from '../serve-edition.ts';

@@ -1,9 +1,9 @@
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { OwnerRoute } from '../route.ts';
-import { serveEdition } from '../serve-edition.ts';
+import { serveEdition, serveImmutable } from '../serve-edition.ts';
 import { cohortKey } from '../world.ts';
 
-/** Analytics: published snapshots of cohorts, and its analyses of forms. */
+/** Analytics: published snapshots of cohorts, its analyses of forms, and those of administrations with their artifacts. */
 export const analyticsRoutes: readonly OwnerRoute[] = [
   serveEdition(operations.readClassRollup, ({ tenant, path: { classSourcedId = '' } }) =>
     tenant.rollups.get(cohortKey({ type: 'class', classSourcedId })),
@@ -13,5 +13,16 @@ export const analyticsRoutes: readonly OwnerRoute[] = [
   ),
   serveEdition(operations.readFormEquivalence, ({ tenant, path: { qtiTestId = '' } }) =>
     tenant.formEquivalences.get(qtiTestId),
+  ),
+  serveEdition(operations.readAdministrationAnalysis, ({ tenant, path: { administrationId = '' } }) =>
+    tenant.analyses.get(administrationId),
+  ),
+  serveImmutable(
+    operations.readAnalysisArtifact,
+    ({ tenant, path: { artifactRef = '' } }) => tenant.analysisArtifacts.get(artifactRef),
+    (artifact, suffix) =>
+      artifact.kind === 'metric'
+        ? { ...artifact, formulaVersion: `${artifact.formulaVersion ?? ''}${suffix}` }
+        : { ...artifact, analysisVersion: `${artifact.analysisVersion}${suffix}` },
   ),
 ];

@@ -1,6 +1,6 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerRoute } from '../route.ts';
 

@@ -1,9 +1,9 @@
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerRoute } from '../route.ts';
-import { serveEdition } from '../serve-edition.ts';
+import { serveEdition, serveImmutable } from '../serve-edition.ts';
 
-/** Content: blueprints of test specs and what they say about reports, identities of adaptive banks. */
+/** Content: blueprints of test specs, what they say about reports and how they align with external assessments, identities of adaptive banks. */
 export const contentRoutes: readonly OwnerRoute[] = [
   serve(operations.readTestSpec, {
     versioned: true,
@@ -47,5 +47,24 @@ export const contentRoutes: readonly OwnerRoute[] = [
         ? entity
         : undefined;
     },
+  ),
+  serveImmutable(
+    operations.readAlignmentSources,
+    ({ tenant, path: { testSpecId = '' }, query }) => {
+      const entity = tenant.alignmentSources.get(testSpecId);
+      return entity?.testSpecVersion === query['version'] ? entity : undefined;
+    },
+    (entity, suffix) => ({ ...entity, version: `${entity.version}${suffix}` }),
+  ),
+  serveImmutable(
+    operations.readAlignmentCrosswalk,
+    ({ tenant, path: { testSpecId = '', crosswalkId = '' }, query }) => {
+      const entity = tenant.alignmentCrosswalks.get(crosswalkId);
+      if (entity?.testSpecId !== testSpecId) return undefined;
+      // One of another version than the list that names it is shown under the list's: Content's mistake is for its caller to find.
+      const versions = [entity.testSpecVersion, tenant.alignmentSources.get(testSpecId)?.testSpecVersion];
+      return versions.includes(query['version']) ? entity : undefined;
+    },
+    (entity, suffix) => ({ ...entity, version: `${entity.version}${suffix}` }),
   ),
 ];

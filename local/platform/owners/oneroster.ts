@@ -1,4 +1,4 @@
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerRoute } from '../route.ts';
 

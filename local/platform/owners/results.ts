@@ -1,6 +1,6 @@
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type {
   KcComponentsAck,
   KcComponentsRequest,

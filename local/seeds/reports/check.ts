@@ -1,13 +1,9 @@
-import { pointer } from '#shared/records/defect.ts';
-import type { Defect } from '#shared/records/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
+import { checkImprovement } from './check-improvement.ts';
 import { competenciesOf } from './file.ts';
 import type { AttemptEntry, ReportsFile } from './file.ts';
-
-type Path = readonly PropertyKey[];
-
-function defect(message: string, ...path: Path): Defect {
-  return { pointer: pointer(...path), message };
-}
+import { among, defect, repeated } from './findings.ts';
+import type { Path } from './findings.ts';
 
 /** What the schema cannot see in a `reports.json`: names that are repeated or name nothing, and facts that do not go together. */
 export function checkReports(file: ReportsFile): readonly Defect[] {
@@ -28,29 +24,9 @@ export function checkReports(file: ReportsFile): readonly Defect[] {
     ...checkContent(file),
     ...file.attempts.flatMap((entry, at) => checkAttempt(file, entry, ['attempts', at])),
     ...checkHistories(file),
+    ...checkImprovement(file),
     ...checkFixtures(file),
   ];
-}
-
-function repeated(names: readonly string[], pathOf: (at: number) => Path): readonly Defect[] {
-  const seen = new Set<string>();
-  return names.flatMap((name, at) => {
-    if (seen.has(name)) return [defect(`names "${name}" twice`, ...pathOf(at))];
-    seen.add(name);
-    return [];
-  });
-}
-
-/** A name that has to be one of the known ones, when it is given. */
-function among(
-  known: readonly { readonly name: string }[],
-  name: string | null | undefined,
-  what: string,
-  ...path: Path
-): readonly Defect[] {
-  return name === null || name === undefined || known.some((entry) => entry.name === name)
-    ? []
-    : [defect(`"${name}" is no ${what} of this file`, ...path)];
 }
 
 function formsOf(file: ReportsFile): readonly { readonly name: string }[] {
@@ -209,7 +185,11 @@ function checkHistories(file: ReportsFile): readonly Defect[] {
 function checkFixtures({ fixtures, ...file }: ReportsFile): readonly Defect[] {
   const forms = file.testSpecs.flatMap((spec) => spec.forms);
   const analysed = file.equivalences.map(({ form }) => ({ name: form }));
-  const roles: readonly [keyof typeof fixtures, readonly { readonly name: string }[], string][] = [
+  const roles: readonly [
+    'attempts' | 'candidates' | 'forms',
+    readonly { readonly name: string }[],
+    string,
+  ][] = [
     ['attempts', file.attempts, 'attempt'],
     ['candidates', file.students, 'student'],
     ['forms', analysed.filter(({ name }) => forms.includes(name)), 'form with an equivalence'],

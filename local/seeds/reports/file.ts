@@ -3,14 +3,11 @@ import { requestableTestKind } from '#shared/contract/reports/attempt-report.ts'
 import { grade } from '#shared/contract/reports/cohort-report.ts';
 import { count, instant, proportion, text } from '#shared/contract/reports/primitives.ts';
 import { freshness } from '#shared/platform/owners/primitives.ts';
+import { alignment, analysis, receivers } from './improvement-entries.ts';
+import { code, name } from './names.ts';
 
 /** `reports.json`: what reports are composed of, by names; docs/seeds.md explains it member by member. */
 
-const name = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and -, not beginning with -');
-/** A code of a standard or knowledge component. */
-const code = z.string().min(1).max(64);
 /** Stands behind the id that is made of the name: ids are opaque, and may hold what a path must escape. */
 const idSuffix = z
   .string()
@@ -90,6 +87,8 @@ const testSpec = z.strictObject({
   freshness: settledFreshness,
   forms: z.array(name).min(1),
   crosswalks: z.array(crosswalk).default([]),
+  /** Absent: Content has no list of sources. */
+  alignment: alignment.optional(),
 });
 
 const equivalence = z.strictObject({
@@ -116,6 +115,9 @@ const administration = z.strictObject({
   class: name.optional(),
   school: name.optional(),
   status: z.string().min(1).default('scored'),
+  /** What Analytics publishes, one after the other: the first one at the start. */
+  analyses: z.array(analysis).default([]),
+  receivers,
 });
 
 const competency = {
@@ -229,6 +231,8 @@ const fixtures = z.strictObject({
   ),
   candidates: roles('withHistory', 'empty'),
   forms: roles('equivalent', 'notEquivalent', 'insufficient'),
+  /** Those that can be analyzed, the ones to begin with first. */
+  administrations: z.array(name).default([]),
 });
 
 export const reportsFile = z.strictObject({

@@ -1,5 +1,6 @@
 import type { ReportsFile } from './file.ts';
-import type { ReportIds } from './instantiate.ts';
+import { sourceNamesOf } from './improvement-entries.ts';
+import type { ReportIds } from './tenant-file.ts';
 
 type Roles = ReportsFile['fixtures'];
 type SchoolGrade = { readonly schoolSourcedId: string; readonly grade: string };
@@ -16,9 +17,14 @@ export type ReportsFixtures = {
   readonly classes: readonly string[];
   readonly schools: readonly SchoolGrade[];
   readonly forms: Readonly<Record<keyof Roles['forms'], string>>;
+  /** Those that can be analyzed. */
   readonly administrations: readonly string[];
+  /** The named sources of the first one's run, in Content's order. */
+  readonly sourceKeys: readonly string[];
   /** What answers otherwise, and attempts that have no role above. */
   readonly special: {
+    /** All others, by the names of `reports.json`. */
+    readonly administrations: Readonly<Record<string, string>>;
     /** By the names of `reports.json`. */
     readonly attempts: Readonly<Record<string, string>>;
     readonly classesWithoutRollup: readonly string[];
@@ -52,6 +58,9 @@ export function reportsFixtures(
     ...Object.values(candidates),
   ];
   const classCases = casesOf(classes);
+  const [first] = file.fixtures.administrations;
+  const specOfFirst = file.administrations.find(({ name }) => name === first)?.testSpec;
+  const analyzed = file.testSpecs.find(({ name }) => name === specOfFirst);
   const schoolCases = casesOf(schools);
   return {
     attempts: renamed(attempts, ids.attempt),
@@ -63,8 +72,14 @@ export function reportsFixtures(
     classes: classCases.shown,
     schools: schoolCases.shown,
     forms: renamed(forms, ids.form),
-    administrations: file.administrations.map(({ name }) => ids.administration(name)),
+    administrations: file.fixtures.administrations.map(ids.administration),
+    sourceKeys: sourceNamesOf(analyzed?.alignment).map(ids.sourceKey),
     special: {
+      administrations: Object.fromEntries(
+        file.administrations
+          .filter(({ name }) => !file.fixtures.administrations.includes(name))
+          .map(({ name }) => [name, ids.administration(name)]),
+      ),
       attempts: Object.fromEntries(
         file.attempts
           .filter((entry) => !inRoles.includes(entry))

@@ -1,44 +1,19 @@
-import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { CfItem } from '#shared/platform/owners/case.ts';
 import type { SettledMastery, SettledRecord } from '#shared/platform/owners/results.ts';
+import { itemId } from '#local/platform/form-items.ts';
 import { once } from '#local/platform/store.ts';
 import type { HeldAttempt, ReportsSeed } from '#local/platform/world.ts';
 import { cfItemsOf, cfPackageOf } from '../case-framework.ts';
 import { opaque } from '../ids.ts';
 import { competenciesOf } from './file.ts';
-import type { AttemptEntry, FrameworkEntry, HistoryEntry, RecordEntry, ReportsFile } from './file.ts';
-
-/** The ids that the names of `reports.json` turn into, for one tenant. No id of one tenant occurs in another. */
-export interface ReportIds {
-  readonly school: (name: string) => string;
-  readonly class: (name: string) => string;
-  readonly student: (name: string) => string;
-  readonly form: (name: string) => string;
-  readonly testSpec: (name: string) => string;
-  readonly administration: (name: string) => string;
-  readonly attempt: (name: string) => string;
-}
-
-export function reportIds(file: ReportsFile, tenantId: string): ReportIds {
-  const suffixes = (entries: readonly { readonly name: string; readonly idSuffix: string }[]) =>
-    new Map(entries.map(({ name, idSuffix }) => [name, idSuffix]));
-  const students = suffixes(file.students);
-  const attempts = suffixes(file.attempts);
-  const id = (kind: string) => (name: string) => opaque(`${kind}-${name}`, tenantId, 'reports');
-  return {
-    school: id('school'),
-    class: id('class'),
-    student: (name) => `${id('student')(name)}${students.get(name) ?? ''}`,
-    form: id('form'),
-    testSpec: id('spec'),
-    administration: id('administration'),
-    attempt: (name) => `${id('attempt')(name)}${attempts.get(name) ?? ''}`,
-  };
-}
+import type { AttemptEntry, HistoryEntry, RecordEntry, ReportsFile } from './file.ts';
+import { improvementOf } from './improvement.ts';
+import { defined, openTenantFile } from './tenant-file.ts';
+import type { TenantFile } from './tenant-file.ts';
 
 type FileReports = Omit<ReportsSeed, 'engine'> & { readonly caseItems: readonly CfItem[] };
 
@@ -55,6 +30,7 @@ export function instantiateReports(file: ReportsFile, tenantId: string): FileRep
   for (const { attemptId, student } of behind)
     attemptIds.set(student, [...(attemptIds.get(student) ?? []), attemptId]);
   const frameworks = [...tenant.frameworks.values()];
+  const improvement = improvementOf(tenant);
   return {
     users: file.students.map(({ name, status }) => ({ user: { sourcedId: ids.student(name), status } })),
     classes: file.classes.map(({ name, status }) => ({ class: { sourcedId: ids.class(name), status } })),
@@ -84,7 +60,9 @@ export function instantiateReports(file: ReportsFile, tenantId: string): FileRep
     unsettledRecords: written
       .filter(({ settledAtStart }) => !settledAtStart)
       .flatMap((entry) => recordOf(tenant, plan(tenant, entry)) ?? []),
+    ...improvement,
     generated: {
+      ...improvement.generated,
       packages: new Map(
         frameworks
           .filter(({ entry }) => entry.generated !== undefined)
@@ -111,87 +89,6 @@ export function instantiateReports(file: ReportsFile, tenantId: string): FileRep
       ),
       attemptIds,
     },
-  };
-}
-
-/** A framework of the file with its tenant's GUIDs, which are made when they are first needed. */
-interface TenantFramework {
-  readonly entry: FrameworkEntry;
-  readonly guid: string;
-  readonly guidOf: (code: string) => string;
-  readonly published: () => Parameters<typeof cfPackageOf>[0];
-}
-
-/** The file with what every part of it needs. */
-interface TenantFile {
-  readonly file: ReportsFile;
-  readonly tenantId: string;
-  readonly ids: ReportIds;
-  readonly frameworks: ReadonlyMap<string, TenantFramework>;
-  readonly specOfForm: ReadonlyMap<string, ReportsFile['testSpecs'][number]>;
-  /** A version that follows from the content, as all ids of what is immutable. */
-  readonly version: (kind: string, content: unknown) => string;
-  readonly specRef: (name: string) => {
-    readonly contentTestSpecId: string;
-    readonly contentTestSpecVersion: string;
-  };
-}
-
-function openTenantFile(file: ReportsFile, tenantId: string): TenantFile {
-  const ids = reportIds(file, tenantId);
-  const version = (kind: string, content: unknown): string =>
-    opaque(`${kind}-version`, tenantId, hashCanonical(content));
-  const frameworks = new Map(
-    file.frameworks.map((entry) => [entry.name, frameworkOf(entry, tenantId)] as const),
-  );
-  const refs = new Map(
-    file.testSpecs.map((spec) => [
-      spec.name,
-      { contentTestSpecId: ids.testSpec(spec.name), contentTestSpecVersion: version('spec', spec) },
-    ]),
-  );
-  return {
-    file,
-    tenantId,
-    ids,
-    frameworks,
-    specOfForm: new Map(file.testSpecs.flatMap((spec) => spec.forms.map((form) => [form, spec]))),
-    version,
-    specRef: (name) => defined(refs.get(name)),
-  };
-}
-
-/** Names have been checked when the file was loaded. */
-function defined<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('a loaded reports.json names nothing that it lacks');
-  return value;
-}
-
-function frameworkOf(entry: FrameworkEntry, tenantId: string): TenantFramework {
-  const guid = deterministicUuid('case-framework', tenantId, 'reports', entry.name);
-  const guids = new Map<string, string>();
-  const guidOf = (code: string): string => {
-    const known = guids.get(code);
-    if (known !== undefined) return known;
-    const made = deterministicUuid('case-competency', tenantId, 'reports', entry.name, code);
-    guids.set(code, made);
-    return made;
-  };
-  return {
-    entry,
-    guid,
-    guidOf,
-    published: once(() => ({
-      guid,
-      title: entry.title,
-      changedAt: entry.changedAt,
-      educationLevel: [],
-      items: competenciesOf(entry).map((competency) => ({
-        ...competency,
-        guid: guidOf(competency.code),
-        parent: competency.parent === undefined ? undefined : guidOf(competency.parent),
-      })),
-    })),
   };
 }
 
@@ -259,7 +156,7 @@ function specsOf(tenant: TenantFile): Pick<ReportsSeed, SpecEntities> {
         freshness: 'current',
         entries: spec.crosswalks.map(({ slots, ...entry }) => ({
           ...entry,
-          qualifyingBlueprintSlotIds: slots.map((slot) => opaque(`slot-${slot}`, tenantId, spec.name)),
+          qualifyingBlueprintSlotIds: slots.map((slot) => tenant.slotId(spec.name, slot)),
         })),
       };
     }),
@@ -427,10 +324,6 @@ function attemptOf(tenant: TenantFile, planned: Planned): HeldAttempt {
 function versionOf(tenant: TenantFile, kind: 'attempt' | 'record', { entry, copy }: Planned): string {
   const version = tenant.version(kind, entry);
   return copy === undefined ? version : `${version}-${copy + 1}`;
-}
-
-function itemId(qtiTestId: string, number: number): string {
-  return `${qtiTestId}-item-${number}`;
 }
 
 function outcomeId(attemptId: string, number: number): string {

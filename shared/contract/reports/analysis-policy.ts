@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { alignmentFormula } from './improvement-run.ts';
 import { MAX_COUNT, sha256, text } from './primitives.ts';
 
 /** The four metrics of an improvement run, and what its alignment and its comparison of predicted with actual results give. */
@@ -12,9 +13,9 @@ const metric = z.enum([
 ]);
 type Metric = z.infer<typeof metric>;
 
-const unit = z.enum(['proportion', 'count', 'points', 'percent']);
+export const unit = z.enum(['proportion', 'count', 'points', 'percent']);
 
-const requestedAction = z.enum([
+export const requestedAction = z.enum([
   'regenerate_item',
   'rotate_item',
   'review_miskey',
@@ -24,9 +25,9 @@ const requestedAction = z.enum([
 ]);
 type RequestedAction = z.infer<typeof requestedAction>;
 
-const targetModule = z.enum(['bank', 'blueprint']);
+export const targetModule = z.enum(['bank', 'blueprint']);
 
-const reasonCode = z.enum([
+export const reasonCode = z.enum([
   'low_discrimination',
   'difficulty_out_of_band',
   'dead_distractor',
@@ -39,9 +40,9 @@ const reasonCode = z.enum([
 
 /** Members of a revision order that name what it is about. */
 const subject = z.enum(['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys']);
-type Subject = z.infer<typeof subject>;
+export type Subject = z.infer<typeof subject>;
 
-const threshold = z.strictObject({
+export const threshold = z.strictObject({
   operator: z.enum(['lt', 'lte', 'gt', 'gte', 'outside']),
   value: z.number(),
 });
@@ -58,12 +59,14 @@ export const analysisTrigger = z.strictObject({
   requiredSubjects: z.array(subject),
 });
 
+export type AnalysisTrigger = z.infer<typeof analysisTrigger>;
+
 /** An immutable analysis policy: the thresholds of an improvement run [RP-146, RP-201]. */
 export const analysisPolicy = z.strictObject({
   id: text,
   version: text,
   visibility: z.enum(['tenant', 'system']),
-  formulaVersion: z.literal('alignment-v1'),
+  formulaVersion: z.literal(alignmentFormula),
   triggers: z.array(analysisTrigger).min(1),
   checksum: sha256,
 });

@@ -27,7 +27,11 @@ export const reference = z
 /** RFC 3339 UTC instant: terminal `Z`, fractional seconds accepted, no offset, no leap second [RP-051]. */
 export const instant = z
   .string()
-  .refine((text) => parseInstant(text) !== undefined, 'must be an RFC 3339 UTC instant ending in Z')
+  .refine((text) => parseInstant(text) !== undefined, {
+    error: 'must be an RFC 3339 UTC instant ending in Z',
+    // Whoever compares instants is not asked about what is none.
+    abort: true,
+  })
   .meta({ id: 'Instant', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
 
 /** Whether a number has at most six fractional digits in its shortest decimal form. */
@@ -46,8 +50,12 @@ export const proportion = z
 /** A count of a snapshot, never inferred from an array that was left out [RP-053]. */
 export const count = z.int().min(0).max(MAX_COUNT).meta({ id: 'Count' });
 
-/** A name or version given by its owner. */
-export const text = z.string().min(1).max(255);
+/** A name or version given by its owner. What is not well-formed UTF-16 has no UTF-8 form, and so no digest. */
+export const text = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine((value) => value.isWellFormed(), 'must be well-formed');
 
 /** SHA-256, 64 lower-case hexadecimal characters. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);

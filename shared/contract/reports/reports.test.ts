@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type * as z from 'zod';
 import { describe, expect, it } from 'vitest';
+import { changed } from '#test/support/changed.ts';
 import { attemptReport, attemptReportPage } from './attempt-report.ts';
 import { cohortReport } from './cohort-report.ts';
 import { equivalenceReport } from './equivalence-report.ts';
@@ -9,20 +10,6 @@ import { count, instant, proportion, reference } from './primitives.ts';
 import { readinessReport } from './readiness-report.ts';
 import { listCandidateReports } from './routes.ts';
 import { sourceRef } from './source-ref.ts';
-
-/** The value with another one at a path; undefined removes the member. */
-function changed(value: unknown, path: string, to: unknown): unknown {
-  const copy: unknown = structuredClone(value);
-  const steps = path.split('/');
-  const last = steps.pop() ?? '';
-  const parent = steps.reduce<Record<string, unknown>>(
-    (at, step) => at[step] as Record<string, unknown>,
-    copy as Record<string, unknown>,
-  );
-  if (to === undefined) Reflect.deleteProperty(parent, last);
-  else parent[last] = to;
-  return copy;
-}
 
 const receipt = examples.failedGate.sources[0];
 

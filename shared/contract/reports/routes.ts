@@ -1,12 +1,16 @@
 import * as z from 'zod';
 import { defineRoute } from '../route.ts';
+import { alignmentReport } from './alignment-report.ts';
+import { targetModule } from './analysis-policy.ts';
 import { attemptReport, attemptReportPage, requestableTestKind, view } from './attempt-report.ts';
 import { cohortReport, grade } from './cohort-report.ts';
 import { equivalenceReport } from './equivalence-report.ts';
 import * as examples from './examples.ts';
+import { improvementRun, sourceKey } from './improvement-run.ts';
 import { materializeRequest, materializeResponse } from './materialize.ts';
 import { instant, reference } from './primitives.ts';
 import { readinessReport } from './readiness-report.ts';
+import { orderStatus, revisionOrderPage } from './revision-order.ts';
 
 /*
  * Budgets are of the worst that can happen: a kept answer is confirmed, in vain; then everything is read, and what does not agree once more.
@@ -138,6 +142,7 @@ export const listCandidateReports = defineRoute({
     'The summaries of a candidate’s scored attempts, newest modification first, ties by attempt id. Every row satisfies every filter. Send `nextCursor` back with the same filters, sort and limit; it is valid for one hour. A page may hold fewer rows than the limit while more follow.',
   scope: 'reports:read',
   gates: ['C', 'D'],
+  receipts: ['candidate_attempt_index'],
   handler: 'functions/reports/endpoints/list-candidate-reports/handler.ts',
   request: {
     ...read,
@@ -292,6 +297,154 @@ export const materializeAttemptReport = defineRoute({
   },
 });
 
+/** POST /v1/administrations/{administrationId}/improvement-runs:analyze */
+export const analyzeAdministration = defineRoute({
+  service: 'reports',
+  operationId: 'analyzeAdministration',
+  method: 'POST',
+  path: '/v1/administrations/{administrationId}/improvement-runs:analyze',
+  summary: 'Analyze a scored administration',
+  description:
+    'Begins an improvement run: pins the administration’s blueprint, its named sources, the metrics of Analytics and the released policy, and queues the analysis. There is no body: policy and formula are the server’s. Read the run until it has ended. A repetition within 24 hours under the same key is the same run, as it is by then, with the header `Idempotent-Replayed: true`; another key begins another run. A run that waits for a missing receiver is taken up again.',
+  scope: 'reports:write',
+  gates: ['D', 'F'],
+  handler: 'functions/reports/endpoints/analyze-administration/handler.ts',
+  request: {
+    path: z.strictObject({ administrationId: reference }),
+    query: noQuery,
+    body: undefined,
+    maxBodyBytes: 0,
+    idempotencyKey: true,
+    ifMatch: false,
+  },
+  success: {
+    status: 200,
+    schema: improvementRun,
+    transfer: 'buffered',
+    headers: ['Idempotent-Replayed'],
+    example: examples.queuedRun,
+  },
+  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  // Administration; sources and analysis; four artifacts; and all but the administration's claims once more, side by side.
+  budget: { calls: 14, depth: 5 },
+  lambda: {
+    memoryMb: 1024,
+    timeoutSeconds: 29,
+    grants: [
+      'control:write',
+      'keys:idempotency',
+      'improvement:write',
+      'improvement:queue',
+      'receipts:link',
+      'keys:receipt-link',
+      'records:read',
+      'profiles:read',
+    ],
+    impact: 'Clients cannot have an administration analyzed; reading runs goes on.',
+  },
+});
+
+/** GET /v1/improvement-runs/{improvementRunId} */
+export const readImprovementRun = defineRoute({
+  service: 'reports',
+  operationId: 'readImprovementRun',
+  method: 'GET',
+  path: '/v1/improvement-runs/{improvementRunId}',
+  summary: 'Read how far an improvement run is, and what it has found',
+  description:
+    'State and counts of the run, the status of each of its four metrics, what it goes without, and a short-lived link to its receipt bundle once it is complete. Counts grow while the run is under way. What Analytics and Content publish is read again from the pinned artifacts: when one no longer dereferences, the answer is 503.',
+  scope: 'reports:read',
+  gates: ['D', 'F'],
+  handler: 'functions/reports/endpoints/read-improvement-run/handler.ts',
+  request: { ...read, path: z.strictObject({ improvementRunId: reference }), query: noQuery },
+  success: {
+    status: 200,
+    schema: improvementRun,
+    transfer: 'buffered',
+    headers: [],
+    example: examples.completedRun,
+  },
+  problems: ['503 dependency-incomplete'],
+  // Administration; sources and four artifacts; and what was amiss of them once more.
+  budget: { calls: 11, depth: 3 },
+  lambda: {
+    memoryMb: 1024,
+    timeoutSeconds: 15,
+    grants: ['improvement:read', 'receipts:link', 'keys:receipt-link', 'profiles:read'],
+    impact: 'Clients cannot see how an improvement run goes on, nor fetch its receipt.',
+  },
+});
+
+/** GET /v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey} */
+export const readAlignmentReport = defineRoute({
+  service: 'reports',
+  operationId: 'readAlignmentReport',
+  method: 'GET',
+  path: '/v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey}',
+  summary: 'Read how well the blueprint covers one named assessment',
+  description:
+    'Every requirement of the source with its weight and what it contributes, their exact sums and the percentage by the formula `alignment-v1`, the comparison of predicted with actual results where Analytics has one, and a short-lived link to the immutable receipt bundle. Recomputed from the pinned crosswalk: when that no longer dereferences, the answer is 503. A source that the run has not reached yet is 503 too, and may be asked for again.',
+  scope: 'reports:read',
+  gates: ['D', 'F'],
+  handler: 'functions/reports/endpoints/read-alignment-report/handler.ts',
+  request: { ...read, path: z.strictObject({ improvementRunId: reference, sourceKey }), query: noQuery },
+  success: {
+    status: 200,
+    schema: alignmentReport,
+    transfer: 'stream',
+    headers: [],
+    example: examples.alignment,
+  },
+  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  // Administration; crosswalk and comparison; and both once more.
+  budget: { calls: 5, depth: 3 },
+  lambda: {
+    memoryMb: 1769,
+    timeoutSeconds: 29,
+    grants: ['improvement:read', 'receipts:link', 'keys:receipt-link', 'profiles:read'],
+    impact: 'Clients cannot show how well a blueprint covers a named assessment.',
+  },
+});
+
+/** Of orders; the response-only `unknown` cannot be asked for [RP-298, RP-299]. */
+const orderQuery = z.strictObject({
+  status: orderStatus.optional(),
+  targetModule: targetModule.optional(),
+  limit,
+  cursor,
+});
+
+/** GET /v1/improvement-runs/{improvementRunId}/revision-orders */
+export const listRevisionOrders = defineRoute({
+  service: 'reports',
+  operationId: 'listRevisionOrders',
+  method: 'GET',
+  path: '/v1/improvement-runs/{improvementRunId}/revision-orders',
+  summary: 'List the revision orders of an improvement run',
+  description:
+    'What the run asks of Bank and Blueprint, with the observed value, the threshold that it trips and the receiver’s acknowledgement, in the order of `createdAt` and `revisionOrderId`. Observed values are read again from the pinned artifacts. A page may be shorter than the limit; follow `nextCursor` until it is null.',
+  scope: 'reports:read',
+  gates: ['D', 'F'],
+  handler: 'functions/reports/endpoints/list-revision-orders/handler.ts',
+  request: { ...read, path: z.strictObject({ improvementRunId: reference }), query: orderQuery },
+  success: {
+    status: 200,
+    schema: revisionOrderPage,
+    transfer: 'stream',
+    headers: [],
+    example: examples.revisionOrders,
+  },
+  problems: ['503 dependency-incomplete'],
+  // Administration; sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
+  budget: { calls: 27, depth: 3 },
+  lambda: {
+    memoryMb: 1769,
+    timeoutSeconds: 29,
+    grants: ['improvement:read', 'keys:cursor', 'records:read', 'profiles:read'],
+    impact: 'Clients cannot see what an improvement run asks of Bank and Blueprint.',
+  },
+});
+
 /** The routes of the reports service, in the order of its document. */
 export const reportsRoutes = [
   readAttemptReport,
@@ -301,4 +454,8 @@ export const reportsRoutes = [
   readEquivalence,
   readReadiness,
   materializeAttemptReport,
+  analyzeAdministration,
+  readImprovementRun,
+  readAlignmentReport,
+  listRevisionOrders,
 ] as const;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { count, reference, text } from '#shared/contract/reports/primitives.ts';
-import { freshness, instant, ownerId, version } from './primitives.ts';
+import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
 
 const scope = z.discriminatedUnion('type', [
   z.object({ type: z.literal('class'), classSourcedId: reference }),
@@ -42,3 +42,76 @@ export const formEquivalence = z.object({
   evidenceArtifactUrl: z.string().nullable(),
 });
 export type FormEquivalence = z.infer<typeof formEquivalence>;
+
+/** Names immutable bytes: whoever reads the artifact gets exactly those, now and later, or nothing. */
+const artifactPin = z.object({ artifactRef: reference, sha256 });
+
+/** Analytics: what it has published on one administration for its improvement. The artifacts themselves are read by their refs. */
+export const administrationAnalysis = z.object({
+  tenantId: ownerId,
+  administrationId: reference,
+  version,
+  freshness,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+  /** At most one a metric. */
+  metrics: z.array(z.object({ metric: z.string(), status: z.string(), artifact: artifactPin.nullable() })),
+  /** One for each named source whose external scores Analytics is to compare; null while there is no artifact. */
+  comparisons: z.array(z.object({ sourceKey: text, artifact: artifactPin.nullable() })),
+});
+export type AdministrationAnalysis = z.infer<typeof administrationAnalysis>;
+
+const suppression = z.object({ status: z.string(), rule: text.nullable() });
+
+/** Analytics: one metric of one administration. A suppressed one has no counts and no rows. */
+export const metricArtifact = z.object({
+  kind: z.literal('metric'),
+  tenantId: ownerId,
+  artifactRef: reference,
+  administrationId: reference,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+  metric: z.string(),
+  formulaVersion: text.nullable(),
+  populationCount: count.nullable(),
+  sampleCount: count.nullable(),
+  suppression,
+  analysisWindow: z.object({ start: instant, end: instant }).nullable(),
+  /** One for each item, or form, that was measured. */
+  rows: z.array(
+    z.object({
+      qtiItemId: reference.nullable(),
+      qtiFormId: reference.nullable(),
+      qtiTestId: reference.nullable(),
+      caseGuids: z.array(reference).max(1000),
+      measures: z.array(z.object({ name: text, value: z.number(), unit: text })),
+    }),
+  ),
+});
+export type MetricArtifact = z.infer<typeof metricArtifact>;
+
+/** Analytics: predicted results of one administration beside actual ones of a named external assessment. */
+export const comparisonArtifact = z.object({
+  kind: z.literal('comparison'),
+  tenantId: ownerId,
+  artifactRef: reference,
+  administrationId: reference,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: version,
+  sourceKey: text,
+  method: text,
+  analysisVersion: text,
+  populationCount: count,
+  suppression,
+  predictedPassCount: count.nullable(),
+  actualPassCount: count.nullable(),
+  agreementCount: count.nullable(),
+  /** What the prediction was made for. */
+  qtiFormId: reference.nullable(),
+  qtiTestId: reference.nullable(),
+  caseGuids: z.array(reference).max(1000),
+});
+export type ComparisonArtifact = z.infer<typeof comparisonArtifact>;
+
+export const analysisArtifact = z.discriminatedUnion('kind', [metricArtifact, comparisonArtifact]);
+export type AnalysisArtifact = z.infer<typeof analysisArtifact>;

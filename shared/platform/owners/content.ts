@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { proportion, reference, text } from '#shared/contract/reports/primitives.ts';
-import { freshness, instant, ownerId, version } from './primitives.ts';
+import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
 
 /**
  * Content: the blueprint projection of a test spec. Loose, because the *complete* projection is hashed [MA-022]: what Content adds
@@ -87,3 +87,55 @@ export const formEvidence = z.object({
   dokMatch: z.boolean(),
 });
 export type FormEvidence = z.infer<typeof formEvidence>;
+
+/** Content: the external assessments that one version of a blueprint names, each with its immutable crosswalk. */
+export const alignmentSources = z.object({
+  tenantId: ownerId,
+  testSpecId: reference,
+  testSpecVersion: version,
+  sourceSetId: reference,
+  version,
+  sources: z.array(
+    z.object({
+      sourceKey: text,
+      sourceAssessment: text,
+      sourceVersion: text,
+      crosswalkId: reference,
+      /** Of the crosswalk’s bytes. */
+      sha256,
+    }),
+  ),
+});
+export type AlignmentSources = z.infer<typeof alignmentSources>;
+
+const dok = z.int().min(1).max(4);
+
+/** Content: how every requirement of one external assessment maps to one version of a blueprint. */
+export const alignmentCrosswalk = z.object({
+  tenantId: ownerId,
+  testSpecId: reference,
+  testSpecVersion: version,
+  crosswalkId: reference,
+  version,
+  sourceKey: text,
+  sourceAssessment: text,
+  sourceVersion: text,
+  requirements: z.array(
+    z.object({
+      sourceRequirementId: reference,
+      weight: z.number().positive(),
+      sourceDok: dok,
+      /** Candidates: none is no mapping, several are none that is unambiguous. */
+      mappings: z.array(
+        z.object({
+          caseGuid: reference,
+          blueprintSlotId: reference.nullable(),
+          targetDok: dok.nullable(),
+          /** `current`, or `stale` when the standard has changed since. */
+          status: z.string(),
+        }),
+      ),
+    }),
+  ),
+});
+export type AlignmentCrosswalk = z.infer<typeof alignmentCrosswalk>;

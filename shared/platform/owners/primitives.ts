@@ -13,5 +13,5 @@ export { instant } from '#shared/contract/reports/primitives.ts';
 export const freshness = z.enum(['current', 'stale', 'unknown']);
 export type Freshness = z.infer<typeof freshness>;
 
-/** An owner's version of what it answers: at most what a receipt can carry. */
-export const version = z.string().min(1).max(255);
+/** An owner's version of what it answers: what a receipt can carry. */
+export { text as version } from '#shared/contract/reports/primitives.ts';

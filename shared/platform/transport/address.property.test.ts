@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../operations.ts';
+import * as operations from '../operations.ts';
 import { addressOf, encodeSegment } from './address.ts';
 
 const target = { baseUrl: 'https://platform.example/base', tenantId: 'tenant-a' };

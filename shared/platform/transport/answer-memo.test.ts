@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../operations.ts';
+import * as operations from '../operations.ts';
 import { createAnswerMemo } from './answer-memo.ts';
 
 describe('createAnswerMemo', () => {

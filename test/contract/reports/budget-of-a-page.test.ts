@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';

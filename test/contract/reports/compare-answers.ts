@@ -94,7 +94,8 @@ function idsOf(body: JsonObject): readonly string[] {
 }
 
 /** What one request has for itself. The time of an item's evidence is a fact and stays. */
-const ofTheRequest = /(^|\/data\/\d+|\/sources?(\/\d+)?)\/(observedAt|requestId|traceId)$|^\/nextCursor$/;
+const ofTheRequest =
+  /(^|\/data\/\d+|\/(sources?|evidenceRefs)(\/\d+)?)\/(observedAt|requestId|traceId)$|^\/nextCursor$|^\/receipt\/(downloadUrl|expiresAt)$/;
 
 /** A report without what one request has for itself: objects and arrays anew, so that it can stand beside an expectation. */
 export function factsOf(report: unknown, place = ''): unknown {

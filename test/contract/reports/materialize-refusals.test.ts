@@ -33,8 +33,9 @@ type Claims = NonNullable<GatewayCall['claims']>;
 
 /** Claims to every candidate and to no administration. */
 const candidates = (more: Claims = {}): Claims => ({ studentIds: fixtures().students, ...more });
+const administrations = (): string[] => Object.values(fixtures().administrationOf);
 const everything = (): Claims =>
-  candidates({ administrationIds: [...fixtures().administrations, 'nobodys-administration'] });
+  candidates({ administrationIds: [...administrations(), 'nobodys-administration'] });
 
 /** The administration of an attempt, as its owner holds it. */
 function administrationOf(role: 'gatePass' | 'formative') {
@@ -77,7 +78,7 @@ describe('an attempt that the caller may not see', () => {
     [
       'whose administration alone the claims name',
       () => materializer.body('gatePass'),
-      () => ({ administrationIds: fixtures().administrations }),
+      () => ({ administrationIds: administrations() }),
     ],
   ] as const)('%s: the 404 of what nobody has [RP-255, RP-289, RP-316]', async (_, body, claims) => {
     const hidden = await refused(materializer.of(body()), { claims: claims() });
@@ -178,7 +179,7 @@ describe('the attempt’s administration', () => {
     ],
     [
       'its id in another claim',
-      () => ({ classSourcedIds: fixtures().administrations, schoolSourcedIds: fixtures().administrations }),
+      () => ({ classSourcedIds: administrations(), schoolSourcedIds: administrations() }),
     ],
     [
       'its class as an administration',

@@ -9,7 +9,7 @@ import {
   readSchoolGradeCohort,
 } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { operations } from '#shared/platform/operations.ts';
+import * as operations from '#shared/platform/operations.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';

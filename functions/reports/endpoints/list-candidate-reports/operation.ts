@@ -3,22 +3,21 @@ import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import type { Moment } from '#functions/reports/composition/facts.ts';
 import { composePageRow } from '#functions/reports/composition/page.ts';
 import type { PageFilters, RowPlace } from '#functions/reports/composition/page.ts';
-import { openCursor, sealCursor } from '#functions/reports/cursor/cursor.ts';
+import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
 import { readCandidatePage } from '#functions/reports/sources/candidate-page.ts';
 import type { PageFacts } from '#functions/reports/sources/candidate-page.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import type { attemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { cursorRefusal, listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
-import { invalid } from '#shared/http/syntax/issues.ts';
 import { normalizeInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
 import { answerReport } from '../answer-report.ts';
+import { placeAfter } from '../place-after.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 export interface ListCandidateReportsDependencies extends ReportDependencies {
@@ -40,7 +39,7 @@ export function listCandidateReportsOperation(
     const { candidateSourcedId } = request.path;
     const { limit } = request.query;
     const use = cursorUse(request);
-    const after = await placeAfter(keys, use, request);
+    const after = await placeAfter(keys, use, request.query.cursor, request.receivedAt);
     if (!after.ok) return after;
     if (!mayReadCandidate(request.principal, candidateSourcedId)) return err(notFound());
     const filters = filtersOf(request.query);
@@ -88,19 +87,6 @@ function cursorUse({ principal, path, query }: Request): CursorUse<keyof RowPlac
       limit,
     },
   };
-}
-
-/** The row that the page follows; undefined for the first page. What a cursor is refused for is not told. */
-async function placeAfter(
-  keys: KeyRing,
-  use: CursorUse<keyof RowPlace>,
-  { query, receivedAt }: Request,
-): Promise<Result<RowPlace | undefined, Problem>> {
-  if (query.cursor === undefined) return ok(undefined);
-  const place = await openCursor(keys, use, query.cursor, receivedAt);
-  if (place.ok) return place;
-  const refused = invalid('query', ['cursor'], cursorRefusal.reason, cursorRefusal.message);
-  return err(problem('reports', 'validation', 400, { invalidParams: [refused] }));
 }
 
 function composeRows(

@@ -1,0 +1,98 @@
+import { alignSource } from '#functions/reports/improvement/alignment/align-source.ts';
+import { alignment as example } from '#shared/contract/reports/examples.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import { checkBody } from '#shared/http/checked-body.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import { above, duration, judge, ratio, table, timeAll } from './measure.ts';
+import type { Part, Progress, Report, Timed } from './measure.ts';
+
+/** The largest number of requirements that a source may have. */
+const LARGE = 10_000;
+/** Aim in milliseconds, on a machine like a Lambda with one whole processor. */
+const ALIGN_CPU = 50;
+/** Guards, ours: how much dearer ten times the requirements may be, and weights of every magnitude than tenths. */
+const GROWTH_GUARD = 14;
+const MAGNITUDE_GUARD = 6;
+
+/** Weights whose exact sum has the fewest digits, and the most: from the least number to the greatest of which 10,000 have a sum. */
+const weights = {
+  tenths: (n: number) => (1 + (n % 50)) / 10,
+  magnitudes: (n: number) =>
+    [5e-324, 1.7e303, 0.1, 1e300 / (n + 1), 2.225e-308 * (1 + n / LARGE)][n % 5] ?? 1,
+};
+
+function crosswalkOf(length: number, weightOf: (n: number) => number): AlignmentCrosswalk {
+  return {
+    tenantId: 'tenant',
+    testSpecId: 'spec',
+    testSpecVersion: '1',
+    crosswalkId: 'crosswalk',
+    version: '1',
+    sourceKey: 'source',
+    sourceAssessment: 'assessment',
+    sourceVersion: '1',
+    requirements: Array.from({ length }, (_, n) => ({
+      sourceRequirementId: `requirement-${n}`,
+      weight: weightOf(n),
+      sourceDok: 1 + (n % 4),
+      mappings: Array.from({ length: n % 7 === 0 ? 0 : n % 11 === 0 ? 2 : 1 }, (_one, candidate) => ({
+        caseGuid: `guid-${n}-${candidate}`,
+        blueprintSlotId: `slot-${n}`,
+        targetDok: 1 + ((n * 3) % 4),
+        status: n % 13 === 0 ? 'stale' : 'current',
+      })),
+    })),
+  };
+}
+
+function align(crosswalk: AlignmentCrosswalk) {
+  const alignment = alignSource(crosswalk);
+  if (!alignment.ok) throw new Error(alignment.error);
+  return alignment.value;
+}
+
+async function alignment(progress: Progress): Promise<Report> {
+  const tenth = crosswalkOf(LARGE / 10, weights.tenths);
+  const large = crosswalkOf(LARGE, weights.tenths);
+  const wild = crosswalkOf(LARGE, weights.magnitudes);
+  const report = { ...example, ...align(large) };
+  const check = () => {
+    const checked = checkBody(readAlignmentReport, report);
+    if (!checked.ok) throw new Error(checked.error.join());
+  };
+  const cases: readonly Timed[] = [
+    { name: `${LARGE / 10} requirements`, calls: [() => align(tenth)] },
+    { name: `${LARGE} requirements`, calls: [() => align(large)] },
+    { name: `${LARGE}, weights of every magnitude`, calls: [() => align(wild)] },
+    { name: `report of ${LARGE}, checked`, calls: [check] },
+  ];
+  const timings = await timeAll(cases, 20, progress);
+  const [small = NaN, whole = NaN, magnitudes = NaN] = timings.map(({ cpu }) => cpu);
+  const ratios = [NaN, whole / small, magnitudes / whole, NaN];
+  const guards = [NaN, GROWTH_GUARD, MAGNITUDE_GUARD, NaN];
+  return {
+    text: table(
+      ['', 'p50', 'p95', 'CPU, mean', 'CPU to above', 'guard', `aim: CPU ≤ ${ALIGN_CPU} ms`],
+      cases.map(({ name }, n) => {
+        const { p50 = NaN, p95 = NaN, cpu = NaN } = timings[n] ?? {};
+        const [value = NaN, guard = NaN] = [ratios[n], guards[n]];
+        return [
+          name,
+          ...[p50, p95, cpu].map(duration),
+          ...(Number.isNaN(guard) ? ['', ''] : [ratio(value), `≤ ${guard}`]),
+          n === 0 ? '' : judge(cpu <= ALIGN_CPU),
+        ];
+      }),
+    ),
+    missed: [
+      ...above('alignment, ten times the requirements, to a tenth of them', ratios[1] ?? NaN, GROWTH_GUARD),
+      ...above('alignment, weights of every magnitude, to tenths', ratios[2] ?? NaN, MAGNITUDE_GUARD),
+    ],
+  };
+}
+
+export const alignmentPart: Part = {
+  name: 'alignment',
+  title: 'Alignment: the largest number of requirements, with exact sums, and the check of its report',
+  run: alignment,
+};

@@ -1,0 +1,116 @@
+import { workRun } from '#functions/reports/improvement/run/work-run.ts';
+import { analyzeRun } from '#shared/contract/background.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
+import type { ImprovementWorld } from '#test/support/improvement.ts';
+import { above, duration, ratio, table } from './measure.ts';
+import type { Part, Progress, Report } from './measure.ts';
+
+/** The largest number of requirements that a source may have. */
+const REQUIREMENTS = 10_000;
+/** As many named sources as a blueprint is expected to have, and a tenth of them. */
+const SOURCES = [5, 50] as const;
+/** Guard, ours: how much dearer ten times the sources may be. More would say that a run slows down as it goes. */
+const GROWTH_GUARD = 13;
+/** Of the function's time, owners and stores not counted. */
+const SHARE_GUARD = 0.25;
+
+interface Figures {
+  readonly cpu: number;
+  readonly wall: number;
+  /** Megabytes of this process, with all inputs. */
+  readonly memory: number;
+}
+
+/** One invocation of the worker over owners and stores in memory: what the function itself costs. */
+async function workOn(sources: number): Promise<Figures> {
+  const run = runOf({ crosswalk: largeCrosswalk(), comparison: null, sources });
+  const world: ImprovementWorld = openImprovementWorld([run]);
+  const key = await world.create('run_large', run.pins);
+  const { now } = world;
+  // Written and forgotten, as in a bucket.
+  const receipts = { ...world.dependencies.receipts, put: () => Promise.resolve() };
+  const start = performance.now();
+  const before = process.cpuUsage();
+  const worked = await workRun({ ...world.dependencies, receipts }, key, {
+    receivedAt: now,
+    endsAt: now + analyzeRun.lambda.timeoutSeconds * 1000,
+    log: () => undefined,
+  });
+  const { user, system } = process.cpuUsage(before);
+  if (!worked.ok || !worked.value.outcome.startsWith('completed')) throw new Error('the run did not end');
+  return {
+    cpu: (user + system) / 1000,
+    wall: performance.now() - start,
+    memory: process.memoryUsage().rss / 2 ** 20,
+  };
+}
+
+function largeCrosswalk(): AlignmentCrosswalk {
+  return {
+    tenantId: 'tenant-a',
+    testSpecId: 'spec-fractions-grade-5',
+    testSpecVersion: '12',
+    crosswalkId: 'crosswalk-large',
+    version: '1',
+    sourceKey: 'source-001',
+    sourceAssessment: 'assessment',
+    sourceVersion: '1',
+    requirements: Array.from({ length: REQUIREMENTS }, (_, n) => ({
+      sourceRequirementId: `requirement-${n}`,
+      weight: (1 + (n % 50)) / 10,
+      sourceDok: 1 + (n % 4),
+      mappings: Array.from({ length: n % 7 === 0 ? 0 : 1 }, () => ({
+        caseGuid: `guid-${n}`,
+        blueprintSlotId: `slot-${n}`,
+        targetDok: 1 + ((n * 3) % 4),
+        status: n % 13 === 0 ? 'stale' : 'current',
+      })),
+    })),
+  };
+}
+
+async function improvementRun(progress: Progress): Promise<Report> {
+  await workOn(1);
+  const figures: Figures[] = [];
+  for (const sources of SOURCES) {
+    progress(`${sources} sources`);
+    figures.push(await workOn(sources));
+  }
+  const [few, many] = figures;
+  const growth = (many?.cpu ?? NaN) / (few?.cpu ?? NaN);
+  const share = (many?.cpu ?? NaN) / (analyzeRun.lambda.timeoutSeconds * 1000);
+  return {
+    text: table(
+      [
+        '',
+        'CPU',
+        'CPU, one source',
+        'of the function’s time',
+        'time here',
+        'memory of all',
+        'CPU to above',
+        'guard',
+      ],
+      figures.map(({ cpu, wall, memory }, n) => [
+        `${SOURCES[n]} sources of ${REQUIREMENTS} requirements`,
+        duration(cpu),
+        duration(cpu / (SOURCES[n] ?? NaN)),
+        `${((cpu / (analyzeRun.lambda.timeoutSeconds * 1000)) * 100).toFixed(1)} %`,
+        duration(wall),
+        `${memory.toFixed(0)} MB`,
+        ...(n === 0 ? ['', ''] : [ratio(growth), `≤ ${GROWTH_GUARD}`]),
+      ]),
+    ),
+    missed: [
+      ...above('a run of ten times the sources, to a tenth of them', growth, GROWTH_GUARD),
+      ...above('the largest run, to the function’s time', share, SHARE_GUARD),
+    ],
+  };
+}
+
+export const improvementRunPart: Part = {
+  name: 'improvement-run',
+  title: 'Improvement run: one invocation of the worker on the largest sources, without owners and stores',
+  run: improvementRun,
+};

@@ -1,0 +1,75 @@
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
+import type { LogSurroundings } from '#functions/reports/background/open-log.ts';
+import { workRun } from '#functions/reports/improvement/run/work-run.ts';
+import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/run/work-run.ts';
+import { analyzeRun } from '#shared/contract/background.ts';
+import { parseRunMessage } from '#shared/improvement/run-message.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Log } from '#shared/observability/logger.ts';
+
+/** A function that an SQS queue calls; messages that it does not name as failures are done. */
+export type MessageFunction = (
+  event: SQSEvent,
+  context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
+) => Promise<SQSBatchResponse>;
+
+/**
+ * Works on the runs that messages name. A message fails, and comes again until it is a dead letter, when an owner gives no answer or nothing
+ * could be done in time; one that names no run in the agreed form fails whenever it comes. A run that does not exist is done. A defect ends
+ * the invocation with an error, so that it counts as one: the queue brings one message at a time.
+ * @param bind the dependencies; called once a container
+ */
+export function createMessageFunction(
+  bind: () => RunDependencies,
+  surroundings: LogSurroundings,
+): MessageFunction {
+  let bound: RunDependencies | undefined;
+  return async ({ Records: records }, context) => {
+    const { now } = surroundings;
+    const log = openLog(analyzeRun, context, surroundings);
+    const failed: string[] = [];
+    for (const { messageId, body, attributes } of records) {
+      const received = Number(attributes.ApproximateReceiveCount);
+      const key = parseRunMessage(body);
+      if (key === undefined) {
+        log('MESSAGE_REFUSED', { received });
+        failed.push(messageId);
+        continue;
+      }
+      const { improvementRunId } = key;
+      const receivedAt = now();
+      try {
+        bound ??= bind();
+        const endsAt = receivedAt + context.getRemainingTimeInMillis();
+        const worked = await workRun(bound, key, { receivedAt, endsAt, log });
+        if (!worked.ok) failed.push(messageId);
+        logWorked(log, worked, { improvementRunId, received, durationMs: now() - receivedAt });
+      } catch (error) {
+        logBroken(log, error, { improvementRunId });
+        throw new BackgroundWorkBroken();
+      }
+    }
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+}
+
+function logWorked(
+  log: Log,
+  worked: Result<Worked, Stalled>,
+  about: { readonly improvementRunId: string; readonly received: number; readonly durationMs: number },
+): void {
+  if (!worked.ok) {
+    const { reason, dependency, tally } = worked.error;
+    log('IMPROVEMENT_RUN_STALLED', { ...about, ...tally, reason, owner: dependency });
+    return;
+  }
+  const { outcome, tally, failure } = worked.value;
+  log('IMPROVEMENT_RUN_WORKED', { ...about, ...tally, outcome });
+  if (failure !== undefined)
+    log('IMPROVEMENT_RUN_FAILED', {
+      improvementRunId: about.improvementRunId,
+      reason: failure.reason,
+      owner: failure.dependency,
+    });
+}

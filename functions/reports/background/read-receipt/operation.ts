@@ -1,0 +1,89 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { openReceiptLink } from '#functions/reports/receipts/link.ts';
+import type { LinkParts } from '#functions/reports/receipts/link.ts';
+import { readReceipt } from '#shared/contract/background.ts';
+import type { PipelineAnswer } from '#shared/http/answers.ts';
+import { acceptsGzip } from '#shared/http/content-coding.ts';
+import type { Exchange } from '#shared/http/exchange.ts';
+import { createFrame } from '#shared/http/frame.ts';
+import type { Pipeline } from '#shared/http/frame.ts';
+import { once } from '#shared/http/once.ts';
+import { Refusal } from '#shared/http/refusal.ts';
+import type { Surroundings } from '#shared/http/surroundings.ts';
+import { headerValues } from '#shared/http/syntax/headers.ts';
+import { readQuery } from '#shared/http/syntax/parameters.ts';
+import type { ReceiptStore } from '#shared/improvement/receipts.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { problem } from '#shared/problems/registry.ts';
+
+export interface ReceiptDependencies {
+  readonly keys: KeyRing;
+  readonly store: Pick<ReceiptStore, 'get'>;
+}
+
+/**
+ * GET `{receipts_url}/<sha256>?expires=…&signature=…`, without a token: the bytes of the bundle that the link was made for, as a download.
+ * Whatever is wrong with a request is one 404, the same for everything, and the bucket is asked by nobody without an unexpired link; an
+ * outage of keys or bucket is a 500.
+ * @param bind runs once a container, at its first request; a failure is not kept
+ */
+export function createReceiptFunction(
+  surroundings: Surroundings,
+  bind: () => ReceiptDependencies,
+): Pipeline<Uint8Array> {
+  const bound = once(bind);
+  const { service, operationId } = readReceipt;
+  return createFrame(
+    { service, operationId, method: 'GET', transfer: 'stream' },
+    surroundings,
+    [],
+    async (exchange, event) => answer(await bound(), exchange, event),
+  );
+}
+
+async function answer(
+  { keys, store }: ReceiptDependencies,
+  { headers, receivedAt, log }: Exchange,
+  event: APIGatewayProxyEvent,
+): Promise<PipelineAnswer<Uint8Array>> {
+  const parts = readLink(event);
+  const receipt = parts === undefined ? undefined : await openReceiptLink(keys, parts, receivedAt);
+  if (receipt === undefined) throw notFound();
+  const { tenantId, sha256, mediaType } = receipt;
+  const bytes = await store.get(tenantId, sha256);
+  if (bytes === undefined) {
+    log('RECEIPT_ABSENT');
+    throw notFound();
+  }
+  return {
+    statusCode: 200,
+    headers: {
+      'Content-Type': mediaType,
+      'Content-Disposition': `attachment; filename="${sha256}.${fileExtensions[mediaType]}"`,
+    },
+    body: bytes,
+    gzip: acceptsGzip(headerValues(headers, 'accept-encoding')),
+    log,
+  };
+}
+
+const fileExtensions = { 'application/json': 'json', 'application/zip': 'zip' } as const;
+
+const query = ['expires', 'signature'] as const;
+
+/** What a request says, when it says a link and nothing else. */
+function readLink(event: APIGatewayProxyEvent): LinkParts | undefined {
+  if (event.httpMethod !== 'GET' || (event.body ?? '') !== '') return undefined;
+  const { values, invalid, unknown } = readQuery(event, query);
+  const { expires, signature } = values;
+  // Percent-encoded as it arrived: another spelling of the digest is another path.
+  const sha256 = event.pathParameters?.['sha256'];
+  if (invalid.length > 0 || unknown.length > 0) return undefined;
+  if (sha256 === undefined || expires === undefined || signature === undefined) return undefined;
+  return { sha256, expires, signature };
+}
+
+/** The one answer to a request that shows no bundle. */
+function notFound(): Refusal {
+  return new Refusal(problem('reports', 'not-found', 404));
+}

@@ -1,0 +1,18 @@
+import { dynamo, sqs } from '#shared/aws/clients.ts';
+import { createImprovementQueue } from '#shared/aws/improvement-queue.ts';
+import { createImprovementTable } from '#shared/aws/improvement-table.ts';
+import { readEnvironment } from '#shared/http/environment.ts';
+import { processSurroundings } from '#shared/http/surroundings.ts';
+import { createSweepFunction } from './take-sweep.ts';
+
+/** Sweeps the improvement runs that have not ended, with the real dependencies. */
+export const handler = createSweepFunction(() => {
+  const { IMPROVEMENT_TABLE, IMPROVEMENT_QUEUE_URL } = readEnvironment([
+    'IMPROVEMENT_TABLE',
+    'IMPROVEMENT_QUEUE_URL',
+  ]);
+  return {
+    store: createImprovementTable(dynamo(), IMPROVEMENT_TABLE),
+    queue: createImprovementQueue(sqs(), IMPROVEMENT_QUEUE_URL),
+  };
+}, processSurroundings());

@@ -1,0 +1,120 @@
+import { inLanes } from '#functions/reports/improvement/run/in-lanes.ts';
+import { isTerminal, runStates } from '#shared/improvement/records.ts';
+import type { ImprovementStore, OpenRun, RunSummary } from '#shared/improvement/records.ts';
+import type { RunQueue } from '#shared/improvement/run-queue.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A run whose message is lost, or was given up by the queue, has not been touched for so long. A worker ends long before. */
+export const UNTOUCHED_MS = 15 * MINUTE_MS;
+/** So many workers in a row may begin on a run and end, killed or by a defect, before any of them records anything: eight messages' worth. */
+export const MAX_TRIES = 40;
+/** A missing receiver, an owner that gives no answer, or a worker that takes the message is waited for until a run is so old. */
+export const MAX_AGE_MS = 14 * DAY_MS;
+/** As long as the queue keeps a message: a run that was sent on so long ago has none waiting. */
+export const MESSAGE_KEPT_MS = 4 * DAY_MS;
+/** So long a parked run is sent on by every sweep; then the pauses grow to the longest. */
+export const OFTEN_MS = 30 * MINUTE_MS;
+export const LONGEST_PARKED_MS = HOUR_MS;
+/** The longest pause between two messages of a run that no worker begins on. */
+export const LONGEST_UNREAD_MS = DAY_MS;
+
+/** What the sweeper touches. */
+export interface SweepDependencies {
+  readonly store: ImprovementStore;
+  readonly queue: RunQueue;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Whether there is time for another run; the next sweep begins somewhere else. */
+  readonly isTime: () => boolean;
+  /** From 0 to less than 1. */
+  readonly random: () => number;
+  /** Hears of a run that could not be swept; the others are. */
+  readonly onBroken: (run: OpenRun, error: unknown) => void;
+  /** Hears of a run that has been given up. */
+  readonly onFailed: (run: OpenRun, reason: GivenUp) => void;
+}
+
+/** Why a run is given up: `no_progress` after `MAX_TRIES`, `too_old` after `MAX_AGE_MS`. */
+export type GivenUp = 'no_progress' | 'too_old';
+
+/** How many runs have not ended, and what has become of them. */
+export interface Sweep {
+  open: number;
+  sent: number;
+  failed: number;
+  broken: number;
+}
+
+/** Runs that are looked at at once. */
+const LANES = 8;
+
+/**
+ * Looks at every run that has not ended: sends on what stands still, asks missing receivers again, ends what is exhausted. A message more
+ * than needed does no harm, so it is sent before it is counted; but no run has more and more of them waiting, however long the queue is.
+ * Each sweep begins at another place of the list, so that none is always behind the end of the time.
+ */
+export async function sweepRuns(dependencies: SweepDependencies): Promise<Sweep> {
+  const { store, isTime, random, onBroken } = dependencies;
+  const sweep: Sweep = { open: 0, sent: 0, failed: 0, broken: 0 };
+  const open: OpenRun[] = [];
+  for await (const run of store.listOpen()) open.push(run);
+  const first = Math.floor(random() * open.length);
+  await inLanes(LANES, [...open.slice(first), ...open.slice(0, first)], isTime, async (run) => {
+    try {
+      const summary = await store.readSummary(run);
+      if (summary === undefined || isTerminal(summary.state)) return;
+      sweep.open += 1;
+      await sweepRun(dependencies, summary, sweep);
+    } catch (error) {
+      sweep.broken += 1;
+      onBroken(run, error);
+    }
+  });
+  return sweep;
+}
+
+async function sweepRun(
+  { store, queue, now, onFailed }: SweepDependencies,
+  run: RunSummary,
+  sweep: Sweep,
+): Promise<void> {
+  const verdict = judge(run, now());
+  switch (verdict) {
+    case 'wait':
+      return;
+    case 'send':
+      await queue.send(run);
+      await store.touchRun(run, 'sweeper', now());
+      sweep.sent += 1;
+      return;
+    case 'too_old':
+    case 'no_progress': {
+      const completedAt = Math.max(now(), run.createdAt);
+      if (!(await store.moveRun(run, runStates, { state: 'failed', completedAt }, now()))) return;
+      sweep.failed += 1;
+      onFailed(run, verdict);
+    }
+  }
+}
+
+/** What is due for a run that has not ended. */
+function judge(run: RunSummary, now: number): 'wait' | 'send' | GivenUp {
+  const untouched = now - run.touchedAt;
+  if (now - run.createdAt >= MAX_AGE_MS) return 'too_old';
+  if (run.tries >= MAX_TRIES) return untouched < UNTOUCHED_MS ? 'wait' : 'no_progress';
+  return untouched < pauseOf(run, now) ? 'wait' : 'send';
+}
+
+/**
+ * How long a run is left alone after it was touched. A parked one is not sent on while a message of it can still be waiting; one that no
+ * worker begins on is, since its message may be lost, but each time after twice the pause.
+ */
+function pauseOf({ state, sweeps, touchedAt, parkedAt = touchedAt }: RunSummary, now: number): number {
+  if (state !== 'blocked_upstream') return Math.min(UNTOUCHED_MS * 2 ** sweeps, LONGEST_UNREAD_MS);
+  if (sweeps > 0) return MESSAGE_KEPT_MS;
+  const parked = now - parkedAt;
+  return parked <= OFTEN_MS ? 0 : Math.min(parked / 6, LONGEST_PARKED_MS);
+}

@@ -1,0 +1,51 @@
+import type { Context } from 'aws-lambda';
+import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
+import type { LogSurroundings } from '#functions/reports/background/open-log.ts';
+import { sweepRuns as row } from '#shared/contract/background.ts';
+import { sweepRuns } from './sweep-runs.ts';
+import type { SweepDependencies } from './sweep-runs.ts';
+
+/** A function that a schedule calls; whatever event it comes with says nothing. */
+export type ScheduledFunction = (
+  event: unknown,
+  context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
+) => Promise<void>;
+
+/** A run is begun only while there is more time left than looking at one takes. */
+const LEAST_STEP_MS = 10_000;
+
+/**
+ * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done.
+ * @param bind the stores; called once a container
+ */
+export function createSweepFunction(
+  bind: () => Pick<SweepDependencies, 'store' | 'queue'>,
+  surroundings: LogSurroundings,
+): ScheduledFunction {
+  let bound: ReturnType<typeof bind> | undefined;
+  return async (_event, context) => {
+    const { now } = surroundings;
+    const log = openLog(row, context, surroundings);
+    const startedAt = now();
+    const endsAt = startedAt + context.getRemainingTimeInMillis();
+    let broken: number;
+    try {
+      bound ??= bind();
+      const sweep = await sweepRuns({
+        ...bound,
+        now,
+        isTime: () => endsAt - now() >= LEAST_STEP_MS,
+        random: Math.random,
+        onBroken: ({ improvementRunId }, error) => logBroken(log, error, { improvementRunId }),
+        onFailed: ({ improvementRunId }, reason) =>
+          log('IMPROVEMENT_RUN_FAILED', { improvementRunId, reason }),
+      });
+      log('IMPROVEMENT_RUNS_SWEPT', { ...sweep, durationMs: now() - startedAt });
+      broken = sweep.broken;
+    } catch (error) {
+      logBroken(log, error);
+      throw new BackgroundWorkBroken();
+    }
+    if (broken > 0) throw new BackgroundWorkBroken();
+  };
+}

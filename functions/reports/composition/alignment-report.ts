@@ -1,0 +1,66 @@
+import type * as z from 'zod';
+import type { Alignment } from '#functions/reports/improvement/alignment/align-source.ts';
+import { showComparison } from '#functions/reports/improvement/alignment/show-comparison.ts';
+import type { ShownComparison } from '#functions/reports/improvement/alignment/show-comparison.ts';
+import type { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
+import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
+import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { RunRecord } from '#shared/improvement/records.ts';
+import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { Moment, Observed } from './facts.ts';
+
+/**
+ * The alignment of one named source of a run, as it has been recomputed from the pinned crosswalk. The comparison stands beside it and
+ * changes none of its numbers [RP-175].
+ * @param facts `crosswalkHash`: SHA-256 hex of the crosswalk's bytes; `comparison`: null where none is due, `missing` where Analytics has
+ *   none that is due
+ */
+export function composeAlignmentReport(
+  facts: {
+    readonly run: RunRecord;
+    readonly crosswalk: Observed<AlignmentCrosswalk>;
+    readonly crosswalkHash: string;
+    readonly alignment: Alignment;
+    readonly comparison: Observed<ComparisonArtifact> | 'missing' | null;
+    readonly sources: readonly SourceRef[];
+    readonly receipt: ReceiptLink;
+  },
+  moment: Moment,
+): z.input<typeof alignmentReport> {
+  const { run, crosswalk, crosswalkHash, alignment, sources, receipt } = facts;
+  const compared = compare(facts.comparison);
+  return {
+    object: 'alignment_report',
+    improvementRunId: run.improvementRunId,
+    sourceKey: crosswalk.value.sourceKey,
+    sourceAssessment: crosswalk.value.sourceAssessment,
+    sourceVersion: crosswalk.value.sourceVersion,
+    contentTestSpecId: run.pins.contentTestSpecId,
+    contentTestSpecVersion: run.pins.contentTestSpecVersion,
+    crosswalkHash,
+    formulaVersion: alignmentFormula,
+    numerator: alignment.numerator,
+    denominator: alignment.denominator,
+    alignmentPercent: alignment.alignmentPercent,
+    contributions: [...alignment.contributions],
+    predictedActual: compared.comparison,
+    limitations: [...alignment.limitations, ...compared.limitations],
+    receipt,
+    sources: [...sources],
+    observedAt: moment.observedAt,
+    requestId: moment.requestId,
+    traceId: moment.traceId,
+  };
+}
+
+function compare(comparison: Observed<ComparisonArtifact> | 'missing' | null): ShownComparison {
+  if (comparison === null) return { comparison: null, limitations: [] };
+  if (comparison === 'missing')
+    return {
+      comparison: null,
+      limitations: ['Analytics has no comparison of predicted with actual results, and one is due.'],
+    };
+  return showComparison(comparison.value);
+}

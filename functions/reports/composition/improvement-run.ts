@@ -1,0 +1,60 @@
+import type * as z from 'zod';
+import { showMetric } from '#functions/reports/improvement/metrics/judge-metric.ts';
+import { omissionsOf } from '#functions/reports/improvement/omissions.ts';
+import { omission } from '#shared/contract/reports/improvement-run.ts';
+import type { improvementRun, RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { RunProgress } from '#shared/improvement/records.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
+import type { Moment } from './facts.ts';
+
+/**
+ * A run as it is recorded, with what its pinned metrics say now. A metric whose artifact is lost is an omission too [RP-166], which only a
+ * `failed` run can show.
+ * @param facts `artifacts`: of every pinned metric whose artifact was read; `receipt`: of complete runs only
+ */
+export function composeRun(
+  facts: {
+    readonly progress: RunProgress;
+    readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact>;
+    readonly sources: readonly SourceRef[];
+    readonly receipt: ReceiptLink | null;
+  },
+  moment: Moment,
+): z.input<typeof improvementRun> {
+  const { progress, artifacts, sources, receipt } = facts;
+  const { run, evidence, orders } = progress;
+  const { pins, createdAt, completedAt } = run;
+  const metricStatuses = pins.metrics.map((pinned) => showMetric(pinned, artifacts.get(pinned.metric)));
+  const omitted = new Set<string>(omissionsOf(progress));
+  for (const { metric, status } of metricStatuses) if (status !== 'available') omitted.add(metric);
+  const aligned = new Set(evidence.filter(({ receipt: own }) => own !== undefined).map(({ key }) => key));
+  return {
+    object: 'improvement_run',
+    improvementRunId: run.improvementRunId,
+    administrationId: run.administrationId,
+    contentTestSpecId: pins.contentTestSpecId,
+    contentTestSpecVersion: pins.contentTestSpecVersion,
+    status: run.state,
+    analysisPolicyId: pins.analysisPolicy.id,
+    analysisPolicyVersion: pins.analysisPolicy.version,
+    formulaVersion: pins.formulaVersion,
+    metricStatuses,
+    namedSourceCount: pins.sources.length,
+    sourceKeys: pins.sources.map(({ sourceKey }) => sourceKey),
+    alignmentRecordCount: pins.sources.filter(({ sourceKey }) => aligned.has(`source:${sourceKey}`)).length,
+    revisionOrderCount: orders.length,
+    blockedOrderCount: orders.filter(({ status }) => status === 'blocked_upstream').length,
+    omissions: omission.options.filter((name) => omitted.has(name)),
+    receipt,
+    createdAt: formatInstant(createdAt),
+    // The clock of who ended it may be behind the clock of who began it [RP-155].
+    completedAt: completedAt === undefined ? null : formatInstant(Math.max(createdAt, completedAt)),
+    sources: [...sources],
+    observedAt: moment.observedAt,
+    requestId: moment.requestId,
+    traceId: moment.traceId,
+  };
+}

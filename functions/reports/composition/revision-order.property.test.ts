@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deriveMetricOrders } from '#functions/reports/improvement/orders/derive-orders.ts';
+import type { DerivedOrder } from '#functions/reports/improvement/orders/derive-orders.ts';
+import { completedRun, revisionOrders } from '#shared/contract/reports/examples.ts';
+import { orderStatus, revisionOrder } from '#shared/contract/reports/revision-order.ts';
+import type { OrderRecord } from '#shared/improvement/records.ts';
+import { orderRecord, recordedRun } from '#test/support/improvement-facts.ts';
+import { anExampleOf, frozen } from '#test/support/report-facts.ts';
+import { composeOrder } from './revision-order.ts';
+
+const { run } = anExampleOf(recordedRun).progress;
+const { evidenceRefs, ...example } = revisionOrders.data[0]!;
+const derived: DerivedOrder = anOrder();
+
+function shown(record: OrderRecord) {
+  return composeOrder({
+    run,
+    record: frozen(record),
+    derived: frozen(derived),
+    evidenceRefs: completedRun.sources,
+  });
+}
+
+describe('an order, in whatever state its record is', () => {
+  it('passes the contract and says what was derived [RP-190, RP-191, RP-201, RP-202, RP-203, RP-204, RP-205, RP-206]', () => {
+    fc.assert(
+      fc.property(orderRecord(orderStatus.options), (record) => {
+        const body = shown(record);
+        expect(revisionOrder.parse(body)).toEqual(body);
+        expect(body).toMatchObject({
+          ...derived.content,
+          improvementRunId: run.improvementRunId,
+          evidenceRefs: completedRun.sources,
+          status: record.status,
+          supersedesRevisionOrderId: record.supersedesRevisionOrderId,
+        });
+      }),
+    );
+  });
+
+  it('has what its receiver acknowledged as its receipt, and keeps it when it is superseded [RP-204, RP-219]', () => {
+    fc.assert(
+      fc.property(orderRecord(orderStatus.options), (record) => {
+        const { ack, targetModule } = record;
+        expect(shown(record).targetReceipt).toEqual(
+          ack === null
+            ? null
+            : {
+                service: targetModule,
+                resourceId: ack.receiptId,
+                observedAt: new Date(ack.observedAt).toISOString(),
+                version: ack.version,
+                status: 'current',
+              },
+        );
+      }),
+    );
+  });
+
+  it('is as old as its record, and never changed before it was made [RP-206]', () => {
+    fc.assert(
+      fc.property(orderRecord(orderStatus.options), (record) => {
+        const { createdAt, updatedAt } = shown(record);
+        expect(Date.parse(createdAt)).toBe(record.createdAt);
+        expect(Date.parse(updatedAt)).toBe(Math.max(record.createdAt, record.updatedAt));
+      }),
+    );
+  });
+});
+
+/** The order of the contract's example, derived from an artifact that asks for it. */
+function anOrder(): DerivedOrder {
+  const { administrationId, contentTestSpecId, contentTestSpecVersion, observedMetric } = example;
+  const {
+    qtiItemId,
+    qtiFormId,
+    qtiTestId,
+    caseGuids,
+    targetModule,
+    requestedAction,
+    reasonCodes,
+    threshold,
+  } = example;
+  const { name, value, unit } = observedMetric;
+  const policy = {
+    id: example.analysisPolicyId,
+    version: example.analysisPolicyVersion,
+    visibility: 'tenant' as const,
+    formulaVersion: 'alignment-v1' as const,
+    triggers: [
+      {
+        metric: 'item_difficulty' as const,
+        observed: { name, unit },
+        threshold,
+        targetModule,
+        requestedAction,
+        reasonCodes,
+        requiredSubjects: ['qtiItemId' as const],
+      },
+    ],
+    checksum: '0'.repeat(64),
+  };
+  const [order] = deriveMetricOrders(
+    { tenantId: run.tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy },
+    { ref: evidenceRefs[0]!.resourceId, sha256: '5f'.repeat(32) },
+    {
+      kind: 'metric',
+      tenantId: run.tenantId,
+      artifactRef: evidenceRefs[0]!.resourceId,
+      administrationId,
+      contentTestSpecId,
+      contentTestSpecVersion,
+      metric: 'item_difficulty',
+      formulaVersion: 'classical-2',
+      populationCount: 412,
+      sampleCount: 405,
+      suppression: { status: 'not_suppressed', rule: null },
+      analysisWindow: null,
+      rows: [{ qtiItemId, qtiFormId, qtiTestId, caseGuids, measures: [{ name, value, unit }] }],
+    },
+  ).orders;
+  if (order === undefined) throw new Error('the example asks for no order');
+  return order;
+}

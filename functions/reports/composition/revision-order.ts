@@ -1,0 +1,44 @@
+import type * as z from 'zod';
+import type { DerivedOrder } from '#functions/reports/improvement/orders/derive-orders.ts';
+import type { revisionOrder } from '#shared/contract/reports/revision-order.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { OrderRecord, RunRecord } from '#shared/improvement/records.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+
+/**
+ * An order of a run: what has been derived from its evidence again, with what is recorded of its way.
+ * @param facts `record` and `derived` of the same id; `evidenceRefs`: receipts of the artifacts that it rests on
+ */
+export function composeOrder(facts: {
+  readonly run: RunRecord;
+  readonly record: OrderRecord;
+  readonly derived: DerivedOrder;
+  readonly evidenceRefs: readonly SourceRef[];
+}): z.input<typeof revisionOrder> {
+  const { run, record, derived, evidenceRefs } = facts;
+  const { status, supersedesRevisionOrderId, createdAt, updatedAt } = record;
+  return {
+    ...derived.content,
+    improvementRunId: run.improvementRunId,
+    evidenceRefs: [...evidenceRefs],
+    status,
+    targetReceipt: acknowledgementOf(record),
+    supersedesRevisionOrderId,
+    createdAt: formatInstant(createdAt),
+    // The clock of who delivers it may be behind the clock of who began its run [RP-206].
+    updatedAt: formatInstant(Math.max(createdAt, updatedAt)),
+  };
+}
+
+/** What its receiver acknowledged it with: an order keeps it when a later one supersedes it [RP-204]. */
+function acknowledgementOf({ targetModule, ack }: OrderRecord): SourceRef | null {
+  return ack === null
+    ? null
+    : {
+        service: targetModule,
+        resourceId: ack.receiptId,
+        observedAt: formatInstant(ack.observedAt),
+        version: ack.version,
+        status: 'current',
+      };
+}

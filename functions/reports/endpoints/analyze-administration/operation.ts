@@ -1,0 +1,166 @@
+import { incomplete, requireCurrent } from '#functions/reports/composition/incomplete.ts';
+import { readAdministration } from '#functions/reports/sources/administration.ts';
+import { readImprovementBasis } from '#functions/reports/sources/improvement-basis.ts';
+import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
+import type { analyzeAdministration } from '#shared/contract/reports/routes.ts';
+import type { Control, Operation, OperationRequest } from '#shared/http/operation.ts';
+import type { RunKey, RunPins, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import type { RunQueue } from '#shared/improvement/run-queue.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Administration } from '#shared/platform/owners/administration.ts';
+import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import type { Observed } from '#functions/reports/composition/facts.ts';
+import { composeProgress, readRunEvidence } from '../compose-progress.ts';
+import type { RunEvidence } from '../compose-progress.ts';
+import { openOwners } from '../open-improvement.ts';
+import type { ImprovementDependencies, LinkDependencies, OpenedOwners } from '../open-improvement.ts';
+
+export interface AnalyzeDependencies extends ImprovementDependencies, LinkDependencies {
+  readonly queue: RunQueue;
+  readonly policies: AnalysisPolicyStore;
+}
+
+type Request = OperationRequest<typeof analyzeAdministration>;
+
+/** How many open runs of an administration one analysis looks at for parked ones; the sweeper wakes them all. */
+const MOST_LOOKED_AT = 20;
+
+/**
+ * Begins an improvement run of a scored administration, or finds the one that an earlier request of the same key has begun. What the run
+ * stands on is pinned in one record; the worker does the rest. Nobody is told more of an administration outside the claims than that there
+ * is none [RP-261].
+ */
+export function analyzeAdministrationOperation(
+  dependencies: AnalyzeDependencies,
+): Operation<typeof analyzeAdministration> {
+  const { runs, queue } = dependencies;
+  return async (request) => {
+    const owners = await openOwners(dependencies, request);
+    if (!owners.ok) return owners;
+    const { administrationId } = request.path;
+    const administration = await readAdministration(owners.value.reader, request.principal, administrationId);
+    if (!administration.ok) return administration;
+    const outdated = requireCurrent([administration.value.receipt]);
+    if (outdated !== undefined) return err(outdated);
+
+    return request.idempotent(async (control) => {
+      const key = runKey(request, control);
+      const standing = await runs.readProgress(key);
+      const begun =
+        standing === undefined
+          ? await begin(dependencies, owners.value, request, key, control, administration.value)
+          : await goOn(owners.value, standing);
+      if (!begun.ok) return begun;
+      const { progress, evidence } = begun.value;
+      if (waits(progress.run)) await queue.send(key);
+      // A repetition is no further analysis.
+      if (standing === undefined) await wakeParked(dependencies, progress.run);
+      return ok({
+        body: await composeProgress(dependencies, owners.value, progress, {
+          ...evidence,
+          sources: [administration.value.receipt, ...evidence.sources],
+        }),
+      });
+    });
+  };
+}
+
+/** The same for every repetition of the request, and another one under another key. */
+function runKey({ principal: { tenantId } }: Request, { operationId }: Control): RunKey {
+  return {
+    tenantId,
+    improvementRunId: `run_${deterministicUuid('improvement-run', tenantId, operationId)}`,
+  };
+}
+
+interface Begun {
+  readonly progress: RunProgress;
+  readonly evidence: RunEvidence;
+}
+
+async function begin(
+  { runs, policies }: AnalyzeDependencies,
+  owners: OpenedOwners,
+  { principal }: Request,
+  key: RunKey,
+  { createdAt }: Control,
+  administration: Observed<Administration>,
+): Promise<Result<Begun, Problem>> {
+  const unfit = checkScored(administration.value);
+  if (unfit !== undefined) return err(unfit);
+  const { reader, profile } = owners;
+  const { administrationId } = administration.value;
+  const policy = await releasedPolicy(policies, profile);
+  if (!policy.ok) return policy;
+  const basis = await readImprovementBasis(reader, administration, () =>
+    readAdministration(reader, principal, administrationId),
+  );
+  if (!basis.ok) return basis;
+  const { pins, artifacts, sourceSet } = basis.value;
+  const {
+    owner,
+    policy: { id, version, checksum },
+  } = policy.value;
+  const pinned: RunPins = {
+    ...pins,
+    analysisPolicy: { owner, id, version, checksum },
+    formulaVersion: alignmentFormula,
+  };
+  const run = await runs.createRun({ ...key, administrationId, createdAt, pins: pinned });
+  // A request of the same key that took longer than a lease may have been faster all the same: what stands is its run, as it is by now.
+  if (run.state !== 'queued' || hashCanonical(run.pins) !== hashCanonical(pinned)) {
+    const standing = await runs.readProgress(key);
+    if (standing === undefined) throw new Error('an improvement run is gone');
+    return goOn(owners, standing);
+  }
+  return ok({
+    progress: { run, evidence: [], orders: [] },
+    evidence: {
+      artifacts: new Map([...artifacts].map(([metric, { value }]) => [metric, value])),
+      sources: [sourceSet.receipt, ...[...artifacts.values()].map(({ receipt }) => receipt)],
+    },
+  });
+}
+
+async function goOn({ reader }: OpenedOwners, progress: RunProgress): Promise<Result<Begun, Problem>> {
+  const evidence = await readRunEvidence(reader, progress.run);
+  return evidence.ok ? ok({ progress, evidence: evidence.value }) : evidence;
+}
+
+/** Statuses other than `scored` are the owner's own affair; there is nothing final to analyze under any of them [RP-290]. */
+function checkScored({ status }: Administration): Problem | undefined {
+  return status === 'scored' ? undefined : incomplete('unknown', 'The administration is not scored yet.');
+}
+
+/** The policy that the tenant's profile names: no caller chooses one [RP-294]. */
+async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysisPolicyId }: ServiceProfile) {
+  const policy = analysisPolicyId === undefined ? undefined : await policies.read(tenantId, analysisPolicyId);
+  if (policy?.ok === false)
+    throw new Error(`the released analysis policy cannot be used: ${policy.error.kind}`);
+  return policy?.value === undefined
+    ? err(incomplete('unknown', 'No analysis policy is released for the tenant.'))
+    : ok(policy.value);
+}
+
+/** Whether a worker has to be told of the run. One that is under way has its message, and the sweeper looks after it. */
+function waits({ state }: RunRecord): boolean {
+  return state === 'queued' || state === 'blocked_upstream';
+}
+
+/** Runs of the same administration that wait for a missing receiver are taken up again (the reading of RP-221). */
+async function wakeParked({ runs, queue }: AnalyzeDependencies, run: RunRecord): Promise<void> {
+  const { tenantId, improvementRunId, administrationId } = run;
+  let lookedAt = 0;
+  for await (const open of runs.listOpen({ tenantId, administrationId })) {
+    if (open.improvementRunId === improvementRunId) continue;
+    if (lookedAt >= MOST_LOOKED_AT) return;
+    lookedAt += 1;
+    const other = await runs.readRun(open);
+    if (other?.state === 'blocked_upstream') await queue.send(open);
+  }
+}

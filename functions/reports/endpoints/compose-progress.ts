@@ -1,0 +1,104 @@
+import type * as z from 'zod';
+import type { Observed } from '#functions/reports/composition/facts.ts';
+import { composeRun } from '#functions/reports/composition/improvement-run.ts';
+import {
+  pinProblem,
+  readPinnedMetric,
+  readPinnedSourceSet,
+  readTwice,
+} from '#functions/reports/sources/pinned.ts';
+import type { PinFault } from '#functions/reports/sources/pinned.ts';
+import { together } from '#functions/reports/sources/problems.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import type { improvementRun, RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { Pin, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { linkTo } from './open-improvement.ts';
+import type { LinkDependencies, OpenedOwners } from './open-improvement.ts';
+
+/** What a run shows of its owners: the artifacts of its metrics, and a receipt of everything that was consulted. */
+export interface RunEvidence {
+  readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact>;
+  readonly sources: readonly SourceRef[];
+}
+
+/** The run as its records are now, with a link to its receipt once it is complete. */
+export async function composeProgress(
+  links: LinkDependencies,
+  { moment }: Pick<OpenedOwners, 'moment'>,
+  progress: RunProgress,
+  { artifacts, sources }: RunEvidence,
+): Promise<z.input<typeof improvementRun>> {
+  const now = moment();
+  const { tenantId, receipt } = progress.run;
+  const link = receipt === undefined ? null : await linkTo(links, tenantId, receipt, now);
+  return composeRun({ progress, artifacts, sources, receipt: link }, now);
+}
+
+/**
+ * Reads the evidence of a run again, all side by side. What no longer dereferences is a 503 that names its owner [RP-268]; a run that has
+ * failed claims nothing of its evidence, so what is lost of it is shown as such.
+ */
+export async function readRunEvidence(
+  reader: SourceReader,
+  run: RunRecord,
+): Promise<Result<RunEvidence, Problem>> {
+  const { sourceSet, metrics } = run.pins;
+  const read = await together({
+    sourceSet: unlessLost(run, () => readPinnedSourceSet(reader, run)),
+    metrics: readMetrics(reader, run),
+  });
+  if (!read.ok) return read;
+  const artifacts = read.value.metrics;
+  const lost = (operation: UpstreamOperation, { ref }: Pin): SourceRef => reader.unavailable(operation, ref);
+  return ok({
+    artifacts: new Map([...artifacts].map(([metric, { value }]) => [metric, value])),
+    sources: [
+      read.value.sourceSet?.receipt ?? lost(operations.readAlignmentSources, sourceSet),
+      ...metrics.flatMap(({ metric, artifact }) =>
+        artifact === null
+          ? []
+          : [artifacts.get(metric)?.receipt ?? lost(operations.readAnalysisArtifact, artifact)],
+      ),
+    ],
+  });
+}
+
+/** The artifacts of the run's metrics; of a failed run without those that are lost. */
+async function readMetrics(
+  reader: SourceReader,
+  run: RunRecord,
+): Promise<Result<ReadonlyMap<RunMetric, Observed<MetricArtifact>>, Problem>> {
+  const read = await Promise.all(
+    run.pins.metrics.map(async ({ metric, artifact }) => ({
+      metric,
+      answer:
+        artifact === null
+          ? ok(undefined)
+          : await unlessLost(run, () => readPinnedMetric(reader, run, metric, artifact)),
+    })),
+  );
+  const artifacts = new Map<RunMetric, Observed<MetricArtifact>>();
+  for (const { metric, answer } of read) {
+    if (!answer.ok) return answer;
+    if (answer.value !== undefined) artifacts.set(metric, answer.value);
+  }
+  return ok(artifacts);
+}
+
+async function unlessLost<T>(
+  { state }: RunRecord,
+  read: () => Promise<Result<Observed<T>, PinFault>>,
+): Promise<Result<Observed<T> | undefined, Problem>> {
+  const answer = await readTwice(read);
+  if (answer.ok) return answer;
+  return state === 'failed' && answer.error.kind !== 'unavailable'
+    ? ok(undefined)
+    : err(pinProblem(answer.error));
+}

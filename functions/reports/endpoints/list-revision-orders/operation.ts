@@ -1,0 +1,219 @@
+import type * as z from 'zod';
+import { composeOrder } from '#functions/reports/composition/revision-order.ts';
+import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { sealCursor } from '#functions/reports/cursor/cursor.ts';
+import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
+import type { DerivedOrder } from '#functions/reports/improvement/orders/derive-orders.ts';
+import { evaluateEvidence } from '#functions/reports/improvement/run/evaluate-evidence.ts';
+import type { EvidenceFault } from '#functions/reports/improvement/run/evaluate-evidence.ts';
+import { evidenceOf } from '#functions/reports/improvement/run/evidence.ts';
+import type { RunEvidence } from '#functions/reports/improvement/run/evidence.ts';
+import { pinProblem, readPinnedSourceSet, readTwice } from '#functions/reports/sources/pinned.ts';
+import { together } from '#functions/reports/sources/problems.ts';
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import type { revisionOrder } from '#shared/contract/reports/revision-order.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { Operation, OperationRequest } from '#shared/http/operation.ts';
+import type { EvidenceKey, ImprovementStore, OrderRecord, RunRecord } from '#shared/improvement/records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import { openRun } from '../open-improvement.ts';
+import { placeAfter } from '../place-after.ts';
+import type { ImprovementDependencies, OpenedRun } from '../open-improvement.ts';
+
+export interface ListRevisionOrdersDependencies extends ImprovementDependencies {
+  /** For cursors. */
+  readonly keys: KeyRing;
+  readonly policies: AnalysisPolicyStore;
+}
+
+type Request = OperationRequest<typeof listRevisionOrders>;
+type Place = Pick<OrderRecord, 'revisionOrderId'>;
+
+/** What the orders of one page rest on at most, so that reading it again stays within the route's time and memory. */
+const MOST_ARTIFACTS = 12;
+/** Records looked through for a page that has rows: what hardly anything passes ends it early. An empty page is the end of the list [RP-306]. */
+const MOST_LOOKED_AT = 5_000;
+const LOOKED_AT_ONCE = 500;
+
+/**
+ * One page of a run's orders. What an order asks for is derived again from the evidence that the run is pinned to; what has become of it
+ * stands in its record.
+ */
+export function listRevisionOrdersOperation(
+  dependencies: ListRevisionOrdersDependencies,
+): Operation<typeof listRevisionOrders> {
+  const { keys, runs } = dependencies;
+  return async (request) => {
+    const use = cursorUse(request);
+    const after = await placeAfter(keys, use, request.query.cursor, request.receivedAt);
+    if (!after.ok) return after;
+    const opened = await openRun(dependencies, request, request.path.improvementRunId);
+    if (!opened.ok) return opened;
+    const { run, administration, moment } = opened.value;
+    const { records, next } = await choose(runs, run, request.query, after.value);
+    const facts = await together({
+      sourceSet: readSourceSet(opened.value),
+      orders: deriveOrders(dependencies, opened.value, records),
+    });
+    if (!facts.ok) return facts;
+
+    const data: z.input<typeof revisionOrder>[] = [];
+    const sources = new Map<string, SourceRef>();
+    for (const record of records) {
+      const order = facts.value.orders.get(record.revisionOrderId);
+      // Pinned bytes and policy give what they gave to the worker.
+      if (order === undefined) throw new Error('a recorded revision order is not derived again');
+      const { derived, evidenceRefs } = order;
+      for (const receipt of evidenceRefs) sources.set(`${receipt.service} ${receipt.resourceId}`, receipt);
+      data.push(composeOrder({ run, record, derived, evidenceRefs }));
+    }
+    const nextCursor = next === undefined ? null : await sealCursor(keys, use, next, request.receivedAt);
+    return ok({
+      body: {
+        data,
+        nextCursor,
+        hasMore: nextCursor !== null,
+        observedAt: moment().observedAt,
+        sources: [...administration, facts.value.sourceSet, ...sources.values()],
+      },
+    });
+  };
+}
+
+interface Chosen {
+  readonly records: readonly OrderRecord[];
+  /** The last record that was looked at, when there are more behind it. */
+  readonly next: Place | undefined;
+}
+
+/** The next records that pass the filters, as many as the limit and the evidence of a page allow. */
+async function choose(
+  runs: ImprovementStore,
+  run: RunRecord,
+  { status, targetModule, limit }: Request['query'],
+  after: Place | undefined,
+): Promise<Chosen> {
+  const artifacts = new Map(evidenceOf(run.pins).map((evidence) => [evidence.key, artifactsOf(evidence)]));
+  const chosen: OrderRecord[] = [];
+  const used = new Set<EvidenceKey>();
+  let last = after;
+  let artifactCount = 0;
+  for (let lookedAt = 0; chosen.length === 0 || lookedAt < MOST_LOOKED_AT; lookedAt += LOOKED_AT_ONCE) {
+    const records = await runs.listOrders(run, {
+      ...(last === undefined ? {} : { after: last.revisionOrderId }),
+      limit: LOOKED_AT_ONCE,
+    });
+    for (const record of records) {
+      const passes =
+        (status === undefined || record.status === status) &&
+        (targetModule === undefined || record.targetModule === targetModule);
+      if (passes) {
+        const more = used.has(record.evidence) ? 0 : (artifacts.get(record.evidence) ?? 0);
+        if (chosen.length === limit || artifactCount + more > MOST_ARTIFACTS)
+          return { records: chosen, next: last };
+        artifactCount += more;
+        used.add(record.evidence);
+        chosen.push(record);
+      }
+      last = { revisionOrderId: record.revisionOrderId };
+    }
+    if (records.length < LOOKED_AT_ONCE) return { records: chosen, next: undefined };
+  }
+  const [more] =
+    last === undefined ? [] : await runs.listOrders(run, { after: last.revisionOrderId, limit: 1 });
+  return { records: chosen, next: more === undefined ? undefined : last };
+}
+
+/** How many artifacts have to be read to derive the orders of an evidence again. */
+function artifactsOf(evidence: RunEvidence): number {
+  if (evidence.kind === 'metric') return 1;
+  const { comparison } = evidence.source;
+  return comparison === null || comparison === 'missing' ? 1 : 2;
+}
+
+async function readSourceSet({ reader, run }: OpenedRun): Promise<Result<SourceRef, Problem>> {
+  const answer = await readTwice(() => readPinnedSourceSet(reader, run));
+  return answer.ok ? ok(answer.value.receipt) : err(pinProblem(answer.error));
+}
+
+interface EvidencedOrder {
+  readonly derived: DerivedOrder;
+  readonly evidenceRefs: readonly SourceRef[];
+}
+
+/** What the evidence of the records asks for, by the ids of the orders. Nobody is asked for records that there are none of. */
+async function deriveOrders(
+  { policies }: ListRevisionOrdersDependencies,
+  opened: OpenedRun,
+  records: readonly OrderRecord[],
+): Promise<Result<ReadonlyMap<string, EvidencedOrder>, Problem>> {
+  const orders = new Map<string, EvidencedOrder>();
+  const keys = new Set(records.map(({ evidence }) => evidence));
+  if (keys.size === 0) return ok(orders);
+  const { reader, run, moment } = opened;
+  const policy = await pinnedPolicy(policies, run);
+  if (!policy.ok) return policy;
+  const wanted = new Set(records.map(({ revisionOrderId }) => revisionOrderId));
+  const evaluated = await Promise.all(
+    evidenceOf(run.pins)
+      .filter(({ key }) => keys.has(key))
+      .map(async (evidence) => {
+        const evaluation = await evaluateEvidence(reader, run, policy.value, evidence);
+        if (!evaluation.ok) return err(evidenceProblem(evaluation.error));
+        const { observedAt } = moment();
+        return ok({
+          observedAt,
+          orders: evaluation.value.derived.orders.filter(({ content }) =>
+            wanted.has(content.revisionOrderId),
+          ),
+        });
+      }),
+  );
+  for (const evaluation of evaluated) {
+    if (!evaluation.ok) return evaluation;
+    const { observedAt } = evaluation.value;
+    for (const derived of evaluation.value.orders)
+      orders.set(derived.content.revisionOrderId, {
+        derived,
+        evidenceRefs: derived.evidence.map(({ service, ref, sha256 }) => ({
+          service,
+          resourceId: ref,
+          observedAt,
+          version: `sha256:${sha256}`,
+          status: 'current',
+        })),
+      });
+  }
+  return ok(orders);
+}
+
+async function pinnedPolicy(
+  policies: AnalysisPolicyStore,
+  { tenantId, pins: { analysisPolicy } }: RunRecord,
+): Promise<Result<AnalysisPolicy, Problem>> {
+  const read = await policies.readPinned(tenantId, analysisPolicy);
+  return read.ok && read.value !== undefined
+    ? ok(read.value)
+    : err(incomplete('unknown', 'The analysis policy that the run is pinned to cannot be read.'));
+}
+
+function evidenceProblem(fault: EvidenceFault): Problem {
+  return fault.kind === 'unusable'
+    ? incomplete(fault.service, 'Evidence that the run is pinned to cannot be evaluated.')
+    : pinProblem(fault);
+}
+
+function cursorUse({ principal, path, query }: Request): CursorUse<keyof Place> {
+  const { status, targetModule, limit } = query;
+  return {
+    list: listRevisionOrders.operationId,
+    keyset: ['revisionOrderId'],
+    principal,
+    binding: { ...path, status, targetModule, limit },
+  };
+}

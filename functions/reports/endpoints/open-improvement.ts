@@ -1,0 +1,96 @@
+import type { Moment } from '#functions/reports/composition/facts.ts';
+import { requireCurrent } from '#functions/reports/composition/incomplete.ts';
+import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
+import { readScope } from '#functions/reports/sources/administration.ts';
+import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import { notFound, profileProblem } from '#functions/reports/sources/problems.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { OperationRequest } from '#shared/http/operation.ts';
+import type { BundleRef, ImprovementStore, RunRecord } from '#shared/improvement/records.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { openPlatform } from '#shared/platform/open-platform.ts';
+import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+
+/** All that a route of improvement runs may touch beside its own. */
+export interface ImprovementDependencies extends PlatformDependencies {
+  readonly runs: ImprovementStore;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** What links to receipts are made with. */
+export interface LinkDependencies {
+  readonly keys: KeyRing;
+  /** `{receipts_url}`, without a slash at its end. */
+  readonly receiptsUrl: string;
+}
+
+/** The owners of the verified tenant for the length of one request. */
+export interface OpenedOwners extends OpenedPlatform {
+  readonly reader: SourceReader;
+  /** The moment of composition: never before anything that the reader has observed. */
+  readonly moment: () => Moment;
+}
+
+/** Opens the owners of the verified tenant. These answers are never kept, so their times are simply written. */
+export async function openOwners(
+  dependencies: ImprovementDependencies,
+  request: OperationRequest,
+): Promise<Result<OpenedOwners, Problem>> {
+  const opened = await openPlatform(dependencies, request);
+  if (!opened.ok) return err(profileProblem());
+  const { requestId, traceId, problemsUrl } = request;
+  let latest = 0;
+  const now = (): number => (latest = Math.max(latest, dependencies.now()));
+  return ok({
+    ...opened.value,
+    reader: createSourceReader({ platform: opened.value.platform, stamp: formatInstant, now }),
+    moment: () => ({ observedAt: formatInstant(now()), requestId, traceId, problemsUrl }),
+  });
+}
+
+/** A run that the caller may read, with the owners to read its evidence from. */
+export interface OpenedRun extends OpenedOwners {
+  readonly run: RunRecord;
+  /** The receipt of its administration, where Administration had to be asked. */
+  readonly administration: readonly SourceRef[];
+}
+
+/**
+ * Opens a run of the verified tenant whose administration is within the caller's claims; else the one 404, whether there is such a run or
+ * not [RP-267, RP-271, RP-277].
+ */
+export async function openRun(
+  dependencies: ImprovementDependencies,
+  request: OperationRequest,
+  improvementRunId: string,
+): Promise<Result<OpenedRun, Problem>> {
+  const owners = await openOwners(dependencies, request);
+  if (!owners.ok) return owners;
+  const { principal } = request;
+  const run = await dependencies.runs.readRun({ tenantId: principal.tenantId, improvementRunId });
+  if (run === undefined) return err(notFound());
+  const scope = await readScope(owners.value.reader, principal, run.administrationId);
+  if (!scope.ok) return scope;
+  const administration = scope.value === undefined ? [] : [scope.value];
+  // Whoever was let in by a class or school that the administration may no longer be for has not been let in [RP-087].
+  const unfit = requireCurrent(administration);
+  if (unfit !== undefined) return err(unfit);
+  return ok({ ...owners.value, run, administration });
+}
+
+/** A link to a bundle of the tenant that is good from the moment of composition on. */
+export function linkTo(
+  { keys, receiptsUrl }: LinkDependencies,
+  tenantId: string,
+  receipt: BundleRef,
+  { observedAt }: Moment,
+): Promise<ReceiptLink> {
+  return sealReceiptLink(keys, receiptsUrl, { tenantId, ...receipt }, Date.parse(observedAt));
+}

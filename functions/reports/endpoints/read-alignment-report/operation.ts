@@ -1,0 +1,103 @@
+import type { Observed } from '#functions/reports/composition/facts.ts';
+import { composeAlignmentReport } from '#functions/reports/composition/alignment-report.ts';
+import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { alignSource } from '#functions/reports/improvement/alignment/align-source.ts';
+import {
+  pinProblem,
+  readPinnedComparison,
+  readPinnedCrosswalk,
+  readTwice,
+} from '#functions/reports/sources/pinned.ts';
+import type { PinFault } from '#functions/reports/sources/pinned.ts';
+import { conflicting, notFound, together } from '#functions/reports/sources/problems.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import type { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import type { PinnedSource, RunRecord } from '#shared/improvement/records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { linkTo, openRun } from '../open-improvement.ts';
+import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
+
+/** The alignment of one named source of a run, recomputed from the crosswalk that the run is pinned to. */
+export function readAlignmentReportOperation(
+  dependencies: ImprovementDependencies & LinkDependencies,
+): Operation<typeof readAlignmentReport> {
+  return async (request) => {
+    const { improvementRunId, sourceKey } = request.path;
+    const opened = await openRun(dependencies, request, improvementRunId);
+    if (!opened.ok) return opened;
+    const { reader, run, administration, moment } = opened.value;
+    const source = run.pins.sources.find((named) => named.sourceKey === sourceKey);
+    if (source === undefined) return err(notFound());
+    const record = await dependencies.runs.readEvidence(run, `source:${sourceKey}`);
+    if (record?.receipt === undefined) return err(notAligned(run));
+
+    const facts = await readSourceFacts(reader, run, source);
+    if (!facts.ok) return facts;
+    const { crosswalk, comparison } = facts.value;
+    const alignment = alignSource(crosswalk.value);
+    if (!alignment.ok) return err(incomplete('blueprint', alignment.error));
+    const now = moment();
+    return ok({
+      body: composeAlignmentReport(
+        {
+          run,
+          crosswalk,
+          crosswalkHash: source.crosswalk.sha256,
+          alignment: alignment.value,
+          comparison,
+          sources: [
+            ...administration,
+            crosswalk.receipt,
+            ...(comparison === null || comparison === 'missing' ? [] : [comparison.receipt]),
+          ],
+          receipt: await linkTo(dependencies, run.tenantId, record.receipt, now),
+        },
+        now,
+      ),
+    });
+  };
+}
+
+/** A source that the run has not reached yet may be asked for again; one that it never will has no report. */
+function notAligned({ state }: RunRecord): Problem {
+  return state === 'failed'
+    ? notFound()
+    : incomplete('unknown', 'The improvement run has not aligned this source yet.');
+}
+
+interface SourceFacts {
+  readonly crosswalk: Observed<AlignmentCrosswalk>;
+  readonly comparison: Observed<ComparisonArtifact> | 'missing' | null;
+}
+
+/**
+ * What the source was pinned with. An owner that answers, asked twice, with another version or other ids than it was asked for is a 409
+ * [RP-272]; one that shows nothing or other bytes under the pinned id is a 503.
+ */
+function readSourceFacts(
+  reader: SourceReader,
+  run: RunRecord,
+  source: PinnedSource,
+): Promise<Result<SourceFacts, Problem>> {
+  const { sourceKey, comparison } = source;
+  return together({
+    crosswalk: settled(() => readPinnedCrosswalk(reader, run, source)),
+    comparison:
+      comparison === null || comparison === 'missing'
+        ? Promise.resolve(ok(comparison))
+        : settled(() => readPinnedComparison(reader, run, sourceKey, comparison)),
+  });
+}
+
+async function settled<T>(
+  read: () => Promise<Result<Observed<T>, PinFault>>,
+): Promise<Result<Observed<T>, Problem>> {
+  const answer = await readTwice(read);
+  if (answer.ok) return answer;
+  return err(answer.error.kind === 'moved' ? conflicting(answer.error.service) : pinProblem(answer.error));
+}

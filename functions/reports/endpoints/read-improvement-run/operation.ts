@@ -1,0 +1,29 @@
+import { notFound } from '#functions/reports/sources/problems.ts';
+import type { readImprovementRun } from '#shared/contract/reports/routes.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { composeProgress, readRunEvidence } from '../compose-progress.ts';
+import { openRun } from '../open-improvement.ts';
+import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
+
+/** How far a run is, in one consistent reading of its records, with its evidence read again. */
+export function readImprovementRunOperation(
+  dependencies: ImprovementDependencies & LinkDependencies,
+): Operation<typeof readImprovementRun> {
+  return async (request) => {
+    const opened = await openRun(dependencies, request, request.path.improvementRunId);
+    if (!opened.ok) return opened;
+    const { reader, run, administration } = opened.value;
+    const evidence = await readRunEvidence(reader, run);
+    if (!evidence.ok) return evidence;
+    const progress = await dependencies.runs.readProgress(run);
+    if (progress === undefined) return err(notFound());
+    const { artifacts, sources } = evidence.value;
+    return ok({
+      body: await composeProgress(dependencies, opened.value, progress, {
+        artifacts,
+        sources: [...administration, ...sources],
+      }),
+    });
+  };
+}

@@ -1,0 +1,268 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import type { ReceiptBundle, RunReceipt, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
+import type { Bundle } from '#shared/improvement/receipts.ts';
+import type { OrderRecord } from '#shared/improvement/records.ts';
+import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { improveRun, learner, observedValues, runArtifacts } from '#test/support/improved-run.ts';
+import { fitsBundle } from './bundle-size.ts';
+import { runBundle } from './run-bundle.ts';
+import { sourceBundle } from './source-bundle.ts';
+
+const textOf = ({ bytes }: Bundle): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+
+function read(bundle: Bundle): ReceiptBundle {
+  const value = parseStrictJson(textOf(bundle));
+  if (!value.ok) throw new Error(value.error.kind);
+  return receiptBundle.parse(value.value);
+}
+const readSource = (bundle: Bundle) => read(bundle) as SourceReceipt;
+const readRun = (bundle: Bundle) => read(bundle) as RunReceipt;
+
+const improved = improveRun();
+
+/** The same value whose objects have their members in the opposite order. */
+function turned<T>(value: T): T {
+  if (value instanceof Map || value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return value.map(turned) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, member]) => [name, turned(member as unknown)]),
+  ) as T;
+}
+
+describe('a receipt bundle', () => {
+  const bundles = { source: improved.source, run: improved.run };
+
+  it.each(Object.entries(bundles))(
+    'of a %s is canonical, digested and named by its bytes [RP-168, RP-211, RP-215]',
+    (_, bundle) => {
+      const { digest, ...content } = read(bundle);
+      expect(textOf(bundle)).toBe(canonicalJson({ ...content, digest }));
+      expect(digest).toBe(hashCanonical(content));
+      expect(bundle).toMatchObject({ sha256: sha256Hex(bundle.bytes), mediaType: 'application/json' });
+    },
+  );
+
+  it('is the same bytes whoever makes it and when', () => {
+    const again = improveRun();
+    expect([again.source, again.run]).toEqual([improved.source, improved.run]);
+    expect(sourceBundle(turned(improved.sourceFacts))).toEqual(improved.source);
+    expect(runBundle(turned(improved.runFacts))).toEqual(improved.run);
+    // Neither how often the run was touched nor how often it was sent on is in its receipt.
+    const { progress } = improved.runFacts;
+    const touched = {
+      ...progress,
+      run: { ...progress.run, touchedAt: 4e12, sweeps: 7, state: 'blocked_upstream' as const },
+    };
+    expect(runBundle({ ...improved.runFacts, progress: touched })).toEqual(improved.run);
+  });
+
+  it('holds nothing that was observed, and nothing of a learner [RP-202, RP-216]', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 10_000_001, max: 19_999_999 }), (salt) => {
+        const value = salt / 1e9;
+        const { discrimination } = structuredClone(runArtifacts);
+        for (const row of discrimination.rows) for (const measure of row.measures) measure.value = value;
+        const salted = improveRun({ discrimination });
+        const [order] = salted.runFacts.metrics.get('item_discrimination')?.orders ?? [];
+        expect(order?.content.observedMetric.value).toBe(value);
+        expect(salted.sourceFacts.derived.orders.map(({ content }) => content.observedMetric.name)).toEqual(
+          expect.arrayContaining(['alignment_percent', 'observed_agreement']),
+        );
+        for (const bundle of [salted.source, salted.run]) {
+          const text = textOf(bundle);
+          expect(text).not.toContain(String(salt));
+          for (const observed of Object.values(observedValues)) expect(text).not.toContain(String(observed));
+          expect(text).not.toContain(learner);
+          expect(text).not.toMatch(/observedMetric|populationCount|"value":(?!0\.2\b|90\b|0\.9\b)/);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe('the bundle of a source', () => {
+  const receipt = readSource(improved.source);
+
+  it('holds its alignment in full [RP-168, RP-215]', () => {
+    const { alignment, source, run, policy, crosswalk } = improved.sourceFacts;
+    expect(receipt).toMatchObject({
+      object: 'source_receipt',
+      tenantId: run.tenantId,
+      improvementRunId: run.improvementRunId,
+      administrationId: run.administrationId,
+      contentTestSpecId: run.pins.contentTestSpecId,
+      contentTestSpecVersion: run.pins.contentTestSpecVersion,
+      formulaVersion: 'alignment-v1',
+      analysisPolicy: policy,
+      sourceKey: source.sourceKey,
+      sourceAssessment: crosswalk.sourceAssessment,
+      sourceVersion: crosswalk.sourceVersion,
+      crosswalk: {
+        service: 'blueprint',
+        resourceId: 'crosswalk-state-math-5',
+        sha256: source.crosswalk.sha256,
+      },
+      comparison: { service: 'analytics', resourceId: 'artifact-comparison' },
+      numerator: 2,
+      denominator: 3.8,
+      alignmentPercent: 52.631579,
+      contributions: alignment.contributions,
+      limitations: alignment.limitations,
+      omissions: [],
+    });
+  });
+
+  it('names every decision with its threshold, its subjects, its evidence and its order [RP-215]', () => {
+    const { derived } = improved.sourceFacts;
+    expect(receipt.decisions.map(({ trigger }) => trigger).toSorted()).toEqual([1, 2]);
+    expect(receipt.decisions.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
+      derived.orders.map(({ content }) => content.revisionOrderId),
+    );
+    for (const { trigger, subjects, evidence } of receipt.decisions) {
+      expect(subjects.sourceKeys).toEqual([receipt.sourceKey]);
+      expect(evidence).toEqual([trigger === 1 ? receipt.crosswalk : receipt.comparison]);
+    }
+  });
+
+  it.each([
+    ['missing', ['predicted_actual']],
+    [null, []],
+  ] as const)('says so when the comparison is %s [RP-152, RP-215]', (comparison, omissions) => {
+    const other = readSource(improveRun({ comparison }).source);
+    expect(other).toMatchObject({ comparison, omissions, numerator: 2, denominator: 3.8 });
+    expect(other.decisions.map(({ trigger }) => trigger)).toEqual([1]);
+  });
+
+  it('changes its name with every fact of the alignment', () => {
+    const { crosswalk } = runArtifacts;
+    const [first, ...others] = crosswalk.requirements;
+    if (first === undefined) throw new Error('no requirement');
+    const heavier = { ...crosswalk, requirements: [{ ...first, weight: first.weight + 1e-9 }, ...others] };
+    expect(improveRun({ crosswalk: heavier }).source.sha256).not.toBe(improved.source.sha256);
+  });
+});
+
+describe('the bundle of a run', () => {
+  const receipt = readRun(improved.run);
+  const { progress } = improved.runFacts;
+
+  it('holds what the run stands on, and every metric with its status [RP-157, RP-215]', () => {
+    const { pins } = progress.run;
+    expect(receipt).toMatchObject({
+      object: 'run_receipt',
+      createdAt: '2026-03-02T10:15:30.331Z',
+      sourceSet: { service: 'blueprint', resourceId: pins.sourceSet.ref, sha256: pins.sourceSet.sha256 },
+      omissions: ['distractor_distribution', 'form_summary'],
+    });
+    expect(
+      receipt.metrics.map(({ metric, status, artifact }) => [metric, status, artifact?.sha256 ?? null]),
+    ).toEqual(pins.metrics.map(({ metric, status, artifact }) => [metric, status, artifact?.sha256 ?? null]));
+    expect(receipt.sources).toEqual([
+      expect.objectContaining({
+        sourceKey: 'state-math-5.2025',
+        crosswalk: readSource(improved.source).crosswalk,
+        comparison: readSource(improved.source).comparison,
+        evaluatedAt: '2026-03-02T10:15:30.631Z',
+        receipt: { mediaType: 'application/json', sha256: improved.source.sha256 },
+      }),
+    ]);
+  });
+
+  it('names decisions that gave an order, and those that gave none with the reason [RP-215]', () => {
+    const discrimination = receipt.metrics.find(({ metric }) => metric === 'item_discrimination');
+    expect(discrimination?.decisions.map(({ subjects }) => subjects.qtiItemId)).toEqual(['item-weak']);
+    expect(discrimination?.withheld.map(({ reason, subjects }) => [reason, subjects.qtiItemId])).toEqual(
+      expect.arrayContaining([
+        ['subject_missing', null],
+        ['unit_mismatch', 'item-points'],
+      ]),
+    );
+    for (const { status, decisions, withheld, evaluatedAt } of receipt.metrics)
+      if (status !== 'available')
+        expect({ decisions, withheld, evaluatedAt }).toEqual({
+          decisions: [],
+          withheld: [],
+          evaluatedAt: null,
+        });
+  });
+
+  it('holds the life of every order and what its receiver has acknowledged it with [RP-204, RP-215]', () => {
+    expect(receipt.orders).toHaveLength(3);
+    expect(receipt.orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
+      progress.orders.map(({ revisionOrderId }) => revisionOrderId),
+    );
+    for (const { revisionOrderId, targetModule, receipt: acknowledged, createdAt } of receipt.orders) {
+      expect(createdAt).toBe(receipt.createdAt);
+      expect(acknowledged).toMatchObject({
+        service: targetModule,
+        resourceId: `receipt-of-${revisionOrderId}`,
+        version: '1',
+      });
+    }
+    const rejected = withOrders(([first, ...rest]) => [
+      { ...first, status: 'rejected', supersedesRevisionOrderId: 'order_before' },
+      ...rest.map((order) => ({ ...order, status: 'superseded' as const, ack: null })),
+    ]);
+    expect(readRun(runBundle(rejected)!).orders).toMatchObject([
+      { status: 'rejected', supersedesRevisionOrderId: 'order_before', receipt: { version: '1' } },
+      { status: 'superseded', receipt: null },
+      { status: 'superseded', receipt: null },
+    ]);
+  });
+
+  const withOrders = (
+    change: (orders: readonly [OrderRecord, ...OrderRecord[]]) => readonly OrderRecord[],
+  ) => ({
+    ...improved.runFacts,
+    progress: { ...progress, orders: change(progress.orders as [OrderRecord, ...OrderRecord[]]) },
+  });
+
+  it('is not made where it would be larger than a bundle may be', () => {
+    const many = (count: number) =>
+      withOrders(([first]) =>
+        Array.from({ length: count }, (_, at) => ({
+          ...first,
+          revisionOrderId: `order_${at}`,
+          ack: { receiptId: 'r'.repeat(16_384), version: '1', observedAt: first.createdAt },
+        })),
+      );
+    expect(runBundle(many(10))).toBeDefined();
+    expect(runBundle(many(4_096))).toBeUndefined();
+  });
+
+  it('is never made of a run that has something left to do [RP-150, RP-217]', () => {
+    for (const status of ['pending', 'blocked_upstream'] as const)
+      expect(() =>
+        runBundle(withOrders(([first, ...rest]) => [{ ...first, status, ack: null }, ...rest])),
+      ).toThrow(TypeError);
+    for (const { key } of progress.evidence) {
+      const evidence = progress.evidence.filter((record) => record.key !== key);
+      expect(() => runBundle({ ...improved.runFacts, progress: { ...progress, evidence } })).toThrow(
+        TypeError,
+      );
+    }
+    const unnamed = progress.evidence.map(({ key, evaluatedAt }) => ({ key, evaluatedAt }));
+    expect(() => runBundle({ ...improved.runFacts, progress: { ...progress, evidence: unnamed } })).toThrow(
+      TypeError,
+    );
+    expect(() => runBundle({ ...improved.runFacts, metrics: new Map() })).toThrow(TypeError);
+  });
+});
+
+describe('the size of a bundle', () => {
+  it('is that of its text', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const bytes = Buffer.byteLength(JSON.stringify(value));
+        expect([fitsBundle(value, bytes), fitsBundle(value, bytes - 1)]).toEqual([true, false]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import { mayReadAdministration, namesAdministration } from '#functions/reports/access/claims.ts';
+import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { Principal } from '#shared/http/operation.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type { Administration } from '#shared/platform/owners/administration.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { notFound } from './problems.ts';
+import { readSource } from './read-source.ts';
+import type { SourceReader } from './reader.ts';
+
+/**
+ * An administration that the caller may act on (the reading of RP-314). The id hangs on the caller's request: what Administration does not
+ * show is hidden like any other.
+ */
+export async function readAdministration(
+  reader: SourceReader,
+  principal: Principal,
+  administrationId: string,
+): Promise<Result<Observed<Administration>, Problem>> {
+  const answer = await readSource(
+    reader,
+    operations.readAdministration,
+    { path: { administrationId } },
+    {
+      origin: 'caller',
+      isAsked: (administration) => administration.administrationId === administrationId,
+      about: ({ version, freshness }) => ({ resourceId: administrationId, version, status: freshness }),
+    },
+  );
+  if (!answer.ok) return answer;
+  return namesAdministration(principal, administrationId) ||
+    mayReadAdministration(principal, answer.value.value)
+    ? answer
+    : err(notFound());
+}
+
+/**
+ * Whether the caller may act on an administration, whatever else is known of it: its receipt where Administration had to be asked, the
+ * hidden 404 where it may not.
+ */
+export async function readScope(
+  reader: SourceReader,
+  principal: Principal,
+  administrationId: string,
+): Promise<Result<SourceRef | undefined, Problem>> {
+  if (namesAdministration(principal, administrationId)) return ok(undefined);
+  const answer = await readAdministration(reader, principal, administrationId);
+  return answer.ok ? ok(answer.value.receipt) : answer;
+}

@@ -1,0 +1,166 @@
+import type * as z from 'zod';
+import type { Observed } from '#functions/reports/composition/facts.ts';
+import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type {
+  AnalysisArtifact,
+  ComparisonArtifact,
+  MetricArtifact,
+} from '#shared/platform/owners/analytics.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
+import type { UpstreamCall } from '#shared/platform/platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { sourceProblem } from './problems.ts';
+import type { SourceReader } from './reader.ts';
+
+/**
+ * Why a run's evidence could not be read as it was pinned. `gone`: the owner shows nothing under the id. `changed`: it shows other bytes.
+ * `moved`: it answers with other ids or another version than asked for. `unavailable`: it gave no usable answer; the problem says so.
+ * All but the last mean that the evidence no longer dereferences.
+ */
+export type PinFault =
+  | { readonly kind: 'gone' | 'changed' | 'moved'; readonly service: 'analytics' | 'blueprint' }
+  | { readonly kind: 'unavailable'; readonly problem: Problem };
+
+/** What of a run its evidence is read by. */
+export type PinnedRun = Pick<RunRecord, 'administrationId'> & {
+  readonly pins: Pick<RunRecord['pins'], 'contentTestSpecId' | 'contentTestSpecVersion' | 'sourceSet'>;
+};
+
+/** The list of named sources that the run was pinned with. */
+export function readPinnedSourceSet(
+  reader: SourceReader,
+  { pins }: PinnedRun,
+): Promise<Result<Observed<AlignmentSources>, PinFault>> {
+  const { contentTestSpecId: testSpecId, contentTestSpecVersion: version, sourceSet } = pins;
+  return readPinned(
+    reader,
+    operations.readAlignmentSources,
+    { path: { testSpecId }, query: { version } },
+    sourceSet,
+    (set) =>
+      set.testSpecId === testSpecId && set.testSpecVersion === version && set.sourceSetId === sourceSet.ref
+        ? set
+        : undefined,
+  );
+}
+
+/** The complete crosswalk of one named source. */
+export function readPinnedCrosswalk(
+  reader: SourceReader,
+  { pins }: PinnedRun,
+  { sourceKey, crosswalk }: Pick<PinnedSource, 'sourceKey' | 'crosswalk'>,
+): Promise<Result<Observed<AlignmentCrosswalk>, PinFault>> {
+  const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = pins;
+  return readPinned(
+    reader,
+    operations.readAlignmentCrosswalk,
+    { path: { testSpecId, crosswalkId: crosswalk.ref }, query: { version } },
+    crosswalk,
+    (answer) =>
+      answer.testSpecId === testSpecId &&
+      answer.testSpecVersion === version &&
+      answer.crosswalkId === crosswalk.ref &&
+      answer.sourceKey === sourceKey
+        ? answer
+        : undefined,
+  );
+}
+
+/** The artifact of one metric. */
+export function readPinnedMetric(
+  reader: SourceReader,
+  run: PinnedRun,
+  metric: RunMetric,
+  pin: Pin,
+): Promise<Result<Observed<MetricArtifact>, PinFault>> {
+  return readPinnedArtifact(reader, run, pin, (artifact) =>
+    artifact.kind === 'metric' && artifact.metric === metric ? artifact : undefined,
+  );
+}
+
+/** The comparison of predicted with actual results of one named source. */
+export function readPinnedComparison(
+  reader: SourceReader,
+  run: PinnedRun,
+  sourceKey: string,
+  pin: Pin,
+): Promise<Result<Observed<ComparisonArtifact>, PinFault>> {
+  return readPinnedArtifact(reader, run, pin, (artifact) =>
+    artifact.kind === 'comparison' && artifact.sourceKey === sourceKey ? artifact : undefined,
+  );
+}
+
+function readPinnedArtifact<Artifact extends AnalysisArtifact>(
+  reader: SourceReader,
+  run: PinnedRun,
+  pin: Pin,
+  asked: (artifact: AnalysisArtifact) => Artifact | undefined,
+): Promise<Result<Observed<Artifact>, PinFault>> {
+  return readPinned(
+    reader,
+    operations.readAnalysisArtifact,
+    { path: { artifactRef: pin.ref } },
+    pin,
+    (artifact) => (artifact.artifactRef === pin.ref && isOfRun(artifact, run) ? asked(artifact) : undefined),
+  );
+}
+
+function isOfRun(artifact: AnalysisArtifact, { administrationId, pins }: PinnedRun): boolean {
+  return (
+    artifact.administrationId === administrationId &&
+    artifact.contentTestSpecId === pins.contentTestSpecId &&
+    artifact.contentTestSpecVersion === pins.contentTestSpecVersion
+  );
+}
+
+/**
+ * Reads evidence that an owner may have answered for amiss: it is asked once more before it is believed that the evidence is gone, changed or
+ * has moved.
+ */
+export async function readTwice<T>(read: () => Promise<Result<T, PinFault>>): Promise<Result<T, PinFault>> {
+  const first = await read();
+  return first.ok || first.error.kind === 'unavailable' ? first : read();
+}
+
+/** @param asked the answer as what was asked for; undefined when it is something else, whatever its bytes */
+async function readPinned<Operation extends UpstreamOperation, Value>(
+  reader: SourceReader,
+  operation: Operation,
+  call: UpstreamCall<Operation>,
+  { ref, sha256 }: Pin,
+  asked: (answer: z.output<Operation['answer']>) => Value | undefined,
+): Promise<Result<Observed<Value>, PinFault>> {
+  const service = operation.service === 'content' ? 'blueprint' : 'analytics';
+  // Whoever looks the receipt up needs what it was checked by.
+  const answer = await reader.read(operation, call, () => ({ resourceId: ref, version: `sha256:${sha256}` }));
+  if (!answer.ok)
+    return err(
+      isGone(answer.error)
+        ? { kind: 'gone', service }
+        : { kind: 'unavailable', problem: sourceProblem(answer.error, 'derived') },
+    );
+  const value = asked(answer.value.value);
+  if (value === undefined) return err({ kind: 'moved', service });
+  return answer.value.sha256 === sha256
+    ? ok({ value, receipt: answer.value.receipt })
+    : err({ kind: 'changed', service });
+}
+
+/** Only this says that there is nothing under the id: a refusal (401, 403, a firewall’s 400) is about us, and passes. */
+function isGone({ kind, status }: UpstreamFault): boolean {
+  return kind === 'not-found' || status === 410;
+}
+
+/** What evidence that could not be read means for whoever reads the run [RP-268]: 503, naming its owner. */
+export function pinProblem(fault: PinFault): Problem {
+  return fault.kind === 'unavailable'
+    ? fault.problem
+    : incomplete(fault.service, 'An artifact that the run is pinned to no longer dereferences.');
+}

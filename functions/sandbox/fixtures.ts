@@ -1,0 +1,261 @@
+import type * as z from 'zod';
+import type { attemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
+import type { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import type { readinessReport } from '#shared/contract/reports/readiness-report.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+
+/** The ids to call the sandbox with. */
+export const sandboxIds = {
+  /** Its gate was failed. */
+  masteryGateAttempt: 'sandbox-attempt-mastery-gate',
+  adaptiveDiagnosticAttempt: 'sandbox-attempt-adaptive-diagnostic',
+  /** The candidate of both attempts. */
+  candidate: 'sandbox-candidate',
+  /** The form of the mastery gate. */
+  form: 'sandbox-form-a',
+} as const;
+
+/** Every answer says that it was composed at this instant. */
+export const composedAt = '2026-01-15T09:00:00.000Z';
+
+/** Without the ids that each answer has of its own. */
+type Uncorrelated<T> = Omit<T, 'requestId' | 'traceId'>;
+
+/** A mastery row, and the evidence that one view shows within it. */
+interface FixtureRow {
+  readonly row: Omit<MasteryRow, 'evidence'>;
+  readonly evidence: NonNullable<MasteryRow['evidence']>;
+}
+
+/** A report with all that its views show, and what the list of a candidate's reports knows of it besides. */
+export interface AttemptFixture {
+  readonly report: Omit<Uncorrelated<z.input<typeof attemptReport>>, 'mastery' | 'omitted'> & {
+    readonly mastery: readonly FixtureRow[];
+  };
+  /** When Results last changed its record. */
+  readonly modifiedAt: string;
+}
+
+function receipt(service: SourceRef['service'], resourceId: string, version: string): SourceRef {
+  return { service, resourceId, observedAt: composedAt, version, status: 'current' };
+}
+
+const candidateReceipt = receipt('oneroster', sandboxIds.candidate, '"sandbox-candidate-1"');
+const frameworkReceipt = receipt('case', '5a4d0b0c-0000-4000-8000-0000000000f0', '"sandbox-framework-1"');
+const gateSpecReceipt = receipt('content', 'sandbox-test-spec-gate', '4');
+const diagnosticSpecReceipt = receipt('content', 'sandbox-test-spec-diagnostic', '2');
+const gateAttemptReceipt = receipt('qti', sandboxIds.masteryGateAttempt, '3');
+const gateRecordReceipt = receipt('results', 'sandbox-result-gate', '5');
+
+const gapGuid = '5a4d0b0c-0000-4000-8000-000000000001';
+
+/** An attempt that failed its gate for one gap [RP-035]. */
+export const masteryGate: AttemptFixture = {
+  report: {
+    object: 'attempt_report',
+    attemptId: sandboxIds.masteryGateAttempt,
+    qtiSessionId: 'sandbox-session-gate',
+    qtiTestId: sandboxIds.form,
+    resultRecordId: gateRecordReceipt.resourceId,
+    candidateSourcedId: sandboxIds.candidate,
+    administrationId: 'sandbox-administration-gate',
+    contentTestSpecId: gateSpecReceipt.resourceId,
+    testKind: 'mastery_gate',
+    status: 'scored',
+    score: { value: 14, minimum: 0, maximum: 20, unit: 'points', scaleVersion: null },
+    mastery: [
+      {
+        row: {
+          kind: 'standard',
+          caseGuid: gapGuid,
+          parentCaseGuid: null,
+          state: 'gap',
+          estimate: 0.35,
+          threshold: 0.8,
+          uncertainty: 0.07,
+          uncertaintyKind: 'standard_error',
+          policyId: 'sandbox-mastery-policy',
+          policyVersion: '1',
+        },
+        evidence: [evidence('gate-7', -0.25), evidence('gate-8', -0.2)],
+      },
+    ],
+    gate: {
+      status: 'fail',
+      criteriaVersion: 'sandbox-criteria-1',
+      achieved: 0.7,
+      required: 0.8,
+      gapCaseGuids: [gapGuid],
+      coverageEvidenceId: 'sandbox-coverage-1',
+    },
+    diagnostic: null,
+    sources: [gateAttemptReceipt, gateRecordReceipt, gateSpecReceipt, candidateReceipt, frameworkReceipt],
+    incompleteSections: [],
+    observedAt: composedAt,
+  },
+  modifiedAt: '2026-01-14T15:20:00.000Z',
+};
+
+const standardGuid = '5a4d0b0c-0000-4000-8000-000000000010';
+const diagnosticRow = {
+  threshold: 0.8,
+  uncertaintyKind: 'standard_error',
+  policyId: 'sandbox-selection-policy',
+  policyVersion: '1',
+} as const;
+
+/** An attempt at an adaptive test: a standard not yet mastered, of which one component is and another is a gap [RP-036]. */
+export const adaptiveDiagnostic: AttemptFixture = {
+  report: {
+    object: 'attempt_report',
+    attemptId: sandboxIds.adaptiveDiagnosticAttempt,
+    qtiSessionId: 'sandbox-session-diagnostic',
+    qtiTestId: 'sandbox-form-adaptive',
+    resultRecordId: 'sandbox-result-diagnostic',
+    candidateSourcedId: sandboxIds.candidate,
+    administrationId: 'sandbox-administration-diagnostic',
+    contentTestSpecId: diagnosticSpecReceipt.resourceId,
+    testKind: 'adaptive_diagnostic',
+    status: 'scored',
+    score: {
+      value: 512.4,
+      minimum: 200,
+      maximum: 800,
+      unit: 'mastery_scale',
+      scaleVersion: 'sandbox-scale-1',
+    },
+    mastery: [
+      {
+        row: {
+          ...diagnosticRow,
+          kind: 'standard',
+          caseGuid: standardGuid,
+          parentCaseGuid: null,
+          state: 'not_yet',
+          estimate: 0.62,
+          uncertainty: 0.09,
+        },
+        evidence: [evidence('adaptive-1', 0.14), evidence('adaptive-3', -0.11)],
+      },
+      {
+        row: {
+          ...diagnosticRow,
+          kind: 'knowledge_component',
+          caseGuid: '5a4d0b0c-0000-4000-8000-000000000011',
+          parentCaseGuid: standardGuid,
+          state: 'mastered',
+          estimate: 0.94,
+          uncertainty: 0.03,
+        },
+        evidence: [evidence('adaptive-1', 0.31), evidence('adaptive-2', 0.22)],
+      },
+      {
+        row: {
+          ...diagnosticRow,
+          kind: 'knowledge_component',
+          caseGuid: '5a4d0b0c-0000-4000-8000-000000000012',
+          parentCaseGuid: standardGuid,
+          state: 'gap',
+          estimate: 0.12,
+          uncertainty: 0.05,
+        },
+        evidence: [evidence('adaptive-3', -0.34), evidence('adaptive-4', -0.19)],
+      },
+    ],
+    gate: null,
+    diagnostic: {
+      scaleScore: 512.4,
+      scaleVersion: 'sandbox-scale-1',
+      calibrationVersion: 'sandbox-calibration-1',
+      standardError: 21.6,
+      stoppingReason: 'classifications_complete',
+      administeredItemCount: 4,
+      extNormsSet: null,
+    },
+    sources: [
+      receipt('qti', sandboxIds.adaptiveDiagnosticAttempt, '9'),
+      receipt('results', 'sandbox-result-diagnostic', '2'),
+      diagnosticSpecReceipt,
+      candidateReceipt,
+      frameworkReceipt,
+    ],
+    incompleteSections: [],
+    observedAt: composedAt,
+  },
+  modifiedAt: '2026-01-12T10:05:00.000Z',
+};
+
+function evidence(item: string, contribution: number): NonNullable<MasteryRow['evidence']>[number] {
+  return {
+    qtiItemId: `sandbox-item-${item}`,
+    qtiOutcomeId: `sandbox-outcome-${item}`,
+    resultComponentId: `sandbox-component-${item}`,
+    contribution,
+    observedAt: item.startsWith('gate') ? '2026-01-14T15:10:00.000Z' : '2026-01-12T09:55:00.000Z',
+  };
+}
+
+/** The receipts of a page of the candidate's reports besides those of its rows' test specs. */
+export const pageReceipts = {
+  index: receipt('results', sandboxIds.candidate, '12'),
+  candidate: candidateReceipt,
+} as const;
+
+/** What the failed gate implies: not ready, whatever the crosswalk covers [RP-040]. */
+export const notReady: Uncorrelated<z.input<typeof readinessReport>> = {
+  object: 'readiness_report',
+  attemptId: sandboxIds.masteryGateAttempt,
+  entries: [
+    {
+      decision: 'not_ready',
+      sourceTest: 'Sandbox Mathematics Assessment 5',
+      sourceVersion: '2026',
+      crosswalkVersion: 'sandbox-crosswalk-1',
+      coverageFraction: 1,
+      dokDominance: 'satisfied',
+      qualifyingBlueprintSlotIds: ['sandbox-slot-1', 'sandbox-slot-2'],
+      decisionRuleId: 'gate-implies-readiness',
+      decisionRuleVersion: '2',
+      limitations: [],
+    },
+  ],
+  sources: [
+    gateAttemptReceipt,
+    gateRecordReceipt,
+    gateSpecReceipt,
+    candidateReceipt,
+    receipt('blueprint', 'sandbox-crosswalks', '1'),
+  ],
+  observedAt: composedAt,
+};
+
+/** The form of the gate and one beside it [RP-041]. */
+export const equivalent: Uncorrelated<z.input<typeof equivalenceReport>> = {
+  object: 'equivalence_report',
+  qtiTestId: sandboxIds.form,
+  comparisonQtiTestIds: ['sandbox-form-b'],
+  contentTestSpecId: gateSpecReceipt.resourceId,
+  coverageMatch: true,
+  dokMatch: true,
+  sampleSizes: { [sandboxIds.form]: 240, 'sandbox-form-b': 236 },
+  method: 'two one-sided tests',
+  analysisVersion: 'sandbox-equivalence-1',
+  statistic: 0.01,
+  confidenceInterval: { lower: -0.012, upper: 0.032 },
+  tolerance: 0.05,
+  decision: 'equivalent',
+  evidenceArtifactUrl: 'https://analytics.platform.example/artifacts/sandbox-equivalence-1',
+  sources: [
+    receipt('qti', sandboxIds.form, '1'),
+    receipt('analytics', 'sandbox-equivalence', '1'),
+    gateSpecReceipt,
+    receipt('blueprint', 'sandbox-form-evidence', '1'),
+  ],
+  observedAt: composedAt,
+};
+
+/** The one operation that every materialization is [RP-037]. */
+export const materialization = {
+  operationId: 'op_SandboxFixedOperation0',
+  event: receipt('caliper', 'urn:uuid:5a4d0b0c-0000-4000-8000-0000000000ca', '"sandbox-event-1"'),
+} as const;

@@ -1,0 +1,73 @@
+import type * as z from 'zod';
+import type { Route } from '#shared/contract/route.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import {
+  adaptiveDiagnostic,
+  equivalent,
+  masteryGate,
+  materialization,
+  notReady,
+  sandboxIds,
+} from './fixtures.ts';
+import { pageOf, viewOf } from './reports.ts';
+import type { Correlation } from './reports.ts';
+
+/** One resource of the sandbox, by its route and its one path. */
+export interface Fixture {
+  readonly route: Route;
+  /** Decoded path parameters, compared exactly. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Whether query and body are held to the route's row; without, nothing but method and path is looked at. */
+  readonly inspected: boolean;
+  /** The answer to a query that the row takes. */
+  readonly answer: (
+    query: Readonly<Record<string, unknown>>,
+    correlation: Correlation,
+  ) => Result<unknown, Problem>;
+}
+
+function fixture<R extends Route>(
+  route: R,
+  path: Readonly<Record<keyof z.input<R['request']['path']>, string>>,
+  answer: (
+    query: z.output<R['request']['query']>,
+    correlation: Correlation,
+  ) => Result<z.input<R['success']['schema']>, Problem>,
+): Fixture {
+  // SAFETY: the query that comes in is the output of the same row's schema.
+  return { route, path, inspected: true, answer: answer as Fixture['answer'] };
+}
+
+const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandboxIds;
+
+/** All that the sandbox knows. A request for anything else is its 404 [RP-042]. */
+export const manifest: readonly Fixture[] = [
+  fixture(sandboxRoutes.readAttemptReport, { attemptId: masteryGateAttempt }, ({ view }, correlation) =>
+    ok(viewOf(masteryGate, view, correlation)),
+  ),
+  fixture(
+    sandboxRoutes.readAttemptReport,
+    { attemptId: adaptiveDiagnosticAttempt },
+    ({ view }, correlation) => ok(viewOf(adaptiveDiagnostic, view, correlation)),
+  ),
+  fixture(sandboxRoutes.readReadiness, { attemptId: masteryGateAttempt }, (_, correlation) =>
+    ok({ ...notReady, ...correlation }),
+  ),
+  fixture(sandboxRoutes.listCandidateReports, { candidateSourcedId: candidate }, pageOf),
+  fixture(sandboxRoutes.readEquivalence, { qtiTestId: form }, (_, correlation) =>
+    ok({ ...equivalent, ...correlation }),
+  ),
+  {
+    ...fixture(sandboxRoutes.materializeAttemptReport, {}, (_, correlation) => {
+      const report = viewOf(masteryGate, 'summary', correlation);
+      return ok({
+        operationId: materialization.operationId,
+        report: { ...report, sources: [...report.sources, materialization.event] },
+      });
+    }),
+    inspected: false,
+  },
+];

@@ -1,0 +1,66 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { serveSandbox } from '#shared/contract/sandbox.ts';
+import { successAnswer } from '#shared/http/answers.ts';
+import type { PipelineAnswer } from '#shared/http/answers.ts';
+import type { CheckedBody } from '#shared/http/checked-body.ts';
+import type { Exchange } from '#shared/http/exchange.ts';
+import { createFrame } from '#shared/http/frame.ts';
+import type { Pipeline } from '#shared/http/frame.ts';
+import { Refusal } from '#shared/http/refusal.ts';
+import type { Surroundings } from '#shared/http/surroundings.ts';
+import { readPath } from '#shared/http/syntax/parameters.ts';
+import { readRequest } from '#shared/http/syntax/read-request.ts';
+import { problem } from '#shared/problems/registry.ts';
+import { manifest } from './manifest.ts';
+import type { Fixture } from './manifest.ts';
+
+/**
+ * The sandbox: answers of the manifest in the frame of every function, and nothing else of the ladder. No token is looked at, nobody is
+ * asked, nothing is kept; of the process it takes the clock, random ids and a place for its log, and it needs no variable.
+ */
+export function createSandbox(surroundings: Surroundings): Pipeline<CheckedBody> {
+  const { service, operationId } = serveSandbox;
+  return createFrame(
+    { service, operationId, transfer: 'buffered' },
+    surroundings,
+    [],
+    // eslint-disable-next-line @typescript-eslint/require-await -- a throw becomes a rejection
+    async (exchange, event) => answer(exchange, event),
+  );
+}
+
+function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer<CheckedBody> {
+  const { log, requestId, traceId } = exchange;
+  const found = fixtureOf(event);
+  if (found === undefined) throw new Refusal(problem('reports', 'not-found', 404));
+  const answered = found.answer(queryOf(found, event, exchange), { requestId, traceId });
+  if (!answered.ok) throw new Refusal(answered.error);
+  const success = successAnswer(found.route, { body: answered.value }, exchange);
+  if (success.ok) return success.value;
+  log('ANSWER_REFUSED', { reasons: success.error });
+  throw new Refusal(problem('reports', 'internal-error', 500));
+}
+
+/** The one fixture of this method and path, if there is one: what cannot be decoded names none. */
+function fixtureOf({ httpMethod, resource, pathParameters }: APIGatewayProxyEvent): Fixture | undefined {
+  const { values } = readPath(pathParameters);
+  return manifest.find(
+    ({ route, path }) =>
+      route.method === httpMethod &&
+      route.path === resource &&
+      Object.entries(path).every(([name, id]) => Object.hasOwn(values, name) && values[name] === id),
+  );
+}
+
+/** What is asked of a known resource is held to its route's row, as in production: 400 for everything that is not a request of it. */
+function queryOf(
+  { route, inspected }: Fixture,
+  event: APIGatewayProxyEvent,
+  { log }: Exchange,
+): Readonly<Record<string, unknown>> {
+  if (!inspected) return {};
+  const request = readRequest(route, event);
+  if (request.ok) return request.value.query;
+  log('REQUEST_REFUSED', { reasons: [...new Set(request.error.invalidParams?.map(({ reason }) => reason))] });
+  throw new Refusal(request.error);
+}

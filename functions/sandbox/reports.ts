@@ -1,0 +1,102 @@
+import type * as z from 'zod';
+import type { attemptReport, attemptReportPage, View } from '#shared/contract/reports/attempt-report.ts';
+import { cursorRefusal } from '#shared/contract/reports/routes.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { invalid } from '#shared/http/syntax/issues.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { compareInstants, normalizeInstant } from '#shared/kernel/instant.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
+import { adaptiveDiagnostic, composedAt, masteryGate, pageReceipts } from './fixtures.ts';
+import type { AttemptFixture } from './fixtures.ts';
+
+/** The ids of one answer. */
+export interface Correlation {
+  readonly requestId: string;
+  readonly traceId: string;
+}
+
+type Report = z.input<typeof attemptReport>;
+type CandidateQuery = z.output<typeof sandboxRoutes.listCandidateReports.request.query>;
+
+/** A fixture as a view shows it. */
+export function viewOf({ report }: AttemptFixture, view: View, correlation: Correlation): Report {
+  const { mastery } = report;
+  const shown: Readonly<Record<View, Pick<Report, 'mastery' | 'omitted'>>> = {
+    summary: { mastery: [], omitted: ['mastery', 'itemEvidence', 'readiness'] },
+    standards: { mastery: mastery.map(({ row }) => row), omitted: ['itemEvidence', 'readiness'] },
+    evidence: {
+      mastery: mastery.map(({ row, evidence }) => ({ ...row, evidence })),
+      omitted: ['readiness'],
+    },
+  };
+  return { ...report, ...shown[view], ...correlation };
+}
+
+/** What the candidate has, newest modification first. */
+const history: readonly AttemptFixture[] = [masteryGate, adaptiveDiagnostic].toSorted((a, b) =>
+  compareInstants(b.modifiedAt, a.modifiedAt),
+);
+
+/** The receipts that the row of a list has, which is composed without QTI and CASE. */
+const rowServices = ['results', 'content', 'oneroster'];
+
+/**
+ * One page of the candidate's reports: rows that match every filter, in the list's order [RP-038, RP-039]. A cursor is good for the
+ * filters, order and page size that it was given out for, and says nothing to anybody; any other is a 400.
+ */
+export function pageOf(
+  query: CandidateQuery,
+  correlation: Correlation,
+): Result<z.input<typeof attemptReportPage>, Problem> {
+  const { limit, cursor } = query;
+  const rows = history.filter((row) => isSelected(row, query));
+  /** Where the pages begin, without the first. */
+  const places = rows.map((_, at) => at).filter((at) => at > 0 && at % limit === 0);
+  const from = cursor === undefined ? 0 : places.find((at) => cursorAt(at, query) === cursor);
+  if (from === undefined) {
+    const refused = invalid('query', ['cursor'], cursorRefusal.reason, cursorRefusal.message);
+    return err(problem('reports', 'validation', 400, { invalidParams: [refused] }));
+  }
+  const data = rows
+    .slice(from, from + limit)
+    .map((row) => viewOf(row, 'summary', correlation))
+    .map((row) => ({ ...row, sources: row.sources.filter(({ service }) => rowServices.includes(service)) }));
+  const next = places.find((at) => at > from);
+  const specs = data.flatMap(({ sources }) => sources.filter(({ service }) => service === 'content'));
+  return ok({
+    data,
+    nextCursor: next === undefined ? null : cursorAt(next, query),
+    hasMore: next !== undefined,
+    observedAt: composedAt,
+    sources: [pageReceipts.index, pageReceipts.candidate, ...specs],
+  });
+}
+
+function isSelected({ report, modifiedAt }: AttemptFixture, query: CandidateQuery): boolean {
+  const { qtiTestId, testKind, status, modifiedSince } = query;
+  return (
+    (qtiTestId === undefined || report.qtiTestId === qtiTestId) &&
+    (testKind === undefined || report.testKind === testKind) &&
+    (status === undefined || report.status === status) &&
+    (modifiedSince === undefined || compareInstants(modifiedAt, modifiedSince) >= 0)
+  );
+}
+
+/** There is no secret to keep: the digest makes a cursor opaque, and holds it to its list. */
+function cursorAt(place: number, query: CandidateQuery): string {
+  const { qtiTestId = null, testKind = null, status = null, modifiedSince, sort, limit } = query;
+  return hashCanonical({
+    list: sandboxRoutes.listCandidateReports.operationId,
+    place,
+    qtiTestId,
+    testKind,
+    status,
+    // One instant has many spellings.
+    modifiedSince: modifiedSince === undefined ? null : normalizeInstant(modifiedSince),
+    sort,
+    limit,
+  });
+}

@@ -1,0 +1,177 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import { routeByOperationId } from '#shared/contract/routes.ts';
+import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
+import { variablesOfBackground } from '#shared/http/environment.ts';
+import type { PipelineAnswer } from '#shared/http/answers.ts';
+import { adaptiveDiagnostic, composedAt, masteryGate, sandboxIds } from './fixtures.ts';
+import { manifest } from './manifest.ts';
+import { createSandbox } from './operation.ts';
+import { viewOf } from './reports.ts';
+
+const correlation = { requestId: 'request', traceId: 'trace' };
+
+/** What of the process it has reached for. */
+function open(): {
+  readonly answer: (event: unknown) => Promise<PipelineAnswer>;
+  readonly reached: string[];
+} {
+  const reached: string[] = [];
+  const pipeline = createSandbox({
+    environment: new Proxy({}, { get: (_, name) => void reached.push(String(name)) }),
+    fetch: () => {
+      reached.push('fetch');
+      return Promise.reject(new Error('asks nobody'));
+    },
+    now: () => 0,
+    sleep: () => {
+      reached.push('sleep');
+      return Promise.resolve();
+    },
+    random: (bytes) => randomBytes(bytes),
+    write: () => undefined,
+  });
+  return {
+    reached,
+    answer: (event) =>
+      pipeline(
+        event as APIGatewayProxyEvent,
+        {
+          awsRequestId: randomUUID(),
+          getRemainingTimeInMillis: () => 5_000,
+        } as Context,
+      ),
+  };
+}
+
+function eventOf(change: object): object {
+  return {
+    resource: '/',
+    path: '/',
+    httpMethod: 'GET',
+    headers: {},
+    multiValueHeaders: {},
+    queryStringParameters: null,
+    multiValueQueryStringParameters: null,
+    pathParameters: null,
+    stageVariables: null,
+    body: null,
+    isBase64Encoded: false,
+    requestContext: { requestId: randomUUID() },
+    ...change,
+  };
+}
+
+describe('the manifest', () => {
+  it.each(manifest.map((fixture) => [fixture.route.operationId, fixture] as const))(
+    'every answer of %s fits the schema of its route in production [RP-033]',
+    (operationId, { route, path, answer }) => {
+      const production = routeByOperationId(operationId);
+      expect([route.method, route.path]).toEqual([production?.method, production?.path]);
+      expect(production?.request.path.safeParse(path).success).toBe(true);
+      const queries: readonly object[] =
+        operationId === 'readAttemptReport'
+          ? [{}, { view: 'summary' }, { view: 'standards' }, { view: 'evidence' }]
+          : operationId === 'listCandidateReports'
+            ? [{}, { limit: '1' }, { testKind: 'formative' }, { testKind: 'mastery_gate' }]
+            : [{}];
+      for (const query of queries) {
+        const answered = answer(route.request.query.parse(query), correlation);
+        expect(
+          answered.ok && (production?.success.schema.safeParse(answered.value).error?.issues ?? []),
+        ).toEqual([]);
+      }
+    },
+  );
+
+  it('projects a fixture as production does a report [RP-074]', () => {
+    const moment = { ...correlation, observedAt: composedAt, problemsUrl: 'https://docs.example/problems' };
+    for (const fixture of [masteryGate, adaptiveDiagnostic]) {
+      const { mastery, sources, testKind, status, score, gate, diagnostic, ...identity } = fixture.report;
+      const composed = {
+        identity,
+        header: { testKind, status, score, gate, diagnostic },
+        mastery,
+        sources,
+        enrichmentProblems: [],
+      };
+      for (const view of ['summary', 'standards', 'evidence'] as const)
+        expect(viewOf(fixture, view, correlation)).toEqual(projectAttemptReport(composed, view, moment));
+    }
+  });
+
+  it('is told to readers: its ids stand in the README and in the examples of the API document [RP-043]', () => {
+    const file = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+    const document = JSON.parse(file('docs/openapi/sandbox.json')) as {
+      readonly paths: Readonly<
+        Record<
+          string,
+          Record<string, { parameters: { in: string; name: string; schema: { examples?: unknown } }[] }>
+        >
+      >;
+    };
+    for (const id of Object.values(sandboxIds)) expect(file('README.md')).toContain(`\`${id}\``);
+    for (const { path, method, operationId } of Object.values(sandboxRoutes)) {
+      const { parameters } = document.paths[path]![method.toLowerCase()]!;
+      const shown = parameters
+        .filter((parameter) => parameter.in === 'path')
+        .flatMap(({ name, schema }) => [schema.examples].flat().map((id) => ({ [name]: id })));
+      const known = manifest
+        .filter(({ route }) => route.operationId === operationId)
+        .map((fixture) => fixture.path)
+        .filter((parts) => Object.keys(parts).length > 0);
+      expect(shown).toEqual(known);
+    }
+  });
+});
+
+describe('the function', () => {
+  it('asks nobody and waits for nothing, and reads of its environment what every log line and problem needs [RP-033]', async () => {
+    const { answer, reached } = open();
+    for (const { route, path } of manifest) {
+      const answered = await answer(
+        eventOf({ resource: route.path, httpMethod: route.method, pathParameters: path }),
+      );
+      expect(answered.statusCode).toBe(200);
+    }
+    expect(new Set(reached)).toEqual(new Set(['PROBLEMS_URL', 'LOG_LEVEL']));
+    expect(variablesOfBackground(serveSandbox)).toEqual([]);
+    expect(serveSandbox.lambda.grants).toEqual([]);
+  });
+
+  it('answers whatever event it is given with a fixture or a problem', async () => {
+    const { answer } = open();
+    const anything = fc.oneof(
+      fc.string(),
+      fc.constantFrom('__proto__', 'constructor', ...Object.values(sandboxIds)),
+    );
+    const parameters = fc.option(fc.dictionary(anything, anything, { maxKeys: 3 }), { nil: null });
+    const lists = fc.option(fc.dictionary(anything, fc.array(anything, { maxLength: 3 }), { maxKeys: 3 }), {
+      nil: null,
+    });
+    const event = fc.record({
+      resource: fc.oneof(anything, fc.constantFrom(...manifest.map(({ route }) => route.path as string))),
+      httpMethod: fc.oneof(anything, fc.constantFrom('GET', 'POST')),
+      pathParameters: fc.oneof(parameters, fc.constantFrom(...manifest.map(({ path }) => path))),
+      headers: parameters,
+      multiValueHeaders: lists,
+      queryStringParameters: parameters,
+      multiValueQueryStringParameters: lists,
+      body: fc.option(fc.string(), { nil: null }),
+      isBase64Encoded: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(event, async (given) => {
+        const { statusCode, body } = await answer(eventOf(given));
+        expect([200, 400, 404]).toContain(statusCode);
+        if (statusCode !== 200)
+          expect(reportsProblem.parse(JSON.parse(body as string)).status).toBe(statusCode);
+      }),
+    );
+  });
+});

@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import { Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
+import { prefix } from '../stacks/stack-props.ts';
+import type { Stage } from '../stage-config/stages.ts';
+import { acknowledge } from './acknowledge.ts';
+import { accessOf, profilesPath, type Access, type Places } from './grants.ts';
+import { retention } from './retention.ts';
+
+/** The deployed name of a function: alarms and dashboards find it by this. */
+export function functionName(stage: Stage, { operationId }: Pick<DeployedFunction, 'operationId'>): string {
+  return `${prefix(stage)}-${operationId}`;
+}
+
+/**
+ * One function: memory, time and permissions as its row says, its own log group and role, and only the variables that it reads. What calls
+ * it is attached elsewhere.
+ * @param places undefined for a function that may touch nothing
+ * @param assets the folder with `<operationId>/index.mjs`, as `tools/build.ts` writes it
+ */
+export function deployedFunction(
+  scope: Construct,
+  stage: Stage,
+  row: DeployedFunction,
+  places: Places | undefined,
+  assets: string,
+): LambdaFunction {
+  const { config } = stage;
+  const { operationId, lambda } = row;
+  const within = new Construct(scope, operationId);
+  const logGroup = new LogGroup(within, 'Logs', {
+    retention: retention[config.logRetentionDays],
+    removalPolicy: RemovalPolicy.RETAIN,
+  });
+  const access = places === undefined ? noAccess(row) : accessOf(within, lambda.grants, stage.name, places);
+  const role = new Role(within, 'Role', {
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    description: `What ${operationId} may do: ${lambda.grants.join(', ') || 'nothing but log'}`,
+    inlinePolicies: {
+      logs: new PolicyDocument({
+        statements: [
+          new PolicyStatement({
+            actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+            resources: [logGroup.logGroupArn],
+          }),
+        ],
+      }),
+      ...(access.statements.length === 0
+        ? {}
+        : { grants: new PolicyDocument({ statements: [...access.statements] }) }),
+    },
+  });
+  const reserved = config.reservedConcurrency?.[operationId];
+  const built = new LambdaFunction(within, 'Function', {
+    functionName: functionName(stage, row),
+    description: isRoute(row) ? `${row.method} ${row.path}: ${row.summary}` : row.summary,
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    code: Code.fromAsset(join(assets, operationId)),
+    handler: 'index.handler',
+    memorySize: lambda.memoryMb,
+    timeout: Duration.seconds(lambda.timeoutSeconds),
+    role,
+    logGroup,
+    tracing: Tracing.ACTIVE,
+    environment: { ...ownEnvironment(stage, row), ...access.environment },
+    ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
+  });
+  acknowledge(within, {
+    'AwsSolutions-IAM5[Resource::*]':
+      'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
+    ...(lambda.grants.includes('profiles:read')
+      ? {
+          [`AwsSolutions-IAM5[Resource::${profilesFinding(scope, stage)}]`]:
+            'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
+        }
+      : {}),
+    ...(places !== undefined &&
+    (lambda.grants.includes('receipts:read') || lambda.grants.includes('receipts:write'))
+      ? {
+          [`AwsSolutions-IAM5[Resource::${receiptsFinding(scope, places)}]`]:
+            'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.',
+        }
+      : {}),
+  });
+  return built;
+}
+
+/** What a function has that is told of no place. */
+function noAccess({ operationId, lambda }: DeployedFunction): Access {
+  if (lambda.grants.length > 0) throw new Error(`nothing tells where the grants of ${operationId} are`);
+  return { statements: [], environment: {} };
+}
+
+/** The resource of the profiles' statement as cdk-nag writes it. */
+function profilesFinding(scope: Construct, stage: Stage): string {
+  const { account, partition, region } = Stack.of(scope);
+  const shown = (value: string, placeholder: string): string =>
+    Token.isUnresolved(value) ? placeholder : value;
+  return [
+    'arn',
+    shown(partition, '<AWS::Partition>'),
+    'ssm',
+    shown(region, '<AWS::Region>'),
+    shown(account, '<AWS::AccountId>'),
+    `parameter${profilesPath(stage.name)}/*`,
+  ].join(':');
+}
+
+/** The resource of the statements about receipts as cdk-nag writes it. */
+function receiptsFinding(scope: Construct, { receipts }: Places): string {
+  return `${JSON.stringify(Stack.of(scope).resolve(receipts.arn))}/*`;
+}
+
+/** What a function reads besides the variables of its grants. */
+function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<string, string> {
+  return {
+    STAGE: name,
+    LOG_LEVEL: config.logLevel,
+    // Whoever answers a caller answers with problems, and whoever serves a route verifies tokens.
+    ...(isRoute(row) || row.trigger === 'link' || row.trigger === 'sandbox'
+      ? { PROBLEMS_URL: config.problemsUrl }
+      : {}),
+    ...(isRoute(row)
+      ? {
+          TOKEN_ISSUER: config.token.issuer,
+          TOKEN_AUDIENCE: config.token.audience,
+          TOKEN_JWKS_URL: config.token.jwksUrl,
+          TOKEN_ALGORITHMS: config.token.algorithms.join(','),
+        }
+      : {}),
+    ...(row.lambda.grants.includes('records:read') && config.systemRecordTenants
+      ? { SYSTEM_RECORD_TENANTS: config.systemRecordTenants.join(',') }
+      : {}),
+  };
+}

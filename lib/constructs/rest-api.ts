@@ -1,0 +1,129 @@
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import {
+  AccessLogField,
+  AccessLogFormat,
+  ApiDefinition,
+  EndpointType,
+  LogGroupLogDestination,
+  MethodLoggingLevel,
+  RestApiMode,
+  SpecRestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import { CfnPermission, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { prefix } from '../stacks/stack-props.ts';
+import type { Stage } from '../stage-config/stages.ts';
+import { acknowledge } from './acknowledge.ts';
+import { apiBody, type ApiName, type ServedOperation } from './api-body.ts';
+import { retention } from './retention.ts';
+import { webAcl } from './web-acl.ts';
+
+/** The deployed name of an API: the alarms find it by this. */
+export function apiName(stage: Stage, name: ApiName): string {
+  return `${prefix(stage)}-${name}`;
+}
+
+export interface RestApiOptions {
+  readonly name: ApiName;
+  /** Whose problems the gateway and the firewall answer with. */
+  readonly service: ServiceName;
+  readonly title: string;
+  /** Whether X-Ray may see its requests: a trace holds their whole URLs. */
+  readonly traced: boolean;
+}
+
+/**
+ * A REST API before functions: its one body, its stage with throttle and access log, the permissions to invoke, and its firewall.
+ * @param operations at least one
+ */
+export function restApi(
+  scope: Construct,
+  stage: Stage,
+  { name, service, title, traced }: RestApiOptions,
+  operations: readonly { readonly operation: ServedOperation; readonly function: LambdaFunction }[],
+): { readonly api: SpecRestApi; readonly url: string } {
+  const { config } = stage;
+  const { partition, region, urlSuffix } = Stack.of(scope);
+  const accessLogs = new LogGroup(scope, 'AccessLogs', {
+    retention: retention[config.logRetentionDays],
+    removalPolicy: RemovalPolicy.RETAIN,
+  });
+  const api = new SpecRestApi(scope, 'Api', {
+    restApiName: apiName(stage, name),
+    mode: RestApiMode.OVERWRITE,
+    endpointTypes: [EndpointType.REGIONAL],
+    cloudWatchRole: false,
+    apiDefinition: ApiDefinition.fromInline(
+      apiBody(
+        { service, title, problemsUrl: config.problemsUrl, partition, region },
+        operations.map(({ operation, function: { functionArn } }) => ({ operation, functionArn })),
+      ),
+    ),
+    deployOptions: {
+      stageName: stage.name,
+      tracingEnabled: traced,
+      metricsEnabled: true,
+      dataTraceEnabled: false,
+      loggingLevel: MethodLoggingLevel.OFF,
+      throttlingRateLimit: config.throttle.ratePerSecond,
+      throttlingBurstLimit: config.throttle.burst,
+      accessLogDestination: new LogGroupLogDestination(accessLogs),
+      accessLogFormat: accessLogFormat(),
+    },
+  });
+
+  for (const { operation, function: target } of operations) {
+    // One function may serve several operations.
+    const id = target.node.tryFindChild('Invoke') ? `Invoke-${operation.operationId}` : 'Invoke';
+    new CfnPermission(target, id, {
+      action: 'lambda:InvokeFunction',
+      functionName: target.functionArn,
+      principal: 'apigateway.amazonaws.com',
+      sourceArn: api.arnForExecuteApi(
+        operation.method,
+        operation.path.replaceAll(/\{\w+\}/g, '*'),
+        stage.name,
+      ),
+    });
+    acknowledge(target, {
+      'Serverless-LambdaDLQ':
+        'Only API Gateway invokes this function, and synchronously: there is no event that a queue could keep.',
+    });
+  }
+  webAcl(scope, stage, name, service, api.deploymentStage.stageArn);
+
+  acknowledge(api, {
+    'AwsSolutions-APIG2':
+      'The functions validate every request against the operation’s schema, since the gateway’s validator could not answer with pointers.',
+    'AwsSolutions-APIG6':
+      'Execution logs hold whole paths and headers and cannot be told to leave them out; access logs name their fields.',
+    ...(traced
+      ? {}
+      : {
+          'Serverless-APIGWXrayEnabled':
+            'A trace of the gateway holds the whole URL, and here the URL is the credential; the function itself is traced.',
+        }),
+  });
+  return { api, url: `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${stage.name}` };
+}
+
+/** What an access log line holds: the operation's template and never path or query, which have ids and signatures in them. */
+function accessLogFormat(): AccessLogFormat {
+  return AccessLogFormat.custom(
+    JSON.stringify({
+      requestId: AccessLogField.contextRequestId(),
+      time: AccessLogField.contextRequestTimeEpoch(),
+      method: AccessLogField.contextHttpMethod(),
+      resourcePath: AccessLogField.contextResourcePath(),
+      status: AccessLogField.contextStatus(),
+      responseLength: AccessLogField.contextResponseLength(),
+      responseLatency: AccessLogField.contextResponseLatency(),
+      integrationLatency: AccessLogField.contextIntegrationLatency(),
+      integrationStatus: AccessLogField.contextIntegrationStatus(),
+      errorType: AccessLogField.contextErrorResponseType(),
+      wafResponseCode: AccessLogField.contextWafResponseCode(),
+    }),
+  );
+}

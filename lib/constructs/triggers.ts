@@ -1,0 +1,65 @@
+import { Duration } from 'aws-cdk-lib';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { QueueReference } from '../stacks/records-and-keys.ts';
+import type { Stage } from '../stage-config/stages.ts';
+import { acknowledge } from './acknowledge.ts';
+
+/** How often whatever is called by a schedule is called. */
+const SWEEP_EVERY = Duration.minutes(5);
+
+/** Hands the messages of a queue to its worker, one at a time. */
+export function attachQueue(worker: LambdaFunction, stage: Stage, queue: QueueReference): void {
+  // Lambda polls in the worker's name.
+  worker.addToRolePolicy(
+    new PolicyStatement({
+      actions: [
+        'sqs:ChangeMessageVisibility',
+        'sqs:DeleteMessage',
+        'sqs:GetQueueAttributes',
+        'sqs:ReceiveMessage',
+      ],
+      resources: [queue.arn],
+    }),
+  );
+  const mapping = new EventSourceMapping(worker, 'Messages', {
+    target: worker,
+    eventSourceArn: queue.arn,
+    batchSize: 1,
+    // The least that Lambda knows: a small account has ten executions for everything.
+    maxConcurrency: stage.config.runsAtOnce ?? 2,
+    reportBatchItemFailures: true,
+  });
+  acknowledge(worker, {
+    'Serverless-LambdaDLQ':
+      'Its messages stay in their own queue until they are done, and what fails five times goes to the dead letters of that one.',
+  });
+  acknowledge(mapping, {
+    'Serverless-LambdaEventSourceMappingDestination':
+      'Lambda has no failure destination for a queue: the queue’s own redrive policy keeps what fails five times.',
+  });
+}
+
+/** Calls a function at `SWEEP_EVERY`. A lost call is not made up for: the next one does the same. */
+export function attachSchedule(sweeper: LambdaFunction): void {
+  sweeper.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: SWEEP_EVERY });
+  const rule = new Rule(sweeper, 'Schedule', {
+    schedule: Schedule.rate(SWEEP_EVERY),
+    targets: [
+      new LambdaTarget(sweeper, {
+        event: RuleTargetInput.fromObject({}),
+        retryAttempts: 0,
+        maxEventAge: SWEEP_EVERY,
+      }),
+    ],
+  });
+  const nothingIsLost =
+    'A sweep has no input: the next one, five minutes later, finds everything that a lost one would have.';
+  acknowledge(rule, { 'Serverless-EventBusDLQ': nothingIsLost });
+  acknowledge(sweeper, {
+    'Serverless-LambdaAsyncFailureDestination': nothingIsLost,
+    'Serverless-LambdaDLQ': nothingIsLost,
+  });
+}

@@ -1,0 +1,32 @@
+import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
+import type { DeployedFunction } from '#shared/contract/functions.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { servedOperation } from '../constructs/api-body.ts';
+import { deployedFunction } from '../constructs/deployed-function.ts';
+import { restApi } from '../constructs/rest-api.ts';
+import type { Stage } from '../stage-config/stages.ts';
+import { stackProps } from './stack-props.ts';
+
+/**
+ * The synthetic sandbox: one function without any grant, and a REST API of its own before it. It refers to nothing of another stack, so
+ * that nothing of a tenant is in its reach, and is the same whatever the gates [RP-033].
+ * @param assets the folder of the bundles
+ */
+export function sandbox(app: App, stage: Stage, row: DeployedFunction, assets: string): Stack {
+  const stack = new Stack(app, 'Sandbox', {
+    ...stackProps(stage, 'sandbox'),
+    description: 'Mastery reports: the synthetic sandbox of the reports service',
+  });
+  const built = deployedFunction(stack, stage, row, undefined, assets);
+  const { url } = restApi(
+    stack,
+    stage,
+    { name: 'sandbox', service: row.service, title: 'Attempt Reports Sandbox API', traced: true },
+    Object.values(sandboxRoutes).map((route) => ({ operation: servedOperation(route), function: built })),
+  );
+  new CfnOutput(stack, 'BaseUrl', {
+    value: url,
+    description: 'The {sandbox_url} of the API document: routes follow as /v1/…',
+  });
+  return stack;
+}

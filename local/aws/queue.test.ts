@@ -1,0 +1,146 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Queue } from '#local/aws/queue.ts';
+import { createQueue } from '#local/aws/queue.ts';
+
+const VISIBILITY_SECONDS = 60;
+
+function open(maxReceiveCount = 3): { readonly queue: Queue; readonly advance: (ms: number) => void } {
+  let now = 1_700_000_000_000;
+  const clock = (): number => now;
+  const dead = createQueue({ queueName: 'dead' }, undefined, clock);
+  const queue = createQueue(
+    {
+      queueName: 'work',
+      visibilityTimeoutSeconds: VISIBILITY_SECONDS,
+      redrive: { deadLetterQueueName: 'dead', maxReceiveCount },
+    },
+    dead,
+    clock,
+  );
+  return { queue, advance: (ms) => void (now += ms) };
+}
+
+async function received(queue: Queue) {
+  const message = await queue.receive();
+  if (message === undefined) throw new Error('no message');
+  return message;
+}
+
+/** Whether a promise has resolved by the time everything that is due has run. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(() => (settled = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+describe('a queue in its own process', () => {
+  it('resolves with the next message when there is one, to one receiver only', async () => {
+    const { queue } = open();
+    const first = queue.receive();
+    const second = queue.receive();
+    expect(await isSettled(Promise.race([first, second]))).toBe(false);
+    queue.send('a');
+    expect(await first).toMatchObject({ body: 'a', receiveCount: 1 });
+    expect(await isSettled(second)).toBe(false);
+    queue.send('b');
+    expect(await second).toMatchObject({ body: 'b' });
+  });
+
+  it('gives a released message to the next receiver at once, until it is a dead letter', async () => {
+    const { queue } = open(2);
+    queue.send('poison');
+    const first = await received(queue);
+    const next = queue.receive();
+    queue.release(first.receiptHandle);
+    const second = await next;
+    expect(second).toMatchObject({ messageId: first.messageId, receiveCount: 2 });
+    expect(queue.deadLetters()).toEqual([]);
+    queue.release(second?.receiptHandle ?? '');
+    expect(queue.deadLetters()).toEqual(['poison']);
+    await expect(queue.idle()).resolves.toBeUndefined();
+  });
+
+  it('heeds no handle of an earlier receipt', async () => {
+    const { queue } = open();
+    queue.send('a');
+    const first = await received(queue);
+    queue.release(first.receiptHandle);
+    await received(queue);
+    queue.delete(first.receiptHandle);
+    queue.release(first.receiptHandle);
+    expect(queue.counts()).toEqual({ visible: 0, inFlight: 1 });
+  });
+
+  it('is idle when nothing is in sight or in somebody’s hands', async () => {
+    const { queue } = open();
+    await expect(queue.idle()).resolves.toBeUndefined();
+    queue.send('a');
+    queue.send('b');
+    const idle = queue.idle();
+    queue.delete((await received(queue)).receiptHandle);
+    const last = await received(queue);
+    expect(await isSettled(idle)).toBe(false);
+    queue.delete(last.receiptHandle);
+    expect(await isSettled(idle)).toBe(true);
+  });
+
+  it('is not idle when its last message was followed by another one', async () => {
+    const { queue } = open();
+    queue.send('a');
+    const idle = queue.idle();
+    const { receiptHandle } = await received(queue);
+    queue.delete(receiptHandle);
+    queue.send('b');
+    expect(await isSettled(idle)).toBe(false);
+    queue.delete((await received(queue)).receiptHandle);
+    expect(await isSettled(idle)).toBe(true);
+  });
+
+  it('brings a message back when its time is over, also to who waits', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { queue, advance } = open();
+      queue.send('a');
+      await received(queue);
+      const waiting = queue.receive();
+      advance(VISIBILITY_SECONDS * 1000);
+      vi.advanceTimersByTime(VISIBILITY_SECONDS * 1000);
+      expect(await waiting).toMatchObject({ body: 'a', receiveCount: 2 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('counts a message whose time is over and whose chances are used up as a dead letter', async () => {
+    const { queue, advance } = open(1);
+    queue.send('a');
+    await received(queue);
+    advance(VISIBILITY_SECONDS * 1000 - 1);
+    expect(queue.deadLetters()).toEqual([]);
+    advance(1);
+    expect(queue.deadLetters()).toEqual(['a']);
+  });
+
+  it('lets a receiver go who no longer wants to wait, and takes nothing for him', async () => {
+    const { queue } = open();
+    const leaving = new AbortController();
+    const receiving = queue.receive(leaving.signal);
+    leaving.abort();
+    queue.send('a');
+    expect(await receiving).toBeUndefined();
+    expect(await queue.receive(leaving.signal)).toBeUndefined();
+    expect(queue.counts()).toEqual({ visible: 1, inFlight: 0 });
+  });
+
+  it('lets everybody go when it is closed', async () => {
+    const { queue } = open();
+    const receiving = queue.receive();
+    queue.send('a');
+    await receiving;
+    const others = Promise.all([queue.receive(), queue.idle()]);
+    queue.close();
+    expect(await others).toEqual([undefined, undefined]);
+    expect(await queue.receive()).toBeUndefined();
+  });
+});

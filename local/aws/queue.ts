@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+
+/** A standard queue as the double creates it. */
+export interface LocalQueue {
+  readonly queueName: string;
+  /** How long a received message is out of sight unless its receiver says otherwise; 30 as in SQS. */
+  readonly visibilityTimeoutSeconds?: number;
+  /** Where a message goes that has been received this often and was not deleted. That queue stands before this one in the list. */
+  readonly redrive?: { readonly deadLetterQueueName: string; readonly maxReceiveCount: number };
+}
+
+export interface ReceivedMessage {
+  readonly messageId: string;
+  readonly body: string;
+  /** Of this receipt; a later one of the same message has another. */
+  readonly receiptHandle: string;
+  /** 1 at the first time. */
+  readonly receiveCount: number;
+  /** Epoch milliseconds, as the next. */
+  readonly sentAt: number;
+  readonly firstReceivedAt: number;
+}
+
+/** A queue of the double for who runs in its process: what SQS tells only to those who ask again and again comes as a promise here. */
+export interface QueueAccess {
+  send(body: string): { readonly messageId: string };
+  /**
+   * The next message, out of sight from now on; waits until there is one. Undefined when the signal is aborted first or the double is closed.
+   */
+  receive(signal?: AbortSignal): Promise<ReceivedMessage | undefined>;
+  /** Removes a message that was received. A handle that is not the message's latest does nothing. */
+  delete(receiptHandle: string): void;
+  /**
+   * Gives a message back: the next receiver has it at once, unless it has been received as often as the queue allows and goes to the dead
+   * letters. A handle that is not the message's latest does nothing.
+   */
+  release(receiptHandle: string): void;
+  /** Waits until no message is on the queue, in sight or out of it; dead letters lie on another one. */
+  idle(): Promise<void>;
+  /** The bodies on the queue for dead letters, the oldest first; none when there is no such queue. */
+  deadLetters(): readonly string[];
+}
+
+/** What the wire needs beyond that. */
+export interface Queue extends QueueAccess {
+  readonly definition: Required<Pick<LocalQueue, 'queueName' | 'visibilityTimeoutSeconds'>> &
+    Pick<LocalQueue, 'redrive'>;
+  /** Up to `count` messages that are in sight now. */
+  take(count: number, visibilityTimeoutSeconds?: number): readonly ReceivedMessage[];
+  /** Resolves when a message is in sight, the signal is aborted or the queue is closed. */
+  visible(signal: AbortSignal): Promise<void>;
+  /** From now on, in seconds. `unknown`: no such message, or not its latest handle; `visible`: it is in sight again. */
+  changeVisibility(receiptHandle: string, seconds: number): 'changed' | 'unknown' | 'visible';
+  counts(): { readonly visible: number; readonly inFlight: number };
+  bodies(): readonly string[];
+  close(): void;
+}
+
+interface Message {
+  readonly messageId: string;
+  readonly body: string;
+  readonly sentAt: number;
+  /** Epoch milliseconds. */
+  visibleAt: number;
+  receiveCount: number;
+  firstReceivedAt: number;
+}
+
+const DEFAULT_VISIBILITY_SECONDS = 30;
+/** setTimeout takes no more. */
+const MAX_TIMER = 2 ** 31 - 1;
+
+/**
+ * A queue in memory: oldest message first, each at least once. A message that was received as often as it may be leaves for the dead letters
+ * as soon as it would be in sight again; SQS moves it when somebody next asks, which nobody can tell apart.
+ * @param now epoch milliseconds: visibility goes by this clock
+ */
+export function createQueue(
+  options: LocalQueue,
+  deadLetterQueue: Queue | undefined,
+  now: () => number,
+): Queue {
+  const definition = { visibilityTimeoutSeconds: DEFAULT_VISIBILITY_SECONDS, ...options };
+  const messages = new Map<string, Message>();
+  const waiting = new Set<() => void>();
+  const idlers = new Set<() => void>();
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  /** Those in sight, after what has had its chances has left. */
+  function inSight(): readonly Message[] {
+    const at = now();
+    const found = [...messages.values()].filter(({ visibleAt }) => visibleAt <= at);
+    const isSpent = ({ receiveCount }: Message): boolean =>
+      options.redrive !== undefined && receiveCount >= options.redrive.maxReceiveCount;
+    for (const spent of found.filter(isSpent)) {
+      messages.delete(spent.messageId);
+      deadLetterQueue?.send(spent.body);
+    }
+    return found.filter((message) => !isSpent(message));
+  }
+
+  /** To be called after every change: wakes who waits for what has come true, and looks again when a message comes back into sight. */
+  function settle(): void {
+    const seen = inSight();
+    if (seen.length > 0 || closed) wake(waiting);
+    if (messages.size === 0 || closed) wake(idlers);
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.size + idlers.size === 0 || messages.size === seen.length) return;
+    const next = Math.min(
+      ...[...messages.values()]
+        .filter((message) => !seen.includes(message))
+        .map(({ visibleAt }) => visibleAt),
+    );
+    // A clock that a test holds still shall not make this spin.
+    timer = setTimeout(settle, Math.min(Math.max(next - now(), 1), MAX_TIMER)).unref();
+  }
+
+  function until(waiters: Set<() => void>, signal?: AbortSignal): Promise<void> {
+    if (closed || signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        waiters.delete(done);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      waiters.add(done);
+      signal?.addEventListener('abort', done, { once: true });
+      settle();
+    });
+  }
+
+  function held(receiptHandle: string): Message | undefined {
+    const { messageId, receiveCount } = readHandle(receiptHandle) ?? {};
+    const message = messageId === undefined ? undefined : messages.get(messageId);
+    return message?.receiveCount === receiveCount ? message : undefined;
+  }
+
+  const queue: Queue = {
+    definition,
+    send(body) {
+      const messageId = randomUUID();
+      const at = now();
+      messages.set(messageId, {
+        messageId,
+        body,
+        sentAt: at,
+        visibleAt: at,
+        receiveCount: 0,
+        firstReceivedAt: at,
+      });
+      settle();
+      return { messageId };
+    },
+    take(count, visibilityTimeoutSeconds = definition.visibilityTimeoutSeconds) {
+      const at = now();
+      const taken = inSight()
+        .slice(0, count)
+        .map((message) => {
+          if (message.receiveCount === 0) message.firstReceivedAt = at;
+          message.receiveCount += 1;
+          message.visibleAt = at + visibilityTimeoutSeconds * 1000;
+          const { messageId, body, sentAt, receiveCount, firstReceivedAt } = message;
+          return {
+            messageId,
+            body,
+            sentAt,
+            receiveCount,
+            firstReceivedAt,
+            receiptHandle: writeHandle(messageId, receiveCount),
+          };
+        });
+      settle();
+      return taken;
+    },
+    visible: (signal) => until(waiting, signal),
+    async receive(signal) {
+      for (;;) {
+        if (closed || signal?.aborted === true) return undefined;
+        const [message] = queue.take(1);
+        if (message !== undefined) return message;
+        await until(waiting, signal);
+      }
+    },
+    delete(receiptHandle) {
+      const message = held(receiptHandle);
+      if (message !== undefined) messages.delete(message.messageId);
+      settle();
+    },
+    release(receiptHandle) {
+      queue.changeVisibility(receiptHandle, 0);
+    },
+    changeVisibility(receiptHandle, seconds) {
+      const message = held(receiptHandle);
+      if (message === undefined) return 'unknown';
+      const at = now();
+      if (message.visibleAt <= at) return 'visible';
+      message.visibleAt = at + seconds * 1000;
+      settle();
+      return 'changed';
+    },
+    async idle() {
+      inSight();
+      while (messages.size > 0 && !closed) await until(idlers);
+    },
+    deadLetters: () => {
+      inSight();
+      return deadLetterQueue?.bodies() ?? [];
+    },
+    counts() {
+      const visible = inSight().length;
+      return { visible, inFlight: messages.size - visible };
+    },
+    bodies: () => [...messages.values()].map(({ body }) => body),
+    close() {
+      closed = true;
+      settle();
+    },
+  };
+  return queue;
+}
+
+function wake(waiters: ReadonlySet<() => void>): void {
+  for (const done of [...waiters]) done();
+}
+
+function writeHandle(messageId: string, receiveCount: number): string {
+  return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');
+}
+
+/** What a receipt handle names; undefined when no queue of the double can have given it. */
+export function readHandle(
+  handle: string,
+): { readonly messageId: string; readonly receiveCount: number } | undefined {
+  const parts = /^([0-9a-f-]{36})#([1-9]\d{0,8})$/.exec(Buffer.from(handle, 'base64url').toString());
+  return parts?.[1] === undefined ? undefined : { messageId: parts[1], receiveCount: Number(parts[2]) };
+}

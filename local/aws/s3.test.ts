@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  NoSuchBucket,
+  NoSuchKey,
+  NotFound,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { localBucketName, localCredentials } from '#local/aws/environment.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws } from '#test/support/aws.ts';
+
+/** Each test has keys of its own, so that their order does not matter. */
+const Bucket = 'plain';
+
+let test: TestAws;
+beforeAll(async () => {
+  test = await startTestAws({
+    buckets: [{ bucketName: Bucket }, { bucketName: localBucketName, immutable: true }],
+    now: () => Date.UTC(2030, 0, 2, 3, 4, 5),
+  });
+});
+afterEach(() => test.aws.faults.reset());
+afterAll(() => test.close());
+
+const put = (
+  Key: string,
+  Body: string | Uint8Array | Readable,
+  input: Omit<Partial<PutObjectCommandInput>, 'Body'> = {},
+) => test.s3.send(new PutObjectCommand({ Bucket, Key, Body, ...input }));
+const get = async (Key: string, from = Bucket) => {
+  const { Body, ...rest } = await test.s3.send(new GetObjectCommand({ Bucket: from, Key }));
+  return { ...rest, bytes: Buffer.from((await Body?.transformToByteArray()) ?? new Uint8Array()) };
+};
+const digest = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest('base64');
+
+/** A PutObject that no client of the SDK would send. */
+function putRaw(key: string, headers: Record<string, string>, body: string | Buffer) {
+  const authorization = `AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/20300101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0`;
+  return new Promise<{ readonly status: number; readonly body: string }>((resolve, reject) => {
+    const call = request(
+      `${test.aws.url}/${Bucket}/${key}?x-id=PutObject`,
+      { method: 'PUT', headers: { authorization, ...headers } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+        );
+      },
+    );
+    call.on('error', reject);
+    call.end(body);
+  });
+}
+const streamed = (length: number, trailer?: string) => ({
+  'content-encoding': 'aws-chunked',
+  'x-amz-content-sha256': `STREAMING-UNSIGNED-PAYLOAD${trailer === undefined ? '' : '-TRAILER'}`,
+  'x-amz-decoded-content-length': String(length),
+  ...(trailer === undefined ? {} : { 'x-amz-trailer': trailer }),
+});
+
+describe('the S3 double, through the SDK client', () => {
+  it('gives back the bytes, the media type and the metadata that were put', async () => {
+    const bytes = Buffer.from([0, 255, 13, 10, 48]);
+    await put('a folder/ü+%2E..json', bytes, {
+      ContentType: 'application/json',
+      Metadata: { maker: 'test' },
+    });
+    const expected = {
+      ContentType: 'application/json',
+      ContentLength: 5,
+      ETag: `"${createHash('md5').update(bytes).digest('hex')}"`,
+      LastModified: new Date('2030-01-02T03:04:05Z'),
+      Metadata: { maker: 'test' },
+    };
+    expect(await get('a folder/ü+%2E..json')).toMatchObject({ ...expected, bytes });
+    expect(await test.s3.send(new HeadObjectCommand({ Bucket, Key: 'a folder/ü+%2E..json' }))).toMatchObject(
+      expected,
+    );
+    await put('untyped', Buffer.alloc(0));
+    expect(await get('untyped')).toMatchObject({ ContentType: 'application/octet-stream', ContentLength: 0 });
+  });
+
+  it('keeps an object of several megabytes, sent at once or as a stream, with the checksum of its client', async () => {
+    const bytes = Buffer.alloc(3_000_000, 'all sorts of bytes ');
+    const { ChecksumCRC32 } = await put('whole', bytes);
+    expect(ChecksumCRC32).toMatch(/^[A-Za-z0-9+/]{6}==$/);
+    const chunks = Array.from({ length: 30 }, (_, n) => bytes.subarray(n * 100_000, (n + 1) * 100_000));
+    await put('streamed', Readable.from(chunks), { ContentLength: bytes.length });
+    for (const key of ['whole', 'streamed']) {
+      const found = await get(key);
+      expect(found.bytes.equals(bytes), key).toBe(true);
+      expect(found.ChecksumCRC32, key).toBe(ChecksumCRC32);
+    }
+  });
+
+  it('holds the bytes to every checksum that comes with them', async () => {
+    const bytes = Buffer.from('held to');
+    const right = {
+      ChecksumSHA256: digest('sha256', bytes),
+      ChecksumSHA1: digest('sha1', bytes),
+      ContentMD5: digest('md5', bytes),
+    };
+    for (const [member, value] of Object.entries(right)) {
+      await expect(put(`sum-${member}`, bytes, { [member]: value }), member).resolves.toBeDefined();
+      await expect(put(`sum-${member}`, 'other bytes', { [member]: value }), member).rejects.toMatchObject({
+        name: 'BadDigest',
+      });
+    }
+    expect((await get('sum-ChecksumSHA256')).bytes.equals(bytes)).toBe(true);
+    await expect(put('sum-ChecksumCRC32C', bytes, { ChecksumCRC32C: 'AAAAAA==' })).rejects.toMatchObject({
+      name: 'UnknownOperationException',
+    });
+  });
+
+  it('refuses a streamed body that is not what was announced', async () => {
+    const trailer = 'x-amz-checksum-crc32';
+    // CRC-32 of `hello` is 0x3610a686.
+    const whole = `5\r\nhello\r\n0\r\n${trailer}:NhCmhg==\r\n\r\n`;
+    expect(await putRaw('chunks', streamed(5, trailer), whole)).toMatchObject({ status: 200 });
+    expect((await get('chunks')).bytes.toString()).toBe('hello');
+    expect((await putRaw('chunks', streamed(5, trailer), whole.replace('Nh', 'Mh'))).body).toContain(
+      'BadDigest',
+    );
+    for (const [headers, body] of [
+      [streamed(6, trailer), whole],
+      [streamed(5, trailer), '5\r\nhello\r\n0\r\n\r\n'],
+      [streamed(5), '5\r\nhello\r\n'],
+      [streamed(5), 'hello'],
+    ] as const) {
+      expect((await putRaw('other', headers, body)).body, body).toContain('IncompleteBody');
+    }
+    const sha = { 'x-amz-content-sha256': '0'.repeat(64) };
+    expect((await putRaw('other', sha, 'hello')).body).toContain('XAmzContentSHA256Mismatch');
+    await expect(get('other')).rejects.toBeInstanceOf(NoSuchKey);
+  });
+
+  it('writes once only where the writer says so, and always in an immutable bucket', async () => {
+    await put('once', 'first', { IfNoneMatch: '*' });
+    await expect(put('once', 'second', { IfNoneMatch: '*' })).rejects.toMatchObject({
+      name: 'PreconditionFailed',
+      $metadata: { httpStatusCode: 412 },
+    });
+    expect((await get('once')).bytes.toString()).toBe('first');
+    await put('once', 'third');
+    expect((await get('once')).bytes.toString()).toBe('third');
+    await expect(put('free', 'a', { Bucket: localBucketName })).rejects.toMatchObject({
+      name: 'AccessDenied',
+      $metadata: { httpStatusCode: 403 },
+    });
+    await put('free', 'a', { Bucket: localBucketName, IfNoneMatch: '*' });
+    expect((await get('free', localBucketName)).bytes.toString()).toBe('a');
+  });
+
+  it('lets one of many writers win who each want to be the first', async () => {
+    const writes = Array.from({ length: 8 }, (_, n) => put('race', `writer ${n}`, { IfNoneMatch: '*' }));
+    const won = (await Promise.allSettled(writes)).flatMap(({ status }, n) =>
+      status === 'fulfilled' ? [n] : [],
+    );
+    expect(won).toHaveLength(1);
+    expect((await get('race')).bytes.toString()).toBe(`writer ${won[0]}`);
+  });
+
+  it('refuses what the service refuses', async () => {
+    await expect(get('none')).rejects.toBeInstanceOf(NoSuchKey);
+    await expect(get('any', 'no-bucket')).rejects.toBeInstanceOf(NoSuchBucket);
+    await expect(test.s3.send(new HeadObjectCommand({ Bucket, Key: 'none' }))).rejects.toBeInstanceOf(
+      NotFound,
+    );
+    await expect(put('k'.repeat(1025), 'a')).rejects.toMatchObject({ name: 'KeyTooLongError' });
+  });
+
+  it('refuses loudly what it does not cover', async () => {
+    await put('there', 'a');
+    const uncovered = { name: 'UnknownOperationException' };
+    const Key = 'there';
+    await expect(test.s3.send(new DeleteObjectCommand({ Bucket, Key }))).rejects.toMatchObject(uncovered);
+    await expect(test.s3.send(new ListObjectsV2Command({ Bucket }))).rejects.toMatchObject(uncovered);
+    await expect(
+      test.s3.send(new GetObjectCommand({ Bucket, Key, Range: 'bytes=0-1' })),
+    ).rejects.toMatchObject(uncovered);
+    await expect(test.s3.send(new GetObjectCommand({ Bucket, Key, VersionId: '1' }))).rejects.toMatchObject(
+      uncovered,
+    );
+    await expect(put(Key, 'b', { CacheControl: 'no-store' })).rejects.toMatchObject(uncovered);
+    await expect(put(Key, 'b', { IfMatch: '"0"' })).rejects.toMatchObject(uncovered);
+    await expect(put(Key, 'b', { IfNoneMatch: '"0"' })).rejects.toMatchObject(uncovered);
+    await expect(put(Key, 'b', { ContentEncoding: 'gzip' })).rejects.toMatchObject(uncovered);
+    expect((await get(Key)).bytes.toString()).toBe('a');
+  });
+
+  it('refuses credentials that are not its own', async () => {
+    const foreign = new S3Client({
+      endpoint: test.aws.url,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'real' },
+    });
+    await expect(foreign.send(new GetObjectCommand({ Bucket, Key: 'none' }))).rejects.toMatchObject({
+      name: 'InvalidAccessKeyId',
+    });
+    foreign.destroy();
+  });
+
+  it('is throttled, unavailable and in conflict on demand', async () => {
+    test.aws.faults.throttle('PutObject', 1);
+    await expect(put('fault', 'a')).rejects.toMatchObject({
+      name: 'SlowDown',
+      $metadata: { httpStatusCode: 503 },
+    });
+    test.aws.faults.unavailable('s3', 1);
+    await expect(get('fault')).rejects.toMatchObject({ $metadata: { httpStatusCode: 500 } });
+    test.aws.faults.conflict(1);
+    await expect(put('fault', 'a')).rejects.toMatchObject({
+      name: 'ConditionalRequestConflict',
+      $metadata: { httpStatusCode: 409 },
+    });
+    await expect(put('fault', 'a')).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { ok } from '#shared/kernel/result.ts';
+import { localAccount, localRegion } from './kms.ts';
+import type { LocalQueue, Queue, QueueAccess, ReceivedMessage } from './queue.ts';
+import { createQueue, readHandle } from './queue.ts';
+import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
+import { operation, refuse } from './wire.ts';
+
+/** SQS takes 1 MiB in one message. */
+const MAX_MESSAGE_BYTES = 1_048_576;
+/** What SQS takes in a message: the characters of XML 1.0. */
+const CONTENT = /^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
+
+const url = z.string().min(1);
+const visibilitySeconds = z.int().min(0).max(43_200);
+const messageAttributes = [
+  'SenderId',
+  'SentTimestamp',
+  'ApproximateReceiveCount',
+  'ApproximateFirstReceiveTimestamp',
+] as const;
+const queueAttributes = [
+  'QueueArn',
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+  'VisibilityTimeout',
+  'RedrivePolicy',
+] as const;
+
+/** Strict: a member that the double would have to ignore is refused by name. */
+const inputs = {
+  SendMessage: z.strictObject({ QueueUrl: url, MessageBody: z.string().min(1) }),
+  ReceiveMessage: z.strictObject({
+    QueueUrl: url,
+    MaxNumberOfMessages: z.int().min(1).max(10).default(1),
+    VisibilityTimeout: visibilitySeconds.optional(),
+    WaitTimeSeconds: z.int().min(0).max(20).default(0),
+    MessageSystemAttributeNames: z.array(z.enum(['All', ...messageAttributes])).default([]),
+  }),
+  DeleteMessage: z.strictObject({ QueueUrl: url, ReceiptHandle: z.string() }),
+  ChangeMessageVisibility: z.strictObject({
+    QueueUrl: url,
+    ReceiptHandle: z.string(),
+    VisibilityTimeout: visibilitySeconds,
+  }),
+  GetQueueAttributes: z.strictObject({
+    QueueUrl: url,
+    AttributeNames: z.array(z.enum(['All', ...queueAttributes])).default([]),
+  }),
+};
+
+interface SqsDouble extends AwsService {
+  /** @throws RangeError when there is no queue of this name */
+  queue(name: string): QueueAccess;
+  close(): void;
+}
+
+/** Standard queues of SQS in memory, without delays, message attributes and batches. */
+export function createSqs(definitions: readonly LocalQueue[], now: () => number): SqsDouble {
+  const queues = new Map<string, Queue>();
+  for (const definition of definitions) {
+    const target = definition.redrive?.deadLetterQueueName;
+    const deadLetterQueue = target === undefined ? undefined : queues.get(target);
+    if (target !== undefined && deadLetterQueue === undefined) {
+      throw new RangeError(
+        `the queue ${target} stands before ${definition.queueName}, whose dead letters it takes`,
+      );
+    }
+    queues.set(definition.queueName, createQueue(definition, deadLetterQueue, now));
+  }
+
+  /** An operation on a queue that there is. */
+  function onQueue<S extends z.ZodType<{ readonly QueueUrl: string }>>(
+    schema: S,
+    work: (queue: Queue, input: z.output<S>, hungUp: AbortSignal) => AwsAnswer | Promise<AwsAnswer>,
+  ): AwsOperation {
+    return operation(schema, (input, hungUp) => {
+      const queue = queues.get(queueNameOf(input.QueueUrl) ?? '');
+      return queue === undefined
+        ? refuse('QueueDoesNotExist', 'The specified queue does not exist.')
+        : work(queue, input, hungUp);
+    });
+  }
+
+  const operations = new Map<string, AwsOperation>([
+    [
+      'SendMessage',
+      onQueue(inputs.SendMessage, (queue, { MessageBody: body }) => {
+        if (Buffer.byteLength(body) > MAX_MESSAGE_BYTES) {
+          return refuse('InvalidParameterValue', `Message must be shorter than ${MAX_MESSAGE_BYTES} bytes.`);
+        }
+        if (!CONTENT.test(body)) {
+          return refuse('InvalidMessageContents', 'The message contains characters outside the allowed set.');
+        }
+        return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5(body) });
+      }),
+    ],
+    [
+      'ReceiveMessage',
+      onQueue(inputs.ReceiveMessage, async (queue, input, hungUp) => {
+        const { MaxNumberOfMessages: count, VisibilityTimeout: seconds, WaitTimeSeconds: wait } = input;
+        let taken = queue.take(count, seconds);
+        const end = AbortSignal.any([hungUp, AbortSignal.timeout(wait * 1000)]);
+        while (taken.length === 0 && wait > 0 && !end.aborted) {
+          await queue.visible(end);
+          // Nobody is there to take what came as the caller hung up.
+          if (!hungUp.aborted) taken = queue.take(count, seconds);
+        }
+        const wanted = input.MessageSystemAttributeNames;
+        return ok(taken.length === 0 ? {} : { Messages: taken.map((message) => shown(message, wanted)) });
+      }),
+    ],
+    [
+      'DeleteMessage',
+      onQueue(inputs.DeleteMessage, (queue, { ReceiptHandle: handle }) => {
+        if (readHandle(handle) === undefined) return invalidHandle();
+        queue.delete(handle);
+        return ok({});
+      }),
+    ],
+    [
+      'ChangeMessageVisibility',
+      onQueue(
+        inputs.ChangeMessageVisibility,
+        (queue, { ReceiptHandle: handle, VisibilityTimeout: seconds }) => {
+          if (readHandle(handle) === undefined) return invalidHandle();
+          return queue.changeVisibility(handle, seconds) === 'changed'
+            ? ok({})
+            : refuse('MessageNotInflight', 'The message referred to is not in flight.');
+        },
+      ),
+    ],
+    [
+      'GetQueueAttributes',
+      onQueue(inputs.GetQueueAttributes, (queue, { AttributeNames: names }) => {
+        const all = attributesOf(queue);
+        const wanted = Object.entries(all).filter(([name]) =>
+          names.some((one) => one === 'All' || one === name),
+        );
+        return ok({ Attributes: Object.fromEntries(wanted) });
+      }),
+    ],
+  ]);
+
+  return {
+    name: 'sqs',
+    targetPrefix: 'AmazonSQS',
+    contentType: 'application/x-amz-json-1.0',
+    operations,
+    queue(name) {
+      const queue = queues.get(name);
+      if (queue === undefined) throw new RangeError(`there is no queue ${name}`);
+      return queue;
+    },
+    close() {
+      for (const queue of queues.values()) queue.close();
+    },
+  };
+}
+
+/** The host of a queue's url is where the SDK sends the call; the path names the queue. */
+function queueNameOf(queueUrl: string): string | undefined {
+  const path = URL.parse(queueUrl)?.pathname ?? '';
+  const [account, name, ...rest] = path.split('/').slice(1);
+  return account === localAccount && rest.length === 0 ? name : undefined;
+}
+
+function arnOf(queueName: string): string {
+  return `arn:aws:sqs:${localRegion}:${localAccount}:${queueName}`;
+}
+
+function shown(message: ReceivedMessage, wanted: readonly string[]): object {
+  const all: Readonly<Record<(typeof messageAttributes)[number], string>> = {
+    SenderId: localAccount,
+    SentTimestamp: String(message.sentAt),
+    ApproximateReceiveCount: String(message.receiveCount),
+    ApproximateFirstReceiveTimestamp: String(message.firstReceivedAt),
+  };
+  const attributes = Object.entries(all).filter(([name]) => wanted.includes('All') || wanted.includes(name));
+  return {
+    MessageId: message.messageId,
+    ReceiptHandle: message.receiptHandle,
+    Body: message.body,
+    MD5OfBody: md5(message.body),
+    ...(attributes.length === 0 ? {} : { Attributes: Object.fromEntries(attributes) }),
+  };
+}
+
+function attributesOf(queue: Queue): Readonly<Partial<Record<(typeof queueAttributes)[number], string>>> {
+  const { queueName, visibilityTimeoutSeconds, redrive } = queue.definition;
+  const { visible, inFlight } = queue.counts();
+  return {
+    QueueArn: arnOf(queueName),
+    ApproximateNumberOfMessages: String(visible),
+    ApproximateNumberOfMessagesNotVisible: String(inFlight),
+    ApproximateNumberOfMessagesDelayed: '0',
+    VisibilityTimeout: String(visibilityTimeoutSeconds),
+    ...(redrive === undefined
+      ? {}
+      : {
+          RedrivePolicy: JSON.stringify({
+            deadLetterTargetArn: arnOf(redrive.deadLetterQueueName),
+            maxReceiveCount: redrive.maxReceiveCount,
+          }),
+        }),
+  };
+}
+
+function invalidHandle(): AwsAnswer {
+  return refuse('ReceiptHandleIsInvalid', 'The input receipt handle is invalid.');
+}
+
+/** What the SDK compares a body with. */
+function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex');
+}

@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { createQueue } from '#local/aws/queue.ts';
+import type { QueueAccess } from '#local/aws/queue.ts';
+import type { Outcome } from '#local/gateway/environment.ts';
+import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
+import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
+import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import { openReportsCaller } from '#test/support/reports-call.ts';
+import type { ReportsCaller } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { startImprovement } from './improvement.ts';
+
+const answered = (value: unknown): Outcome => ({ kind: 'answered', value });
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+interface Invocation {
+  readonly name: string;
+  readonly event: unknown;
+  readonly answer: (outcome: Outcome) => void;
+}
+
+function openQueue(): QueueAccess {
+  const deadLetters = createQueue({ queueName: 'dead' }, undefined, Date.now);
+  const redrive = { deadLetterQueueName: 'dead', maxReceiveCount: 5 };
+  return createQueue({ queueName: 'runs', visibilityTimeoutSeconds: 1800, redrive }, deadLetters, Date.now);
+}
+
+/** The consumer with functions that answer when, and as, a test says. */
+function open(deployed: readonly BackgroundFunction[] = [analyzeRun, sweepRuns], sweepEverySeconds?: number) {
+  const queue = openQueue();
+  const running: Invocation[] = [];
+  const killed: (string | undefined)[] = [];
+  const improvement = startImprovement({
+    queue,
+    deployed,
+    ...(sweepEverySeconds === undefined ? {} : { sweepEverySeconds }),
+    pool: {
+      invoke: (name, event) => new Promise((resolve) => running.push({ name, event, answer: resolve })),
+      kill: (name) => {
+        killed.push(name);
+        const chosen = running.filter((invocation) => invocation.name === name);
+        for (const { answer } of chosen) answer({ kind: 'crashed', message: 'killed' });
+        return Promise.resolve(chosen.length);
+      },
+    },
+  });
+  /** The next invocation, once it has begun. */
+  async function next(): Promise<Invocation> {
+    for (;;) {
+      const invocation = running.shift();
+      if (invocation !== undefined) return invocation;
+      await idle();
+    }
+  }
+  return { queue, improvement, next, running, killed };
+}
+
+const bodyOf = ({ event }: Invocation): unknown =>
+  (event as { readonly Records: readonly { readonly body: unknown }[] }).Records[0]?.body;
+
+describe('the consumer of the queue', () => {
+  it('hands every message to the worker as SQS does, and deletes it when the worker took it', async () => {
+    const { improvement, next, running } = open();
+    for (const answer of [undefined, null, {}, { batchItemFailures: [] }, { batchItemFailures: null }]) {
+      improvement.send('a text');
+      const invocation = await next();
+      expect(invocation).toMatchObject({
+        name: 'analyzeImprovementRun',
+        event: {
+          Records: [
+            {
+              body: 'a text',
+              eventSource: 'aws:sqs',
+              attributes: { ApproximateReceiveCount: '1' },
+              md5OfBody: 'b229386ec4627869d2c71b7df3c9600a',
+            },
+          ],
+        },
+      });
+      invocation.answer(answered(answer));
+      await improvement.settled();
+      expect(running).toEqual([]);
+    }
+    expect(improvement.deadLetters()).toEqual([]);
+    await improvement.stop();
+  });
+
+  it.each([
+    ['names it as a failure', answered({ batchItemFailures: [{ itemIdentifier: 'x' }] })],
+    ['throws', { kind: 'threw', message: 'x' }],
+    ['runs out of time', { kind: 'timed-out', message: 'x' }],
+    ['dies', { kind: 'crashed', message: 'x' }],
+  ] as const)(
+    'gives a message back at once when the worker %s, and up after five times',
+    async (_, outcome) => {
+      const { improvement, next } = open();
+      improvement.send('in vain');
+      for (let time = 1; time <= 5; time += 1) {
+        const invocation = await next();
+        expect(invocation.event).toMatchObject({
+          Records: [{ attributes: { ApproximateReceiveCount: String(time) } }],
+        });
+        invocation.answer(outcome);
+      }
+      await improvement.settled();
+      expect(improvement.deadLetters()).toEqual(['in vain']);
+      await improvement.stop();
+    },
+  );
+
+  it('works on two messages at a time, and is settled when the last one is done', async () => {
+    const { improvement, next, running } = open();
+    for (const body of ['a', 'b', 'c']) improvement.send(body);
+    const [first, second] = [await next(), await next()];
+    await idle();
+    expect(running).toEqual([]);
+    let settled = false;
+    const settling = improvement.settled().then(() => (settled = true));
+    first.answer(answered(undefined));
+    const third = await next();
+    expect([first, second, third].map(bodyOf).sort()).toEqual(['a', 'b', 'c']);
+    third.answer(answered(undefined));
+    await idle();
+    expect(settled).toBe(false);
+    second.answer(answered(undefined));
+    await settling;
+    await improvement.stop();
+  });
+
+  it('takes nothing while it is paused, ends what it has begun, and goes on afterwards', async () => {
+    const { improvement, next, running } = open();
+    improvement.send('before');
+    const before = await next();
+    improvement.pause();
+    improvement.pause();
+    improvement.send('meanwhile');
+    let settled = false;
+    const settling = improvement.settled().then(() => (settled = true));
+    await idle();
+    expect({ running, settled }).toEqual({ running: [], settled: false });
+    before.answer(answered(undefined));
+    await settling;
+    await idle();
+    expect(running).toEqual([]);
+    improvement.resume();
+    // At once again, before any taker has seen the pause.
+    improvement.pause();
+    improvement.resume();
+    const meanwhile = await next();
+    expect(bodyOf(meanwhile)).toBe('meanwhile');
+    meanwhile.answer(answered(undefined));
+    await improvement.settled();
+    for (const body of ['x', 'y']) improvement.send(body);
+    for (const invocation of [await next(), await next()]) invocation.answer(answered(undefined));
+    await improvement.settled();
+    await improvement.stop();
+  });
+
+  it('ends with its workers, and gives back what they had', async () => {
+    const { improvement, queue, next, running, killed } = open();
+    improvement.send('unfinished');
+    running.push(await next());
+    await improvement.stop();
+    expect(killed).toEqual(['analyzeImprovementRun', 'sweepImprovementRuns']);
+    expect(await queue.receive()).toMatchObject({ body: 'unfinished', receiveCount: 2 });
+  });
+
+  it('ends while it is paused, too', async () => {
+    const { improvement } = open();
+    improvement.pause();
+    await idle();
+    await improvement.stop();
+  });
+
+  it('hands nothing to a worker that is not deployed', async () => {
+    const { improvement, queue, running } = open([]);
+    improvement.send('left');
+    await idle();
+    expect(running).toEqual([]);
+    await improvement.stop();
+    expect(await queue.receive()).toMatchObject({ body: 'left', receiveCount: 1 });
+  });
+});
+
+describe('the sweeper', () => {
+  it('runs when it is told to, and says when it failed', async () => {
+    const { improvement, next } = open();
+    const swept = improvement.sweep();
+    const first = await next();
+    expect(first).toMatchObject({ name: 'sweepImprovementRuns', event: {} });
+    first.answer(answered(undefined));
+    await swept;
+    const failed = improvement.sweep();
+    (await next()).answer({ kind: 'threw', message: 'x' });
+    await expect(failed).rejects.toThrow('sweepImprovementRuns failed: threw');
+    await improvement.stop();
+  });
+});
+
+describe('the schedule', () => {
+  beforeAll(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterAll(() => {
+    vi.useRealTimers();
+  });
+
+  it('runs the sweeper again and again, whatever becomes of it, but never twice at a time', async () => {
+    const { improvement, next, running } = open([sweepRuns], 5);
+    for (const outcome of [answered(undefined), { kind: 'threw', message: 'x' } as const]) {
+      vi.advanceTimersByTime(5_000);
+      const sweep = await next();
+      expect(sweep.name).toBe('sweepImprovementRuns');
+      vi.advanceTimersByTime(60_000);
+      expect(running).toEqual([]);
+      sweep.answer(outcome);
+      await idle();
+    }
+    await improvement.stop();
+    vi.advanceTimersByTime(60_000);
+    expect(running).toEqual([]);
+  });
+
+  it('runs no sweeper that is not deployed', async () => {
+    const { improvement, running } = open([], 5);
+    vi.advanceTimersByTime(60_000);
+    expect(running).toEqual([]);
+    await improvement.stop();
+  });
+});
+
+describe('improvement runs on the local stack', { timeout: 120_000 }, () => {
+  let stack: TestStack;
+  let caller: ReportsCaller;
+  beforeAll(async () => {
+    stack = await startTestStack();
+    caller = openReportsCaller(stack);
+  });
+  afterAll(() => stack.close());
+
+  const TENANT = 'tenant-aurora';
+  const runOf = ({ text }: { readonly text: string }): ImprovementRun =>
+    improvementRun.parse(JSON.parse(text));
+  async function analyze(): Promise<ImprovementRun> {
+    const [administrationId = ''] = caller.fixtures(TENANT).administrations;
+    return runOf(await caller.call(analyzeAdministration, { path: { administrationId } }));
+  }
+  async function read({ improvementRunId }: ImprovementRun): Promise<ImprovementRun> {
+    return runOf(await caller.call(readImprovementRun, { path: { improvementRunId } }));
+  }
+
+  it('wait while the queue is paused, and end by themselves', async () => {
+    stack.improvement.pause();
+    const begun = await analyze();
+    expect(begun.status).toBe('queued');
+    await stack.improvement.settled();
+    expect((await read(begun)).status).toBe('queued');
+    stack.improvement.resume();
+    await stack.improvement.settled();
+    expect((await read(begun)).status).toMatch(/^completed/);
+    expect(stack.improvement.deadLetters()).toEqual([]);
+  });
+
+  it('survive the death of their worker in the middle of its work', async () => {
+    stack.improvement.pause();
+    const begun = await analyze();
+    await stack.fault({
+      operation: 'content.read_alignment_crosswalk',
+      kind: 'latency',
+      milliseconds: 60_000,
+    });
+    stack.improvement.resume();
+    await stack.faultsStruck();
+    expect(await stack.killWorkers('analyzeImprovementRun')).toBe(1);
+    await stack.improvement.settled();
+    expect((await read(begun)).status).toMatch(/^completed/);
+  });
+
+  it('are swept on demand, and a message that names none ends among the dead letters', async () => {
+    await stack.improvement.sweep();
+    stack.improvement.send('no run');
+    await stack.improvement.settled();
+    expect(stack.improvement.deadLetters()).toEqual(['no run']);
+    const codes = stack
+      .logs()
+      .map(({ function: name, line }) => `${name} ${(line as { code?: string }).code ?? ''}`);
+    expect(codes).toContain('sweepImprovementRuns IMPROVEMENT_RUNS_SWEPT');
+    expect(codes.filter((line) => line === 'analyzeImprovementRun MESSAGE_REFUSED')).toHaveLength(5);
+  });
+});

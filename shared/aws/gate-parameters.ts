@@ -1,0 +1,39 @@
+import {
+  GetParameterCommand,
+  GetParametersByPathCommand,
+  ParameterNotFound,
+  PutParameterCommand,
+  type SSMClient,
+} from '@aws-sdk/client-ssm';
+
+/** The parameters directly below a path, by the last part of their name. Throws what SSM throws: the caller decides what that means. */
+export async function readGateFlags(client: SSMClient, path: string): Promise<ReadonlyMap<string, string>> {
+  const flags = new Map<string, string>();
+  let next: string | undefined;
+  do {
+    const page = await client.send(
+      new GetParametersByPathCommand({ Path: path, ...(next ? { NextToken: next } : {}) }),
+    );
+    for (const { Name: name, Value: value } of page.Parameters ?? []) {
+      if (name !== undefined && value !== undefined) flags.set(name.slice(path.length + 1), value);
+    }
+    next = page.NextToken;
+  } while (next);
+  return flags;
+}
+
+/** The value of one parameter; undefined when there is none. Throws what SSM throws. */
+export async function readGateParameter(client: SSMClient, name: string): Promise<string | undefined> {
+  try {
+    const { Parameter: parameter } = await client.send(new GetParameterCommand({ Name: name }));
+    return parameter?.Value;
+  } catch (error) {
+    if (error instanceof ParameterNotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Sets one parameter, whatever it was before. */
+export async function writeGateParameter(client: SSMClient, name: string, value: string): Promise<void> {
+  await client.send(new PutParameterCommand({ Name: name, Value: value, Type: 'String', Overwrite: true }));
+}

@@ -1,0 +1,77 @@
+import { GetObjectCommand, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import type { ManifestReference } from '#shared/release/applied-manifest.ts';
+
+/** Where manifests lie in the bucket of receipts. No tenant's folder is called so: those have no full stop in their names. */
+const FOLDER = 'release.manifests';
+
+/** An object is larger than whoever reads it takes. */
+export class ObjectTooLargeError extends Error {
+  override readonly name = 'ObjectTooLargeError';
+}
+
+/**
+ * The bytes of an object; undefined when it is not there. Throws `ObjectTooLargeError`, and what S3 throws: to a role without
+ * `s3:ListBucket` it says AccessDenied of an absent object.
+ * @param location `s3://bucket/key`, the key as it is
+ */
+export async function readObject(
+  client: S3Client,
+  location: string,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(location) ?? [];
+  if (bucket === undefined || key === undefined) return undefined;
+  const stop = new AbortController();
+  try {
+    const { Body: body, ContentLength: length } = await client.send(
+      new GetObjectCommand({ Bucket: bucket, Key: key }),
+      { abortSignal: AbortSignal.any([stop.signal, AbortSignal.timeout(30_000)]) },
+    );
+    if (length === undefined || length > maxBytes) {
+      stop.abort();
+      throw new ObjectTooLargeError(`more than ${maxBytes} bytes`);
+    }
+    return await body?.transformToByteArray();
+  } catch (error) {
+    if (isNamed(error, 'NoSuchKey')) return undefined;
+    throw error;
+  }
+}
+
+/** Where a manifest is kept in a bucket: named by its own digest. */
+export function manifestPlace(bucket: string, jws: string): ManifestReference {
+  const sha256 = sha256Hex(jws);
+  return { sha256, location: `s3://${bucket}/${FOLDER}/${sha256}` };
+}
+
+/**
+ * Keeps a manifest in the bucket of receipts, where nothing is ever written over; again does nothing.
+ * @throws Error when something else lies in its place
+ */
+export async function keepManifest(client: S3Client, bucket: string, jws: string): Promise<void> {
+  const { sha256, location } = manifestPlace(bucket, jws);
+  try {
+    await client.send(
+      new PutObjectCommand({
+        Bucket: bucket,
+        Key: `${FOLDER}/${sha256}`,
+        Body: jws,
+        ContentType: 'application/jose',
+        ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+        IfNoneMatch: '*',
+      }),
+    );
+  } catch (error) {
+    if (!isNamed(error, 'PreconditionFailed')) throw error;
+    // Whoever may write receipts could have put anything there.
+    const there = await readObject(client, location, Buffer.byteLength(jws));
+    if (there === undefined || sha256Hex(there) !== sha256)
+      throw new Error(`something else lies at ${location}`, { cause: error });
+  }
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof S3ServiceException && error.name === name;
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { GetObjectCommand, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { ReceiptStore } from '#shared/improvement/receipts.ts';
+
+/** How often a bundle is written against a competing write of the same bytes before the write fails. */
+const MAX_WRITES = 3;
+
+/**
+ * The bucket of receipts in S3. A bundle is one object, `<tenant, percent-encoded>/<sha256>`, and is never written over. Its SHA-256 is
+ * held to at every step: before it is written, by S3 on arrival, and after it is read.
+ * Needs `s3:PutObject` to write and `s3:GetObject` to read. To a role without `s3:ListBucket` S3 says AccessDenied of an absent bundle, and
+ * `get` throws as it does when the role may not read.
+ */
+export function createReceiptBucket(client: S3Client, bucket: string): ReceiptStore {
+  return {
+    async put(tenantId, { sha256, mediaType, bytes }) {
+      const key = receiptKey(tenantId, sha256);
+      if (key === undefined || digest(bytes).toString('hex') !== sha256) {
+        throw new TypeError('a receipt bundle belongs to a tenant and is named by the SHA-256 of its bytes');
+      }
+      const command = new PutObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        Body: bytes,
+        ContentType: mediaType,
+        ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+        IfNoneMatch: '*',
+      });
+      for (let write = 1; ; write += 1) {
+        try {
+          await client.send(command);
+          return;
+        } catch (error) {
+          // Under this key there are no other bytes than these.
+          if (isNamed(error, 'PreconditionFailed')) return;
+          if (write >= MAX_WRITES || !isNamed(error, 'ConditionalRequestConflict')) throw error;
+        }
+      }
+    },
+
+    async get(tenantId, sha256) {
+      const key = receiptKey(tenantId, sha256);
+      if (key === undefined) return undefined;
+      let bytes: Uint8Array | undefined;
+      try {
+        const { Body: body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+        bytes = await body?.transformToByteArray();
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey')) return undefined;
+        throw error;
+      }
+      if (bytes === undefined || digest(bytes).toString('hex') !== sha256) {
+        throw new Error('a receipt bundle is not the bytes that it is named by');
+      }
+      return bytes;
+    },
+  };
+}
+
+/**
+ * Undefined when there can be no such bundle. No tenant's id reaches into the keys of another: a slash and a percent sign are encoded, and
+ * a full stop too, so that no key holds a path segment that a client would resolve.
+ */
+function receiptKey(tenantId: string, sha256: string): string | undefined {
+  if (tenantId === '' || !tenantId.isWellFormed() || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
+  return `${encodeURIComponent(tenantId).replaceAll('.', '%2E')}/${sha256}`;
+}
+
+function digest(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof S3ServiceException && error.name === name;
+}

@@ -1,0 +1,76 @@
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { formatInstant, parseInstant } from '#shared/kernel/instant.ts';
+import { flagsOf } from '#shared/release/release-state.ts';
+import type { GateFlags } from '#shared/release/release-state.ts';
+
+/** The release as it was last applied, for functions that are deployed already. Nothing of it is verified. */
+export interface AppliedRelease {
+  /** The manifest's compact JWS; empty when none was ever applied, which verifies as nothing. */
+  readonly manifest: string;
+  readonly flags: GateFlags;
+  /** Epoch milliseconds. */
+  readonly appliedAt: number;
+}
+
+export interface ReleaseStateTable {
+  /** Undefined when none was ever applied. Throws when the table does not answer, or holds something else. */
+  read(): Promise<AppliedRelease | undefined>;
+  /**
+   * Takes the place of what was read before. False when somebody else has applied since: read again.
+   * @param previous what `read` gave
+   */
+  write(applied: AppliedRelease, previous: AppliedRelease | undefined): Promise<boolean>;
+}
+
+const key: Readonly<Record<string, AttributeValue>> = { pk: { S: 'release' }, sk: { S: 'state' } };
+
+/**
+ * The one item of the table `settings` (`pk` = `release`, `sk` = `state`) that says what is released; reads are strongly consistent. Needs
+ * `dynamodb:GetItem`, which can be limited to this partition key, and `dynamodb:PutItem` to apply.
+ */
+export function createReleaseStateTable(client: DynamoDBClient, tableName: string): ReleaseStateTable {
+  return {
+    async read() {
+      const { Item: item } = await client.send(
+        new GetItemCommand({ TableName: tableName, Key: key, ConsistentRead: true }),
+      );
+      if (item === undefined) return undefined;
+      const manifest = item['manifest']?.S;
+      const flags = item['flags']?.M;
+      const appliedAt = parseInstant(item['appliedAt']?.S ?? '');
+      if (manifest === undefined || flags === undefined || appliedAt === undefined) {
+        throw new Error('settings: the item of the release is none');
+      }
+      const texts = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, value.S]));
+      return { manifest, flags: flagsOf(texts), appliedAt };
+    },
+
+    async write({ manifest, flags, appliedAt }, previous) {
+      const item: Record<string, AttributeValue> = {
+        ...key,
+        manifest: { S: manifest },
+        flags: { M: Object.fromEntries(Object.entries(flags).map(([gate, state]) => [gate, { S: state }])) },
+        appliedAt: { S: formatInstant(appliedAt) },
+      };
+      try {
+        await client.send(
+          new PutItemCommand({
+            TableName: tableName,
+            Item: item,
+            ...(previous === undefined
+              ? { ConditionExpression: 'attribute_not_exists(pk)' }
+              : {
+                  ConditionExpression: 'appliedAt = :previous',
+                  ExpressionAttributeValues: { ':previous': { S: formatInstant(previous.appliedAt) } },
+                }),
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import { member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { catalogHash, isHashVerifiable } from './hash.ts';
+import { decideQuickstart } from './quickstart.ts';
+import { readinessOf } from './readiness.ts';
+import { catalogFrame, cellBinding, MAX_SOURCES, sourceFrame, testedStandard } from './schema.ts';
+import type { ReleaseCatalog } from './schema.ts';
+
+/** More defects than these are counted as one: a file can be made to have millions. */
+export const MAX_DEFECTS = 1_000;
+
+const fields = catalogFrame.shape;
+
+/**
+ * Checks a catalog: its form, what holds between its members, and its hash where the scope text is ours. Answers every defect at once, each
+ * with a JSON Pointer into the record. The record must be I-JSON (`readJson`); it is given back as it came, members beyond the form included.
+ */
+export function checkCatalog(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
+  return judged(record, [formDefects(record), consistencyDefects(record)]);
+}
+
+/** Checks the form alone, so that what is said of the record's parts can rely on it. */
+export function checkCatalogForm(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
+  return judged(record, [formDefects(record)]);
+}
+
+function judged(
+  record: unknown,
+  found: readonly Iterable<Defect>[],
+): Result<ReleaseCatalog, readonly Defect[]> {
+  const defects: Defect[] = [];
+  for (const some of found) {
+    for (const defect of some) {
+      if (defects.length === MAX_DEFECTS) {
+        return err([...defects, { pointer: '', message: `has more defects than these ${MAX_DEFECTS}` }]);
+      }
+      defects.push(defect);
+    }
+  }
+  // SAFETY: without a defect of its form, every part has passed the schema that `ReleaseCatalog` is made of.
+  return defects.length === 0 ? ok(record as ReleaseCatalog) : err(defects);
+}
+
+/** What the schema refuses, part by part. */
+function* formDefects(record: unknown): Generator<Defect> {
+  yield* schemaDefectsAt(catalogFrame, record, []);
+  for (const [index, source] of sourcesOf(record).entries()) {
+    const at = ['source_assessments', index];
+    yield* schemaDefectsAt(sourceFrame, source, at);
+    for (const [path, schema] of [
+      [['tested_standard_inventory'], testedStandard],
+      [['public_inventory_cell_binding_manifest', 'bindings'], cellBinding],
+    ] as const) {
+      for (const [place, entry] of (member(source, path, z.array(z.unknown())) ?? []).entries()) {
+        yield* schemaDefectsAt(schema, entry, [...at, ...path, place]);
+      }
+    }
+  }
+}
+
+function schemaDefectsAt(schema: z.ZodType, value: unknown, at: readonly PropertyKey[]): readonly Defect[] {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return [];
+  const prefix = pointer(...at);
+  // The first thing that is wrong in a place: zod asks for the length of whatever has one, also where a text should stand.
+  const seen = new Set<string>();
+  return schemaDefects(parsed.error, value)
+    .filter((defect) => seen.size < seen.add(defect.pointer).size)
+    .map((defect) => ({ ...defect, pointer: prefix + defect.pointer }));
+}
+
+/** The sources that a catalog may have; that there are more is one defect, and nobody needs to hear what is wrong with them. */
+function sourcesOf(record: unknown): readonly unknown[] {
+  return (member(record, ['source_assessments'], z.array(z.unknown())) ?? []).slice(0, MAX_SOURCES);
+}
+
+/** What holds between members. Looks only at members that have their form: the others are the schema's to report. */
+function* consistencyDefects(record: unknown): Generator<Defect> {
+  const state = member(record, ['release_state'], fields.release_state);
+  if (state !== undefined) {
+    const { status, createsOperation } = decideQuickstart({ release_state: state });
+    for (const [name, demanded] of [
+      ['create_http_status', status],
+      ['operation_created', createsOperation],
+    ] as const) {
+      const stated = member(record, ['release_behavior', name], fields.release_behavior.shape[name]);
+      if (stated !== undefined && stated !== demanded) {
+        yield {
+          pointer: pointer('release_behavior', name),
+          message: `must be ${String(demanded)} while the catalog is ${state}`,
+        };
+      }
+    }
+  }
+  if (state === 'ready') {
+    for (const { blockers } of readinessOf(sourcesOf(record))) {
+      yield* blockers.map((blocker) => ({
+        ...blocker,
+        message: `${blocker.message}, and the catalog is ready`,
+      }));
+    }
+  }
+  const stated = member(record, ['catalog_revision_hash'], fields.catalog_revision_hash);
+  if (stated !== undefined && isObject(record) && isHashVerifiable(record)) {
+    const computed = catalogHash(record);
+    if (stated !== computed) {
+      yield {
+        pointer: '/catalog_revision_hash',
+        message: `is not the hash of this catalog, which is ${computed}`,
+      };
+    }
+  }
+}
+
+/** Whether a JSON value is an object; only an object has a hash without one of its members. */
+export function isObject(record: unknown): record is Readonly<Record<string, unknown>> {
+  return typeof record === 'object' && record !== null && !Array.isArray(record);
+}

@@ -1,0 +1,61 @@
+import type { Defect } from '#shared/kernel/defect.ts';
+import { jsonFault } from '#shared/kernel/json-fault.ts';
+import { err } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { checkCatalog } from './check.ts';
+import type { ReleaseCatalog } from './schema.ts';
+
+/** Room for 50 sources with hundreds of bindings each. */
+export const MAX_CATALOG_BYTES = 16 * 1024 * 1024;
+
+/** Reads a catalog from bytes that nobody vouches for, and checks it (`checkCatalog`). */
+export function readCatalog(bytes: Uint8Array): Result<ReleaseCatalog, readonly Defect[]> {
+  const record = readJson(bytes);
+  return record.ok ? checkCatalog(record.value) : record;
+}
+
+/**
+ * The JSON value in a catalog's bytes, not checked yet. Refused, with its place: more than 16 MiB, what is not UTF-8 or not JSON (a byte order
+ * mark, NaN), and JSON that two readers could understand differently: repeated member names, numbers beyond the doubles, lone surrogates,
+ * more than 64 levels. A number counts by its value: `6.0` is the integer 6.
+ */
+export function readJson(bytes: Uint8Array): Result<unknown, readonly Defect[]> {
+  if (bytes.length > MAX_CATALOG_BYTES)
+    return refuse(`is larger than ${MAX_CATALOG_BYTES / 1024 / 1024} MiB`);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return refuse('is not UTF-8');
+  }
+  const parsed = parseStrictJson(text);
+  if (parsed.ok) return parsed;
+  switch (parsed.error.kind) {
+    case 'malformed':
+      return refuse(`is not JSON ${place(text)}`);
+    case 'too-deep':
+      return refuse('is nested deeper than 64 levels');
+    case 'not-i-json':
+      return refuse('has a number or a character that JSON readers do not agree on (RFC 7493)');
+    case 'duplicate-key':
+      return refuse('has a member name twice', parsed.error.pointer);
+  }
+}
+
+const refuse = (message: string, pointer = ''): Result<never, readonly Defect[]> =>
+  err([{ pointer, message }]);
+
+/** Where a text stops being JSON, and the character that stands there, in words: it may be one that steers a terminal. */
+function place(text: string): string {
+  const at = jsonFault(text) ?? text.length;
+  if (at === text.length) return 'to its end: it is cut off';
+  const lineStart = text.lastIndexOf('\n', at - 1) + 1;
+  const line = text.slice(0, lineStart).split('\n').length;
+  const code = text.codePointAt(at) ?? 0;
+  const shown =
+    code > 0x20 && code < 0x7f
+      ? String.fromCodePoint(code)
+      : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return `at line ${line}, column ${at - lineStart + 1}: unexpected ${shown}`;
+}

@@ -1,0 +1,115 @@
+import * as z from 'zod';
+import { member, pointer } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
+import { cellBinding, sourceFrame } from './schema.ts';
+
+/** What keeps one source from being released, and how far its bindings are. */
+export interface SourceReadiness {
+  /** Each with a pointer into the catalog; a `ready` catalog must not have any. */
+  readonly blockers: readonly Defect[];
+  readonly rows: Progress;
+  readonly cells: Progress;
+}
+
+/** What is bound of what is expected; undefined where the record does not say it in its form. */
+interface Progress {
+  readonly bound: bigint | undefined;
+  readonly expected: bigint | undefined;
+}
+
+const fields = sourceFrame.shape;
+const manifestFields = fields.public_inventory_cell_binding_manifest.shape;
+const manifestName = 'public_inventory_cell_binding_manifest';
+/** What a binding says of its source, in the words of the source. */
+const identity = ['source_key', 'content_test_spec_id', 'content_version_id'] as const;
+
+/**
+ * What still blocks `ready`, source by source. Looks only at members that have their form, so that a record with defects elsewhere is told
+ * everything at once.
+ */
+export function readinessOf(sources: readonly unknown[]): readonly SourceReadiness[] {
+  const firstWith = new Map<string, number>();
+  return sources.map((source, index) => {
+    const at = ['source_assessments', index];
+    const key = member(source, ['source_key'], fields.source_key);
+    const earlier = key === undefined ? undefined : firstWith.get(key);
+    if (key !== undefined && earlier === undefined) firstWith.set(key, index);
+    const repeated =
+      earlier === undefined ? [] : [defect([...at, 'source_key'], `repeats the key of source ${earlier}`)];
+    const { blockers, ...progress } = sourceReadiness(source, at);
+    return { blockers: [...repeated, ...blockers], ...progress };
+  });
+}
+
+function sourceReadiness(source: unknown, at: readonly PropertyKey[]): SourceReadiness {
+  const inManifest = <S extends z.ZodType>(name: string, schema: S) =>
+    member(source, [manifestName, name], schema);
+  const manifestAt = [...at, manifestName];
+  const bindings = inManifest('bindings', z.array(z.unknown()));
+  const rows = {
+    bound: bindings === undefined ? undefined : BigInt(bindings.length),
+    expected: toBigInt(inManifest('expected_public_row_count', manifestFields.expected_public_row_count)),
+  };
+  const cells = {
+    bound: bindings === undefined ? undefined : sumOfCells(bindings),
+    expected: toBigInt(
+      inManifest('expected_positive_content_cell_count', manifestFields.expected_positive_content_cell_count),
+    ),
+  };
+  return {
+    rows,
+    cells,
+    blockers: [
+      ...stateBlocker([...at, 'release_state'], member(source, ['release_state'], fields.release_state)),
+      ...stateBlocker([...manifestAt, 'state'], inManifest('state', manifestFields.state)),
+      ...(['authority', 'authority_version'] as const).flatMap((name) =>
+        inManifest(name, z.null()) === undefined
+          ? []
+          : [defect([...manifestAt, name], 'is null: nobody has approved the bindings')],
+      ),
+      ...countBlocker([...manifestAt, 'expected_public_row_count'], rows, 'public rows'),
+      ...countBlocker([...manifestAt, 'expected_positive_content_cell_count'], cells, 'content cells'),
+      ...(bindings ?? []).flatMap((binding, index) =>
+        identity.flatMap((name) => {
+          const [theirs, ours] = [member(binding, [name], z.string()), member(source, [name], z.string())];
+          return theirs === undefined || ours === undefined || theirs === ours
+            ? []
+            : [defect([...manifestAt, 'bindings', index, name], 'is not that of the source around it')];
+        }),
+      ),
+    ],
+  };
+}
+
+function stateBlocker(at: readonly PropertyKey[], state: string | undefined): readonly Defect[] {
+  return state === undefined || state === 'ready' ? [] : [defect(at, `is ${state}`)];
+}
+
+function countBlocker(
+  at: readonly PropertyKey[],
+  { bound, expected }: Progress,
+  what: string,
+): readonly Defect[] {
+  return bound === undefined || expected === undefined || bound === expected
+    ? []
+    : [defect(at, `is ${expected}; bound ${what}: ${bound}`)];
+}
+
+/** Exact, however many cells each binding claims. */
+function sumOfCells(bindings: readonly unknown[]): bigint | undefined {
+  let sum = 0n;
+  for (const binding of bindings) {
+    const cells = member(binding, ['source_cell_count'], cellBinding.shape.source_cell_count);
+    if (cells === undefined) return undefined;
+    sum += BigInt(cells);
+  }
+  return sum;
+}
+
+const toBigInt = (count: number | undefined): bigint | undefined =>
+  count === undefined ? undefined : BigInt(count);
+
+const defect = (at: readonly PropertyKey[], message: string): Defect => ({
+  pointer: pointer(...at),
+  message,
+});

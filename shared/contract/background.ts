@@ -1,0 +1,77 @@
+import type { Gate } from './gates.ts';
+import type { Grant } from './grants.ts';
+import type { ServiceName } from './route.ts';
+
+/**
+ * A function that no route of the registry calls. Like a route it is declared once: bundles, stacks and the local runtime read this row.
+ * It is deployed exactly while all of its gates are open.
+ */
+export interface BackgroundFunction {
+  readonly service: ServiceName;
+  readonly operationId: string;
+  readonly summary: string;
+  /**
+   * `queue`: one message at a time; `schedule`: every five minutes; `link`: GET below `{receipts_url}`, without a token; `sandbox`: the
+   * routes of the sandbox below `{sandbox_url}`, whatever the token.
+   */
+  readonly trigger: 'queue' | 'schedule' | 'link' | 'sandbox';
+  readonly gates: readonly Gate[];
+  readonly handler: `functions/${string}/handler.ts`;
+  readonly lambda: {
+    readonly memoryMb: number;
+    readonly timeoutSeconds: number;
+    readonly grants: readonly Grant[];
+    /** Who is hurt when this function fails: the sentence of its alarm. */
+    readonly impact: string;
+  };
+}
+
+/** Takes an improvement run as far as it goes: one message of the queue names one run. */
+export const analyzeRun: BackgroundFunction = {
+  service: 'reports',
+  operationId: 'analyzeImprovementRun',
+  summary: 'Aligns the sources of an improvement run, evaluates its metrics and delivers its revision orders',
+  trigger: 'queue',
+  gates: ['D', 'F'],
+  handler: 'functions/reports/background/analyze-run/handler.ts',
+  lambda: {
+    memoryMb: 1769,
+    timeoutSeconds: 300,
+    grants: ['improvement:write', 'improvement:queue', 'receipts:write', 'records:read', 'profiles:read'],
+    impact: 'Improvement runs stay where they are; none of their orders reach Bank or Blueprint.',
+  },
+};
+
+/** Looks after the runs that have not ended. */
+export const sweepRuns: BackgroundFunction = {
+  service: 'reports',
+  operationId: 'sweepImprovementRuns',
+  summary: 'Sends runs on that stand still, asks missing receivers again, and ends what is exhausted',
+  trigger: 'schedule',
+  gates: ['D', 'F'],
+  handler: 'functions/reports/background/sweep-runs/handler.ts',
+  lambda: {
+    memoryMb: 256,
+    timeoutSeconds: 60,
+    grants: ['improvement:write', 'improvement:queue'],
+    impact: 'Improvement runs that stopped half way stay there, also when a missing receiver is back.',
+  },
+};
+
+/** Serves one receipt bundle to whoever holds an unexpired link to it. */
+export const readReceipt: BackgroundFunction = {
+  service: 'reports',
+  operationId: 'readReceipt',
+  summary: 'Serves a receipt bundle to the holder of an unexpired link',
+  trigger: 'link',
+  gates: ['D', 'F'],
+  handler: 'functions/reports/background/read-receipt/handler.ts',
+  lambda: {
+    memoryMb: 512,
+    timeoutSeconds: 29,
+    grants: ['receipts:read', 'keys:receipt-link'],
+    impact: 'Nobody can fetch the receipts of improvement runs.',
+  },
+};
+
+export const backgroundFunctions: readonly BackgroundFunction[] = [analyzeRun, sweepRuns, readReceipt];

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { reasonCode, requestedAction, targetModule, threshold, unit } from './analysis-policy.ts';
+import { sourceKey } from './improvement-run.ts';
+import { areUnique, reference, text } from './primitives.ts';
+
+/** As many GUIDs, or source keys, as one order can name [RP-196]. */
+export const MAX_SUBJECTS = 1000;
+
+const unique = <T extends z.ZodType<string>>(member: T) =>
+  z.array(member).max(MAX_SUBJECTS).refine(areUnique, 'every one is named once').meta({ uniqueItems: true });
+
+/**
+ * What an order asks for and on what grounds: the same in every run that finds the same, and sent to its receiver byte for byte
+ * [RP-190..RP-201].
+ */
+export const orderContent = z.strictObject({
+  revisionOrderId: text,
+  administrationId: reference,
+  targetModule,
+  requestedAction,
+  qtiItemId: reference.nullable(),
+  qtiFormId: reference.nullable(),
+  qtiTestId: reference.nullable(),
+  contentTestSpecId: reference,
+  contentTestSpecVersion: text,
+  caseGuids: unique(reference),
+  sourceKeys: unique(sourceKey),
+  reasonCodes: z.array(reasonCode).min(1).max(20).refine(areUnique, 'every reason is given once'),
+  observedMetric: z.strictObject({ name: text, value: z.number(), unit }),
+  threshold,
+  analysisPolicyId: text,
+  analysisPolicyVersion: text,
+});
+export type OrderContent = z.infer<typeof orderContent>;

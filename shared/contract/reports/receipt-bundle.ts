@@ -1,0 +1,135 @@
+import * as z from 'zod';
+import { alignmentContribution } from './alignment-report.ts';
+import { sourceKey } from './improvement-run.ts';
+import { analysisPolicy, targetModule } from './analysis-policy.ts';
+import { alignmentFormula, metricStatus, omission, runMetrics } from './improvement-run.ts';
+import { count, instant, reference, sha256, text } from './primitives.ts';
+import { receiptLink } from './receipt-link.ts';
+import { orderContent } from './order-content.ts';
+import { orderStatus } from './revision-order.ts';
+
+/** Immutable bytes of their owner, named by the SHA-256 of exactly the bytes that the owner serves [RP-215]. */
+const artifact = z.strictObject({
+  service: z.enum(['analytics', 'blueprint']),
+  resourceId: reference,
+  sha256,
+});
+export type ReceiptArtifact = z.infer<typeof artifact>;
+
+const subjects = orderContent.pick({
+  qtiItemId: true,
+  qtiFormId: true,
+  qtiTestId: true,
+  caseGuids: true,
+  sourceKeys: true,
+});
+
+/** A threshold that has tripped: which one of the policy, for what, on what evidence, and the order that it gave. */
+const decision = z.strictObject({
+  /** Index in the triggers of the policy. */
+  trigger: count,
+  revisionOrderId: text,
+  subjects,
+  evidence: z.array(artifact).min(1).max(32),
+});
+
+/** A threshold that gave no order, and why. */
+const withheld = z.strictObject({
+  trigger: count,
+  reason: z.enum(['subject_missing', 'unit_mismatch']),
+  subjects: subjects.extend({ caseGuids: z.array(reference) }),
+});
+
+const decisions = { decisions: z.array(decision), withheld: z.array(withheld) };
+
+/** What a run and each of its sources have in common. */
+const header = {
+  formatVersion: z.literal(1),
+  tenantId: z.string().min(1),
+  improvementRunId: text,
+  administrationId: reference,
+  contentTestSpecId: reference,
+  contentTestSpecVersion: text,
+  formulaVersion: z.literal(alignmentFormula),
+  analysisPolicy,
+};
+
+/** A crosswalk, and a comparison with actual results: null when none was due, `missing` when one was and there was none. */
+const pins = { crosswalk: artifact, comparison: z.union([artifact, z.literal('missing')]).nullable() };
+
+/** SHA-256 of the RFC 8785 form of the bundle without this member. */
+const digest = sha256;
+
+/** Proves the alignment of one named source [RP-168, RP-215]. */
+const sourceReceipt = z.strictObject({
+  object: z.literal('source_receipt'),
+  ...header,
+  sourceKey,
+  sourceAssessment: text,
+  sourceVersion: text,
+  ...pins,
+  numerator: z.number().min(0),
+  denominator: z.number().positive(),
+  alignmentPercent: z.number().min(0).max(100),
+  contributions: z.array(alignmentContribution).min(1).max(10_000),
+  limitations: z.array(z.string().min(1).max(500)).max(100),
+  ...decisions,
+  omissions: z.array(omission.extract(['predicted_actual'])).max(1),
+  digest,
+});
+export type SourceReceipt = z.infer<typeof sourceReceipt>;
+
+/** One of the run's metrics as it was pinned, without anything that it measures. */
+const runMetric = metricStatus.shape;
+const receiptMetric = z.strictObject({
+  metric: runMetric.metric,
+  status: runMetric.status,
+  reasonCode: runMetric.reasonCode,
+  artifact: artifact.nullable(),
+  /** Null for one that is not available, and so not evaluated. */
+  evaluatedAt: instant.nullable(),
+  ...decisions,
+});
+
+const receiptSource = z.strictObject({
+  sourceKey,
+  ...pins,
+  comparisonOmitted: z.boolean(),
+  evaluatedAt: instant,
+  /** Of the source's own bundle. */
+  receipt: receiptLink.pick({ mediaType: true, sha256: true }),
+});
+
+/** An order with what has become of it. A run that has its receipt has no order that is still to be delivered [RP-217]. */
+const receiptOrder = z.strictObject({
+  revisionOrderId: text,
+  /** `metric:<metric>` or `source:<sourceKey>`. */
+  evidence: z.string().regex(/^(metric|source):./),
+  targetModule,
+  status: orderStatus.exclude(['pending', 'blocked_upstream']),
+  supersedesRevisionOrderId: text.nullable(),
+  /** The acknowledgement of the receiver. */
+  receipt: z
+    .strictObject({ service: targetModule, resourceId: reference, version: text, observedAt: instant })
+    .nullable(),
+  createdAt: instant,
+  updatedAt: instant,
+});
+
+/** Proves what a run has found, asked for and been answered [RP-153, RP-215]. */
+const runReceipt = z.strictObject({
+  object: z.literal('run_receipt'),
+  ...header,
+  createdAt: instant,
+  sourceSet: artifact,
+  metrics: z.array(receiptMetric).length(runMetrics.length),
+  sources: z.array(receiptSource),
+  orders: z.array(receiptOrder),
+  omissions: z.array(omission).max(8),
+  digest,
+});
+export type RunReceipt = z.infer<typeof runReceipt>;
+
+/** A receipt bundle of the reports service. Nowhere in it is an observed value, a credential or a fact about a learner [RP-216]. */
+export const receiptBundle = z.discriminatedUnion('object', [sourceReceipt, runReceipt]);
+export type ReceiptBundle = z.infer<typeof receiptBundle>;

@@ -1,0 +1,58 @@
+import type * as z from 'zod';
+import type { BackgroundFunction } from './background.ts';
+import {
+  listCandidateReports,
+  materializeAttemptReport,
+  readAttemptReport,
+  readEquivalence,
+  readReadiness,
+} from './reports/routes.ts';
+import type { Route } from './route.ts';
+
+/**
+ * Serves the synthetic sandbox of the reports service: all of its routes by one function, which may touch nothing. It holds no tenant's
+ * data and opens no gate, so it is there whatever the gates [RP-032, RP-033].
+ */
+export const serveSandbox: BackgroundFunction = {
+  service: 'reports',
+  operationId: 'serveSandbox',
+  summary: 'Answers requests of the reports service from synthetic fixtures, without looking at a token',
+  trigger: 'sandbox',
+  gates: [],
+  handler: 'functions/sandbox/handler.ts',
+  lambda: {
+    memoryMb: 256,
+    timeoutSeconds: 5,
+    grants: [],
+    impact: 'Client developers cannot try their code against the sandbox; nothing real depends on it.',
+  },
+};
+
+/** A route as the sandbox serves it: no gate, no token, no owner that is asked, and a small body that goes out as a whole. */
+function inSandbox<
+  Path extends z.ZodObject,
+  Body extends z.ZodType | undefined,
+  Success extends z.ZodType,
+  Query extends z.ZodObject,
+>(row: Route<Path, Body, Success, Query>): Route<Path, Body, Success, Query> {
+  const { handler, lambda } = serveSandbox;
+  return {
+    ...row,
+    gates: [],
+    receipts: [],
+    handler,
+    lambda,
+    success: { ...row.success, transfer: 'buffered', headers: [] },
+    problems: [],
+    budget: { calls: 0, depth: 0 },
+  };
+}
+
+/** The routes of the sandbox, with paths, parameters and schemas of production [RP-033]. All others of the service are unknown to it. */
+export const sandboxRoutes = {
+  readAttemptReport: inSandbox(readAttemptReport),
+  readReadiness: inSandbox(readReadiness),
+  listCandidateReports: inSandbox(listCandidateReports),
+  readEquivalence: inSandbox(readEquivalence),
+  materializeAttemptReport: inSandbox(materializeAttemptReport),
+} as const;

@@ -1,0 +1,11 @@
+/** Makes a value when first asked for and keeps it; a failure is not kept. */
+export function once<T>(make: () => T | Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    if (made !== undefined) return made;
+    const making = (async () => make())();
+    making.catch(() => (made = undefined));
+    made = making;
+    return making;
+  };
+}

@@ -1,0 +1,249 @@
+import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
+import type { MetricStatus, RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import type { PolicyPin } from '#shared/records/analysis-policy-store.ts';
+
+/*
+ * The workflow records of improvement runs: ids, references, versions, digests, states and times, never a value that somebody else owns.
+ * Times are epoch milliseconds.
+ */
+
+/** Immutable bytes of another owner: their id there and the SHA-256 of exactly what was read. */
+export interface Pin {
+  readonly ref: string;
+  readonly sha256: string;
+}
+
+/** A metric as it was found when the run was pinned; its counts and values are read again from the artifact. */
+export interface PinnedMetric {
+  readonly metric: RunMetric;
+  readonly status: MetricStatus['status'];
+  readonly reasonCode: MetricStatus['reasonCode'];
+  readonly artifact: Pin | null;
+}
+
+/** A named source with its crosswalk, and whether Analytics is to compare its scores: null when not, `missing` when it has not. */
+export interface PinnedSource {
+  readonly sourceKey: string;
+  readonly crosswalk: Pin;
+  readonly comparison: Pin | 'missing' | null;
+}
+
+/** Everything that a run stands on, fixed when it is created. */
+export interface RunPins {
+  readonly contentTestSpecId: string;
+  readonly contentTestSpecVersion: string;
+  /** The released policy, and whose record it is: another one of the same id may be released later. */
+  readonly analysisPolicy: PolicyPin & { readonly version: string };
+  readonly formulaVersion: string;
+  /** Content’s list of named sources. */
+  readonly sourceSet: Pin;
+  /** In the order of `runMetrics`. */
+  readonly metrics: readonly PinnedMetric[];
+  /** In the order of Content’s list; at most `maxSources`. */
+  readonly sources: readonly PinnedSource[];
+}
+
+/** So many sources a run can have: their pins, whatever the ids are, still fit into the one transaction that creates it. */
+export const maxSources = 1000;
+
+export type RunState =
+  'queued' | 'analyzing' | 'completed' | 'completed_with_omissions' | 'blocked_upstream' | 'failed';
+
+const terminal: Readonly<Record<RunState, boolean>> = {
+  queued: false,
+  analyzing: false,
+  completed: true,
+  completed_with_omissions: true,
+  blocked_upstream: false,
+  failed: true,
+};
+
+/** Every state of a run. */
+export const runStates = Object.keys(terminal) as readonly RunState[];
+
+/** Whether a run in this state has ended: it never leaves it [RP-155]. */
+export function isTerminal(state: RunState): boolean {
+  return terminal[state];
+}
+
+/** An immutable bundle in the bucket of receipts. */
+export type BundleRef = Pick<ReceiptLink, 'sha256' | 'mediaType'>;
+
+export interface RunKey {
+  readonly tenantId: string;
+  readonly improvementRunId: string;
+}
+
+export interface RunRecord extends RunKey {
+  readonly administrationId: string;
+  readonly pins: RunPins;
+  readonly state: RunState;
+  readonly createdAt: number;
+  /** When a worker or the sweeper last touched or moved it. */
+  readonly touchedAt: number;
+  /** How often the sweeper has sent it on since a worker last began on it: so many messages of it may still be waiting. */
+  readonly sweeps: number;
+  /** Of terminal states only; never before `createdAt`, however the clocks differ. */
+  readonly completedAt?: number;
+  /** Of complete runs only. */
+  readonly receipt?: BundleRef;
+}
+
+/** What the sweeper judges a run by: all of it that moves, without its pins. */
+export interface RunSummary extends Pick<
+  RunRecord,
+  'tenantId' | 'improvementRunId' | 'administrationId' | 'state' | 'createdAt' | 'touchedAt' | 'sweeps'
+> {
+  /** How many workers in a row have begun on it, and neither recorded anything nor ended as they should. */
+  readonly tries: number;
+  /** When it was parked as `blocked_upstream`. */
+  readonly parkedAt?: number;
+}
+
+/**
+ * Names what orders rest on: one of the run's metrics, or one of its named sources, whose alignment and comparison are evaluated together.
+ * Written `metric:<metric>` or `source:<sourceKey>`.
+ */
+export type EvidenceKey = `metric:${RunMetric}` | `source:${string}`;
+
+/** An evidence that has been evaluated: all of its orders have records. */
+export interface EvidenceRecord {
+  readonly key: EvidenceKey;
+  readonly evaluatedAt: number;
+  /** Of a source: its bundle, and whether a comparison that was due could not be shown. */
+  readonly receipt?: BundleRef;
+  readonly comparisonOmitted?: boolean;
+}
+
+/** An order as it is first recorded. */
+export interface NewOrder {
+  readonly revisionOrderId: string;
+  readonly evidence: EvidenceKey;
+  readonly targetModule: 'bank' | 'blueprint';
+  /** SHA-256 hex of what the order is about, whatever its evidence says: later orders on the same supersede earlier ones. */
+  readonly lineage: string;
+}
+
+/** What a receiver acknowledged an order with. */
+export interface OrderAck {
+  readonly receiptId: string;
+  readonly version: string;
+  /** When its answer arrived here. */
+  readonly observedAt: number;
+}
+
+export interface OrderRecord extends NewOrder {
+  readonly status: OrderStatus;
+  readonly supersedesRevisionOrderId: string | null;
+  readonly ack: OrderAck | null;
+  /** The run's: an order is found in the order of its id. */
+  readonly createdAt: number;
+  /** Never before `createdAt`, however the clocks differ [RP-206]. */
+  readonly updatedAt: number;
+  /** When its receiver was last found missing. */
+  readonly blockedAt?: number;
+}
+
+/** Whether an order still has to reach its receiver. */
+export function isOpen({ status }: Pick<OrderRecord, 'status'>): boolean {
+  return status === 'pending' || status === 'blocked_upstream';
+}
+
+/**
+ * All of a run in one consistent read: the evidence is not older than the run, and the orders not older than the evidence. So every order
+ * of an evidence that is there is there too, and everything of a run that has ended.
+ */
+export interface RunProgress {
+  readonly run: RunRecord;
+  readonly evidence: readonly EvidenceRecord[];
+  /** Ascending by id. */
+  readonly orders: readonly OrderRecord[];
+}
+
+/** A run that has not ended, as the list of open runs shows it. */
+export interface OpenRun extends RunKey {
+  readonly administrationId: string;
+}
+
+/**
+ * The table `improvement`. Every write is conditional, so that it may be repeated, come twice at once or out of order: what has been
+ * recorded first stands. An id that no record can have (too long, not well-formed) is as good as absent to reads and moves, and a
+ * RangeError to writes. A store that cannot be reached throws.
+ */
+export interface ImprovementStore {
+  /** Creates a run as `queued` and lists it as open, both or neither. Returns the one that stands, if there was one of this id. */
+  createRun(
+    run: Pick<RunRecord, 'tenantId' | 'improvementRunId' | 'administrationId' | 'pins' | 'createdAt'>,
+  ): Promise<RunRecord>;
+  readRun(key: RunKey): Promise<RunRecord | undefined>;
+  /** The same without pins: a small read, however many sources the run has. */
+  readSummary(key: RunKey): Promise<RunSummary | undefined>;
+  readProgress(key: RunKey): Promise<RunProgress | undefined>;
+  readEvidence(key: RunKey, evidence: EvidenceKey): Promise<EvidenceRecord | undefined>;
+  /** Orders after an id, ascending by id. Fewer than the limit only at the end. */
+  listOrders(
+    key: RunKey,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<readonly OrderRecord[]>;
+  /**
+   * Moves a run that is in one of the states `from`; false when it is in another one, or in a terminal one, which it never leaves. A move
+   * whose answer was lost may be made and answered with false: read again. A terminal state takes it off the list of open runs in the same
+   * write.
+   */
+  moveRun(
+    key: RunKey,
+    from: readonly RunState[],
+    to:
+      | { readonly state: 'analyzing' | 'blocked_upstream' }
+      | {
+          readonly state: 'completed' | 'completed_with_omissions';
+          readonly completedAt: number;
+          readonly receipt: BundleRef;
+        }
+      | { readonly state: 'failed'; readonly completedAt: number },
+    now: number,
+  ): Promise<boolean>;
+  /**
+   * A worker begins on a run of which so much is `recorded`: one more try, and the first one when more is recorded than at any try before;
+   * no sweep counts any more. A run that has ended stays as it is.
+   */
+  beginRun(key: RunKey, recorded: number, now: number): Promise<void>;
+  /**
+   * A worker has left it as it should (`worker`: no try counts any more), or the sweeper has sent it on (`sweeper`, which counts). A run that
+   * has ended stays as it is.
+   */
+  touchRun(key: RunKey, by: 'worker' | 'sweeper', now: number): Promise<void>;
+  /** Records an evidence as evaluated; what was recorded before stands. */
+  putEvidence(key: RunKey, evidence: EvidenceRecord): Promise<void>;
+  /**
+   * Records an order as `pending`, unless this run has it already. It supersedes the current order of its lineage when that one has another
+   * id and is of an older run: its records become `superseded` in the same write. An order of an older run than the current one's is itself
+   * recorded as `superseded`, and supersedes none. A repetition, and a later run that finds the same, get the same
+   * `supersedesRevisionOrderId` (`placeInLineage` has the rules).
+   */
+  openOrder(run: RunRecord, order: NewOrder, now: number): Promise<OrderRecord>;
+  /**
+   * An order as it is now, right before it is handed over: where its lineage has gone on without it, its open record becomes `superseded`
+   * first, which covers the records that `openOrder` no longer remembers. Undefined when there is none.
+   */
+  confirmOrder(
+    key: RunKey,
+    order: Pick<NewOrder, 'revisionOrderId' | 'lineage'>,
+    now: number,
+  ): Promise<OrderRecord | undefined>;
+  /**
+   * Moves an order that is `pending` or `blocked_upstream`; false when it is in another state (as `moveRun`: read again). The first
+   * acknowledgement of one that was superseded meanwhile is recorded too: its receiver holds it. It stays `superseded`.
+   */
+  moveOrder(
+    key: RunKey,
+    revisionOrderId: string,
+    to:
+      | { readonly status: 'blocked_upstream' }
+      | { readonly status: 'accepted' | 'replayed' | 'rejected'; readonly ack: OrderAck },
+    now: number,
+  ): Promise<boolean>;
+  /** The runs that have not ended: all of them, or those of one administration. */
+  listOpen(of?: { readonly tenantId: string; readonly administrationId: string }): AsyncIterable<OpenRun>;
+}

@@ -1,0 +1,23 @@
+import * as z from 'zod';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { RunKey } from './records.ts';
+
+const message = z.strictObject({
+  tenantId: z.string().min(1),
+  improvementRunId: z.string().min(1),
+});
+
+/** The body of a message that names a run, in ASCII: a queue refuses some characters that a tenant's id may hold. */
+export function writeRunMessage({ tenantId, improvementRunId }: RunKey): string {
+  return JSON.stringify({ tenantId, improvementRunId }).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** The run that a message names; undefined for any body but `{"tenantId","improvementRunId"}`. */
+export function parseRunMessage(body: string): RunKey | undefined {
+  const json = parseStrictJson(body);
+  const parsed = json.ok ? message.safeParse(json.value) : undefined;
+  return parsed?.success === true ? parsed.data : undefined;
+}

@@ -1,0 +1,70 @@
+import type * as z from 'zod';
+
+/** One reason why a record is refused: a JSON Pointer (RFC 6901) into the file, and what is wrong there. */
+export interface Defect {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** A path as a JSON Pointer. */
+export function pointer(...path: readonly PropertyKey[]): string {
+  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/**
+ * Every schema issue as a defect of its own; an unknown member is named itself, not the object that holds it. With the value that was parsed,
+ * a member that is absent is said to be required, whatever it would have to be.
+ */
+export function schemaDefects(error: z.ZodError, parsed?: unknown): readonly Defect[] {
+  return error.issues.flatMap((issue): readonly Defect[] => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        pointer: pointer(...issue.path, key),
+        message: 'is not a member that this version knows',
+      }));
+    }
+    const absent = parsed !== undefined && !holds(parsed, issue.path);
+    return [{ pointer: pointer(...issue.path), message: absent ? 'is required' : wording(issue) }];
+  });
+}
+
+/** Whether a value has something at the end of a path. */
+function holds(value: unknown, path: readonly PropertyKey[]): boolean {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return false;
+    at = (at as Record<PropertyKey, unknown>)[step];
+  }
+  return true;
+}
+
+function wording(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return 'is required';
+  return issue.message.replace(/^Invalid input: /, '');
+}
+
+/** Each pointer and message once, in the order of the file's pointers as they were found. */
+export function distinctDefects(defects: readonly Defect[]): readonly Defect[] {
+  const seen = new Set<string>();
+  return defects.filter((defect) => {
+    const key = `${defect.pointer} ${defect.message}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** The member at a path when it satisfies its schema, otherwise undefined: its defect is then the schema's to report. */
+export function member<S extends z.ZodType>(
+  file: unknown,
+  path: readonly string[],
+  schema: S,
+): z.output<S> | undefined {
+  let value: unknown = file;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+}

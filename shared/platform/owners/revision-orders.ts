@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { orderContent } from '#shared/contract/reports/order-content.ts';
+import { reference } from '#shared/contract/reports/primitives.ts';
+import { instant, ownerId, sha256, version } from './primitives.ts';
+
+/** Bank and Blueprint: a revision order as they receive it. The same id always comes with the same bytes. */
+export const revisionOrderRequest = orderContent.extend({
+  supersedesRevisionOrderId: z.string().nullable(),
+  /** The immutable artifacts that the order rests on. */
+  evidence: z
+    .array(z.strictObject({ resourceId: reference, sha256 }))
+    .min(1)
+    .max(32),
+});
+export type RevisionOrderRequest = z.infer<typeof revisionOrderRequest>;
+
+/** Their recorded answer. `replayed`: the order had been received before; `rejected`: it was received and is refused for good. */
+export const revisionOrderAck = z.object({
+  tenantId: ownerId,
+  revisionOrderId: ownerId,
+  receiptId: reference,
+  version,
+  decision: z.enum(['accepted', 'replayed', 'rejected']),
+  receivedAt: instant,
+});
+export type RevisionOrderAck = z.infer<typeof revisionOrderAck>;

@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '#shared/kernel/result.ts';
+import { createAnalysisPolicyStore } from './analysis-policy-store.ts';
+import type { AnalysisPolicyStore, PolicyPin } from './analysis-policy-store.ts';
+import { createMemoryRecordsTable } from './memory-table.ts';
+import type { MemoryRecordsTable } from './memory-table.ts';
+import { prepareAnalysisPolicy, writeRecord } from './release.ts';
+import { sampleAnalysisPolicyFile } from './sample-files.ts';
+
+const TENANT = 'tenant-1';
+const ID = 'revision-thresholds-3';
+
+let table: MemoryRecordsTable;
+beforeEach(() => {
+  table = createMemoryRecordsTable();
+});
+
+/** Releases a policy of the platform, or of a tenant; returns what it is pinned by. */
+async function release(version: string, tenantId?: string): Promise<PolicyPin> {
+  const owner = tenantId === undefined ? 'system' : 'tenant';
+  const file = sampleAnalysisPolicyFile(
+    { version, visibility: owner },
+    tenantId === undefined ? {} : { tenantId },
+  );
+  const prepared = prepareAnalysisPolicy(file);
+  if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
+  await writeRecord(table, prepared.value);
+  return { owner, id: ID, checksum: prepared.value.checksum };
+}
+
+function open(mayReadSystem: () => boolean = () => true): AnalysisPolicyStore {
+  return createAnalysisPolicyStore({ table, mayReadSystem });
+}
+
+describe('the policy of an id', () => {
+  it('is the tenant’s own before the platform’s, and says whose it is', async () => {
+    const store = open();
+    expect(await store.read(TENANT, ID)).toEqual(ok(undefined));
+    const system = await release('1.0');
+    expect(await store.read(TENANT, ID)).toMatchObject({
+      value: { owner: 'system', policy: { version: '1.0', checksum: system.checksum } },
+    });
+    const own = await release('2.0', TENANT);
+    expect(await store.read(TENANT, ID)).toMatchObject({
+      value: { owner: 'tenant', policy: { version: '2.0', checksum: own.checksum } },
+    });
+    expect(await store.read('tenant-2', ID)).toMatchObject({ value: { owner: 'system' } });
+    expect(await open(() => false).read('tenant-2', ID)).toEqual(ok(undefined));
+  });
+});
+
+describe('a pinned policy', () => {
+  it('of the platform stays what it was, whatever the tenant releases or may choose later [RP-146]', async () => {
+    const pin = await release('1.0');
+    await release('2.0', TENANT);
+    for (const isAuthorized of [true, false])
+      expect(await open(() => isAuthorized).readPinned(TENANT, pin)).toMatchObject({
+        ok: true,
+        value: { version: '1.0', checksum: pin.checksum },
+      });
+  });
+
+  it('of a tenant is its own, not another tenant’s nor the platform’s [MA-104, RP-146]', async () => {
+    const pin = await release('2.0', TENANT);
+    await release('1.0');
+    expect(await open().readPinned(TENANT, pin)).toMatchObject({ value: { version: '2.0' } });
+    expect(await open().readPinned('tenant-2', pin)).toEqual(ok(undefined));
+    expect(await open().readPinned(TENANT, { ...pin, owner: 'system' })).toEqual(ok(undefined));
+  });
+
+  it('is not there under another id or with another checksum [RP-146]', async () => {
+    const pin = await release('1.0');
+    expect(await open().readPinned(TENANT, { ...pin, id: 'another' })).toEqual(ok(undefined));
+    expect(await open().readPinned(TENANT, { ...pin, checksum: '0'.repeat(64) })).toEqual(ok(undefined));
+  });
+
+  it('that is stored damaged, or in a form of another build, is a fault and not absent', async () => {
+    const pin = await release('1.0', TENANT);
+    const key = { kind: 'analysis-policy', id: ID, tenantId: TENANT } as const;
+    table.corrupt(key, { document: '{"checksum":' });
+    for (const read of [open().readPinned(TENANT, pin), open().read(TENANT, ID)])
+      expect(await read).toMatchObject({ ok: false, error: { kind: 'checksum-mismatch' } });
+  });
+});

@@ -1,0 +1,77 @@
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { documentChecksum } from './checksum.ts';
+import type { RecordKey } from './record-key.ts';
+import type { Lifecycle, RecordsTable, StoredRecord } from './table.ts';
+
+/**
+ * A stored record that must not be used: its bytes are not those that were released, or its shape is one that this build does not know
+ * (`unreadable`). The lifecycle is stored beside the document and stays usable.
+ */
+export interface RecordFault {
+  readonly kind: 'checksum-mismatch' | 'unreadable';
+  readonly lifecycle: Lifecycle;
+}
+
+export interface RecordFinderOptions {
+  readonly table: RecordsTable;
+  /** Whether a tenant is one of the authorized platform tenants, which may read system records [MA-105]. */
+  readonly mayReadSystem: (tenantId: string) => boolean | Promise<boolean>;
+}
+
+/** A record as a caller of the tenant may see it: undefined when there is none [MA-104]. */
+export type FindRecord = (
+  kind: RecordKey['kind'],
+  tenantId: string,
+  id: string,
+) => Promise<{ readonly key: RecordKey; readonly stored: StoredRecord } | undefined>;
+
+/** Finds records of a tenant: its own one comes before a system record of the same id. */
+export function createRecordFinder({ table, mayReadSystem }: RecordFinderOptions): FindRecord {
+  /** The answer, or its failure, is taken only where a system record depends on it: a tenant's own records stay readable without. */
+  async function authorization(tenantId: string): Promise<() => boolean> {
+    try {
+      const authorized = await mayReadSystem(tenantId);
+      return () => authorized;
+    } catch (error) {
+      return () => {
+        throw error;
+      };
+    }
+  }
+
+  return async (kind, tenantId, id) => {
+    const own: RecordKey = { kind, id, tenantId };
+    const system: RecordKey = { kind, id };
+    // All at once, so that what a tenant may not see takes as long as what is not there.
+    const [ownRecord, systemRecord, authorized] = await Promise.all([
+      table.read(own),
+      table.read(system),
+      authorization(tenantId),
+    ]);
+    if (ownRecord !== undefined) return { key: own, stored: ownRecord };
+    return systemRecord !== undefined && authorized() ? { key: system, stored: systemRecord } : undefined;
+  };
+}
+
+/** The document as JSON when its text is intact, i.e. its own checksum holds [MA-115, MA-122]. */
+export function verifiedDocument(
+  stored: StoredRecord,
+): Result<Readonly<Record<string, unknown>>, RecordFault> {
+  const document = parseObject(stored.document);
+  return document !== undefined && document['checksum'] === documentChecksum(document)
+    ? ok(document)
+    : err({ kind: 'checksum-mismatch', lifecycle: stored.lifecycle });
+}
+
+/** Damaged bytes need not even be JSON. */
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  const parsed = parseStrictJson(text);
+  return parsed.ok &&
+    typeof parsed.value === 'object' &&
+    parsed.value !== null &&
+    !Array.isArray(parsed.value)
+    ? (parsed.value as Readonly<Record<string, unknown>>)
+    : undefined;
+}

@@ -1,0 +1,25 @@
+import type { Result } from '#shared/kernel/result.ts';
+
+/** Whether a tenant has a service profile, and if it cannot be used, why. */
+interface ProfileLookup {
+  resolve(tenantId: string): Promise<Result<unknown, { readonly kind: string }>>;
+}
+
+/**
+ * Which tenants may read system records [MA-105]: the listed ones, or, without a list, every tenant with a provisioned service profile.
+ * Throws when the profiles cannot be read: whether a record is visible must not be guessed.
+ * @param list `SYSTEM_RECORD_TENANTS`: tenant ids separated by commas
+ */
+export function systemReaders(
+  list: string | undefined,
+  profiles: ProfileLookup,
+): (tenantId: string) => Promise<boolean> {
+  const listed = list === undefined || list === '' ? undefined : new Set(list.split(','));
+  return async (tenantId) => {
+    if (listed !== undefined) return listed.has(tenantId);
+    const profile = await profiles.resolve(tenantId);
+    if (profile.ok) return true;
+    if (profile.error.kind === 'unreachable') throw new Error('the service profiles cannot be read');
+    return profile.error.kind === 'invalid';
+  };
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { sha256 } from '#shared/contract/reports/primitives.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+
+/** The folder of a stage's gate flags in SSM: `<folder>/<gate>` is `open` or `closed`. */
+export function gatesPath(stage: string): string {
+  return `/${stage}/gates`;
+}
+
+/** The parameter that names a stage's applied manifest. Not below `gatesPath`, where it would be a gate. */
+export function manifestParameter(stage: string): string {
+  return `/${stage}/gates-manifest`;
+}
+
+/** The parameter by which the stack of the stores names the bucket that manifests are kept in, that of the receipts. */
+export function bucketParameter(stage: string): string {
+  return `/${stage}/stores/receipts-bucket`;
+}
+
+const reference = z.strictObject({
+  /** Of the bytes of the compact JWS. */
+  sha256,
+  location: z.string().regex(/^s3:\/\/[^/\s]+\/\S+$/),
+});
+
+/** Which manifest is applied to a stage, and where it lies. */
+export type ManifestReference = Readonly<z.infer<typeof reference>>;
+
+/** The text of the parameter. */
+export function formatReference({ sha256, location }: ManifestReference): string {
+  return JSON.stringify({ sha256, location });
+}
+
+/** Undefined for what is no such text. */
+export function parseReference(text: string): ManifestReference | undefined {
+  const json = parseStrictJson(text);
+  const parsed = reference.safeParse(json.ok ? json.value : undefined);
+  return parsed.success ? parsed.data : undefined;
+}

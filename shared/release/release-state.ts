@@ -1,0 +1,43 @@
+import type { FinerReceipt, Gate, GateName, Provable } from '#shared/contract/gates.ts';
+import { gates, provable } from '#shared/contract/gates.ts';
+import type { ReleaseManifest } from './manifest.ts';
+
+/** What of a release is open, and what is proved beyond gates. */
+export interface ReleaseState {
+  readonly open: ReadonlySet<Gate>;
+  readonly proved: ReadonlySet<Provable>;
+}
+
+/** Nothing is open. */
+export const closed: ReleaseState = { open: new Set(), proved: new Set() };
+
+/** Whether everything that a function waits for is there: all of its gates open [RP-021], and its finer receipts proved [RP-023]. */
+export function isReleased(
+  row: { readonly gates: readonly Gate[]; readonly receipts?: readonly FinerReceipt[] },
+  { open, proved }: ReleaseState,
+): boolean {
+  return row.gates.every((gate) => open.has(gate)) && (row.receipts ?? []).every((name) => proved.has(name));
+}
+
+/** The flags of a stage, as they were last applied. */
+export type GateFlags = Readonly<Partial<Record<GateName, 'open' | 'closed'>>>;
+
+/** The flags among named texts, for whoever cannot ask back: what is not plainly open is closed, and another name is no gate. */
+export function flagsOf(texts: Readonly<Record<string, string | undefined>>): GateFlags {
+  const given = gates.filter((gate) => texts[gate] !== undefined);
+  return Object.fromEntries(given.map((gate) => [gate, texts[gate] === 'open' ? 'open' : 'closed']));
+}
+
+/**
+ * What a verified manifest and the flags open together: a gate whose flag is open and for which the manifest has a receipt, while gate E,
+ * the manifest itself, is open [RP-025]. A flag alone opens nothing, and neither does a receipt.
+ */
+export function releaseOf(manifest: ReleaseManifest, flags: GateFlags): ReleaseState {
+  if (flags.E !== 'open') return closed;
+  const named = new Set(manifest.receipts.map(({ proves }) => proves));
+  const proved = new Set(provable.filter((name) => named.has(name)));
+  const open = gates.filter(
+    (gate): gate is Gate => gate !== 'E' && flags[gate] === 'open' && proved.has(gate),
+  );
+  return { open: new Set(open), proved };
+}

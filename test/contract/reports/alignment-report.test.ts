@@ -1,0 +1,433 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
+import { sourceReceiptOf } from '#test/support/receipts.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { ownerBytes } from '#test/support/owner-bytes.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { openPublishedContract } from '#test/support/published-contract.ts';
+import { callRaw } from '#test/support/raw-call.ts';
+import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { exact, expectedAlignment, sixDigits, sumOf, written } from './expected-improvement.ts';
+
+// Alignments over the bundled functions, held against the crosswalks that Content holds and against their own receipts.
+
+const conforms = openPublishedContract('reports');
+const aurora = 'tenant-aurora';
+const borealis = 'tenant-borealis';
+
+let stack: TestStack;
+const tenants = new Map<string, Tenant>();
+beforeAll(async () => {
+  stack = await startTestStack();
+  for (const tenantId of localTenantIds) tenants.set(tenantId, await openTenant(tenantId));
+  await stack.improvement.settled();
+});
+afterAll(async () => {
+  for (const { runs } of tenants.values()) runs.close();
+  await stack.close();
+});
+
+interface Tenant {
+  readonly tenantId: string;
+  readonly runs: ImprovementRuns;
+  /** A complete run of each administration that has sources, by the administration’s name. */
+  readonly improvementRunIds: ReadonlyMap<string, string>;
+}
+
+async function openTenant(tenantId: string): Promise<Tenant> {
+  const runs = openImprovementRuns(stack, tenantId);
+  const improvementRunIds = new Map<string, string>();
+  for (const name of ['spring-gate', 'school-gate', 'nothing-trips', 'normed-diagnostic']) {
+    const { improvementRunId } = await runs.analyze(runs.administration(name));
+    improvementRunIds.set(name, improvementRunId);
+  }
+  return { tenantId, runs, improvementRunIds };
+}
+
+/** A source of a run with what the owners hold for it. */
+interface Aligned {
+  readonly tenant: Tenant;
+  readonly administrationId: string;
+  readonly path: { readonly improvementRunId: string; readonly sourceKey: string };
+  readonly crosswalk: AlignmentCrosswalk;
+  /** Absent where none is due; null where one is, and Analytics has none. */
+  readonly comparison: ComparisonArtifact | null | undefined;
+}
+
+/** Every source of a tenant’s run. */
+function sourcesOf(tenantId: string, name: string): readonly Aligned[] {
+  const tenant = tenants.get(tenantId)!;
+  const { alignmentSources, alignmentCrosswalks, administrations, analyses, analysisArtifacts } =
+    stack.worlds.get(tenantId)!.platform.reports;
+  const administrationId = tenant.runs.administration(name);
+  const { contentTestSpecId } = administrations.find((one) => one.administrationId === administrationId)!;
+  const listed = alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;
+  const { comparisons } = analyses.find((one) => one.administrationId === administrationId)!;
+  return listed.sources.map(({ sourceKey, crosswalkId }) => {
+    const due = comparisons.find((one) => one.sourceKey === sourceKey);
+    const artifact = analysisArtifacts.find(({ artifactRef }) => artifactRef === due?.artifact?.artifactRef);
+    return {
+      tenant,
+      administrationId,
+      path: { improvementRunId: tenant.improvementRunIds.get(name)!, sourceKey },
+      crosswalk: alignmentCrosswalks.find((one) => one.crosswalkId === crosswalkId)!,
+      comparison: due === undefined ? undefined : artifact?.kind === 'comparison' ? artifact : null,
+    };
+  });
+}
+
+const allOf = (tenantId: string): readonly Aligned[] =>
+  ['spring-gate', 'school-gate', 'nothing-trips', 'normed-diagnostic'].flatMap((name) =>
+    sourcesOf(tenantId, name),
+  );
+
+function ask(
+  { tenant, path }: Pick<Aligned, 'tenant' | 'path'>,
+  call: GatewayCall = {},
+): Promise<GatewayReply> {
+  return tenant.runs.caller.call(readAlignmentReport, { tenantId: tenant.tenantId, path, ...call });
+}
+
+/** The report of a source, held against what is published of it. */
+async function read(aligned: Aligned, call?: GatewayCall): Promise<AlignmentReport> {
+  const reply = await ask(aligned, call);
+  expect(reportsAnswerOf(reply)).toBe('200');
+  conforms(readAlignmentReport, reply);
+  return readAlignmentReport.success.schema.parse(JSON.parse(reply.text));
+}
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+describe.each(localTenantIds)('the alignments of %s', (tenantId) => {
+  it('are one of each source that Content names, by its crosswalk and the run’s blueprint [RP-167, RP-168, RP-269]', async () => {
+    const keys = new Map<string, Set<string>>();
+    for (const aligned of allOf(tenantId)) {
+      const { path, crosswalk } = aligned;
+      const report = await read(aligned);
+      expect(report).toMatchObject({
+        object: 'alignment_report',
+        ...path,
+        sourceAssessment: crosswalk.sourceAssessment,
+        sourceVersion: crosswalk.sourceVersion,
+        contentTestSpecId: crosswalk.testSpecId,
+        contentTestSpecVersion: crosswalk.testSpecVersion,
+        formulaVersion: 'alignment-v1',
+      });
+      const { improvementRunId, sourceKey } = path;
+      keys.set(improvementRunId, (keys.get(improvementRunId) ?? new Set()).add(sourceKey));
+    }
+    for (const [improvementRunId, sourceKeys] of keys) {
+      const run = await tenants.get(tenantId)!.runs.read({ tenantId, improvementRunId });
+      expect([...sourceKeys]).toEqual(run.sourceKeys);
+      expect(run.alignmentRecordCount).toBe(sourceKeys.size);
+    }
+  });
+
+  it('are what their crosswalks give, counted anew [RP-170, RP-171, RP-172, RP-173, RP-174, RP-177, RP-178, RP-179, RP-180, RP-181, RP-182, RP-183, RP-184]', async () => {
+    const reasons = new Set<string | null>();
+    for (const aligned of allOf(tenantId)) {
+      const report = await read(aligned);
+      const { contributions, ...sums } = expectedAlignment(aligned.crosswalk);
+      expect(report).toMatchObject(sums);
+      expect(report.contributions).toEqual(contributions);
+      for (const { reasonCode } of contributions) reasons.add(reasonCode);
+    }
+    expect(reasons).toEqual(
+      new Set([null, 'missing_mapping', 'ambiguous_mapping', 'stale_mapping', 'lower_dok', 'unknown']),
+    );
+  });
+
+  it('name whatever keeps requirements from counting, and how many they are [RP-176]', async () => {
+    for (const aligned of allOf(tenantId)) {
+      const { contributions, limitations } = await read(aligned);
+      const reasons = new Set(contributions.flatMap(({ reasonCode }) => reasonCode ?? []));
+      for (const reason of reasons) {
+        const of = contributions.filter(({ reasonCode }) => reasonCode === reason);
+        expect(
+          limitations.filter((text) => text.startsWith(`${of.length} of ${contributions.length} `)),
+        ).toContainEqual(expect.stringContaining(`(${reason})`));
+      }
+      expect(limitations.filter((text) => text.includes('counts zero'))).toHaveLength(reasons.size);
+    }
+  });
+
+  it('name the SHA-256 of the crosswalk as Content serves it [RP-169]', async () => {
+    for (const aligned of allOf(tenantId)) {
+      const { testSpecId, testSpecVersion: version, crosswalkId } = aligned.crosswalk;
+      const bytes = await ownerBytes(stack, tenantId, operations.readAlignmentCrosswalk, {
+        path: { testSpecId, crosswalkId },
+        query: { version },
+      });
+      expect((await read(aligned)).crosswalkHash).toBe(sha256Of(bytes));
+    }
+  });
+
+  it('can be counted from their receipts alone [RP-168, RP-172, RP-174, RP-211, RP-215]', async () => {
+    for (const aligned of allOf(tenantId)) {
+      const report = await read(aligned);
+      const receipt = await sourceReceiptOf(report.receipt);
+      const { contributions } = receipt;
+      const full = contributions.filter(({ coverage, rigor }) => coverage === 1 && rigor === 1);
+      const numerator = sumOf(full.map(({ weight }) => weight));
+      const denominator = sumOf(contributions.map(({ weight }) => weight));
+      expect(report).toMatchObject({
+        numerator: written(numerator),
+        denominator: written(denominator),
+        alignmentPercent: sixDigits(100n, numerator, denominator),
+        contributions,
+        crosswalkHash: receipt.crosswalk.sha256,
+        sourceKey: receipt.sourceKey,
+        improvementRunId: receipt.improvementRunId,
+      });
+      expect([receipt.tenantId, receipt.administrationId]).toEqual([tenantId, aligned.administrationId]);
+    }
+  });
+
+  it('show a comparison only where Analytics has one to show, which changes none of their numbers [RP-175, RP-185, RP-186, RP-187, RP-188, RP-189]', async () => {
+    const structure = ({
+      numerator,
+      denominator,
+      alignmentPercent,
+      contributions,
+      crosswalkHash,
+    }: AlignmentReport) => ({
+      numerator,
+      denominator,
+      alignmentPercent,
+      contributions,
+      crosswalkHash,
+    });
+    const bySource = new Map<string, object>();
+    const seen = { shown: 0, suppressed: 0, empty: 0, missing: 0, none: 0 };
+    for (const aligned of allOf(tenantId)) {
+      const { comparison } = aligned;
+      const report = await read(aligned);
+      const { predictedActual, limitations, sourceKey } = report;
+      const said = limitations.filter((text) => text.includes('omparison'));
+      // The same source has another comparison, or none, in another run.
+      bySource.set(sourceKey, bySource.get(sourceKey) ?? structure(report));
+      expect(structure(report)).toEqual(bySource.get(sourceKey));
+      if (comparison === undefined) {
+        seen.none += 1;
+        expect([predictedActual, said]).toEqual([null, []]);
+        continue;
+      }
+      if (comparison === null || comparison.populationCount === 0) {
+        seen[comparison === null ? 'missing' : 'empty'] += 1;
+        expect([predictedActual, said.length]).toEqual([null, 1]);
+        continue;
+      }
+      const { artifactRef, populationCount, method, analysisVersion, suppression } = comparison;
+      const isShown = suppression.status === 'not_suppressed';
+      seen[isShown ? 'shown' : 'suppressed'] += 1;
+      const { predictedPassCount, actualPassCount, agreementCount } = comparison;
+      expect(predictedActual).toEqual({
+        artifactRef,
+        populationCount,
+        method,
+        analysisVersion,
+        suppressionStatus: suppression.status,
+        suppressionRule: isShown ? null : suppression.rule,
+        predictedPassCount: isShown ? predictedPassCount : null,
+        actualPassCount: isShown ? actualPassCount : null,
+        agreementCount: isShown ? agreementCount : null,
+        observedAgreement: isShown ? sixDigits(1n, exact(agreementCount!), exact(populationCount)) : null,
+      });
+      expect(said).toHaveLength(isShown ? 0 : 1);
+    }
+    expect(Object.values(seen)).not.toContain(0);
+  });
+
+  it('carry current receipts of what they were read from, observed before they were composed [RP-006, RP-086, RP-137]', async () => {
+    for (const aligned of allOf(tenantId)) {
+      const { crosswalk, comparison } = aligned;
+      const { sources, observedAt, crosswalkHash } = await read(aligned);
+      const [first, second, ...others] = sources;
+      expect(first).toMatchObject({
+        service: 'blueprint',
+        resourceId: crosswalk.crosswalkId,
+        version: `sha256:${crosswalkHash}`,
+        status: 'current',
+      });
+      if (comparison === undefined || comparison === null) expect(second).toBeUndefined();
+      else
+        expect(second).toMatchObject({
+          service: 'analytics',
+          resourceId: comparison.artifactRef,
+          status: 'current',
+        });
+      expect(others).toEqual([]);
+      for (const source of sources) expect(source.observedAt <= observedAt).toBe(true);
+    }
+  });
+
+  it('are the same for whoever may read the administration, by its name or by its class or school [RP-269]', async () => {
+    const { classes, schools } = tenants.get(tenantId)!.runs.caller.fixtures(tenantId);
+    const ways = [
+      ['spring-gate', { classSourcedIds: classes }],
+      ['school-gate', { schoolSourcedIds: schools.map(({ schoolSourcedId }) => schoolSourcedId) }],
+    ] as const;
+    for (const [name, claims] of ways) {
+      const [aligned] = sourcesOf(tenantId, name);
+      const [named, scoped] = [await read(aligned!), await read(aligned!, { claims })];
+      expect(scoped.contributions).toEqual(named.contributions);
+      const { administrationId } = aligned!;
+      expect(scoped.sources.map(({ resourceId }) => resourceId)).toEqual([
+        administrationId,
+        ...named.sources.map(({ resourceId }) => resourceId),
+      ]);
+    }
+  });
+});
+
+describe('an alignment', () => {
+  const first = (): Aligned => sourcesOf(aurora, 'spring-gate')[0]!;
+
+  it('that nobody has, of another tenant or outside the claims, is the one 404 [RP-271, RP-316]', async () => {
+    const aligned = first();
+    const { path, tenant, administrationId } = aligned;
+    const absent = await ask({ tenant, path: { ...path, improvementRunId: 'run_of-nobody' } });
+    expect(reportsAnswerOf(absent)).toBe('404 not-found');
+    const elsewhere = sourcesOf(aurora, 'nothing-trips')[0]!.path;
+    const foreign = sourcesOf(borealis, 'spring-gate')[0]!.path;
+    const hidden: readonly (readonly [string, () => Promise<GatewayReply>])[] = [
+      ['an unknown source', () => ask({ tenant, path: { ...path, sourceKey: 'of-nobody' } })],
+      [
+        'its source in other letters',
+        () => ask({ tenant, path: { ...path, sourceKey: path.sourceKey.toUpperCase() } }),
+      ],
+      [
+        'a source of another blueprint',
+        () => ask({ tenant, path: { ...path, sourceKey: elsewhere.sourceKey } }),
+      ],
+      [
+        'its run in other letters',
+        () => ask({ tenant, path: { ...path, improvementRunId: path.improvementRunId.toUpperCase() } }),
+      ],
+      ['a run of another tenant', () => ask({ tenant, path: foreign })],
+      [
+        'its run, to another tenant that names it',
+        () =>
+          ask(
+            { tenant: tenants.get(borealis)!, path },
+            { claims: { administrationIds: [administrationId] } },
+          ),
+      ],
+      ['its run, without any claim', () => ask(aligned, { claims: {} })],
+      [
+        'its run, with the claims to others',
+        () =>
+          ask(aligned, {
+            claims: {
+              administrationIds: [tenant.runs.administration('school-gate')],
+              classSourcedIds: tenant.runs.caller.fixtures(aurora).classes.slice(1, 2),
+              schoolSourcedIds: ['of-nobody'],
+              studentIds: tenant.runs.caller.fixtures(aurora).students,
+            },
+          }),
+      ],
+    ];
+    for (const [what, request] of hidden)
+      expect([what, indistinguishable(await request())]).toEqual([what, indistinguishable(absent)]);
+    expect(reportsAnswerOf(await ask(aligned))).toBe('200');
+  });
+
+  it('is asked for by a scope of its own: without reports:read it is 403, without a token 401 [RP-269]', async () => {
+    expect(reportsAnswerOf(await ask(first(), { scopes: ['reports:write'] }))).toMatch(/^403 /);
+    const { path } = first();
+    const target = `/v1/improvement-runs/${path.improvementRunId}/alignment-reports/${path.sourceKey}`;
+    expect((await callRaw(stack.urls.reportsUrl, target)).status).toBe(401);
+  });
+
+  it('under a malformed reference is 400, and nobody is asked [RP-270, RP-281]', async () => {
+    const { path, tenant } = first();
+    const token = await stack.tokenFor(aurora, ['reports:read']);
+    const at = (run: string, key: string) =>
+      callRaw(stack.urls.reportsUrl, `/v1/improvement-runs/${run}/alignment-reports/${key}`, {
+        headers: [['Authorization', `Bearer ${token}`]],
+      });
+    const long = 'x'.repeat(256);
+    const { calls } = await callsDuring(stack, async () => {
+      for (const key of ['a%20b', 'a%2Fb', '%C3%A9', 'a%00', 'a+b', 'a:b', '%2e', '%2E%2E', '%25', long]) {
+        const { fieldErrors, type, status } = reportsProblemOf(await at(path.improvementRunId, key));
+        expect([key, status, type.split('/').at(-1)]).toEqual([key, 400, 'validation']);
+        expect(fieldErrors?.map(({ pointer }) => pointer)).toEqual(['/path/sourceKey']);
+      }
+      for (const run of ['a%20b', '%C2%85', '%ff', long, '%E0%80']) {
+        const { fieldErrors, status } = reportsProblemOf(await at(run, path.sourceKey));
+        expect([run, status, fieldErrors?.[0]?.pointer]).toEqual([run, 400, '/path/improvementRunId']);
+      }
+    });
+    expect(calls).toEqual([]);
+    // What only looks odd is nobody's.
+    for (const sourceKey of ['~', '-', '...', 'x'.repeat(255), '__proto__', 'constructor'])
+      expect(reportsAnswerOf(await ask({ tenant, path: { ...path, sourceKey } }))).toBe('404 not-found');
+  });
+
+  it('takes no query at all [RP-309]', async () => {
+    const { calls } = await callsDuring(stack, async () => {
+      for (const name of ['view', 'limit', 'cursor', 'status', 'sourceKey', 'version', 'x']) {
+        for (const value of ['', '1']) {
+          const { status, type, fieldErrors, retryable } = reportsProblemOf(
+            await ask(first(), { query: `?${name}=${value}` }),
+          );
+          expect([name, status, type.split('/').at(-1), retryable]).toEqual([
+            name,
+            400,
+            'unsupported-parameter',
+            false,
+          ]);
+          expect(fieldErrors?.map(({ pointer }) => pointer)).toEqual([`/query/${name}`]);
+        }
+      }
+    });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('a source that its run has not aligned', () => {
+  it('is 503 and may be asked for again, until the run has reached it [RP-273, RP-324]', async () => {
+    const tenant = tenants.get(aurora)!;
+    stack.improvement.pause();
+    const run = await tenant.runs.analyze(tenant.runs.administration('spring-gate'));
+    const path = { ...sourcesOf(aurora, 'spring-gate')[0]!.path, improvementRunId: run.improvementRunId };
+    const early = await ask({ tenant, path });
+    expect(reportsAnswerOf(early)).toBe('503 dependency-incomplete unknown');
+    expect(reportsProblemOf(early).retryable).toBe(true);
+    expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(0);
+    // Waiting changes nothing for a source that the run does not have.
+    expect(reportsAnswerOf(await ask({ tenant, path: { ...path, sourceKey: 'of-nobody' } }))).toBe(
+      '404 not-found',
+    );
+    stack.improvement.resume();
+    await stack.improvement.settled();
+    expect(reportsAnswerOf(await ask({ tenant, path }))).toBe('200');
+  });
+
+  it('is nobody’s once the run has failed; what was aligned before stays [RP-155, RP-271]', async () => {
+    const tenant = tenants.get(aurora)!;
+    const { id: operation } = operations.readAlignmentCrosswalk;
+    await stack.fault({ operation, kind: 'status', status: 404, skip: 2, times: 1_000 });
+    const run = await tenant.runs.analyze(tenant.runs.administration('spring-gate'));
+    await stack.improvement.settled();
+    await stack.control('DELETE', 'faults');
+    expect((await tenant.runs.read(run)).status).toBe('failed');
+    const answers: string[] = [];
+    for (const { path } of sourcesOf(aurora, 'spring-gate'))
+      answers.push(
+        reportsAnswerOf(await ask({ tenant, path: { ...path, improvementRunId: run.improvementRunId } })),
+      );
+    expect(answers).toEqual(['200', '200', '404 not-found']);
+  });
+});

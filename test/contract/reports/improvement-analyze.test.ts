@@ -1,0 +1,549 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
+import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
+import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import { analyzeRun } from '#shared/contract/background.ts';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import * as operations from '#shared/platform/operations.ts';
+import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
+import type { Analysis } from '#test/support/analyses.ts';
+import { openControlRecords } from '#test/support/control-records.ts';
+import type { ControlRecords } from '#test/support/control-records.ts';
+import { undeclaredIn } from '#test/support/improvement-records.ts';
+import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { callsDuring, countedCalls, depthOf, slowDown } from '#test/support/platform-calls.ts';
+import { openPublishedContract } from '#test/support/published-contract.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// What an analysis begins, how its run is seen to go on, and what a repetition gives, over the bundled functions.
+
+let stack: TestStack;
+let control: ControlRecords;
+const tenants = new Map<string, ImprovementRuns>();
+beforeAll(async () => {
+  stack = await startTestStack();
+  control = openControlRecords(stack);
+  for (const tenantId of localTenantIds) tenants.set(tenantId, openImprovementRuns(stack, tenantId));
+});
+beforeEach(() => stack.control('POST', 'reset'));
+afterEach(async () => {
+  stack.improvement.resume();
+  await stack.improvement.settled();
+});
+afterAll(async () => {
+  for (const runs of tenants.values()) runs.close();
+  control.close();
+  await stack.close();
+});
+
+/** Longer than any test: whoever meets it is still waiting when its function dies. */
+const FOREVER_MS = 120_000;
+const AURORA = 'tenant-aurora';
+
+const of = (tenantId: string): ImprovementRuns => tenants.get(tenantId)!;
+/** A request to analyze one of a tenant's administrations, by its name in the seed. */
+const request = (name: string, { tenantId = AURORA, key = undefined as string | undefined } = {}): Analysis =>
+  analysisOf({ caller: of(tenantId).caller, control }, tenantId, of(tenantId).administration(name), key);
+
+/** The run as it is now, held against the published document. */
+async function shown({ improvementRunId }: ImprovementRun, tenantId = AURORA): Promise<ImprovementRun> {
+  const reply = await readRun(of(tenantId).caller, improvementRunId, { tenantId });
+  openPublishedContract('reports')(readImprovementRun, reply);
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+  return improvementRun.parse(JSON.parse(reply.text));
+}
+
+async function workOn(): Promise<void> {
+  stack.improvement.resume();
+  await stack.improvement.settled();
+}
+
+/** What the owners of a tenant hold on an administration. */
+function heldOf(tenantId: string, administrationId: string) {
+  const { reports } = stack.worlds.get(tenantId)!.platform;
+  const administration = reports.administrations.find((held) => held.administrationId === administrationId)!;
+  const analysis = reports.analyses.find((held) => held.administrationId === administrationId)!;
+  const sourceSet = reports.alignmentSources.find(
+    ({ testSpecId, testSpecVersion }) =>
+      testSpecId === administration.contentTestSpecId &&
+      testSpecVersion === administration.contentTestSpecVersion,
+  )!;
+  const artifactOf = (metric: string) => {
+    const ref = analysis.metrics.find((entry) => entry.metric === metric)?.artifact?.artifactRef;
+    return reports.analysisArtifacts.find(({ artifactRef }) => artifactRef === ref);
+  };
+  return { administration, analysis, sourceSet, artifactOf };
+}
+
+/** What of a run never changes, however far it is. */
+function identityOf(run: ImprovementRun): object {
+  const { improvementRunId, administrationId, contentTestSpecId, contentTestSpecVersion } = run;
+  const { analysisPolicyId, analysisPolicyVersion, formulaVersion, sourceKeys, createdAt } = run;
+  return {
+    ...{ improvementRunId, administrationId, contentTestSpecId, contentTestSpecVersion },
+    ...{ analysisPolicyId, analysisPolicyVersion, formulaVersion, sourceKeys, createdAt },
+    metricStatuses: run.metricStatuses,
+  };
+}
+
+/** How far a run is. */
+function countsOf(run: ImprovementRun): object {
+  const { status, alignmentRecordCount, revisionOrderCount, blockedOrderCount, completedAt } = run;
+  return { status, alignmentRecordCount, revisionOrderCount, blockedOrderCount, completedAt };
+}
+
+async function receiptBytes(run: ImprovementRun): Promise<string> {
+  const response = await fetch(run.receipt!.downloadUrl);
+  expect(response.status).toBe(200);
+  return createHash('sha256')
+    .update(Buffer.from(await response.arrayBuffer()))
+    .digest('hex');
+}
+
+describe.each(localTenantIds)('%s', (tenantId) => {
+  it('begins a run of what the owners have published, by the released policy [RP-141, RP-142, RP-143, RP-144, RP-146, RP-147, RP-148, RP-149, RP-157, RP-259, RP-266, RP-290, RP-294]', async () => {
+    stack.improvement.pause();
+    const administrationId = of(tenantId).administration('spring-gate');
+    const { administration, sourceSet, artifactOf } = heldOf(tenantId, administrationId);
+    const { result: reply, calls } = await callsDuring(stack, () =>
+      request('spring-gate', { tenantId }).send(),
+    );
+    openPublishedContract('reports')(route, reply);
+    const { run, replayed } = analyzed(reply);
+    expect(replayed).toBe(false);
+    expect(run.improvementRunId).toMatch(/^run_[0-9a-f-]{36}$/);
+    const policy = analysisPolicy.parse(stack.worlds.get(tenantId)!.analysisPolicy.document);
+    expect(run).toMatchObject({
+      object: 'improvement_run',
+      administrationId,
+      contentTestSpecId: administration.contentTestSpecId,
+      contentTestSpecVersion: administration.contentTestSpecVersion,
+      status: 'queued',
+      analysisPolicyId: policy.id,
+      analysisPolicyVersion: policy.version,
+      formulaVersion: 'alignment-v1',
+      namedSourceCount: sourceSet.sources.length,
+      sourceKeys: sourceSet.sources.map(({ sourceKey }) => sourceKey),
+      ...{ alignmentRecordCount: 0, revisionOrderCount: 0, blockedOrderCount: 0 },
+      ...{ omissions: [], receipt: null, completedAt: null },
+    });
+    expect(sourceSet.sources.length).toBeGreaterThan(1);
+    expect(run.metricStatuses.map(({ metric }) => metric)).toEqual([
+      'item_difficulty',
+      'item_discrimination',
+      'distractor_distribution',
+      'form_summary',
+    ]);
+    for (const {
+      metric,
+      status,
+      artifactRef,
+      populationCount,
+      sampleCount,
+      formulaVersion,
+    } of run.metricStatuses) {
+      const held = artifactOf(metric)!;
+      expect({ status, artifactRef, populationCount, sampleCount, formulaVersion }).toEqual({
+        status: 'available',
+        artifactRef: held.artifactRef,
+        ...(held.kind === 'metric'
+          ? {
+              populationCount: held.populationCount,
+              sampleCount: held.sampleCount,
+              formulaVersion: held.formulaVersion,
+            }
+          : {}),
+      });
+    }
+    expect(run.sources.map(({ service, status }) => `${service} ${status}`)).toEqual([
+      'unknown current',
+      'blueprint current',
+      ...run.metricStatuses.map(() => 'analytics current'),
+    ]);
+    expect(run.sources.slice(1).map(({ resourceId }) => resourceId)).toEqual([
+      sourceSet.sourceSetId,
+      ...run.metricStatuses.map(({ artifactRef }) => artifactRef),
+    ]);
+    expect(new Set(calls.map((call) => call.tenantId))).toEqual(new Set([tenantId]));
+    expect(calls.every(({ method }) => method === 'GET')).toBe(true);
+    expect(identityOf(await shown(run, tenantId))).toEqual(identityOf(run));
+  });
+
+  it('ends complete when there is nothing to go without, with the receipt of its digest [RP-145, RP-150, RP-153, RP-155]', async () => {
+    const { run } = await request('spring-gate', { tenantId }).succeed();
+    await stack.improvement.settled();
+    const ended = await shown(run, tenantId);
+    expect(identityOf(ended)).toEqual(identityOf(run));
+    expect(ended).toMatchObject({
+      status: 'completed',
+      omissions: [],
+      alignmentRecordCount: ended.namedSourceCount,
+      blockedOrderCount: 0,
+    });
+    expect(Date.parse(ended.completedAt!)).toBeGreaterThanOrEqual(Date.parse(ended.createdAt));
+    const received = await of(tenantId).received(run.administrationId);
+    expect(ended.revisionOrderCount).toBe(received.size);
+    expect(received.size).toBeGreaterThan(0);
+    expect(await receiptBytes(ended)).toBe(ended.receipt!.sha256);
+    // The link is made anew, the bundle is not.
+    expect((await shown(run, tenantId)).receipt!.sha256).toBe(ended.receipt!.sha256);
+  });
+
+  it('ends complete with omissions where Analytics has less, and names every one of them [RP-145, RP-148, RP-152, RP-153, RP-158, RP-160, RP-161, RP-162, RP-164, RP-165, RP-166]', async () => {
+    const { run } = await request('school-gate', { tenantId }).succeed();
+    const { artifactOf } = heldOf(tenantId, run.administrationId);
+    await stack.improvement.settled();
+    const ended = await shown(run, tenantId);
+    expect(ended.status).toBe('completed_with_omissions');
+    expect(ended.completedAt).not.toBeNull();
+    expect(ended.omissions).toEqual([
+      'item_discrimination',
+      'distractor_distribution',
+      'form_summary',
+      'predicted_actual',
+    ]);
+    const [difficulty, discrimination, distractors, summary] = ended.metricStatuses;
+    expect(difficulty).toMatchObject({ status: 'available', reasonCode: null });
+    const withheld = artifactOf('item_discrimination');
+    expect(discrimination).toMatchObject({
+      status: 'suppressed',
+      artifactRef: withheld!.artifactRef,
+      populationCount: null,
+      sampleCount: null,
+      suppressionStatus: 'suppressed',
+      suppressionRule: withheld!.suppression.rule,
+      reasonCode: 'suppressed',
+    });
+    expect(distractors).toMatchObject({
+      status: 'unavailable',
+      artifactRef: null,
+      populationCount: null,
+      sampleCount: null,
+      suppressionRule: null,
+      reasonCode: 'owner_artifact_missing',
+    });
+    expect(summary).toMatchObject({ status: 'stale', reasonCode: 'stale' });
+    expect(await receiptBytes(ended)).toBe(ended.receipt!.sha256);
+  });
+
+  it('waits where a receiver is missing, without receipt and end; once it is back, it completes [RP-145, RP-150, RP-151, RP-154, RP-155, RP-217]', async () => {
+    const { run } = await request('autumn-gate', { tenantId }).succeed();
+    await stack.improvement.settled();
+    const parked = await shown(run, tenantId);
+    expect(parked).toMatchObject({ status: 'blocked_upstream', receipt: null, completedAt: null });
+    const received = await of(tenantId).received(run.administrationId);
+    expect(parked.blockedOrderCount).toBe(parked.revisionOrderCount - received.size);
+    expect(parked.blockedOrderCount).toBeGreaterThan(0);
+    expect(received.size).toBeGreaterThan(0);
+
+    await receiverIsBack(tenantId);
+    await stack.improvement.sweep();
+    await stack.improvement.settled();
+    const ended = await shown(run, tenantId);
+    expect(identityOf(ended)).toEqual(identityOf(run));
+    expect(ended.status).toMatch(/^completed/);
+    expect(ended).toMatchObject({
+      revisionOrderCount: parked.revisionOrderCount,
+      blockedOrderCount: 0,
+      alignmentRecordCount: ended.namedSourceCount,
+    });
+    expect(await receiptBytes(ended)).toBe(ended.receipt!.sha256);
+  });
+});
+
+function receiverIsBack(tenantId = AURORA): Promise<unknown> {
+  return stack.control('PATCH', 'entities', {
+    tenantId,
+    entity: 'blueprint.receiver',
+    id: of(tenantId).administration('autumn-gate'),
+    changes: [{ pointer: '/status', value: 'available' }],
+  });
+}
+
+it('of everything that a run can lack it needs nothing: a test that no named source is of, no tripped threshold [RP-149, RP-150]', async () => {
+  const [alone, quiet] = await Promise.all([
+    request('no-named-source').succeed(),
+    request('nothing-trips').succeed(),
+  ]);
+  await stack.improvement.settled();
+  expect(await shown(alone.run)).toMatchObject({
+    status: 'completed',
+    namedSourceCount: 0,
+    sourceKeys: [],
+    alignmentRecordCount: 0,
+  });
+  expect(await shown(quiet.run)).toMatchObject({ status: 'completed', revisionOrderCount: 0 });
+});
+
+it('shows its counts grow while it is under way, and neither receipt nor end before it has one [RP-145, RP-150, RP-154, RP-155]', async () => {
+  stack.improvement.pause();
+  const { run } = await request('spring-gate').succeed();
+  const queued = await shown(run);
+  const { id, method } = operations.readAlignmentCrosswalk;
+  await stack.fault({ operation: id, method, kind: 'latency', milliseconds: FOREVER_MS, skip: 1 });
+  stack.improvement.resume();
+  await stack.faultsStruck();
+  const analyzing = await shown(run);
+  expect(await stack.killWorkers(analyzeRun.operationId)).toBe(1);
+  await stack.improvement.settled();
+  const ended = await shown(run);
+  const seen = [queued, analyzing, ended];
+  expect(seen.map(({ status }) => status)).toEqual(['queued', 'analyzing', 'completed']);
+  expect(seen.map(({ alignmentRecordCount }) => alignmentRecordCount)).toEqual([
+    0,
+    1,
+    ended.namedSourceCount,
+  ]);
+  expect(analyzing.revisionOrderCount).toBeGreaterThan(0);
+  expect(analyzing.revisionOrderCount).toBeLessThan(ended.revisionOrderCount);
+  expect(seen.map(({ receipt }) => receipt !== null)).toEqual([false, false, true]);
+  expect(seen.map(({ completedAt }) => completedAt !== null)).toEqual([false, false, true]);
+});
+
+describe('a repetition', () => {
+  it('gives the same run as it is then, and says that it is one [RP-142, RP-287, RP-293]', async () => {
+    stack.improvement.pause();
+    const analysis = request('spring-gate');
+    const first = await analysis.succeed();
+    const second = await analysis.succeed();
+    await workOn();
+    const third = await analysis.succeed();
+    expect([first, second, third].map(({ replayed }) => replayed)).toEqual([false, true, true]);
+    expect([first, second, third].map(({ run }) => run.status)).toEqual(['queued', 'queued', 'completed']);
+    for (const { run } of [second, third]) expect(identityOf(run)).toEqual(identityOf(first.run));
+    expect(third.run.receipt).not.toBeNull();
+    expect(third.run.requestId).not.toBe(first.run.requestId);
+    expect(await receiptBytes(third.run)).toBe(third.run.receipt!.sha256);
+    const now = await shown(first.run);
+    expect(countsOf(third.run)).toEqual(countsOf(now));
+    expect(identityOf(third.run)).toEqual(identityOf(now));
+  });
+
+  it('changes nothing of a run that has ended, and asks no receiver [RP-142, RP-293]', async () => {
+    const analysis = request('spring-gate');
+    const { run } = await analysis.succeed();
+    await stack.improvement.settled();
+    const before = await of(AURORA).records.items();
+    const { calls } = await callsDuring(stack, async () => {
+      await analysis.succeed();
+      await stack.improvement.settled();
+    });
+    expect(await of(AURORA).records.items()).toEqual(before);
+    expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
+    expect((await shown(run)).status).toBe('completed');
+  });
+
+  it('gives the run of its pins, whatever the owners publish and release afterwards [RP-142, RP-144, RP-146, RP-293]', async () => {
+    stack.improvement.pause();
+    const analysis = request('spring-gate');
+    const first = await analysis.succeed();
+    const changed = { tenantId: AURORA, id: first.run.administrationId };
+    await stack.control('PATCH', 'entities', {
+      ...changed,
+      entity: 'analytics.administration_analysis',
+      changes: [
+        { pointer: '/version', value: 'published-later' },
+        { pointer: '/metrics', value: [] },
+      ],
+    });
+    await stack.control('PATCH', 'entities', {
+      ...changed,
+      entity: 'administration.administration',
+      changes: [{ pointer: '/status', value: 'reopened' }],
+    });
+    await choosePolicy(stack, AURORA, 'a-policy-of-tomorrow');
+    const second = await analysis.succeed();
+    expect(second.replayed).toBe(true);
+    expect(identityOf(second.run)).toEqual(identityOf(first.run));
+    await choosePolicy(stack, AURORA, first.run.analysisPolicyId);
+  });
+
+  it('under another key, on another administration or in another tenant is another run [RP-142, RP-292]', async () => {
+    const key = randomUUID();
+    const given = [
+      await request('spring-gate', { key }).succeed(),
+      await request('spring-gate').succeed(),
+      await request('school-gate', { key }).succeed(),
+      await request('spring-gate', { key, tenantId: 'tenant-borealis' }).succeed(),
+    ];
+    expect(given.map(({ replayed }) => replayed)).toEqual(given.map(() => false));
+    expect(new Set(given.map(({ run }) => run.improvementRunId)).size).toBe(given.length);
+  });
+
+  it('twenty times at once is one run, and one of each order at its receiver [RP-292, RP-293]', async () => {
+    const analysis = request('spring-gate');
+    const before = (await of(AURORA).records.items()).length;
+    stack.improvement.pause();
+    const given = await Promise.all(Array.from({ length: 20 }, () => analysis.succeed()));
+    expect(new Set(given.map(({ run }) => run.improvementRunId)).size).toBe(1);
+    expect(given.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    // The run, its pins, and its place among the open ones.
+    expect((await of(AURORA).records.items()).length).toBe(before + 3);
+    await workOn();
+    const [{ run } = given[0]!] = given;
+    const { orders } = await of(AURORA).progress({
+      tenantId: AURORA,
+      improvementRunId: run.improvementRunId,
+    });
+    expect(new Set(orders.map(({ status }) => status))).toEqual(new Set(['accepted']));
+    await of(AURORA).endedWell(run.administrationId, {
+      tenantId: AURORA,
+      improvementRunId: run.improvementRunId,
+    });
+  }, 60_000);
+
+  it('wakes its run where that waits for a receiver, without the sweeper [RP-217, RP-293]', async () => {
+    const analysis = request('autumn-gate');
+    const { run } = await analysis.succeed();
+    await stack.improvement.settled();
+    expect((await analysis.succeed()).run.status).toBe('blocked_upstream');
+    await stack.improvement.settled();
+    await receiverIsBack();
+    const woken = await analysis.succeed();
+    expect([woken.run.improvementRunId, woken.run.status]).toEqual([
+      run.improvementRunId,
+      'blocked_upstream',
+    ]);
+    await stack.improvement.settled();
+    expect((await shown(run)).status).toMatch(/^completed/);
+  });
+
+  it('under another key wakes what waits on the same administration, and nothing else [RP-217]', async () => {
+    const { run: waiting } = await request('autumn-gate').succeed();
+    const { run: borealis } = await request('autumn-gate', { tenantId: 'tenant-borealis' }).succeed();
+    await stack.improvement.settled();
+    await receiverIsBack();
+    await receiverIsBack('tenant-borealis');
+    await request('spring-gate').succeed();
+    await stack.improvement.settled();
+    expect((await shown(waiting)).status).toBe('blocked_upstream');
+    await request('autumn-gate').succeed();
+    await stack.improvement.settled();
+    expect((await shown(waiting)).status).toMatch(/^completed/);
+    expect((await shown(borealis, 'tenant-borealis')).status).toBe('blocked_upstream');
+  });
+});
+
+describe('the budget', () => {
+  const SLOW_MS = 200;
+  /** Who is not named by the administration itself costs the most. */
+  const byClass = () => ({ claims: { classSourcedIds: of(AURORA).caller.fixtures(AURORA).classes } });
+  const taken = (calls: Awaited<ReturnType<typeof callsDuring>>['calls']) => {
+    const slow = calls.filter(({ startedAt, endedAt }) => endedAt - startedAt >= SLOW_MS);
+    return { calls: countedCalls(calls), depth: depthOf(slow) };
+  };
+
+  it('of an analysis is what one takes whose owners agree late, and a repetition takes less [RP-001]', async () => {
+    stack.improvement.pause();
+    const analysis = request('spring-gate');
+    const { id: operation } = operations.readAnalysisArtifact;
+    await stack.fault({ operation, kind: 'version_drift' });
+    await slowDown(stack, SLOW_MS);
+    const first = await callsDuring(stack, () => analysis.send(byClass()));
+    expect(analyzed(first.result).run.status).toBe('queued');
+    expect(taken(first.calls)).toEqual(route.budget);
+    const again = await callsDuring(stack, () => analysis.send(byClass()));
+    expect(analyzed(again.result).replayed).toBe(true);
+    expect(taken(again.calls)).toEqual({ calls: 6, depth: 2 });
+  });
+
+  it('of a run is what one takes that the claims do not name, and of which all evidence is shown amiss once [RP-001]', async () => {
+    stack.improvement.pause();
+    const { run } = await request('spring-gate').succeed();
+    await slowDown(stack, SLOW_MS);
+    const read = (call = {}) =>
+      callsDuring(stack, () => readRun(of(AURORA).caller, run.improvementRunId, call));
+    expect(taken((await read()).calls)).toEqual({ calls: 5, depth: 1 });
+    expect(taken((await read(byClass())).calls)).toEqual({ calls: 6, depth: 2 });
+    await stack.control('DELETE', 'faults');
+    const [sources, artifacts] = [operations.readAlignmentSources.id, operations.readAnalysisArtifact.id];
+    await stack.fault({ operation: sources, kind: 'status', status: 404 });
+    await stack.fault({ operation: artifacts, kind: 'status', status: 404, times: 4 });
+    await slowDown(stack, SLOW_MS);
+    const { result, calls } = await read(byClass());
+    expect(analyzed(result).run.status).toBe('queued');
+    // What a fault strikes is not slow, and one wave more.
+    const { calls: most, depth } = taken(calls);
+    expect({ calls: most, depth: depth + 1 }).toEqual(readImprovementRun.budget);
+  });
+});
+
+describe('what is kept', () => {
+  it('of the requests is digests, states, times and the operation, for 24 hours; of the runs ids, versions, digests, states and times [RP-029, RP-335]', async () => {
+    const analysis = request('spring-gate');
+    const { run } = await analysis.succeed();
+    await request('school-gate').succeed();
+    await request('autumn-gate').succeed();
+    await stack.improvement.settled();
+    await analysis.succeed();
+    expect(await analysis.record()).toMatchObject({ state: 'completed', terminalStatus: 200 });
+
+    const items = await control.items();
+    const names = new Set(items.flatMap((item) => Object.keys(item)));
+    expect([...names].toSorted()).toEqual([
+      'attemptId',
+      'createdAt',
+      'hash',
+      'id',
+      'leaseUntil',
+      'operationId',
+      'purgeAt',
+      'state',
+      'terminalStatus',
+    ]);
+    const text = JSON.stringify(items);
+    for (const fact of [run.administrationId, run.improvementRunId, analysis.key, AURORA, 'queued'])
+      expect(text).not.toContain(fact);
+    for (const item of items as readonly Record<'createdAt' | 'purgeAt', { readonly N: string }>[])
+      expect(Number(item.purgeAt.N) * 1000 - Number(item.createdAt.N)).toBeGreaterThanOrEqual(
+        24 * 60 * 60 * 1000,
+      );
+
+    const records = await of(AURORA).records.items();
+    expect(records.length).toBeGreaterThan(20);
+    expect(undeclaredIn(records)).toEqual([]);
+  });
+
+  it('is neither an id nor a key, a token or a signature in any line of the log', async () => {
+    const from = stack.logs().length;
+    const analysis = request('spring-gate');
+    const { run } = await analysis.succeed();
+    await stack.improvement.settled();
+    const { run: ended } = await analysis.succeed();
+    await shown(run);
+    await analysis.send({ claims: {} });
+    await analysis.send({ query: `?administrationId=${run.administrationId}` });
+    await readRun(of(AURORA).caller, run.improvementRunId, { claims: {} });
+    await stack.fault({ operation: operations.readAnalysisArtifact.id, kind: 'down', times: 100 });
+    await analysis.send();
+    await readRun(of(AURORA).caller, run.improvementRunId);
+    await fetch(ended.receipt!.downloadUrl);
+    const lines = stack.logs().slice(from);
+    const text = JSON.stringify(lines);
+    expect(text).toContain('OPERATION_SETTLED');
+    const { orders } = await of(AURORA).progress({
+      tenantId: AURORA,
+      improvementRunId: run.improvementRunId,
+    });
+    for (const fact of [
+      AURORA,
+      run.administrationId,
+      run.contentTestSpecId,
+      ...run.sourceKeys,
+      ...run.sources.map(({ resourceId }) => resourceId),
+      ...orders.map(({ revisionOrderId }) => revisionOrderId),
+      analysis.key,
+      ended.receipt!.sha256,
+      new URL(ended.receipt!.downloadUrl).searchParams.get('signature')!,
+    ])
+      expect(text).not.toContain(fact);
+    // A worker says which run it has been at work on: by nothing else could an operator find it.
+    const ofRoutes = lines.filter(({ function: name }) => name !== analyzeRun.operationId);
+    expect(JSON.stringify(ofRoutes)).not.toContain(run.improvementRunId);
+    expect(text).not.toMatch(/Bearer|eyJ[\w-]{8,}/);
+  });
+});

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
+import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import type { RunKey } from '#shared/improvement/records.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import * as operations from '#shared/platform/operations.ts';
+import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { ownerBytes } from '#test/support/owner-bytes.ts';
+import { expectProven, fetchReceipt, runReceiptOf } from '#test/support/receipts.ts';
+import type { FetchedReceipt } from '#test/support/receipts.ts';
+import { reportsAnswerOf } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// The receipts of whole runs and of each of their sources, as clients fetch them through the links that the bundled functions give.
+
+const names = ['spring-gate', 'school-gate', 'refused-by-bank'] as const;
+
+let stack: TestStack;
+const tenants = new Map<string, { readonly runs: ImprovementRuns; readonly keys: readonly RunKey[] }>();
+beforeAll(async () => {
+  stack = await startTestStack();
+  for (const tenantId of localTenantIds) {
+    const runs = openImprovementRuns(stack, tenantId);
+    const keys: RunKey[] = [];
+    for (const name of names) keys.push(await runs.analyze(runs.administration(name)));
+    tenants.set(tenantId, { runs, keys });
+  }
+  await stack.improvement.settled();
+});
+afterAll(async () => {
+  for (const { runs } of tenants.values()) runs.close();
+  await stack.close();
+});
+
+/** A link with the moment at which it was given. */
+interface Given {
+  readonly link: ReceiptLink;
+  /** Of the response that gave it. */
+  readonly observedAt: string;
+}
+
+async function linksOf(tenantId: string, key: RunKey): Promise<readonly Given[]> {
+  const { runs } = tenants.get(tenantId)!;
+  const run = await runs.read(key);
+  const given: Given[] = [{ link: run.receipt!, observedAt: run.observedAt }];
+  for (const sourceKey of run.sourceKeys) {
+    const reply = await runs.caller.call(readAlignmentReport, {
+      tenantId,
+      path: { improvementRunId: key.improvementRunId, sourceKey },
+    });
+    expect(reportsAnswerOf(reply)).toBe('200');
+    const { receipt, observedAt } = alignmentReport.parse(JSON.parse(reply.text));
+    given.push({ link: receipt, observedAt });
+  }
+  return given;
+}
+
+/** Every bundle of a tenant’s runs, and with each the bytes of all that the run is pinned to. */
+async function bundlesOf(tenantId: string) {
+  const { runs, keys } = tenants.get(tenantId)!;
+  const all: (FetchedReceipt & { readonly files: readonly Uint8Array[] })[] = [];
+  for (const key of keys) {
+    const { pins } = (await runs.progress(key)).run;
+    const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = pins;
+    const { readAlignmentSources, readAlignmentCrosswalk, readAnalysisArtifact } = operations;
+    const comparisons = pins.sources.flatMap(({ comparison }) =>
+      comparison === null || comparison === 'missing' ? [] : [comparison],
+    );
+    const files = await Promise.all([
+      ownerBytes(stack, tenantId, readAlignmentSources, { path: { testSpecId }, query: { version } }),
+      ...pins.sources.map(({ crosswalk }) =>
+        ownerBytes(stack, tenantId, readAlignmentCrosswalk, {
+          path: { testSpecId, crosswalkId: crosswalk.ref },
+          query: { version },
+        }),
+      ),
+      ...[...pins.metrics.flatMap(({ artifact }) => artifact ?? []), ...comparisons].map(({ ref }) =>
+        ownerBytes(stack, tenantId, readAnalysisArtifact, { path: { artifactRef: ref } }),
+      ),
+    ]);
+    const fetched: FetchedReceipt[] = [];
+    for (const { link } of await linksOf(tenantId, key)) fetched.push(await fetchReceipt(link));
+    for (const one of fetched) all.push({ ...one, files: [...files, ...fetched.map(({ bytes }) => bytes)] });
+  }
+  return all;
+}
+
+describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
+  it('lie under links that are nothing but a digest, an expiry and a signature, and good for a while yet [RP-153, RP-210, RP-212, RP-213]', async () => {
+    for (const key of tenants.get(tenantId)!.keys)
+      for (const { link, observedAt } of await linksOf(tenantId, key)) {
+        expect(['application/json', 'application/zip']).toContain(link.mediaType);
+        const url = new URL(link.downloadUrl);
+        expect(`${url.origin}${url.pathname}`).toBe(`${stack.urls.receiptsUrl}/${link.sha256}`);
+        expect([...url.searchParams.keys()]).toEqual(['expires', 'signature']);
+        expect([url.username, url.password, url.hash]).toEqual(['', '', '']);
+        expect(Number(url.searchParams.get('expires')) * 1000).toBe(Date.parse(link.expiresAt));
+        expect(link.expiresAt > observedAt).toBe(true);
+        expect(Date.parse(link.expiresAt)).toBeGreaterThan(Date.now());
+        // Whatever the signature holds, it is not to be read.
+        const signature = url.searchParams.get('signature')!;
+        const read = signature.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+        for (const known of [tenantId, key.improvementRunId, link.sha256, 'application/json'])
+          expect(read.join('|')).not.toContain(known);
+      }
+  });
+
+  it('are the same bytes at every fetch, and by the digest that they have [RP-211]', async () => {
+    const [key] = tenants.get(tenantId)!.keys;
+    const [first, second] = [await linksOf(tenantId, key!), await linksOf(tenantId, key!)];
+    expect(second.map(({ link }) => link.sha256)).toEqual(first.map(({ link }) => link.sha256));
+    expect(new Set(first.map(({ link }) => link.sha256)).size).toBe(first.length);
+    for (const { link } of [...first, ...second]) {
+      const { bytes } = await fetchReceipt(link);
+      expect(sha256Hex(bytes)).toBe(link.sha256);
+    }
+  });
+
+  it('are proven by the artifacts of their owners: every decision follows from them, and no other does [RP-199, RP-215]', async () => {
+    for (const { receipt, files } of await bundlesOf(tenantId)) expectProven(receipt, files);
+  });
+
+  it('hold versions, references, contributions, decisions, the orders’ lives, acknowledgements and omissions [RP-152, RP-215]', async () => {
+    const { runs, keys } = tenants.get(tenantId)!;
+    const omitted = new Set<string>();
+    for (const key of keys) {
+      const shown = await runs.read(key);
+      const { run, orders } = await runs.progress(key);
+      const receipt = await runReceiptOf(shown.receipt!);
+      expect(receipt).toMatchObject({
+        tenantId,
+        improvementRunId: key.improvementRunId,
+        administrationId: run.administrationId,
+        contentTestSpecVersion: shown.contentTestSpecVersion,
+        analysisPolicy: stack.worlds.get(tenantId)!.analysisPolicy.document,
+        omissions: shown.omissions,
+      });
+      for (const name of receipt.omissions) omitted.add(name);
+      expect(receipt.sources.map(({ sourceKey }) => sourceKey)).toEqual(shown.sourceKeys);
+      const held = await runs.received(run.administrationId);
+      expect(receipt.orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
+        orders.map(({ revisionOrderId }) => revisionOrderId),
+      );
+      for (const order of receipt.orders) {
+        const { decision, receiptId, module } = held.get(order.revisionOrderId)!;
+        expect(order).toMatchObject({
+          status: decision,
+          targetModule: module,
+          receipt: { service: module, resourceId: receiptId },
+        });
+      }
+    }
+    expect(omitted.size).toBeGreaterThan(1);
+  });
+
+  it('hold no observed value, no credential and no learner [RP-216]', async () => {
+    const { students, platform, tokens } = secretsOf(tenantId);
+    const observed = observedIn(tenantId);
+    expect([students.length > 10, observed.length > 10]).toEqual([true, true]);
+    for (const { bytes } of await bundlesOf(tenantId)) {
+      const text = Buffer.from(bytes).toString();
+      for (const secret of [...students, ...platform, ...tokens]) expect(text).not.toContain(secret);
+      expect(text).not.toMatch(/eyJ[\w-]+\.|Bearer|"(token|jwt|authorization|signature)"/i);
+      expect(text).not.toMatch(
+        /"(observedMetric|measures|populationCount|sampleCount|agreementCount|\w+PassCount)"/,
+      );
+      for (const value of observed)
+        expect([value, numbersIn(JSON.parse(text)).has(value)]).toEqual([value, false]);
+    }
+  });
+
+  it('are given by their links to nobody who changes them into another tenant’s [RP-212, RP-316]', async () => {
+    const [other = ''] = localTenantIds.filter((id) => id !== tenantId);
+    const mine = await linksOf(tenantId, tenants.get(tenantId)!.keys[0]!);
+    const theirs = await linksOf(other, tenants.get(other)!.keys[0]!);
+    expect(theirs.length).toBeGreaterThan(1);
+    for (const { link } of mine)
+      for (const { link: foreign } of theirs) {
+        const url = link.downloadUrl.replace(link.sha256, foreign.sha256);
+        const response = await fetch(url);
+        expect([response.status, response.headers.get('content-type')]).toEqual([
+          404,
+          'application/problem+json',
+        ]);
+      }
+  });
+});
+
+/** What of a tenant must stand in no receipt: its learners, its profile’s token, and whoever acts for it. */
+function secretsOf(tenantId: string) {
+  const { platform, fixtures } = stack.worlds.get(tenantId)!;
+  const { students, special } = fixtures.reports;
+  return {
+    students: [...new Set([...platform.students, ...students, ...special.studentsDeleted])],
+    platform: Object.values(platform.credentials),
+    tokens: Object.values(fixtures.reports.attempts),
+  };
+}
+
+/** The observed values that cannot be taken for anything else: those with a fraction that no weight or threshold has. */
+function observedIn(tenantId: string): readonly number[] {
+  const { platform, analysisPolicy } = stack.worlds.get(tenantId)!;
+  const { runs } = tenants.get(tenantId)!;
+  const ids = names.map((name) => runs.administration(name));
+  const own = platform.reports.analysisArtifacts.flatMap((artifact) =>
+    artifact.kind === 'metric' && ids.includes(artifact.administrationId)
+      ? artifact.rows.flatMap(({ measures }) => measures.map(({ value }) => value))
+      : [],
+  );
+  const elsewhere = new Set([
+    ...analysisPolicy.document.triggers.map(({ threshold }) => threshold.value),
+    ...platform.reports.alignmentCrosswalks.flatMap(({ requirements }) =>
+      requirements.map(({ weight }) => weight),
+    ),
+  ]);
+  return [...new Set(own)].filter((value) => !Number.isInteger(value) && !elsewhere.has(value));
+}
+
+/** Every number of a JSON value. */
+function numbersIn(value: unknown, found = new Set<number>()): ReadonlySet<number> {
+  if (typeof value === 'number') found.add(value);
+  if (typeof value === 'object' && value !== null)
+    for (const member of Object.values(value)) numbersIn(member, found);
+  return found;
+}

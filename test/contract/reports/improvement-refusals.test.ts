@@ -1,0 +1,554 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { offlineRelease, parseGates } from '#lib/gates.ts';
+import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import { routes } from '#shared/contract/routes.ts';
+import * as operations from '#shared/platform/operations.ts';
+import { isReleased } from '#shared/release/release-state.ts';
+import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
+import type { Analysis } from '#test/support/analyses.ts';
+import { openControlRecords } from '#test/support/control-records.ts';
+import type { ControlRecords } from '#test/support/control-records.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { callRaw } from '#test/support/raw-call.ts';
+import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// What may not be analyzed and which runs may not be read, over the bundled functions: nothing is given away, and no run begun.
+
+let stack: TestStack;
+let control: ControlRecords;
+let aurora: ImprovementRuns;
+let borealis: ImprovementRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  control = openControlRecords(stack);
+  aurora = openImprovementRuns(stack, AURORA);
+  borealis = openImprovementRuns(stack, BOREALIS);
+  // A run that has begun is enough here: nobody works on it.
+  stack.improvement.pause();
+});
+beforeEach(() => stack.control('POST', 'reset'));
+afterAll(async () => {
+  aurora.close();
+  borealis.close();
+  control.close();
+  await stack.close();
+});
+
+const AURORA = 'tenant-aurora';
+const BOREALIS = 'tenant-borealis';
+const NOBODYS = 'nobodys-administration';
+type Claims = NonNullable<GatewayCall['claims']>;
+
+const request = (administrationId: string, key?: string): Analysis =>
+  analysisOf({ caller: aurora.caller, control }, AURORA, administrationId, key);
+const idOf = (name: string): string => aurora.administration(name);
+
+/** An administration as its owner holds it. */
+function held(name: string) {
+  const id = idOf(name);
+  return stack.worlds
+    .get(AURORA)!
+    .platform.reports.administrations.find(({ administrationId }) => administrationId === id)!;
+}
+
+/** The answer in one line, with the places that it finds fault with. */
+function refusalOf(reply: GatewayReply): string {
+  const places = reply.status < 400 ? [] : (reportsProblemOf(reply).fieldErrors ?? []);
+  return [reportsAnswerOf(reply), ...places.map(({ pointer, code }) => `${pointer} ${code}`)].join(' ');
+}
+
+/** Fails unless something begins no run. */
+async function beginningNoRun<T>(work: () => Promise<T>): Promise<T> {
+  const before = await aurora.records.items();
+  const result = await work();
+  expect(await aurora.records.items()).toEqual(before);
+  return result;
+}
+
+/** Fails unless something begins neither a run nor an operation. */
+async function leavingNoTrace<T>(work: () => Promise<T>): Promise<T> {
+  const before = await control.items();
+  const result = await beginningNoRun(work);
+  expect(await control.items()).toEqual(before);
+  return result;
+}
+
+/** The answer to an analysis that is refused, for which nobody is asked for more than it needs. */
+async function refused(analysis: Analysis, changes?: GatewayCall): Promise<GatewayReply> {
+  const { result, calls } = await callsDuring(stack, () => analysis.send(changes));
+  expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
+  expect(result.headers.has('idempotent-replayed')).toBe(false);
+  return result;
+}
+
+const ASKED_FOR_SCOPE = [operations.readAdministration.id];
+
+describe('claims', () => {
+  /** Claims each of which alone lets its bearer in. */
+  const opening = (name: string): readonly Claims[] => {
+    const { administrationId, classSourcedId, schoolSourcedId } = held(name);
+    return [
+      { administrationIds: ['another', administrationId] },
+      ...(classSourcedId === null ? [] : [{ classSourcedIds: ['another', classSourcedId] }]),
+      ...(schoolSourcedId === null ? [] : [{ schoolSourcedIds: ['another', schoolSourcedId] }]),
+    ];
+  };
+
+  it.each(['spring-gate', 'school-gate'])(
+    'let in who names the administration, its class or its school, each alone: %s [RP-259, RP-266, RP-290, RP-314]',
+    async (name) => {
+      expect(opening(name)).toHaveLength(2);
+      for (const claims of opening(name)) {
+        const { run } = await request(idOf(name)).succeed({ claims });
+        for (const reading of opening(name)) {
+          const reply = await readRun(aurora.caller, run.improvementRunId, { claims: reading });
+          expect(reportsAnswerOf(reply)).toBe('200');
+        }
+      }
+    },
+  );
+
+  it('that name the administration are enough for its runs; for others its owner is asked, and the run has the receipt [RP-006, RP-007, RP-266]', async () => {
+    const [named, byClass] = opening('spring-gate');
+    const { run } = await request(idOf('spring-gate')).succeed();
+    const read = async (claims: Claims) => {
+      const { result, calls } = await callsDuring(stack, () =>
+        readRun(aurora.caller, run.improvementRunId, { claims }),
+      );
+      return {
+        asked: calls.some(({ operation }) => operation === operations.readAdministration.id),
+        services: analyzed(result).run.sources.map(({ service }) => service),
+      };
+    };
+    const evidence = ['blueprint', 'analytics', 'analytics', 'analytics', 'analytics'];
+    expect(await read(named!)).toEqual({ asked: false, services: evidence });
+    expect(await read(byClass!)).toEqual({ asked: true, services: ['unknown', ...evidence] });
+  });
+
+  /** Claims that come close to those and are none. */
+  const closeTo = (name: string): readonly (readonly [string, Claims])[] => {
+    const { administrationId, classSourcedId, schoolSourcedId } = held(name);
+    const { students } = aurora.caller.fixtures(AURORA);
+    const place = classSourcedId ?? schoolSourcedId ?? '';
+    return [
+      ['no claim', {}],
+      ['empty claims', { administrationIds: [], classSourcedIds: [], schoolSourcedIds: [] }],
+      ['others', { administrationIds: ['a'], classSourcedIds: ['b'], schoolSourcedIds: ['c'] }],
+      ['all students', { studentIds: students }],
+      [
+        'its id in another claim',
+        {
+          classSourcedIds: [administrationId],
+          schoolSourcedIds: [administrationId],
+          studentIds: [administrationId],
+        },
+      ],
+      [
+        'its class or school in another claim',
+        {
+          administrationIds: [place],
+          [classSourcedId === null ? 'classSourcedIds' : 'schoolSourcedIds']: [place],
+        },
+      ],
+      [
+        'its id in another form',
+        {
+          administrationIds: [
+            administrationId.toUpperCase(),
+            ` ${administrationId}`,
+            '*',
+            administrationId.slice(0, -1),
+          ],
+        },
+      ],
+      ['a role', { role: 'admin' }],
+    ];
+  };
+
+  it.each(['spring-gate', 'school-gate', 'open-gate', 'without-analysis'])(
+    'that do not name it leave nothing to see of %s but what nobody has, and its owner alone is asked [RP-261, RP-314, RP-316, RP-317]',
+    async (name) => {
+      const { result: absent, calls: asked } = await callsDuring(stack, () =>
+        request(NOBODYS).send({ claims: { administrationIds: [NOBODYS] } }),
+      );
+      expect(reportsAnswerOf(absent)).toBe('404 not-found');
+      expect(asked.map(({ operation }) => operation)).toEqual(ASKED_FOR_SCOPE);
+      await leavingNoTrace(async () => {
+        for (const [what, claims] of closeTo(name)) {
+          const { result, calls } = await callsDuring(stack, () => request(idOf(name)).send({ claims }));
+          expect([what, reportsAnswerOf(result)]).toEqual([what, '404 not-found']);
+          expect(indistinguishable(result)).toEqual(indistinguishable(absent));
+          expect(calls.map(({ operation }) => operation)).toEqual(ASKED_FOR_SCOPE);
+        }
+      });
+    },
+  );
+
+  it('that name another tenant’s administration, its class or its school are worth nothing here [RP-024, RP-261, RP-267, RP-316]', async () => {
+    const theirs = borealis.administration('spring-gate');
+    const { run } = await analysisOf({ caller: borealis.caller, control }, BOREALIS, theirs).succeed();
+    const { classes, administrations, schools } = borealis.caller.fixtures(BOREALIS);
+    const claims: Claims = {
+      administrationIds: [...administrations, NOBODYS],
+      classSourcedIds: classes,
+      schoolSourcedIds: schools.map(({ schoolSourcedId }) => schoolSourcedId),
+    };
+    const { result: hidden, calls } = await callsDuring(stack, () =>
+      leavingNoTrace(() => request(theirs).send({ claims })),
+    );
+    const absent = await request(NOBODYS).send({ claims });
+    expect(reportsAnswerOf(hidden)).toBe('404 not-found');
+    expect(indistinguishable(hidden)).toEqual(indistinguishable(absent));
+    expect(calls.map(({ operation, tenantId }) => [operation, tenantId])).toEqual([
+      [operations.readAdministration.id, AURORA],
+    ]);
+
+    const read = (improvementRunId: string) => readRun(aurora.caller, improvementRunId, { claims });
+    const foreign = await callsDuring(stack, () => read(run.improvementRunId));
+    const nobodys = await callsDuring(stack, () => read('run_00000000-0000-8000-8000-000000000000'));
+    expect(reportsAnswerOf(foreign.result)).toBe('404 not-found');
+    expect(indistinguishable(foreign.result)).toEqual(indistinguishable(nobodys.result));
+    expect([...foreign.calls, ...nobodys.calls]).toEqual([]);
+  });
+
+  it.each(['spring-gate', 'school-gate'])(
+    'that do not name the administration of a run hide it like nobody’s, and no evidence is read for it: %s [RP-267, RP-314, RP-316]',
+    async (name) => {
+      const { run } = await request(idOf(name)).succeed();
+      const absent = await readRun(aurora.caller, `${run.improvementRunId}0`);
+      expect(reportsAnswerOf(absent)).toBe('404 not-found');
+      for (const [what, claims] of closeTo(name)) {
+        const { result, calls } = await callsDuring(stack, () =>
+          readRun(aurora.caller, run.improvementRunId, { claims }),
+        );
+        expect([what, reportsAnswerOf(result)]).toEqual([what, '404 not-found']);
+        expect(indistinguishable(result)).toEqual(indistinguishable(absent));
+        expect(calls.map(({ operation }) => operation)).toEqual(ASKED_FOR_SCOPE);
+      }
+    },
+  );
+
+  it('that no longer hold hide a run also from who has begun it, and a repetition too [RP-261, RP-267]', async () => {
+    const analysis = request(idOf('spring-gate'));
+    const { run } = await analysis.succeed();
+    expect(refusalOf(await analysis.send({ claims: {} }))).toBe('404 not-found');
+    expect(refusalOf(await readRun(aurora.caller, run.improvementRunId, { claims: {} }))).toBe(
+      '404 not-found',
+    );
+    expect((await analysis.succeed()).run.improvementRunId).toBe(run.improvementRunId);
+  });
+});
+
+describe('before anybody is asked', () => {
+  /** What the row or the token rules out. */
+  async function unheard(changes: GatewayCall): Promise<string> {
+    const { result, calls } = await callsDuring(stack, () => request(idOf('spring-gate')).send(changes));
+    expect(calls).toEqual([]);
+    expect(result.text).not.toContain(idOf('spring-gate'));
+    return refusalOf(result);
+  }
+
+  it('a caller needs a token, and the permission of the route: to write for an analysis, to read for a run [RP-259, RP-266, RP-312]', async () => {
+    const { run } = await request(idOf('spring-gate')).succeed();
+    const read = async (call: GatewayCall): Promise<string> => {
+      const { result, calls } = await callsDuring(stack, () =>
+        readRun(aurora.caller, run.improvementRunId, call),
+      );
+      expect(calls).toEqual([]);
+      return refusalOf(result);
+    };
+    const stranger = { headers: { Authorization: 'Bearer no.such.token' } };
+    expect([await leavingNoTrace(() => unheard(stranger)), await read(stranger)]).toEqual([
+      '401 authentication-required',
+      '401 authentication-required',
+    ]);
+    for (const scopes of [[], ['reports'], ['reports:*'], ['mastery:run']])
+      expect([await unheard({ scopes }), await read({ scopes })]).toEqual([
+        '403 authorization-denied',
+        '403 authorization-denied',
+      ]);
+    expect(await unheard({ scopes: ['reports:read'] })).toBe('403 authorization-denied');
+    expect(await read({ scopes: ['reports:write'] })).toBe('403 authorization-denied');
+  });
+
+  it('the key has to be there, once, and 1 to 255 visible ASCII characters [RP-260, RP-291]', async () => {
+    expect(await leavingNoTrace(() => unheard({ key: null }))).toBe(
+      '400 validation /headers/idempotency-key required',
+    );
+    for (const key of ['', ' ', 'x'.repeat(256), 'a b', 'a\tb', 'a\u00e9'])
+      expect([key, await unheard({ key: null, headers: { 'Idempotency-Key': key } })]).toEqual([
+        key,
+        expect.stringMatching(/^400 validation \/headers\/idempotency-key [a-z-]+$/),
+      ]);
+    for (const key of ['x', 'x'.repeat(255), `"${'~'.repeat(253)}"`])
+      expect(reportsAnswerOf(await request(idOf('spring-gate'), key).send())).toBe('200');
+  });
+
+  /** A request line and headers of the test's own. */
+  async function raw(options: { body?: string; headers?: [string, string][]; query?: string }) {
+    const token = await stack.tokenFor(AURORA, ['reports:write'], {
+      administrationIds: [idOf('spring-gate')],
+    });
+    const target = `/v1/administrations/${idOf('spring-gate')}/improvement-runs:analyze${options.query ?? ''}`;
+    return callRaw(stack.urls.reportsUrl, target, {
+      method: 'POST',
+      headers: [['Authorization', `Bearer ${token}`], ...(options.headers ?? [['Idempotency-Key', 'raw']])],
+      ...(options.body === undefined ? {} : { body: options.body }),
+    });
+  }
+
+  it('the key may not stand there twice, also not the same [RP-260, RP-291]', async () => {
+    for (const second of ['one', 'two']) {
+      const { result, calls } = await callsDuring(stack, () =>
+        raw({
+          headers: [
+            ['Idempotency-Key', 'one'],
+            ['Idempotency-Key', second],
+          ],
+        }),
+      );
+      expect(refusalOf(result)).toMatch(/^400 validation \/headers\/idempotency-key /);
+      expect(calls).toEqual([]);
+    }
+  });
+
+  it('there is no body, not an empty object and not one space; none at all and one of no bytes are the same [RP-260, RP-294]', async () => {
+    const bodies = ['{}', ' ', 'null', '[]', '\n', '\0', '{"analysisPolicyId":"mine"}', 'x'.repeat(300_000)];
+    await leavingNoTrace(async () => {
+      for (const body of bodies)
+        for (const type of ['application/json', 'text/plain'])
+          expect([body.slice(0, 30), await unheard({ body, headers: { 'Content-Type': type } })]).toEqual([
+            body.slice(0, 30),
+            '400 validation /body not-allowed',
+          ]);
+    });
+    const absent = analyzed(await raw({}));
+    const empty = analyzed(await raw({ body: '' }));
+    expect(empty.replayed).toBe(true);
+    expect(empty.run.improvementRunId).toBe(absent.run.improvementRunId);
+  });
+
+  it('neither route takes a parameter [RP-008, RP-294, RP-307, RP-309]', async () => {
+    const { run } = await request(idOf('spring-gate')).succeed();
+    for (const name of [
+      'view',
+      'limit',
+      'cursor',
+      'status',
+      'tenantId',
+      'analysisPolicyId',
+      'formulaVersion',
+    ]) {
+      const expected = `400 unsupported-parameter /query/${name} unsupported-parameter`;
+      expect(await unheard({ query: `?${name}=1` })).toBe(expected);
+      const { result, calls } = await callsDuring(stack, () =>
+        readRun(aurora.caller, run.improvementRunId, { query: `?${name}=1` }),
+      );
+      expect(refusalOf(result)).toBe(expected);
+      expect(calls).toEqual([]);
+    }
+  });
+
+  it('a reference has to be one [RP-049, RP-050, RP-281]', async () => {
+    const bad = ['a b', 'x'.repeat(256), '\u00a0', 'é'.repeat(128)];
+    for (const id of bad) {
+      expect([id, await unheard({ path: { administrationId: id } })]).toEqual([
+        id,
+        '400 validation /path/administrationId invalid-format',
+      ]);
+      expect([id, refusalOf(await readRun(aurora.caller, id))]).toEqual([
+        id,
+        '400 validation /path/improvementRunId invalid-format',
+      ]);
+    }
+    for (const id of ['x'.repeat(255), 'a/b', '%2F', '..%2F', 'é'.repeat(127), 'run#1', '__proto__', '\0']) {
+      const claims = { administrationIds: [id] };
+      expect([id, refusalOf(await refused(request(id), { claims }))]).toEqual([id, '404 not-found']);
+      expect([id, refusalOf(await readRun(aurora.caller, id, { claims }))]).toEqual([id, '404 not-found']);
+    }
+  });
+});
+
+/** Changes what an owner holds. */
+function change(entity: string, id: string, pointer: string, value: unknown): Promise<unknown> {
+  return stack.control('PATCH', 'entities', { tenantId: AURORA, entity, id, changes: [{ pointer, value }] });
+}
+
+describe('what nothing can be analyzed of', () => {
+  it.each([
+    ['open-gate', '503 dependency-incomplete unknown'],
+    ['without-analysis', '503 dependency-incomplete analytics'],
+    ['stale-analysis', '503 dependency-incomplete analytics'],
+    ['analysis-of-another-version', '409 source-version-conflict analytics'],
+  ])('%s: %s, and no run [RP-017, RP-144, RP-264, RP-265, RP-290, RP-333]', async (name, expected) => {
+    const analysis = request(idOf(name));
+    const reply = await beginningNoRun(() => refused(analysis));
+    expect(refusalOf(reply)).toBe(expected);
+    const { retryable, operationId } = reportsProblemOf(reply);
+    expect(retryable).toBe(true);
+    expect(reply.headers.has('retry-after')).toBe(true);
+    expect(await analysis.record()).toMatchObject({ state: 'started', operationId });
+  });
+
+  const gate = () => idOf('spring-gate');
+  const analyses = 'analytics.administration_analysis';
+  const sets = 'content.alignment_sources';
+  const world = () => stack.worlds.get(AURORA)!.platform.reports;
+  const analysisOfGate = () => world().analyses.find(({ administrationId }) => administrationId === gate())!;
+  const setOfGate = () => {
+    const { contentTestSpecId } = held('spring-gate');
+    return world().alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;
+  };
+  const spec = () => held('spring-gate').contentTestSpecId;
+  const administration = 'administration.administration';
+
+  it.each<[string, string, () => [string, string, string, unknown]]>([
+    [
+      'an administration in a state of its owner’s own',
+      '503 dependency-incomplete unknown',
+      () => [administration, gate(), '/status', 'SCORED'],
+    ],
+    [
+      'an analysis that is not known to be current',
+      '503 dependency-incomplete analytics',
+      () => [analyses, gate(), '/freshness', 'unknown'],
+    ],
+    [
+      'an analysis of another test',
+      '409 source-version-conflict analytics',
+      () => [analyses, gate(), '/contentTestSpecId', 'another'],
+    ],
+    [
+      'a metric that is named twice',
+      '503 dependency-incomplete analytics',
+      () => {
+        const { metrics } = analysisOfGate();
+        return [analyses, gate(), '/metrics', [...metrics, metrics[0]]];
+      },
+    ],
+    [
+      'a comparison that is named twice',
+      '503 dependency-incomplete analytics',
+      () => {
+        const { comparisons } = analysisOfGate();
+        return [analyses, gate(), '/comparisons', [...comparisons, comparisons[0]]];
+      },
+    ],
+    [
+      'an artifact of other bytes than its entry says',
+      '409 source-version-conflict analytics',
+      () => [analyses, gate(), '/metrics/0/artifact/sha256', '0'.repeat(64)],
+    ],
+    [
+      'an artifact of another metric than its entry says',
+      '409 source-version-conflict analytics',
+      () => {
+        const { metrics } = analysisOfGate();
+        return [analyses, gate(), '/metrics/0/artifact', metrics[1]!.artifact];
+      },
+    ],
+    [
+      'an artifact of another administration',
+      '409 source-version-conflict analytics',
+      () => {
+        const other = world().analyses.find(
+          ({ administrationId }) => administrationId === idOf('autumn-gate'),
+        )!;
+        return [analyses, gate(), '/metrics/0/artifact', other.metrics[0]!.artifact];
+      },
+    ],
+    [
+      'no named sources of that version',
+      '503 dependency-incomplete blueprint',
+      () => [sets, spec(), '/testSpecVersion', 'another'],
+    ],
+    [
+      'a source that is named twice',
+      '503 dependency-incomplete blueprint',
+      () => {
+        const { sources } = setOfGate();
+        return [sets, spec(), '/sources', [...sources, sources[0]]];
+      },
+    ],
+    [
+      'a source whose key no path can hold',
+      '503 dependency-incomplete blueprint',
+      () => [sets, spec(), '/sources/0/sourceKey', 'a b/c'],
+    ],
+  ])(
+    '%s: %s, and no run; afterwards, the same request begins one [RP-017, RP-144, RP-264, RP-265, RP-290, RP-333]',
+    async (_, expected, changed) => {
+      await change(...changed());
+      const analysis = request(gate());
+      expect(refusalOf(await beginningNoRun(() => refused(analysis)))).toBe(expected);
+      expect(await analysis.record()).toMatchObject({ state: 'started' });
+      await stack.control('POST', 'reset');
+      const { run, replayed } = await analysis.succeed();
+      expect([run.status, replayed]).toEqual(['queued', true]);
+    },
+  );
+
+  it('an administration that is not current: 503, and nothing is begun at all; afterwards, the same request begins a run [RP-017, RP-087, RP-265]', async () => {
+    await change(administration, gate(), '/freshness', 'stale');
+    const analysis = request(gate());
+    expect(refusalOf(await beginningNoRun(() => refused(analysis)))).toBe(
+      '503 dependency-incomplete unknown',
+    );
+    expect(await analysis.record()).toBeUndefined();
+    await stack.control('POST', 'reset');
+    const { run, replayed } = await analysis.succeed();
+    expect([run.status, replayed]).toEqual(['queued', false]);
+  });
+
+  it('a metric that Analytics does not hold is one that is not available, and no reason to begin no run [RP-160, RP-165, RP-166]', async () => {
+    await change('analytics.administration_analysis', gate(), '/metrics/0/artifact/artifactRef', 'nobodys');
+    const { run } = await request(gate()).succeed();
+    expect(run.metricStatuses[0]).toMatchObject({
+      metric: 'item_difficulty',
+      status: 'unavailable',
+      artifactRef: null,
+      reasonCode: 'owner_artifact_missing',
+    });
+    expect(run.omissions).toContain('item_difficulty');
+  });
+
+  it('without a released policy that the tenant’s profile names, its own or shared with it, there is no run; with it again, there is [RP-265, RP-294]', async () => {
+    const { analysisPolicyId } = stack.worlds.get(AURORA)!.fixtures.reports;
+    const theirs = stack.worlds.get(BOREALIS)!.fixtures.reports.analysisPolicyId;
+    const analysis = request(gate());
+    for (const chosen of [undefined, 'a-policy-of-nobody', theirs]) {
+      await choosePolicy(stack, AURORA, chosen);
+      expect([chosen, refusalOf(await beginningNoRun(() => refused(analysis)))]).toEqual([
+        chosen,
+        '503 dependency-incomplete unknown',
+      ]);
+    }
+    await choosePolicy(stack, AURORA, analysisPolicyId);
+    expect((await analysis.succeed()).run.analysisPolicyId).toBe(analysisPolicyId);
+  });
+});
+
+it('without gate F, or without gate D, there is no route of improvement runs at all: the 404 of any unknown path [RP-018, RP-279]', async () => {
+  for (const open of ['A,B,C,D,E', 'A,B,C,E,F']) {
+    const parsed = parseGates(open);
+    if (!parsed.ok) throw new Error(parsed.error);
+    const served = routes.filter((row) => isReleased(row, offlineRelease(parsed.value)));
+    const closed = await startTestStack({ routes: served, background: [] });
+    const { call } = openReportsCaller(closed);
+    const path = { administrationId: idOf('spring-gate'), improvementRunId: 'run_1', sourceKey: 'a' };
+    const unknown = await callRaw(closed.urls.reportsUrl, '/v1/nothing');
+    for (const row of routes.filter(({ gates }) => gates.includes('F')))
+      expect(indistinguishable(await call(row, { path }))).toEqual(indistinguishable(unknown));
+    expect(served.length).toBeGreaterThan(0);
+    await closed.close();
+  }
+  expect(routes.filter(({ gates }) => gates.includes('F'))).toEqual(
+    expect.arrayContaining([route, readImprovementRun]),
+  );
+});

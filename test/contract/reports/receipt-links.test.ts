@@ -1,0 +1,259 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
+import { localBucketName, localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
+import { localRegion } from '#local/aws/kms.ts';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import type { EndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { createDataKeyOpener } from '#shared/aws/kms.ts';
+import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
+import { createKeySettings } from '#shared/aws/settings-table.ts';
+import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
+import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import type { Bundle, ReceiptStore } from '#shared/improvement/receipts.ts';
+import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { sealToken } from '#shared/tokens/sealed-token.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import type { GatewayReply } from '#test/support/gateway-call.ts';
+import { callRaw } from '#test/support/raw-call.ts';
+import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// Links to receipts over the bundled function: who holds one gets the bytes, everybody else learns nothing.
+
+const TENANT = 'tenant-aurora';
+const OTHER_TENANT = 'tenant-borealis';
+
+let stack: TestStack;
+let clients: EndpointClients;
+let s3: S3Client;
+let keys: KeyRing;
+let store: ReceiptStore;
+beforeAll(async () => {
+  stack = await startTestStack();
+  const endpoint = { endpoint: stack.urls.awsUrl, region: localRegion, credentials: localCredentials };
+  clients = createEndpointClients(endpoint);
+  s3 = new S3Client(endpoint);
+  store = createReceiptBucket(s3, localBucketName);
+  keys = createKeyRing({
+    settings: createKeySettings(clients.dynamo, localTableName('settings')),
+    kms: createDataKeyOpener(clients.kms),
+    stage: localStage,
+    purposes: ['receipt-link', 'cursor'],
+    clock: Date.now,
+  });
+});
+afterEach(() => stack.awsFaults.reset());
+afterAll(async () => {
+  clients.destroy();
+  s3.destroy();
+  await stack.close();
+});
+
+function bundleOf(content: object): Bundle {
+  const bytes = Buffer.from(JSON.stringify(content));
+  return { bytes, mediaType: 'application/json', sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+const small = bundleOf({ of: 'ümlaut' });
+/** Beyond the 6 MB of an answer that is no stream, and hardly to be compressed. */
+const large = bundleOf({ rows: Array.from({ length: 100 }, () => randomBytes(60_000).toString('base64')) });
+
+/** A link that was made some time ago. */
+function linkTo(bundle: Bundle, tenantId: string = TENANT, secondsAgo = 0): Promise<ReceiptLink> {
+  const { sha256, mediaType } = bundle;
+  const receipt = { tenantId, sha256, mediaType };
+  return sealReceiptLink(keys, stack.urls.receiptsUrl, receipt, Date.now() - secondsAgo * 1000);
+}
+
+const sha256Of = (bytes: ArrayBuffer): string =>
+  createHash('sha256').update(Buffer.from(bytes)).digest('hex');
+
+/** What follows `{receipts_url}` in a link. */
+const targetOf = ({ downloadUrl }: ReceiptLink): string => downloadUrl.slice(stack.urls.receiptsUrl.length);
+
+function get(target: string, options: Parameters<typeof callRaw>[2] = {}): Promise<GatewayReply> {
+  return callRaw(stack.urls.receiptsUrl, target, options);
+}
+
+// A busy machine needs a while for megabytes, whole runs and the SDK's own repetitions.
+describe('a receipt link', { timeout: 120_000 }, () => {
+  it.each(localTenantIds)(
+    'gives its holder the very bytes, without a token, as a file that nobody keeps: %s [RP-211, RP-212]',
+    async (tenantId) => {
+      await store.put(tenantId, small);
+      const link = await linkTo(small, tenantId);
+      expect(link.downloadUrl.startsWith(`${stack.urls.receiptsUrl}/${small.sha256}?`)).toBe(true);
+      const response = await fetch(link.downloadUrl);
+      expect(response.status).toBe(200);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'application/json',
+        'content-disposition': `attachment; filename="${small.sha256}.json"`,
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      });
+      expect(sha256Of(await response.arrayBuffer())).toBe(link.sha256);
+    },
+  );
+
+  it('gives a bundle of 8 MB, whole, compressed where that is asked for, and whatever range is [RP-211]', async () => {
+    await store.put(TENANT, large);
+    const { downloadUrl } = await linkTo(large);
+    const codings = [
+      [{ 'Accept-Encoding': 'gzip' }, 'gzip'],
+      [{ 'Accept-Encoding': 'identity' }, null],
+      // Whoever asks for a range is asking for an unencoded one, says fetch.
+      [{ Range: 'bytes=0-9' }, null],
+    ] as const;
+    for (const [headers, coding] of codings) {
+      const response = await fetch(downloadUrl, { headers });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-encoding')).toBe(coding);
+      expect(sha256Of(await response.arrayBuffer())).toBe(large.sha256);
+    }
+  });
+
+  it('that a complete run gives leads to the bundle that it names [RP-153, RP-211, RP-212, RP-213]', async () => {
+    const { call, fixtures } = openReportsCaller(stack);
+    const [administrationId = ''] = fixtures(TENANT).administrations;
+    const begun = improvementRun.parse(
+      JSON.parse((await call(analyzeAdministration, { path: { administrationId } })).text),
+    );
+    await stack.improvement.settled();
+    const read = await call(readImprovementRun, { path: { improvementRunId: begun.improvementRunId } });
+    const { receipt } = improvementRun.parse(JSON.parse(read.text));
+    if (receipt === null) throw new Error('a complete run has a receipt');
+    const response = await fetch(receipt.downloadUrl);
+    expect(response.headers.get('content-type')).toBe(receipt.mediaType);
+    expect(sha256Of(await response.arrayBuffer())).toBe(receipt.sha256);
+  });
+
+  it('is one 404 for whatever is wrong with it, the same in every byte and header [RP-212, RP-213]', async () => {
+    await store.put(TENANT, small);
+    const [link, again, absent, foreign, expired, forged] = await Promise.all([
+      linkTo(small),
+      linkTo(bundleOf({ another: 1 })),
+      linkTo(bundleOf({ never: 'stored' })),
+      linkTo(small, 'tenant-unknown'),
+      linkTo(small, TENANT, 301),
+      // Under a key that the ring does not have.
+      sealReceiptLink(
+        { ...keys, active: () => Promise.resolve({ kid: 'k9', key: randomBytes(32) }) },
+        stack.urls.receiptsUrl,
+        { tenantId: TENANT, sha256: small.sha256, mediaType: small.mediaType },
+        Date.now(),
+      ),
+    ]);
+    const target = targetOf(link);
+    const [path = '', query = ''] = target.split('?');
+    const [expires = '', signature = ''] = query.split('&');
+    const cursor = await sealToken(
+      keys,
+      { purpose: 'cursor', typ: 'reports-cursor+jwe' },
+      {
+        tenantId: TENANT,
+        sha256: small.sha256,
+        mediaType: small.mediaType,
+        expiresAt: Number(expires.slice(8)),
+      },
+    );
+    const wrong: Readonly<Record<string, string>> = {
+      'no query': path,
+      'no signature': `${path}?${expires}`,
+      'no expiry': `${path}?${signature}`,
+      'an empty signature': `${path}?${expires}&signature=`,
+      'a signature twice': `${target}&${signature}`,
+      'an expiry twice': `${target}&${expires}`,
+      'a parameter more': `${target}&x=1`,
+      'a parameter that AWS would know': `${target}&X-Amz-Signature=1`,
+      'a later expiry': target.replace(/expires=\d+/, (text) =>
+        text.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)),
+      ),
+      'a far expiry': target.replace(/expires=\d+/, 'expires=99999999999'),
+      'another spelling of the expiry': target.replace('expires=', 'expires=0'),
+      'a changed signature': target.replace(/.$/, (char) => (char === 'A' ? 'B' : 'A')),
+      'the signature of another link': `${path}?${targetOf(again).split('?')[1] ?? ''}`,
+      'a token of another kind': `${path}?${expires}&signature=${cursor}`,
+      'a signature that is no token': `${path}?${expires}&signature=%00`,
+      'another digest': target.replace(/^\/./, (text) => (text === '/0' ? '/1' : '/0')),
+      'a digest in capitals': target.replace(path, path.toUpperCase()),
+      'a digest with an escape': target.replace(
+        /^\/(.)/,
+        (_, char: string) => `/%${char.charCodeAt(0).toString(16)}`,
+      ),
+      'a digest that is none': target.replace(path, '/%2e%2e%2fsecret'),
+      'an expired link': targetOf(expired),
+      'a link to a bundle that is not there': targetOf(absent),
+      'a link of a tenant that has no such bundle': targetOf(foreign),
+      'a link that was forged': targetOf(forged),
+    };
+    expect((await get(target)).status).toBe(200);
+    const reference = await get(`/${'0'.repeat(64)}?expires=1&signature=x`);
+    expect(reportsAnswerOf(reference)).toBe('404 not-found');
+    for (const [what, each] of Object.entries(wrong)) {
+      const reply = await get(each);
+      expect(indistinguishable(reply), what).toEqual(indistinguishable(reference));
+    }
+    const body = await get(target, { headers: [['Content-Type', 'application/json']], body: '{}' });
+    expect(indistinguishable(body)).toEqual(indistinguishable(reference));
+  });
+
+  it('is for GET alone, and nothing stands beside it: the service’s 404 for the rest', async () => {
+    await store.put(TENANT, small);
+    const target = targetOf(await linkTo(small));
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+      expect(reportsAnswerOf(await get(target, { method })), method).toBe('404 not-found');
+    const head = await get(target, { method: 'HEAD' });
+    expect(head).toMatchObject({ status: 404, text: '' });
+    for (const path of ['', '/', `/v1${target}`, target.replace('?', '/?'), `/${target}`])
+      expect(reportsAnswerOf(await get(path)), path).toBe('404 not-found');
+  });
+
+  it('of one tenant never leads to the bundle of another [RP-212]', async () => {
+    const theirs = bundleOf({ of: OTHER_TENANT });
+    await store.put(OTHER_TENANT, theirs);
+    expect((await get(targetOf(await linkTo(theirs, OTHER_TENANT)))).status).toBe(200);
+    expect(reportsAnswerOf(await get(targetOf(await linkTo(theirs, TENANT))))).toBe('404 not-found');
+  });
+
+  it('meets an outage of the bucket, of the settings or of KMS with a 500, and works again afterwards [RP-324]', async () => {
+    await store.put(TENANT, small);
+    const target = targetOf(await linkTo(small));
+    for (const service of ['s3', 'dynamodb', 'kms'] as const) {
+      // A container keeps the keys that it has.
+      await stack.killWorkers('readReceipt');
+      stack.awsFaults.unavailable(service, 3);
+      expect(reportsAnswerOf(await get(target)), service).toBe('500 internal-error');
+      expect((await get(target)).status, service).toBe(200);
+    }
+  });
+
+  it('leaves nothing of itself in any log line', async () => {
+    const bundle = bundleOf({ canary: 'canary-7731' });
+    await store.put(TENANT, bundle);
+    const before = stack.logs().length;
+    const link = await linkTo(bundle);
+    const absent = await linkTo(bundleOf({ never: 'there' }), 'canary-tenant');
+    await get(targetOf(link));
+    await get(`${targetOf(link)}&canary=1`);
+    await get(targetOf(absent));
+    stack.awsFaults.unavailable('s3', 3);
+    await get(targetOf(link));
+    const lines = stack.logs().slice(before);
+    const codes = lines.map(({ line }) => (line as { readonly code?: string }).code);
+    for (const code of ['REQUEST_STARTED', 'REQUEST_COMPLETED', 'RECEIPT_ABSENT', 'REQUEST_FAILED'])
+      expect(codes).toContain(code);
+    const said = JSON.stringify(lines);
+    for (const { sha256, downloadUrl } of [link, absent]) {
+      const { searchParams } = new URL(downloadUrl);
+      for (const secret of [sha256, ...searchParams.values(), 'canary', TENANT])
+        expect(said).not.toContain(secret);
+    }
+  });
+});

@@ -1,0 +1,475 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { localTenantIds } from '#local/seeds/tenants.ts';
+import { revisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
+import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import type { RunKey } from '#shared/improvement/records.ts';
+import * as operations from '#shared/platform/operations.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { openPublishedContract } from '#test/support/published-contract.ts';
+import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { expectedOrders, trips } from './expected-improvement.ts';
+import type { ExpectedOrder, Grounds } from './expected-improvement.ts';
+
+// Revision orders over the bundled functions, held against what the owners hold and what the receivers have taken.
+
+const conforms = openPublishedContract('reports');
+
+let stack: TestStack;
+const tenants = new Map<string, ImprovementRuns>();
+beforeAll(async () => {
+  stack = await startTestStack();
+  for (const tenantId of localTenantIds) tenants.set(tenantId, openImprovementRuns(stack, tenantId));
+});
+beforeEach(async () => {
+  await stack.control('POST', 'reset');
+});
+afterEach(async () => {
+  await stack.control('DELETE', 'faults');
+  stack.improvement.resume();
+  await stack.improvement.settled();
+});
+afterAll(async () => {
+  for (const runs of tenants.values()) runs.close();
+  await stack.close();
+});
+
+const runsOf = (tenantId: string): ImprovementRuns => tenants.get(tenantId)!;
+const aurora = (): ImprovementRuns => runsOf('tenant-aurora');
+
+function ask(
+  { tenantId, improvementRunId }: RunKey,
+  query = '',
+  call: GatewayCall = {},
+): Promise<GatewayReply> {
+  return runsOf(tenantId).caller.call(listRevisionOrders, {
+    tenantId,
+    path: { improvementRunId },
+    query,
+    ...call,
+  });
+}
+
+/** One page, held against what is published of it. */
+async function page(run: RunKey, query?: string, call?: GatewayCall) {
+  const reply = await ask(run, query, call);
+  expect(reportsAnswerOf(reply)).toBe('200');
+  conforms(listRevisionOrders, reply);
+  return revisionOrderPage.parse(JSON.parse(reply.text));
+}
+
+/** All orders of a run that fit on one page. */
+async function ordersOf(run: RunKey): Promise<readonly RevisionOrder[]> {
+  const { data, nextCursor } = await page(run, '?limit=100');
+  expect(nextCursor).toBeNull();
+  return data;
+}
+
+async function completed(tenantId: string, name: string): Promise<RunKey> {
+  const runs = runsOf(tenantId);
+  const run = await runs.analyze(runs.administration(name));
+  await stack.improvement.settled();
+  return run;
+}
+
+/** What the owners hold for an administration. */
+function groundsOf(tenantId: string, name: string): Grounds {
+  const { platform, analysisPolicy } = stack.worlds.get(tenantId)!;
+  const { administrations, alignmentSources, alignmentCrosswalks, analyses } = platform.reports;
+  // Analyses that find the same name the same artifact.
+  const analysisArtifacts = [
+    ...new Map(
+      platform.reports.analysisArtifacts.map((artifact) => [artifact.artifactRef, artifact]),
+    ).values(),
+  ];
+  const administrationId = runsOf(tenantId).administration(name);
+  const { contentTestSpecId } = administrations.find((one) => one.administrationId === administrationId)!;
+  const analysis = analyses.find((one) => one.administrationId === administrationId)!;
+  const refs = analysis.metrics.flatMap(({ status, artifact }) =>
+    status === 'available' ? (artifact?.artifactRef ?? []) : [],
+  );
+  const { sources } = alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;
+  return {
+    policy: analysisPolicy.document,
+    metrics: analysisArtifacts.flatMap((artifact) =>
+      artifact.kind === 'metric' && refs.includes(artifact.artifactRef) ? artifact : [],
+    ),
+    sources: sources.map(({ sourceKey, crosswalkId }) => {
+      const ref = analysis.comparisons.find((one) => one.sourceKey === sourceKey)?.artifact?.artifactRef;
+      const comparison = analysisArtifacts.find(({ artifactRef }) => artifactRef === ref);
+      return {
+        crosswalk: alignmentCrosswalks.find((one) => one.crosswalkId === crosswalkId)!,
+        comparison: comparison?.kind === 'comparison' ? comparison : undefined,
+      };
+    }),
+  };
+}
+
+/** An order in the words of what was expected, and the other way round. */
+const textOf = (
+  {
+    qtiItemId,
+    qtiFormId,
+    qtiTestId,
+    caseGuids,
+    sourceKeys,
+  }: Omit<ExpectedOrder, 'trigger' | 'value' | 'evidence'>,
+  rest: object,
+): string => JSON.stringify({ qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys, ...rest });
+
+describe.each(localTenantIds)('the orders of %s', (tenantId) => {
+  it.each(['spring-gate', 'school-gate', 'normed-diagnostic', 'refused-by-bank'])(
+    'are one for each observed value beyond a threshold that names what it takes, and no other: %s [RP-159, RP-191, RP-192, RP-193, RP-195, RP-196, RP-197, RP-198, RP-199, RP-201, RP-202, RP-274]',
+    async (name) => {
+      const { policy, ...facts } = groundsOf(tenantId, name);
+      const run = await completed(tenantId, name);
+      const orders = await ordersOf(run);
+      const expected = expectedOrders({ policy, ...facts });
+      expect(expected.length).toBeGreaterThan(0);
+      const triggerOf = ({ trigger }: ExpectedOrder) => policy.triggers[trigger]!;
+      expect(
+        orders
+          .map((order) =>
+            textOf(order, {
+              observed: order.observedMetric,
+              threshold: order.threshold,
+              target: order.targetModule,
+              action: order.requestedAction,
+              reasons: order.reasonCodes,
+              evidence: order.evidenceRefs.map(({ resourceId }) => resourceId),
+            }),
+          )
+          .toSorted(),
+      ).toEqual(
+        expected
+          .map((order) => {
+            const { observed, threshold, targetModule, requestedAction, reasonCodes } = triggerOf(order);
+            return textOf(order, {
+              observed: { name: observed.name, value: order.value, unit: observed.unit },
+              threshold: { operator: threshold.operator, value: threshold.value },
+              target: targetModule,
+              action: requestedAction,
+              reasons: reasonCodes,
+              evidence: order.evidence,
+            });
+          })
+          .toSorted(),
+      );
+      const spec = (await runsOf(tenantId).read(run)).contentTestSpecId;
+      for (const order of orders) {
+        expect(trips(order.threshold, order.observedMetric.value)).toBe(true);
+        expect(order).toMatchObject({
+          improvementRunId: run.improvementRunId,
+          administrationId: runsOf(tenantId).administration(name),
+          contentTestSpecId: spec,
+          analysisPolicyId: stack.worlds.get(tenantId)!.analysisPolicy.document.id,
+          analysisPolicyVersion: policyVersion(tenantId),
+        });
+      }
+    },
+  );
+
+  it('reach both receivers, which hold what they say, and show their acknowledgements [RP-192, RP-204, RP-206, RP-219]', async () => {
+    const run = await completed(tenantId, 'spring-gate');
+    const orders = await ordersOf(run);
+    const held = await runsOf(tenantId).received(runsOf(tenantId).administration('spring-gate'));
+    expect(new Set(orders.map(({ targetModule }) => targetModule))).toEqual(new Set(['bank', 'blueprint']));
+    expect(orders.map(({ revisionOrderId }) => revisionOrderId).toSorted()).toEqual(
+      [...held.keys()].toSorted(),
+    );
+    for (const order of orders) {
+      const { module, order: sent, receiptId } = held.get(order.revisionOrderId)!;
+      expect([order.status, order.targetModule]).toEqual(['accepted', module]);
+      expect(order.targetReceipt).toMatchObject({
+        service: module,
+        resourceId: receiptId,
+        status: 'current',
+      });
+      expect(order.createdAt <= order.updatedAt).toBe(true);
+      for (const name of Object.keys(revisionOrder.shape) as (keyof RevisionOrder)[])
+        if (name in sent && name !== 'evidenceRefs')
+          expect([name, order[name]]).toEqual([name, (sent as never)[name]]);
+    }
+  });
+
+  it('rest on receipts with digests of what their owners serve, without a value of it [RP-202]', async () => {
+    const run = await completed(tenantId, 'spring-gate');
+    const { data, sources, observedAt } = await page(run, '?limit=100');
+    const { pins } = (await runsOf(tenantId).progress(run)).run;
+    const digests = new Map(
+      [
+        ...pins.metrics.flatMap(({ artifact }) => artifact ?? []),
+        ...pins.sources.flatMap(({ crosswalk, comparison }) => [
+          crosswalk,
+          ...(comparison === null || comparison === 'missing' ? [] : [comparison]),
+        ]),
+      ].map(({ ref, sha256 }) => [ref, `sha256:${sha256}`]),
+    );
+    for (const { evidenceRefs } of data) {
+      expect(evidenceRefs).toHaveLength(1);
+      for (const evidence of evidenceRefs) {
+        expect(Object.keys(evidence).toSorted()).toEqual([
+          'observedAt',
+          'resourceId',
+          'service',
+          'status',
+          'version',
+        ]);
+        expect(evidence.version).toBe(digests.get(evidence.resourceId));
+        expect(evidence.observedAt <= observedAt).toBe(true);
+        expect(sources).toContainEqual(evidence);
+      }
+    }
+    expect(sources[0]).toMatchObject({ service: 'blueprint', resourceId: pins.sourceSet.ref });
+  });
+});
+
+const policyVersion = (tenantId: string): string =>
+  stack.worlds.get(tenantId)!.analysisPolicy.document.version;
+
+const statusesOf = (orders: readonly RevisionOrder[]): ReadonlySet<string> =>
+  new Set(orders.map(({ targetModule, status }) => `${targetModule} ${status}`));
+
+describe('an order', () => {
+  it('is pending before its receiver has answered, and has no receipt then [RP-203, RP-204]', async () => {
+    const { id: operation } = operations.orderBankRevision;
+    await stack.fault({ operation, kind: 'latency', milliseconds: 120_000, times: 100 });
+    const run = await aurora().analyze(aurora().administration('spring-gate'));
+    // The worker records the orders of an evidence before it delivers the first of them.
+    while ((await aurora().progress(run)).orders.length === 0);
+    const pending = await ordersOf(run);
+    expect(statusesOf(pending)).toEqual(new Set(['bank pending']));
+    for (const { targetReceipt } of pending) expect(targetReceipt).toBeNull();
+    await stack.control('DELETE', 'faults');
+    expect(await aurora().killWorkers()).toBe(1);
+    await stack.improvement.settled();
+    expect(statusesOf(await ordersOf(run))).toEqual(new Set(['bank accepted', 'blueprint accepted']));
+  });
+
+  it('is blocked where its receiver is missing, without a receipt, and accepted once it is back [RP-203, RP-204]', async () => {
+    const run = await completed('tenant-aurora', 'autumn-gate');
+    const orders = await ordersOf(run);
+    expect(statusesOf(orders)).toEqual(new Set(['bank accepted', 'blueprint blocked_upstream']));
+    for (const { targetReceipt, status } of orders)
+      expect([status, targetReceipt === null]).toEqual([status, status === 'blocked_upstream']);
+    await stack.control('PATCH', 'entities', {
+      tenantId: 'tenant-aurora',
+      entity: 'blueprint.receiver',
+      id: aurora().administration('autumn-gate'),
+      changes: [{ pointer: '/status', value: 'available' }],
+    });
+    await stack.improvement.sweep();
+    await stack.improvement.settled();
+    expect(statusesOf(await ordersOf(run))).toEqual(new Set(['bank accepted', 'blueprint accepted']));
+  });
+
+  it('that is refused for good is rejected, with the receipt of the refusal [RP-203, RP-204]', async () => {
+    const run = await completed('tenant-aurora', 'refused-by-bank');
+    const orders = await ordersOf(run);
+    const held = await aurora().received(aurora().administration('refused-by-bank'));
+    expect(statusesOf(orders)).toContain('bank rejected');
+    for (const { revisionOrderId, status, targetReceipt } of orders) {
+      const { decision, receiptId } = held.get(revisionOrderId)!;
+      expect([status, targetReceipt?.resourceId]).toEqual([decision, receiptId]);
+    }
+  });
+
+  it('is the same in a second run of the same evidence, and replayed there; in a run of other evidence it supersedes the one before [RP-190, RP-203, RP-204, RP-205]', async () => {
+    const first = await completed('tenant-aurora', 'spring-gate');
+    const before = await ordersOf(first);
+    const second = await completed('tenant-aurora', 'spring-gate');
+    const again = await ordersOf(second);
+    const contentOf = ({ revisionOrderId, observedMetric, threshold, caseGuids }: RevisionOrder) => ({
+      revisionOrderId,
+      observedMetric,
+      threshold,
+      caseGuids,
+    });
+    expect(again.map(contentOf)).toEqual(before.map(contentOf));
+    expect(statusesOf(again)).toEqual(new Set(['bank replayed', 'blueprint replayed']));
+    expect(again.map(({ supersedesRevisionOrderId }) => supersedesRevisionOrderId)).toEqual(
+      before.map(() => null),
+    );
+
+    const administrationId = aurora().administration('spring-gate');
+    const { reports } = stack.worlds.get('tenant-aurora')!.platform;
+    const later = reports.laterAnalyses.get(administrationId)![0]!;
+    await stack.control('PATCH', 'entities', {
+      tenantId: 'tenant-aurora',
+      entity: 'analytics.administration_analysis',
+      id: administrationId,
+      changes: [
+        { pointer: '/version', value: later.version },
+        { pointer: '/metrics', value: later.metrics },
+        { pointer: '/comparisons', value: later.comparisons },
+      ],
+    });
+    const third = await completed('tenant-aurora', 'spring-gate');
+    const newer = await ordersOf(third);
+    const old = new Map((await ordersOf(second)).map((order) => [order.revisionOrderId, order]));
+    const superseding = newer.filter(({ supersedesRevisionOrderId }) => supersedesRevisionOrderId !== null);
+    expect(superseding.length).toBeGreaterThan(0);
+    for (const {
+      revisionOrderId,
+      supersedesRevisionOrderId,
+      qtiItemId,
+      qtiFormId,
+      sourceKeys,
+    } of superseding) {
+      const { status, targetReceipt, ...superseded } = old.get(supersedesRevisionOrderId!)!;
+      expect(revisionOrderId).not.toBe(supersedesRevisionOrderId);
+      expect([status, targetReceipt === null]).toEqual(['superseded', false]);
+      expect(superseded).toMatchObject({ qtiItemId, qtiFormId, sourceKeys });
+    }
+    const replaced = new Set(superseding.map(({ supersedesRevisionOrderId }) => supersedesRevisionOrderId));
+    for (const run of [first, second])
+      for (const { revisionOrderId, status } of await ordersOf(run))
+        expect([revisionOrderId, status === 'superseded']).toEqual([
+          revisionOrderId,
+          replaced.has(revisionOrderId),
+        ]);
+  });
+});
+
+describe('the list', () => {
+  it('under any filters is the whole list without what they leave out; none is an empty last page [RP-207, RP-298, RP-299, RP-305, RP-306]', async () => {
+    const run = await completed('tenant-aurora', 'refused-by-bank');
+    const whole = await ordersOf(run);
+    expect(whole.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
+      whole.map(({ revisionOrderId }) => revisionOrderId).toSorted(),
+    );
+    expect(new Set(whole.map(({ createdAt }) => createdAt)).size).toBe(1);
+    let empty = 0;
+    for (const status of [
+      '',
+      'pending',
+      'accepted',
+      'replayed',
+      'blocked_upstream',
+      'rejected',
+      'superseded',
+    ])
+      for (const targetModule of ['', 'bank', 'blueprint']) {
+        const given = Object.entries({ status, targetModule }).filter(([, value]) => value !== '');
+        const query = `?${new URLSearchParams([...given, ['limit', '100']]).toString()}`;
+        const { data, nextCursor, hasMore } = await page(run, query);
+        const selected = whole.filter(
+          (order) =>
+            (status === '' || order.status === status) &&
+            (targetModule === '' || order.targetModule === targetModule),
+        );
+        expect([query, data.map(({ revisionOrderId }) => revisionOrderId), nextCursor, hasMore]).toEqual([
+          query,
+          selected.map(({ revisionOrderId }) => revisionOrderId),
+          null,
+          false,
+        ]);
+        if (selected.length === 0) empty += 1;
+      }
+    expect(empty).toBeGreaterThan(0);
+  });
+
+  it.each([['nothing-trips'], ['no-named-source']])(
+    'of a run without orders is an empty last page: %s [RP-207, RP-209, RP-306]',
+    async (name) => {
+      const run = await completed('tenant-aurora', name);
+      expect(await page(run)).toMatchObject({ data: [], nextCursor: null, hasMore: false });
+    },
+  );
+
+  it('in pages of any size gives every order once, in the order of their ids [RP-207, RP-208]', async () => {
+    const run = await completed('tenant-aurora', 'spring-gate');
+    const whole = (await ordersOf(run)).map(({ revisionOrderId }) => revisionOrderId);
+    expect(whole.length).toBeGreaterThan(8);
+    for (const limit of [1, 2, 3, 7, whole.length - 1, whole.length, whole.length + 1]) {
+      const ids: string[] = [];
+      for (let cursor = ''; ;) {
+        const { data, nextCursor, hasMore } = await page(run, `?limit=${limit}${cursor}`);
+        expect(data.length).toBeLessThanOrEqual(limit);
+        expect(hasMore).toBe(nextCursor !== null);
+        if (hasMore) expect(data.length).toBeGreaterThan(0);
+        ids.push(...data.map(({ revisionOrderId }) => revisionOrderId));
+        if (nextCursor === null) break;
+        cursor = `&cursor=${nextCursor}`;
+      }
+      expect([limit, ids]).toEqual([limit, whole]);
+    }
+  }, 120_000);
+
+  it('refuses values that it does not take, and names that it does not know, without asking anybody [RP-275, RP-276, RP-298, RP-299, RP-307, RP-308]', async () => {
+    const run = await completed('tenant-aurora', 'spring-gate');
+    const { calls } = await callsDuring(stack, async () => {
+      const refusedFor = async (query: string, slug: string, name: string): Promise<void> => {
+        const { status, type, fieldErrors, retryable } = reportsProblemOf(await ask(run, query));
+        expect([query, status, type.split('/').at(-1), retryable]).toEqual([query, 400, slug, false]);
+        expect(fieldErrors?.map(({ pointer }) => pointer)).toEqual([`/query/${name}`]);
+      };
+      const invalid = {
+        status: ['unknown', 'Pending', '', 'pending,accepted', 'accepted%20', 'blocked'],
+        targetModule: ['Bank', 'BLUEPRINT', '', 'results', 'bank%00'],
+        limit: [
+          '0',
+          '101',
+          '-1',
+          '+5',
+          '%2B5',
+          '5.0',
+          '%205',
+          '5%20',
+          '1e1',
+          '0x5',
+          '05',
+          '',
+          'NaN',
+          '%EF%BC%95',
+        ],
+        cursor: ['', 'x', '%00', 'x'.repeat(2048), 'x'.repeat(2049)],
+      };
+      for (const [name, values] of Object.entries(invalid))
+        for (const value of values) await refusedFor(`?${name}=${value}`, 'validation', name);
+      for (const [name, value] of Object.entries({
+        status: 'pending',
+        targetModule: 'bank',
+        limit: '5',
+        cursor: 'x',
+      }))
+        await refusedFor(`?${name}=${value}&${name}=${value}`, 'validation', name);
+      for (const name of ['testId', 'Status', 'sort', 'view', 'qtiTestId', 'page', '__proto__'])
+        await refusedFor(`?${name}=1`, 'unsupported-parameter', decodeURIComponent(name));
+    });
+    expect(calls).toEqual([]);
+    expect((await page(run, '?limit=1')).data).toHaveLength(1);
+    expect((await page(run, '?limit=100')).hasMore).toBe(false);
+  });
+
+  it('of a run that nobody has, of another tenant or outside the claims is the one 404 [RP-277, RP-316]', async () => {
+    const run = await completed('tenant-aurora', 'spring-gate');
+    const foreign = await completed('tenant-borealis', 'spring-gate');
+    const absent = await ask({ ...run, improvementRunId: 'run_of-nobody' });
+    expect(reportsAnswerOf(absent)).toBe('404 not-found');
+    const claims = { administrationIds: [aurora().administration('spring-gate')] };
+    const hidden: readonly (readonly [string, GatewayReply])[] = [
+      [
+        'its run in other letters',
+        await ask({ ...run, improvementRunId: run.improvementRunId.toUpperCase() }),
+      ],
+      ['a run of another tenant', await ask({ ...foreign, tenantId: 'tenant-aurora' })],
+      ['its run, to another tenant', await ask({ ...run, tenantId: 'tenant-borealis' }, '', { claims })],
+      ['its run, without any claim', await ask(run, '', { claims: {} })],
+      [
+        'its run, with the claim to another',
+        await ask(run, '', { claims: { administrationIds: [aurora().administration('school-gate')] } }),
+      ],
+    ];
+    for (const [what, reply] of hidden)
+      expect([what, indistinguishable(reply)]).toEqual([what, indistinguishable(absent)]);
+    expect((await page(run, '', { claims })).data.length).toBeGreaterThan(0);
+    expect(reportsAnswerOf(await ask(run, '', { scopes: ['reports:write'] }))).toMatch(/^403 /);
+  });
+});

@@ -1,0 +1,115 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { backgroundFunctions } from '#shared/contract/background.ts';
+import { deployed, ofType, serviceOf, stage } from './deployed.ts';
+import type { GateName } from '#shared/contract/gates.ts';
+
+describe('what runs behind the routes', () => {
+  const present = (gates: readonly GateName[]): readonly string[] => {
+    const { services, operations } = deployed({ gates });
+    const reports = services.get('reports');
+    const text = JSON.stringify([reports?.template.toJSON() ?? {}, operations.template.toJSON()]);
+    const exists: Readonly<Record<string, boolean>> = {
+      ...Object.fromEntries(
+        backgroundFunctions.map(({ operationId }) => [operationId, text.includes(`-prod-${operationId}`)]),
+      ),
+      'event source': reports !== undefined && ofType(reports, 'AWS::Lambda::EventSourceMapping').length > 0,
+      schedule: reports !== undefined && ofType(reports, 'AWS::Events::Rule').length > 0,
+      'receipts API': text.includes('"mastery-reports-prod-receipts"'),
+      'alarms of the queue': text.includes('-prod-runs-waiting') || text.includes('-prod-runs-given-up'),
+    };
+    return Object.keys(exists).filter((name) => exists[name]);
+  };
+
+  it.each<readonly [string, readonly GateName[]]>([
+    ['no gate', []],
+    ['D', ['D']],
+    ['F', ['F']],
+    ['every gate but D', ['A', 'B', 'C', 'E', 'F']],
+    ['every gate but F', ['A', 'B', 'C', 'D', 'E']],
+  ])('is absent with %s', (_, gates) => {
+    expect(present(gates)).toStrictEqual([]);
+  });
+
+  it('is there with D and F, whatever else is open', () => {
+    const all = [
+      ...backgroundFunctions.map(({ operationId }) => operationId),
+      'event source',
+      'schedule',
+      'receipts API',
+      'alarms of the queue',
+    ];
+    expect(present(['D', 'F'])).toStrictEqual(all);
+    expect(present(['A', 'B', 'C', 'D', 'E', 'F'])).toStrictEqual(all);
+  });
+
+  it('leaves a service that has nothing else without an API of its own', () => {
+    const alone = deployed({ routes: [], gates: ['D', 'F'] });
+    serviceOf(alone, 'reports').template.hasResourceProperties('AWS::ApiGateway::RestApi', {
+      Name: 'mastery-reports-prod-receipts',
+    });
+    serviceOf(alone, 'reports').template.resourceCountIs('AWS::ApiGateway::RestApi', 1);
+    expect(JSON.stringify(alone.operations.template.toJSON())).not.toContain('-prod-reports-server-errors');
+  });
+
+  it('is missed at synth by a function that would make links to nowhere', () => {
+    expect(() => deployed({ background: [] })).toThrow(/RECEIPTS_URL/);
+  });
+});
+
+describe('the worker', () => {
+  const of = serviceOf(deployed(), 'reports');
+
+  it('gets one message at a time from the queue of runs, and says itself which it could not do', () => {
+    of.template.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
+    of.template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      FunctionName: { Ref: Match.stringLikeRegexp('^analyzeImprovementRunFunction') },
+      EventSourceArn: { 'Fn::GetStackOutput': Match.objectLike({ OutputName: 'RunQueueArn' }) },
+      BatchSize: 1,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: 2 },
+    });
+  });
+
+  it('works on as many runs at once as the stage says, out of the account’s pool', () => {
+    const { name, config } = stage('prod');
+    const busy = deployed({ stage: { name, config: { ...config, runsAtOnce: 20 } } });
+    serviceOf(busy, 'reports').template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      ScalingConfig: { MaximumConcurrency: 20 },
+    });
+    for (const [, { Properties }] of ofType(of, 'AWS::Lambda::Function'))
+      expect(Properties).not.toHaveProperty('ReservedConcurrentExecutions');
+  });
+
+  it('may have the system’s records of the stage’s tenants alone', () => {
+    const { name, config } = stage('prod');
+    const limited = deployed({ stage: { name, config: { ...config, systemRecordTenants: ['a', 'b'] } } });
+    serviceOf(limited, 'reports').template.hasResourceProperties('AWS::Lambda::Function', {
+      FunctionName: 'mastery-reports-prod-analyzeImprovementRun',
+      Environment: { Variables: Match.objectLike({ SYSTEM_RECORD_TENANTS: 'a,b' }) },
+    });
+  });
+});
+
+describe('the sweeper', () => {
+  const of = serviceOf(deployed(), 'reports');
+
+  it('is called every five minutes, and a call that fails is left to the next', () => {
+    of.template.hasResourceProperties('AWS::Events::Rule', {
+      ScheduleExpression: 'rate(5 minutes)',
+      State: 'ENABLED',
+      Targets: [
+        {
+          Arn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^sweepImprovementRunsFunction'), 'Arn'] },
+          Input: '{}',
+          RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 300 },
+        },
+      ],
+    });
+    of.template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+      FunctionName: { Ref: Match.stringLikeRegexp('^sweepImprovementRunsFunction') },
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 300,
+    });
+  });
+});

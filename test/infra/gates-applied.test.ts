@@ -1,0 +1,199 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readRelease } from '#lib/gates.ts';
+import { localBucketName } from '#local/aws/environment.ts';
+import { ssm } from '#shared/aws/clients.ts';
+import { writeGateParameter } from '#shared/aws/gate-parameters.ts';
+import type { GateName } from '#shared/contract/gates.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { bucketParameter } from '#shared/release/applied-manifest.ts';
+import type { ReleaseManifest } from '#shared/release/manifest.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws } from '#test/support/aws.ts';
+import { applyManifest, withdraw } from '#tools/gates/apply.ts';
+import type { ReleaseStore } from '#tools/gates/apply.ts';
+import { signManifest } from '#tools/gates/sign-manifest.ts';
+import { appliedGates, releaseStore } from '#tools/gates/stage-places.ts';
+import { deployed, ofType } from './deployed.ts';
+
+const NOW = Date.parse('2030-01-01T00:00:00.000Z');
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const use = { key: publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW };
+
+const manifest: ReleaseManifest = {
+  manifestVersion: 1,
+  stage: 'prod',
+  rehearsal: false,
+  issuedAt: '2029-12-01T00:00:00Z',
+  expiresAt: '2030-02-01T00:00:00Z',
+  receipts: (['A', 'C', 'D'] as const).map((proves) => ({
+    proves,
+    location: `https://proofs.test/${proves}`,
+    sha256: '0'.repeat(64),
+    summary: proves,
+  })),
+};
+const checked = { jws: signManifest(manifest, privateKey), manifest };
+
+// The first synth of a process takes by far the longest; no test has to wait for it.
+deployed({ routes: [] });
+
+let test: TestAws;
+let store: ReleaseStore;
+let printed: string[];
+const options = { stage: 'prod', now: NOW, dryRun: false, print: (line: string) => printed.push(line) };
+
+beforeAll(async () => {
+  test = await startTestAws();
+  // The clients of the command and of the synth, in front of the double.
+  Object.assign(process.env, test.env);
+});
+afterAll(() => test.close());
+
+beforeEach(async () => {
+  printed = [];
+  const opened = await releaseStore('prod', 'local-settings');
+  if (!opened.ok) throw new Error(opened.error);
+  store = opened.value;
+  await writeGateParameter(ssm(), bucketParameter('prod'), localBucketName);
+  for (const gate of ['A', 'B', 'C', 'D', 'E', 'F'] as const)
+    await writeGateParameter(ssm(), `/prod/gates/${gate}`, 'closed');
+});
+
+/** What a synth of the stage writes into the body of the reports API. */
+async function synthesized(): Promise<readonly string[]> {
+  const read = await readRelease(use, appliedGates());
+  if (!read.ok) throw new Error(read.error);
+  const { services } = deployed({ routes: routesOf('reports'), release: read.value.release });
+  const stack = services.get('reports');
+  const [body] = stack === undefined ? [] : ofType(stack, 'AWS::ApiGateway::RestApi');
+  if (body === undefined) return [];
+  const { paths } = z
+    .object({ paths: z.record(z.string(), z.record(z.string(), z.looseObject({ operationId: z.string() }))) })
+    .parse(body[1].Properties['Body']);
+  return Object.values(paths)
+    .flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
+    .toSorted();
+}
+
+const cohorts = ['readClassCohort', 'readEquivalence', 'readSchoolGradeCohort'];
+const details = ['readAttemptReport', 'readReadiness'];
+const flags = async (): Promise<string> =>
+  [...(await store.readFlags('/prod/gates'))]
+    .toSorted()
+    .map(([gate, state]) => `${gate} ${state}`)
+    .join(', ');
+const withdrawing = (...names: readonly GateName[]) => withdraw(store, new Set(names), options);
+
+describe('a manifest that is applied to a stage', () => {
+  it('opens in the body of the API what it proves, and withdrawing takes it out again [RP-019, RP-023, RP-025]', async () => {
+    expect(await synthesized()).toStrictEqual([]);
+    expect(await applyManifest(store, checked, new Set(), options)).toMatchObject({ ok: true });
+    expect(await flags()).toBe('A open, B closed, C open, D open, E open, F closed');
+    // The list of a candidate has no index in this manifest.
+    expect(await synthesized()).toStrictEqual([...cohorts, ...details].toSorted());
+    expect(await store.state.read()).toStrictEqual({
+      manifest: checked.jws,
+      flags: { A: 'open', B: 'closed', C: 'open', D: 'open', E: 'open', F: 'closed' },
+      appliedAt: NOW,
+    });
+
+    expect(await withdrawing('C')).toMatchObject({ ok: true });
+    expect(await synthesized()).toStrictEqual(cohorts);
+    expect((await store.state.read())?.flags).toMatchObject({ A: 'open', C: 'closed', D: 'open' });
+    expect(await withdrawing('E')).toMatchObject({ ok: true });
+    expect(await synthesized()).toStrictEqual([]);
+  }, 120_000);
+
+  it('holds back what is withdrawn with it', async () => {
+    await applyManifest(store, checked, new Set(['C']), options);
+    expect(await flags()).toBe('A open, B closed, C closed, D open, E open, F closed');
+  });
+
+  it('writes nothing when it is only asked what it would write', async () => {
+    const before = [await flags(), await store.state.read()];
+    expect(await applyManifest(store, checked, new Set(), { ...options, dryRun: true })).toMatchObject({
+      ok: true,
+    });
+    expect(await withdraw(store, new Set(['A']), { ...options, dryRun: true })).toMatchObject({ ok: true });
+    expect([await flags(), await store.state.read()]).toStrictEqual(before);
+    expect(printed.join('\n')).toMatch(/A {2}closed -> open[\s\S]*nothing was written/);
+  });
+
+  it('is sound after a crash at any of its writes, and complete after another run', async () => {
+    const crash = new Error('the connection was lost');
+    for (let survived = 0; ; survived += 1) {
+      for (const gate of ['A', 'B', 'C', 'D', 'E', 'F'] as const)
+        await writeGateParameter(ssm(), `/prod/gates/${gate}`, gate === 'F' ? 'open' : 'closed');
+      let writes = 0;
+      const counted = async <T>(work: () => Promise<T>): Promise<T> => {
+        writes += 1;
+        if (writes > survived) throw crash;
+        return work();
+      };
+      const failing: ReleaseStore = {
+        ...store,
+        keepManifest: (jws) => counted(() => store.keepManifest(jws)),
+        writeParameter: (name, value) => counted(() => store.writeParameter(name, value)),
+        state: { ...store.state, write: (...state) => counted(() => store.state.write(...state)) },
+      };
+      const done = await applyManifest(failing, checked, new Set(), options).catch((error: unknown) => error);
+      if (done !== crash) {
+        expect(survived).toBeGreaterThan(5);
+        break;
+      }
+      // F is the old manifest's, which nothing proves any more: until it is closed a synth may refuse, but opens nothing unproved.
+      const read = await readRelease(use, appliedGates());
+      if (read.ok) for (const gate of read.value.release.open) expect(['A', 'C', 'D']).toContain(gate);
+      expect(await applyManifest(store, checked, new Set(), options)).toMatchObject({ ok: true });
+      expect(await flags()).toBe('A open, B closed, C open, D open, E open, F closed');
+    }
+  });
+
+  it('does not undo a withdrawal that overtakes it', async () => {
+    await applyManifest(store, checked, new Set(), options);
+    await withdrawing('A');
+    const slow: ReleaseStore = {
+      ...store,
+      keepManifest: async (jws) => {
+        await store.keepManifest(jws);
+        await withdrawing('D');
+      },
+    };
+    expect(await applyManifest(slow, checked, new Set(), options)).toStrictEqual({
+      ok: false,
+      error: expect.stringMatching(/somebody else applied to prod at the same time/) as string,
+    });
+    expect(await flags()).toBe('A closed, B closed, C open, D closed, E open, F closed');
+    expect((await store.state.read())?.flags).toMatchObject({ A: 'closed', D: 'closed' });
+  });
+
+  it('refuses a synth over a flag that was set by hand, and opens nothing with it [RP-025, RP-032]', async () => {
+    await applyManifest(store, checked, new Set(), options);
+    await writeGateParameter(ssm(), '/prod/gates/B', 'open');
+    await expect(synthesized()).rejects.toThrow('/prod/gates/B is "open" without a verified manifest');
+  });
+});
+
+describe('a withdrawal', () => {
+  it('closes for the functions also when SSM does not answer, and says what is left to do', async () => {
+    await applyManifest(store, checked, new Set(), options);
+    const deaf: ReleaseStore = {
+      ...store,
+      writeParameter: () => Promise.reject(new Error('ThrottlingException')),
+    };
+    expect(await withdraw(deaf, new Set(['D']), options)).toStrictEqual({
+      ok: false,
+      error: expect.stringMatching(
+        /run it again\.\n\/prod\/gates\/D is as it was: ThrottlingException/,
+      ) as string,
+    });
+    expect((await store.state.read())?.flags).toMatchObject({ C: 'open', D: 'closed' });
+  });
+
+  it('needs no manifest, and none that was ever applied', async () => {
+    await withdrawing('B', 'F');
+    expect(await flags()).toMatch(/B closed.*F closed/);
+  });
+});

@@ -1,0 +1,184 @@
+import { gunzipSync } from 'node:zlib';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { localCredentials, localTableName } from '#local/aws/environment.ts';
+import { localRegion } from '#local/aws/kms.ts';
+import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { createImprovementTable } from '#shared/aws/improvement-table.ts';
+import type { ImprovementStore } from '#shared/improvement/records.ts';
+import type { TestStack } from './stack.ts';
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+/** The table `improvement` of a stack, as its functions see it. */
+export interface ImprovementRecords {
+  readonly store: ImprovementStore;
+  /** Every item, as DynamoDB holds it. */
+  readonly items: () => Promise<readonly Item[]>;
+  readonly close: () => void;
+}
+
+/** Opens the improvement table of a stack. */
+export function openImprovementRecords(stack: Pick<TestStack, 'urls'>): ImprovementRecords {
+  const clients = createEndpointClients({
+    endpoint: stack.urls.awsUrl,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+  return {
+    store: createImprovementTable(clients.dynamo, localTableName('improvement')),
+    items: () => scanImprovement(clients.dynamo),
+    close: () => clients.destroy(),
+  };
+}
+
+/** Every item of the improvement table. */
+export async function scanImprovement(client: DynamoDBClient): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let from: Item | undefined;
+  do {
+    const page = await client.send(
+      new ScanCommand({
+        TableName: localTableName('improvement'),
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    items.push(...(page.Items ?? []));
+    from = page.LastEvaluatedKey;
+  } while (from !== undefined);
+  return items;
+}
+
+type Check = (value: AttributeValue) => boolean;
+
+const reference: Check = ({ S: text }) => text !== undefined;
+const digest: Check = ({ S: text }) => /^[0-9a-f]{64}$/.test(text ?? '');
+const time: Check = ({ N: text }) => /^\d{1,15}$/.test(text ?? '');
+const count: Check = ({ N: text }) => /^\d{1,4}$/.test(text ?? '');
+const tally: Check = ({ N: text }) => /^\d{1,9}$/.test(text ?? '');
+const word: Check = ({ S: text }) => /^[a-z_/]{1,32}$/.test(text ?? '');
+const flag: Check = ({ BOOL: value }) => value !== undefined;
+const references: Check = ({ L: values }) => values?.every(reference) === true;
+/** A part of the pins is judged together with the others. */
+const packed: Check = ({ B: bytes }) => bytes !== undefined;
+
+const keys = { pk: reference, sk: reference };
+const run = { tenantId: reference, improvementRunId: reference, administrationId: reference };
+const bundle = { receiptSha256: digest, receiptMediaType: word };
+
+/** What the items of each kind may hold, and the form of it: ids, versions, digests, states, times, counts. */
+const attributes: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  run: {
+    ...keys,
+    ...run,
+    ...bundle,
+    state: word,
+    createdAt: time,
+    touchedAt: time,
+    completedAt: time,
+    parkedAt: time,
+    sweeps: count,
+    tries: count,
+    recorded: tally,
+    pinsParts: count,
+  },
+  pins: { ...keys, pins: packed },
+  evidence: { ...keys, ...bundle, key: reference, evaluatedAt: time, comparisonOmitted: flag },
+  order: {
+    ...keys,
+    revisionOrderId: reference,
+    evidence: reference,
+    targetModule: word,
+    lineage: digest,
+    status: word,
+    supersedes: reference,
+    receiptId: reference,
+    receiptVersion: reference,
+    observedAt: time,
+    createdAt: time,
+    updatedAt: time,
+    blockedAt: time,
+  },
+  open: { ...keys, ...run },
+  head: {
+    ...keys,
+    revisionOrderId: reference,
+    supersedes: reference,
+    improvementRunId: reference,
+    runCreatedAt: time,
+    holders: references,
+    version: count,
+  },
+  former: { ...keys, revisionOrderId: reference, supersedes: reference },
+};
+
+/** The members of a run's pins, at any depth. No value in them is a number. */
+const pinned: ReadonlySet<string> = new Set([
+  'contentTestSpecId',
+  'contentTestSpecVersion',
+  'analysisPolicy',
+  'owner',
+  'id',
+  'version',
+  'checksum',
+  'formulaVersion',
+  'sourceSet',
+  'ref',
+  'sha256',
+  'metrics',
+  'metric',
+  'status',
+  'reasonCode',
+  'artifact',
+  'sources',
+  'sourceKey',
+  'crosswalk',
+  'comparison',
+]);
+
+/**
+ * What the improvement table holds and may not, as `<kind>.<attribute>` or `pins/<member>`: everything that is no workflow record of ids,
+ * references, versions, digests, states, times and counts. Empty when all is well.
+ */
+export function undeclaredIn(items: readonly Item[]): readonly string[] {
+  const found = new Set<string>();
+  for (const item of items) {
+    const kind = kindOf(item);
+    const known = attributes[kind] ?? {};
+    for (const [name, value] of Object.entries(item)) {
+      if (!Object.hasOwn(known, name) || known[name]?.(value) !== true) found.add(`${kind}.${name}`);
+    }
+  }
+  for (const pins of pinsIn(items)) for (const member of undeclaredMembers(pins)) found.add(`pins/${member}`);
+  return [...found].toSorted();
+}
+
+function kindOf(item: Item): string {
+  const pk = item['pk']?.S ?? '';
+  const sk = item['sk']?.S ?? '';
+  if (pk === 'open') return 'open';
+  if (pk.startsWith('lineage#')) return /^(head$|former(?=#))/.exec(sk)?.[0] ?? 'stray';
+  if (!pk.startsWith('run#')) return 'stray';
+  return /^\d-(run$|pins(?=#)|evidence(?=#)|order(?=#))/.exec(sk)?.[1] ?? 'stray';
+}
+
+/** The pins of every run, put together from their parts. */
+function pinsIn(items: readonly Item[]): readonly unknown[] {
+  const parts = items
+    .filter((item) => kindOf(item) === 'pins')
+    .toSorted((a, b) => (String(a['sk']?.S) < String(b['sk']?.S) ? -1 : 1));
+  return [...Map.groupBy(parts, (item) => item['pk']?.S).values()].map((own) => {
+    const bytes = Buffer.concat(own.map((part) => part['pins']?.B ?? new Uint8Array()));
+    return JSON.parse(gunzipSync(bytes).toString('utf8')) as unknown;
+  });
+}
+
+function undeclaredMembers(value: unknown): readonly string[] {
+  if (typeof value === 'number' || typeof value === 'boolean') return [typeof value];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(undeclaredMembers);
+  return Object.entries(value).flatMap(([name, inside]) => [
+    ...(pinned.has(name) ? [] : [name]),
+    ...undeclaredMembers(inside),
+  ]);
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import * as z from 'zod';
+import { analyzeRun } from '#shared/contract/background.ts';
+import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
+import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
+import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import { writeRunMessage } from '#shared/improvement/run-message.ts';
+import type { RunKey, RunProgress } from '#shared/improvement/records.ts';
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { revisionOrderAck, revisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
+import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
+import type { GatewayCall, GatewayReply } from './gateway-call.ts';
+import { openImprovementRecords, undeclaredIn } from './improvement-records.ts';
+import type { ImprovementRecords } from './improvement-records.ts';
+import { openReportsCaller, reportsAnswerOf } from './reports-call.ts';
+import type { ReportsCaller } from './reports-call.ts';
+import type { TestStack } from './stack.ts';
+
+const heldOrders = z.record(z.string(), z.object({ order: revisionOrderRequest, ack: revisionOrderAck }));
+const state = z.object({
+  tenants: z.record(
+    z.string(),
+    z.object({
+      entities: z.object({ 'bank.revision_order': heldOrders, 'blueprint.revision_order': heldOrders }),
+    }),
+  ),
+});
+
+/** An order as its receiver holds it. */
+export interface Received {
+  readonly module: 'bank' | 'blueprint';
+  readonly order: RevisionOrderRequest;
+  readonly decision: 'accepted' | 'replayed' | 'rejected';
+  readonly receiptId: string;
+}
+
+/** The improvement runs of one tenant on a stack. */
+export interface ImprovementRuns {
+  readonly caller: ReportsCaller;
+  readonly records: ImprovementRecords;
+  /** Id of an administration by its name in the seed. */
+  readonly administration: (name: string) => string;
+  /** Begins a run, and fails the test when there is none. */
+  readonly analyze: (administrationId: string, key?: string) => Promise<RunKey & { readonly key: string }>;
+  readonly send: (administrationId: string, call?: GatewayCall) => Promise<GatewayReply>;
+  /** The run as the reports service shows it, held against its contract. */
+  readonly read: (run: RunKey) => Promise<ImprovementRun>;
+  readonly progress: (run: RunKey) => Promise<RunProgress>;
+  /** Puts a run's message on the queue. */
+  readonly sendMessage: (run: RunKey) => void;
+  /** Lets a run stand still for longer than the sweeper waits. */
+  readonly leaveAlone: (run: RunKey) => Promise<void>;
+  /** What both receivers hold of an administration, by order id. */
+  readonly received: (administrationId: string) => Promise<ReadonlyMap<string, Received>>;
+  /**
+   * Fails unless runs have ended complete, with everything there once: each order recorded in each run that found it, acknowledged, and once
+   * at its receiver with what it was recorded to supersede; nothing in the table that does not belong there; no message left over.
+   */
+  readonly endedWell: (administrationId: string, ...runs: readonly RunKey[]) => Promise<void>;
+  /** Ends the worker environments. Returns how many were at work. */
+  readonly killWorkers: () => Promise<number>;
+  readonly close: () => void;
+}
+
+export function openImprovementRuns(
+  stack: Pick<TestStack, 'urls' | 'tokenFor' | 'seed' | 'control' | 'improvement' | 'killWorkers'>,
+  tenantId = 'tenant-aurora',
+): ImprovementRuns {
+  const caller = openReportsCaller(stack);
+  const records = openImprovementRecords(stack);
+  const { store } = records;
+
+  const send: ImprovementRuns['send'] = (administrationId, call) =>
+    caller.call(analyzeAdministration, { tenantId, path: { administrationId }, ...call });
+
+  const progress: ImprovementRuns['progress'] = async (run) => {
+    const found = await store.readProgress(run);
+    if (found === undefined) throw new Error('there is no such run');
+    return found;
+  };
+
+  const received: ImprovementRuns['received'] = async (administrationId) => {
+    const { entities } = state.parse(await stack.control('GET', 'state')).tenants[tenantId]!;
+    const all = (['bank', 'blueprint'] as const).flatMap((module) =>
+      Object.values(entities[`${module}.revision_order`]).map(({ order, ack }) => ({ module, order, ack })),
+    );
+    const ours = all.filter(({ order }) => order.administrationId === administrationId);
+    const byId = new Map(
+      ours.map(({ module, order, ack }) => [
+        order.revisionOrderId,
+        { module, order, decision: ack.decision, receiptId: ack.receiptId },
+      ]),
+    );
+    // An order that both had taken would be there twice.
+    expect(byId.size).toBe(ours.length);
+    return byId;
+  };
+
+  return {
+    caller,
+    records,
+    administration(name) {
+      const { special, administrations } = caller.fixtures(tenantId);
+      const listed = stack.seed.reports.fixtures.administrations.indexOf(name);
+      const id = listed < 0 ? special.administrations[name] : administrations[listed];
+      if (id === undefined) throw new Error(`the seed has no administration ${name}`);
+      return id;
+    },
+    send,
+    async analyze(administrationId, key = randomUUID()) {
+      const reply = await send(administrationId, { key });
+      expect(reportsAnswerOf(reply)).toBe('200');
+      const { improvementRunId } = improvementRun.parse(JSON.parse(reply.text));
+      return { tenantId, improvementRunId, key };
+    },
+    async read({ improvementRunId }) {
+      const reply = await caller.call(readImprovementRun, { tenantId, path: { improvementRunId } });
+      expect(reportsAnswerOf(reply)).toBe('200');
+      return improvementRun.parse(JSON.parse(reply.text));
+    },
+    progress,
+    sendMessage: ({ improvementRunId }) =>
+      stack.improvement.send(writeRunMessage({ tenantId, improvementRunId })),
+    leaveAlone: (run) => store.beginRun(run, 0, Date.now() - 16 * 60_000),
+    received,
+    async endedWell(administrationId, ...runs) {
+      await stack.improvement.settled();
+      const held = await received(administrationId);
+      const acknowledged = new Set<string>();
+      for (const run of runs) {
+        const { run: record, orders, evidence } = await progress(run);
+        expect(record.state).toMatch(/^completed/);
+        expect(record.receipt).toBeDefined();
+        expect(evidence.filter(({ key }) => key.startsWith('source:'))).toHaveLength(
+          record.pins.sources.length,
+        );
+        for (const order of orders) {
+          const there = held.get(order.revisionOrderId);
+          if (order.ack === null) {
+            expect(order.status).toBe('superseded');
+            continue;
+          }
+          acknowledged.add(order.revisionOrderId);
+          expect(['accepted', 'replayed', 'rejected', 'superseded']).toContain(order.status);
+          expect(there).toMatchObject({ module: order.targetModule, receiptId: order.ack.receiptId });
+          expect(there?.order.supersedesRevisionOrderId).toBe(order.supersedesRevisionOrderId);
+        }
+      }
+      // Nothing that a receiver has is unacknowledged here, and nothing was sent under two ids.
+      expect([...held.keys()].filter((id) => !acknowledged.has(id))).toEqual([]);
+      const contents = [...held.values()].map(({ order }) =>
+        canonicalJson({ ...order, revisionOrderId: null }),
+      );
+      expect(new Set(contents).size).toBe(contents.length);
+      expect(undeclaredIn(await records.items())).toEqual([]);
+    },
+    killWorkers: () => stack.killWorkers(analyzeRun.operationId),
+    close: () => records.close(),
+  };
+}

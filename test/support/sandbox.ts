@@ -1,0 +1,48 @@
+import { pathToFileURL } from 'node:url';
+import { inject } from 'vitest';
+import { createFunctionPool } from '#local/gateway/function-pool.ts';
+import { answerOfGateway } from '#local/gateway/gateway-response.ts';
+import { startGateway } from '#local/gateway/gateway.ts';
+import { createLineReader } from '#local/stack/function-log.ts';
+import type { FunctionLogLine } from '#local/stack/function-log.ts';
+import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
+import { callRaw } from './raw-call.ts';
+import type { GatewayReply } from './gateway-call.ts';
+
+/** The sandbox's bundle behind a gateway, and nothing else: no platform, no doubles, no variable. */
+export interface TestSandbox {
+  readonly call: (target: string, call?: Parameters<typeof callRaw>[2]) => Promise<GatewayReply>;
+  /** Everything that it has written so far. */
+  readonly logs: () => readonly FunctionLogLine[];
+  readonly close: () => Promise<void>;
+}
+
+export async function startSandbox(): Promise<TestSandbox> {
+  const bundles = inject('bundles');
+  if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
+  const { operationId, lambda } = serveSandbox;
+  const file = bundles.functions.find((built) => built.operationId === operationId)?.file ?? '';
+  const lines: FunctionLogLine[] = [];
+  const gateway = await startGateway(0, () => ({
+    stage: 'test',
+    services: [
+      {
+        service: 'reports',
+        basePath: '/sandbox',
+        routes: Object.values(sandboxRoutes).map((route) => ({ ...route, operationId })),
+      },
+    ],
+    pool: createFunctionPool(
+      [{ name: operationId, bundleUrl: pathToFileURL(file).href, ...lambda, variables: {} }],
+      1,
+      (name) => createLineReader(name, (line) => lines.push(line)),
+    ),
+    gatewayResponse: answerOfGateway('https://docs.mastery-reports.example/problems'),
+    page: () => undefined,
+  }));
+  return {
+    call: (target, call) => callRaw(`${gateway.url}/sandbox`, target, call),
+    logs: () => lines,
+    close: () => gateway.close(),
+  };
+}

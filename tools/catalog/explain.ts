@@ -1,0 +1,83 @@
+import { isHashVerifiable } from '#shared/catalog/hash.ts';
+import { decideQuickstart } from '#shared/catalog/quickstart.ts';
+import { readinessOf } from '#shared/catalog/readiness.ts';
+import type { SourceReadiness } from '#shared/catalog/readiness.ts';
+import type { ReleaseCatalog } from '#shared/catalog/schema.ts';
+import { pointer } from '#shared/kernel/defect.ts';
+import type { Paint } from '#tools/terminal/paint.ts';
+import { plainText } from '#tools/terminal/plain-text.ts';
+
+const MAX_CELL = 48;
+const MAX_LINE = 120;
+/** Blockers of one source that are shown; bindings may have as many as there are. */
+const SHOWN = 12;
+
+const headings = ['Source', 'Rows', 'Cells', 'What still blocks ready'] as const;
+
+/** A catalog of the right form in lines: its state, what quickstart creation answers, and source by source what still blocks `ready`. */
+export function explain(catalog: ReleaseCatalog, paint: Paint): readonly string[] {
+  const readiness = readinessOf(catalog.source_assessments);
+  const { status, createsOperation } = decideQuickstart(catalog);
+  const gate = catalog.release_behavior.ready_gate;
+  const state = catalog.release_state;
+  const blocked = readiness.filter(({ blockers }) => blockers.length > 0).length;
+  return [
+    `Release catalog, schema version 6: ${paint(state === 'ready' ? 'green' : 'yellow', state)}`,
+    `Quickstart creation answers ${status}; ${createsOperation ? 'an operation is created' : 'no operation is created'}.`,
+    `Ready gate: ${cut(plainText(typeof gate === 'string' ? gate : JSON.stringify(gate)), MAX_LINE)}`,
+    ...(isHashVerifiable(catalog)
+      ? []
+      : ['Hash not verified: its scope text is not the one of the hash that is computed here.']),
+    '',
+    ...table(catalog, readiness, paint),
+    '',
+    blocked === 0 ? 'No source blocks ready.' : `${blocked} of ${readiness.length} sources block ready.`,
+    ...(state === 'ready' ? [] : [`The catalog itself is ${state}.`]),
+  ];
+}
+
+function table(
+  catalog: ReleaseCatalog,
+  readiness: readonly SourceReadiness[],
+  paint: Paint,
+): readonly string[] {
+  const rows = readiness.map((source, index) => ({
+    cells: [
+      cut(plainText(catalog.source_assessments[index]?.source_key ?? ''), MAX_CELL),
+      progress(source.rows),
+      progress(source.cells),
+    ],
+    reasons: reasonsOf(source, index),
+  }));
+  const widths = headings
+    .slice(0, -1)
+    .map((heading, column) =>
+      Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
+    );
+  const line = (cells: readonly string[], reason: string) =>
+    [...widths.map((width, column) => (cells[column] ?? '').padEnd(width)), reason].join('  ');
+  return [
+    line(headings, headings[3]),
+    ...rows.flatMap(({ cells, reasons: [first, ...others] }) =>
+      first === undefined
+        ? [line(cells, paint('green', 'nothing'))]
+        : [line(cells, paint('yellow', first)), ...others.map((reason) => line([], paint('yellow', reason)))],
+    ),
+  ];
+}
+
+/** The blockers of a source, with pointers from the source on. */
+function reasonsOf({ blockers }: SourceReadiness, index: number): readonly string[] {
+  const prefix = pointer('source_assessments', index).length;
+  const more = blockers.length - SHOWN;
+  return [
+    ...blockers.slice(0, SHOWN).map((blocker) => `${blocker.pointer.slice(prefix)} ${blocker.message}`),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+}
+
+const progress = ({ bound, expected }: SourceReadiness['rows']): string =>
+  `${bound ?? '?'} of ${expected ?? '?'}`;
+
+const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;

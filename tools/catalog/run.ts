@@ -1,0 +1,93 @@
+import { checkCatalog, checkCatalogForm, isObject } from '#shared/catalog/check.ts';
+import { catalogHash, isHashVerifiable } from '#shared/catalog/hash.ts';
+import { readCatalog, readJson } from '#shared/catalog/read.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { fileFailure } from '#tools/terminal/file-failure.ts';
+import type { Paint } from '#tools/terminal/paint.ts';
+import { plainText } from '#tools/terminal/plain-text.ts';
+import { explain } from './explain.ts';
+
+/** What the command needs of the world. */
+export interface CatalogWorld {
+  /** At least the first byte too many of a file that is too large. */
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+  readonly print: (line: string) => void;
+  readonly paint: Paint;
+}
+
+const commands = { check, hash, explain: explainFile };
+
+/** `catalog check|hash|explain FILE`. @returns err: a sentence, for a record with defects followed by a line for each. */
+export async function runCatalog(
+  world: CatalogWorld,
+  word: string,
+  path: string,
+): Promise<Result<undefined, string>> {
+  if (!Object.hasOwn(commands, word)) {
+    return err(
+      `unknown command ${plainText(JSON.stringify(word))}; known are ${Object.keys(commands).join(', ')}`,
+    );
+  }
+  let bytes: Uint8Array;
+  try {
+    bytes = await world.readFile(path);
+  } catch (error) {
+    return err(`${plainText(path)} cannot be read: ${plainText(fileFailure(error))}`);
+  }
+  return commands[word as keyof typeof commands](world, plainText(path), bytes);
+}
+
+function check({ print }: CatalogWorld, path: string, bytes: Uint8Array): Result<undefined, string> {
+  const catalog = readCatalog(bytes);
+  if (!catalog.ok) return err(refusal(path, catalog.error));
+  const { source_assessments: sources, release_state: state } = catalog.value;
+  print(`${path} is a sound release catalog: ${state}, ${sources.length} sources`);
+  print(isHashVerifiable(catalog.value) ? 'hash verified' : notVerified);
+  return ok(undefined);
+}
+
+const notVerified =
+  'hash not verified: catalog_revision_hash_scope is not the text of the hash that is computed here';
+
+/** The hash that the record should state, so whatever it states now is no obstacle. */
+function hash({ print }: CatalogWorld, path: string, bytes: Uint8Array): Result<undefined, string> {
+  const record = readJson(bytes);
+  if (!record.ok) return err(refusal(path, record.error));
+  const checked = checkCatalog(record.value);
+  const defects = checked.ok
+    ? []
+    : checked.error.filter(({ pointer }) => pointer !== '/catalog_revision_hash');
+  if (defects.length > 0 || !isObject(record.value)) return err(refusal(path, defects));
+  if (!isHashVerifiable(record.value)) print(notVerified);
+  else print(checked.ok ? 'hash verified' : `${path} does not state this hash yet`);
+  print(catalogHash(record.value));
+  return ok(undefined);
+}
+
+/** A record of the right form is explained, also when its members disagree; what disagrees makes the command fail all the same. */
+function explainFile(
+  { print, paint }: CatalogWorld,
+  path: string,
+  bytes: Uint8Array,
+): Result<undefined, string> {
+  const record = readJson(bytes);
+  const formed = record.ok ? checkCatalogForm(record.value) : record;
+  if (!formed.ok) return err(refusal(path, formed.error));
+  for (const line of explain(formed.value, paint)) print(line);
+  const checked = checkCatalog(formed.value);
+  return checked.ok ? ok(undefined) : err(refusal(path, checked.error));
+}
+
+/** Longer pointers come of member names that somebody made long on purpose. */
+const MAX_POINTER = 300;
+
+function refusal(path: string, defects: readonly Defect[]): string {
+  const count = defects.length === 1 ? 'one defect' : `${defects.length} defects`;
+  const lines = defects.map(({ pointer, message }) => {
+    const shown = pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer;
+    return `  ${shown === '' ? '(the whole)' : plainText(shown)}: ${plainText(message)}`;
+  });
+  return [`${path} is not a sound release catalog, ${count}:`, ...lines].join('\n');
+}

@@ -1,0 +1,99 @@
+import * as z from 'zod';
+import { manifest } from '#functions/sandbox/manifest.ts';
+import type { Fixture } from '#functions/sandbox/manifest.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
+import { renderEdition } from './openapi.ts';
+import type { OpenApiDocument } from './openapi.ts';
+
+const introduction = [
+  'Synthetic answers of the reports service, for code that is being written: the paths, parameters and schemas of production over a few fixed resources. It holds no tenant’s data, asks nobody, and opens no gate.',
+  'The ids that it knows stand in the examples of the path parameters. A request for anything else is the 404 `not-found`; a request for one of them that production would refuse for its query is the same 400 here. There are no other failures, no writes and no replays.',
+  'The `Authorization` header is accepted, so that requests can have the form of production, and never looked at.',
+].join('\n\n');
+
+const correlation = {
+  requestId: '0f8e6d1c-6f0b-4a57-9d3e-2b7f4c1a9e55',
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+};
+
+/** Queries that the examples of a route show, by name; every other route is shown without one. */
+const shownQueries: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>> = {
+  readAttemptReport: {
+    evidence: { view: 'evidence' },
+    standards: { view: 'standards' },
+    summary: {},
+  },
+  listCandidateReports: {
+    '': {},
+    'first-of-two-pages': { limit: '1' },
+    'without-match': { testKind: 'formative' },
+  },
+};
+
+/** The OpenAPI 3.1 document of the sandbox. What its examples show are its own answers. */
+export function renderSandboxOpenApi(): OpenApiDocument {
+  return renderEdition({
+    service: serveSandbox.service,
+    title: 'Reports service: sandbox',
+    introduction,
+    host: 'sandbox',
+    routes: Object.values(sandboxRoutes).map(withKnownIds),
+    security: () => [{}, { bearer: [] }],
+    securityDescription:
+      'What production takes. The sandbox does not look at it: any value, and none, gets the same answer.',
+    note: ({ operationId }) => notes[operationId] ?? 'The sandbox holds it for the ids in the examples.',
+    problemKeys: problemKeysOf,
+    examples: (route) => ({ examples: answersOf(route) }),
+  });
+}
+
+const notes: Readonly<Record<string, string>> = {
+  [sandboxRoutes.materializeAttemptReport.operationId]:
+    'In the sandbox every request gets the same fixed operation, and nothing is written. Neither key nor body is looked at; both are documented as production takes them.',
+  [sandboxRoutes.listCandidateReports.operationId]:
+    'The sandbox holds two attempts of one candidate. Filters, sort, limit and cursor work over them; a cursor does not expire.',
+};
+
+/** What the gateway or the function may answer instead of a fixture. */
+function problemKeysOf({ operationId, request }: Route): readonly string[] {
+  const inspected = fixturesOf(operationId).some((fixture) => fixture.inspected);
+  return [
+    ...(inspected ? ['400 unsupported-parameter', '400 validation', '404 not-found'] : []),
+    ...(request.body === undefined ? [] : ['413 payload-too-large']),
+    '429 rate-limited',
+    '500 internal-error',
+  ];
+}
+
+function fixturesOf(operationId: string): readonly Fixture[] {
+  return manifest.filter(({ route }) => route.operationId === operationId);
+}
+
+/** The row with the ids of its fixtures as the examples of its path parameters. */
+function withKnownIds(route: Route): Route {
+  const fixtures = fixturesOf(route.operationId);
+  const shape = Object.entries(route.request.path.shape).map(([name, schema]): [string, z.ZodType] => {
+    const ids = fixtures.map(({ path }) => path[name] ?? '');
+    // SAFETY: the shapes of the registry hold classic schemas, of which alone the others are a part.
+    return [name, (schema as z.ZodType).meta({ examples: ids })];
+  });
+  return { ...route, request: { ...route.request, path: z.strictObject(Object.fromEntries(shape)) } };
+}
+
+/** What the sandbox answers for each of its fixtures of a route, under a name for each. */
+function answersOf({ operationId, request }: Route): Record<string, { summary: string; value: unknown }> {
+  const shown = fixturesOf(operationId).flatMap((fixture) =>
+    Object.entries(shownQueries[operationId] ?? { '': {} }).map(([name, query]) => {
+      const answered = fixture.answer(request.query.parse(query), correlation);
+      if (!answered.ok) throw new TypeError(`${operationId} refuses the query of its example`);
+      const [id = operationId] = Object.values(fixture.path);
+      const asked = new URLSearchParams(query).toString();
+      return [
+        name === '' ? id : `${id}-${name}`,
+        { summary: asked === '' ? id : `${id}?${asked}`, value: answered.value },
+      ] as const;
+    }),
+  );
+  return Object.fromEntries(shown);
+}

@@ -1,0 +1,108 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import * as z from 'zod';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { describeFault } from '#shared/release/describe-fault.ts';
+import { MAX_MANIFEST_BYTES, verifyManifest } from '#shared/release/manifest.ts';
+import type { ManifestUse, ReleaseManifest } from '#shared/release/manifest.ts';
+import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { dereferenceAll } from './dereference.ts';
+import type { Dereferenced, ReceiptPlaces } from './dereference.ts';
+
+/** A manifest that verifies, with everything that it refers to. */
+export interface CheckedManifest {
+  readonly jws: string;
+  readonly manifest: ReleaseManifest;
+  readonly receipts: readonly Dereferenced[];
+}
+
+/** The compact JWS in a file, without the line end that editors add. */
+export async function readManifestFile(path: string): Promise<Result<string, string>> {
+  try {
+    const text = (await readFile(path, 'utf8')).trim();
+    return Buffer.byteLength(text) > MAX_MANIFEST_BYTES
+      ? err(`${path} is larger than ${MAX_MANIFEST_BYTES / 1024} KB, the most that a manifest may be`)
+      : ok(text);
+  } catch (error) {
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
+  }
+}
+
+/** The stage that a manifest says it is for, nothing of it verified; undefined for what is no manifest. */
+export function claimedStage(jws: string): string | undefined {
+  const json = parseStrictJson(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString());
+  const named = z.object({ stage: z.string() }).safeParse(json.ok ? json.value : undefined);
+  return named.success ? named.data.stage : undefined;
+}
+
+/** A public key of P-256 in a file: a JWK, or PEM. Of a private key it takes the public half. */
+export async function readKeyFile(path: string): Promise<Result<JsonWebKey, string>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
+  }
+  const json = parseStrictJson(text);
+  try {
+    const key = createPublicKey(
+      json.ok ? { key: json.value as JsonWebKey, format: 'jwk' } : { key: text, format: 'pem' },
+    ).export({ format: 'jwk' });
+    if (key.crv === 'P-256') return ok(key);
+  } catch {
+    // Said below.
+  }
+  return err(`${path} holds no key of P-256, as a JWK or in PEM`);
+}
+
+/**
+ * Verifies a manifest, then looks its receipts up: nothing that it names is fetched before its signature is known to be good.
+ * @param path its file, for the sentences and for the receipts beside it
+ * @returns err: a sentence; a receipt that proves nothing is none
+ */
+export async function checkManifest(
+  path: string,
+  jws: string,
+  use: ManifestUse,
+  places: Omit<ReceiptPlaces, 'folder'>,
+): Promise<Result<CheckedManifest, string>> {
+  const verified = await verifyManifest(jws, use);
+  if (!verified.ok) return err(`${path} ${describeFault(verified.error, use.stage)}`);
+  const manifest = verified.value;
+  const receipts = await dereferenceAll(manifest.receipts, { ...places, folder: dirname(path) });
+  return ok({ jws, manifest, receipts });
+}
+
+/** A sentence for every receipt that proves nothing. */
+export function receiptFaults(receipts: readonly Dereferenced[]): readonly string[] {
+  return receipts.flatMap(({ receipt, fault }) =>
+    fault === undefined ? [] : [`${receipt.proves}: ${receipt.location} ${fault}`],
+  );
+}
+
+/** A table: receipt → OK, or why not. */
+export function renderReceipts(receipts: readonly Dereferenced[]): string {
+  const rows = receipts.map(({ receipt, fault }) => [
+    receipt.proves,
+    fault === undefined ? 'OK' : 'no',
+    receipt.location,
+    fault === undefined ? receipt.summary : `it ${fault}`,
+  ]);
+  return renderTable([['proves', 'holds', 'receipt', ''], ...rows]);
+}
+
+/** Columns of the width of what stands in them. */
+export function renderTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,30 @@
+import { awsEnvironment, localStage, localTableName } from '#local/aws/environment.ts';
+import { describeNoStack, findRunningStack, localFiles } from '#local/stack/description.ts';
+import { dynamo } from '#shared/aws/clients.ts';
+import { findDeployedTables } from '#shared/aws/deployed-table.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+
+/** Lets every client of this process talk to the local stack of this folder; no client may have been made before. */
+export async function enterLocalStack(): Promise<Result<undefined, string>> {
+  const stack = await findRunningStack(localFiles(process.cwd()).stack);
+  if (!stack.ok) return err(`${describeNoStack(stack.error)}, or name a deployment with --stage`);
+  Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
+  return ok(undefined);
+}
+
+/** The name of a stage's settings table: the one that is given, else the only one of the stage in the caller's account and region. */
+export async function settingsTable(
+  stage: string,
+  given: string | undefined,
+): Promise<Result<string, string>> {
+  if (given !== undefined) return ok(given);
+  if (stage === localStage) return ok(localTableName('settings'));
+  const [found, another] = await findDeployedTables(dynamo(), stage, 'settings');
+  if (found !== undefined && another === undefined) return ok(found);
+  return err(
+    found === undefined
+      ? `this account and region have no settings table of stage ${stage}; is it deployed, and are these its credentials?`
+      : `there are several settings tables of stage ${stage}; choose one with --table`,
+  );
+}

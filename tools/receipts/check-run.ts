@@ -1,0 +1,131 @@
+import { omission, runMetrics } from '#shared/contract/reports/improvement-run.ts';
+import type { RunReceipt } from '#shared/contract/reports/receipt-bundle.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
+import type { Check } from './check.ts';
+import { repeated } from './check.ts';
+import { checkPolicy, decisionDefects } from './decisions.ts';
+
+const untrue = 'The run is not what its parts say: do not rely on it, and tell who runs the service.';
+
+/** What the receipt of a run proves by itself: that its parts fit each other. What was observed takes the artifacts. */
+export function checkRun(receipt: RunReceipt): Check[] {
+  const { metrics, sources, orders } = receipt;
+  return [
+    {
+      name: 'metrics',
+      holds: metrics.map(({ metric, status }) => `${metric} ${status}`).join(', '),
+      failures: metricFailures(receipt),
+      remedy: untrue,
+    },
+    {
+      name: 'sources',
+      holds: `${sources.length}, each once`,
+      failures: repeated(sources.map(({ sourceKey }) => sourceKey)).map(
+        (key) => `${key} is listed more than once`,
+      ),
+      remedy: untrue,
+    },
+    checkPolicy(receipt),
+    {
+      name: 'decisions',
+      holds: `${metrics.reduce((sum, { decisions }) => sum + decisions.length, 0)} on metrics, by thresholds of the policy`,
+      failures: metrics.flatMap((row) =>
+        decisionDefects(receipt, row, (metric) =>
+          metric === row.metric ? (row.artifact ?? undefined) : undefined,
+        ),
+      ),
+      remedy:
+        'The orders are not what the policy asks for: do not act on them, and tell who runs the service.',
+    },
+    {
+      name: 'orders',
+      holds: `${orders.length}, each decided, and each acknowledged or superseded`,
+      failures: orderFailures(receipt),
+      remedy: untrue,
+    },
+    {
+      name: 'omissions',
+      holds: receipt.omissions.length === 0 ? 'none' : receipt.omissions.join(', '),
+      failures: omissionFailures(receipt),
+      remedy: 'What is missing must be named: tell who runs the service.',
+    },
+  ];
+}
+
+function metricFailures({ metrics }: RunReceipt): readonly string[] {
+  const listed = metrics.map(({ metric }) => metric);
+  return [
+    ...runMetrics.filter((metric) => !listed.includes(metric)).map((metric) => `${metric} is not listed`),
+    ...metrics.flatMap(({ metric, status, artifact, reasonCode, evaluatedAt, decisions, withheld }) => {
+      if (status === 'available') {
+        return artifact === null || reasonCode !== null || evaluatedAt === null
+          ? [`${metric} is available and lacks its artifact or its evaluation`]
+          : [];
+      }
+      return [
+        ...(reasonCode === null ? [`${metric} is ${status} without a reason`] : []),
+        ...(decisions.length + withheld.length > 0 || evaluatedAt !== null
+          ? [`${metric} is ${status}, and decisions rest on it`]
+          : []),
+      ];
+    }),
+  ];
+}
+
+function orderFailures({
+  createdAt,
+  metrics,
+  sources,
+  orders,
+  analysisPolicy,
+}: RunReceipt): readonly string[] {
+  const decided = new Map(
+    metrics.flatMap(({ metric, decisions }) =>
+      decisions.map(({ revisionOrderId, trigger }) => [
+        revisionOrderId,
+        { evidence: `metric:${metric}`, targetModule: analysisPolicy.triggers[trigger]?.targetModule },
+      ]),
+    ),
+  );
+  const sourceKeys = new Set(sources.map(({ sourceKey }) => `source:${sourceKey}`));
+  const listed = new Set(orders.map(({ revisionOrderId }) => revisionOrderId));
+  return [
+    ...repeated(orders.map(({ revisionOrderId }) => revisionOrderId)).map(
+      (id) => `${id} is listed more than once`,
+    ),
+    ...[...decided.keys()].filter((id) => !listed.has(id)).map((id) => `${id} is decided and not listed`),
+    ...orders.flatMap((order) => {
+      const { revisionOrderId: id, evidence, status, receipt, targetModule } = order;
+      const decision = decided.get(id);
+      const fits =
+        decision === undefined
+          ? sourceKeys.has(evidence)
+          : evidence === decision.evidence && targetModule === decision.targetModule;
+      return [
+        ...(fits ? [] : [`${id} rests on no decision of ${evidence}`]),
+        ...(receipt === null && status !== 'superseded' ? [`${id} is ${status} without a receipt`] : []),
+        ...(receipt !== null && receipt.service !== targetModule
+          ? [`${id} was sent to ${targetModule} and acknowledged by ${receipt.service}`]
+          : []),
+        ...(order.createdAt !== createdAt || compareInstants(order.createdAt, order.updatedAt) > 0
+          ? [`${id} is not of the time of its run`]
+          : []),
+      ];
+    }),
+  ];
+}
+
+function omissionFailures({ metrics, sources, omissions }: RunReceipt): readonly string[] {
+  const without = new Set<string>(
+    metrics.filter(({ status }) => status !== 'available').map(({ metric }) => metric),
+  );
+  if (sources.some(({ comparison, comparisonOmitted }) => comparison === 'missing' || comparisonOmitted))
+    without.add('predicted_actual');
+  return [
+    ...repeated(omissions).map((name) => `${name} is named more than once`),
+    ...omission.options.flatMap((name) => {
+      if (without.has(name) === omissions.includes(name)) return [];
+      return [without.has(name) ? `${name} is missing and not named` : `${name} is named and not missing`];
+    }),
+  ];
+}

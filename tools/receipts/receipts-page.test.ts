@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import { improveRun } from '#test/support/improved-run.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/receipts.md'), 'utf8');
+const command = join(import.meta.dirname, '../receipts.ts');
+const improved = improveRun();
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'receipts-'));
+  mkdirSync(join(folder, 'evidence/more'), { recursive: true });
+  writeFileSync(join(folder, 'bundle.json'), improved.source.bytes);
+  writeFileSync(join(folder, 'run.json'), improved.run.bytes);
+  writeFileSync(join(folder, 'evidence/more/receipt.json'), improved.source.bytes);
+  for (const [ref, bytes] of improved.artifacts) writeFileSync(join(folder, 'evidence', ref), bytes);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const run = (...argv: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...argv], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+};
+
+describe('docs/receipts.md', () => {
+  it('shows what the command prints', () => {
+    const [, line = '', output] = /```text\n\$ npm run receipts -- (.*)\n([\s\S]*?)```/.exec(page) ?? [];
+    expect(run(...line.split(' '))).toEqual({ status: 0, stdout: output, stderr: '' });
+  });
+
+  it('names every member of both bundles, and no other', () => {
+    const tables = page.slice(page.indexOf('## Both bundles')).split('## ').slice(1);
+    const named = tables.map((table) =>
+      [...table.matchAll(/^\| (`.*?`) +\|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []),
+    );
+    const [both = [], source = [], whole = []] = named;
+    const members = Object.fromEntries(
+      receiptBundle.options.map(({ shape }) => [shape.object.value, Object.keys(shape)]),
+    );
+    expect([...both, ...source].toSorted()).toEqual(members['source_receipt']?.toSorted());
+    expect([...both, ...whole].toSorted()).toEqual(members['run_receipt']?.toSorted());
+  });
+
+  it('names every check', () => {
+    const text = ['bundle.json', 'run.json'].map(
+      (file) => run('verify', file, '--artifacts', 'evidence').stdout,
+    );
+    const lines = text.join('\n').matchAll(/^(?:OK|-) {4,5} {1,3}(\w+(?: \w+)?) {2,}/gm);
+    const checks = new Set([...lines].map(([, name = '']) => name));
+    expect(checks.size).toBeGreaterThan(12);
+    const table = page.slice(page.indexOf('## What is checked'), page.indexOf('## Both bundles'));
+    const listed = [...table.matchAll(/^\| ([a-z, ]+?) +\|/gm)].flatMap(([, cell = '']) => cell.split(', '));
+    expect(listed.toSorted()).toEqual([...checks].toSorted());
+  });
+});
+
+describe('npm run receipts', () => {
+  it('ends with 1 and a sentence for what does not hold, without a stack trace', () => {
+    rmSync(join(folder, 'evidence/crosswalk-state-math-5'));
+    const missing = run('verify', 'bundle.json', '--artifacts', 'evidence');
+    writeFileSync(
+      join(folder, 'evidence/crosswalk-state-math-5'),
+      improved.artifacts.get('crosswalk-state-math-5') ?? '',
+    );
+    expect(missing).toMatchObject({
+      status: 1,
+      stderr: 'bundle.json does not hold: 1 of 13 checks failed (artifacts)\n',
+    });
+  });
+
+  it.each([
+    [['verify', 'absent.json'], 1, 'absent.json cannot be read: there is no such file\n'],
+    [['verify', 'evidence'], 1, 'evidence cannot be read: it is a directory\n'],
+    [['verify', 'bundle.json', '--artifacts', 'absent'], 1, 'absent cannot be read: there is no such file\n'],
+    [['show', 'bundle.json'], 1, 'unknown command "show"; known is verify\n'],
+    [['verify'], 2, 'missing argument: FILE\n'],
+    [['verify', 'bundle.json', '--zip'], 2, 'unknown option --zip; known are --artifacts, --help\n'],
+  ])('says what is wrong with %j', (argv, status, stderr) => {
+    expect(run(...argv)).toEqual({ status, stdout: '', stderr });
+  });
+
+  it('explains itself', () => {
+    expect(run('--help')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('--artifacts DIR') as string,
+    });
+  });
+});

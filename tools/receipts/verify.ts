@@ -1,0 +1,71 @@
+import { basename, join } from 'node:path';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { fileFailure } from '#tools/terminal/file-failure.ts';
+import type { Paint } from '#tools/terminal/paint.ts';
+import { checkEvidence, namedDigests } from './check-evidence.ts';
+import type { Evidence } from './check-evidence.ts';
+import { checkReceipt } from './check-receipt.ts';
+import { renderChecks, renderReceipt } from './render.ts';
+
+/** What the command needs of the world. */
+export interface VerifyWorld {
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+  /** The files of a folder and of those in it, as paths from it. */
+  readonly listFiles: (folder: string) => Promise<readonly string[]>;
+  readonly print: (line: string) => void;
+  readonly paint: Paint;
+}
+
+/**
+ * `receipts verify FILE`: prints every check of a receipt bundle, and against the artifacts in a folder where one is given.
+ * @returns err: a sentence for whatever keeps the bundle from holding in full
+ */
+export async function verifyReceipt(
+  { readFile, listFiles, print, paint }: VerifyWorld,
+  path: string,
+  folder: string | undefined,
+): Promise<Result<undefined, string>> {
+  const bytes = await attempt(path, () => readFile(path));
+  if (!bytes.ok) return bytes;
+  const checked = checkReceipt({ name: basename(path), bytes: bytes.value });
+  if (!checked.ok) return err(`${path} ${checked.error}`);
+  const { receipt, checks } = checked.value;
+  const all = [...checks];
+  if (receipt !== undefined && folder !== undefined) {
+    const evidence = await gather(folder, namedDigests(receipt));
+    if (!evidence.ok) return evidence;
+    all.push(...checkEvidence(receipt, evidence.value));
+  }
+  const failed = all.filter(({ failures }) => failures.length > 0);
+  if (receipt !== undefined) for (const line of renderReceipt(receipt, paint)) print(line);
+  for (const line of renderChecks(all, paint)) print(line);
+  if (folder === undefined && failed.length === 0)
+    print('\nWhat was observed is not in a bundle: --artifacts DIR proves its thresholds as well.');
+  if (failed.length === 0) return ok(undefined);
+  const names = [...new Set(failed.map(({ name }) => name))].join(', ');
+  return err(`${path} does not hold: ${failed.length} of ${all.length} checks failed (${names})`);
+
+  /** The files that have one of the digests, whatever their names are; no other is kept in memory. */
+  async function gather(from: string, digests: ReadonlySet<string>): Promise<Result<Evidence, string>> {
+    const files = await attempt(from, () => listFiles(from));
+    if (!files.ok) return files;
+    const found = new Map<string, Uint8Array>();
+    for (const file of files.value) {
+      const content = await attempt(join(from, file), () => readFile(join(from, file)));
+      if (!content.ok) return content;
+      const sha256 = sha256Hex(content.value);
+      if (digests.has(sha256)) found.set(sha256, content.value);
+    }
+    return ok(found);
+  }
+}
+
+async function attempt<T>(path: string, read: () => Promise<T>): Promise<Result<T, string>> {
+  try {
+    return ok(await read());
+  } catch (error) {
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
+  }
+}

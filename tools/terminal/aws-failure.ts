@@ -1,0 +1,10 @@
+/** What AWS, or the way to it, has against the call; undefined for a defect of ours. */
+export function awsFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'CredentialsProviderError') {
+    return 'no AWS credentials: sign in (aws sso login) or set AWS_PROFILE';
+  }
+  if (error.message === 'Region is missing') return 'no AWS region: set AWS_REGION or AWS_PROFILE';
+  if ('code' in error && typeof error.code === 'string') return `AWS cannot be reached: ${error.code}`;
+  return '$metadata' in error ? `AWS refused: ${error.name}: ${error.message}` : undefined;
+}
