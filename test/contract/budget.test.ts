@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** Does one request with every owner slow, and holds its calls to the row; the calls of the bank's components are side by side. */
 async function slowly(route: Route, request: () => Promise<RunGiven>): Promise<RunGiven> {
-  await slowDown(stack, 150);
+  await slowDown(stack);
   const { result, calls } = await callsDuring(stack, request);
   await stack.control('DELETE', 'faults');
   expect(withinBudget(route, calls)).toEqual({ calls: 0, depth: 0 });

@@ -14,6 +14,7 @@ const recordedCalls = z.object({
       startedAt: z.number(),
       endedAt: z.number(),
       status: z.number().nullable(),
+      fault: z.string().nullable(),
     }),
   ),
 });
@@ -35,11 +36,15 @@ export function countedCalls(calls: readonly RecordedCall[]): number {
   return calls.filter(({ operation }) => operation !== operations.resolveMapping.id).length;
 }
 
-/** The longest chain of calls of which each began only after the one before had ended. */
+/**
+ * The longest chain of slowed calls of which each began only after the one before had ended. A call that another fault
+ * struck was not slowed, so that nothing could overlap with it for certain: it does not count.
+ */
 export function depthOf(calls: readonly RecordedCall[]): number {
   let depth = 0;
   let free = -Infinity;
-  for (const { startedAt, endedAt } of calls.toSorted((a, b) => a.endedAt - b.endedAt)) {
+  const slowed = calls.filter(({ fault }) => fault === 'latency');
+  for (const { startedAt, endedAt } of slowed.toSorted((a, b) => a.endedAt - b.endedAt)) {
     if (startedAt < free) continue;
     depth += 1;
     free = endedAt;
@@ -47,13 +52,21 @@ export function depthOf(calls: readonly RecordedCall[]): number {
   return depth;
 }
 
-/** Slows every operation down, so that calls of one wave overlap for certain, however busy the machine is. */
-export async function slowDown(stack: Pick<TestStack, 'fault'>, milliseconds: number): Promise<void> {
+/** Longer than a busy machine takes to send off what belongs to one wave, so that what is asked side by side overlaps. */
+const SLOW_MS = 250;
+
+/** Slows every operation down, for `depthOf`. */
+export async function slowDown(stack: Pick<TestStack, 'fault'>): Promise<void> {
   for (const { id: operation, method } of allOperations)
-    await stack.fault({ operation, method, kind: 'latency', milliseconds, times: 10_000 });
+    await stack.fault({ operation, method, kind: 'latency', milliseconds: SLOW_MS, times: 10_000 });
 }
 
-/** A row's budget in the words of what was measured. */
+/** What a row's budget limits, as it was seen. */
+export function takenBy(calls: readonly RecordedCall[]): Route['budget'] {
+  return { calls: countedCalls(calls), depth: depthOf(calls) };
+}
+
+/** By how much calls exceed a row's budget. */
 export function withinBudget({ budget }: Route, calls: readonly RecordedCall[]): object {
   return {
     calls: Math.max(0, countedCalls(calls) - budget.calls),

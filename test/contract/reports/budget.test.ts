@@ -10,7 +10,7 @@ import {
 import type { Route } from '#shared/contract/route.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
-import { callsDuring, countedCalls, depthOf, slowDown } from '#test/support/platform-calls.ts';
+import { callsDuring, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf, reportReads } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
@@ -126,16 +126,10 @@ const subjects: readonly Subject[] = [
   },
 ];
 
-/** Longer than a busy machine takes to send off what belongs to one wave, so that what is read side by side overlaps. */
-const SLOW_MS = 200;
-
-/**
- * Asks while every owner is slow. A call that another fault strikes is not slow, and never alone in its wave: it does not count for the depth.
- */
+/** Asks while every owner is slow. A call that another fault strikes is never alone in its wave. */
 async function ask(route: Route, call: GatewayCall) {
   const { result, calls } = await callsDuring(stack, () => caller.call(route, { tenantId, ...call }));
-  const slow = calls.filter(({ startedAt, endedAt }) => endedAt - startedAt > SLOW_MS / 2);
-  return { answer: reportsAnswerOf(result), taken: { calls: countedCalls(calls), depth: depthOf(slow) } };
+  return { answer: reportsAnswerOf(result), taken: takenBy(calls) };
 }
 
 /** A moment without a processor can only make reads look as if they had waited for one another: then another try counts. */
@@ -154,7 +148,7 @@ it('every route has a budget to be held to', () => {
 
 describe.each(subjects)('$route.operationId', ({ route, calls: requests, fullest, waves, ...worst }) => {
   it(`has chains of ${waves} reads at most, when nothing is kept and all owners agree, whatever there is to read [RP-001]`, async () => {
-    await slowDown(stack, SLOW_MS);
+    await slowDown(stack);
     const depths: number[] = [];
     for (const call of requests(caller.fixtures(tenantId))) {
       const taken = await leastTaken(route, call, waves);
@@ -168,7 +162,7 @@ describe.each(subjects)('$route.operationId', ({ route, calls: requests, fullest
     const call = { ...fullest(caller.fixtures(tenantId)), scopes: somebody() };
     await caller.call(route, { tenantId, ...call });
     await drift(worst.drifting, worst.times);
-    await slowDown(stack, SLOW_MS);
+    await slowDown(stack);
     expect(await ask(route, call)).toEqual({ answer: '200', taken: worst.most });
   });
 
@@ -176,7 +170,7 @@ describe.each(subjects)('$route.operationId', ({ route, calls: requests, fullest
     const call = { ...fullest(caller.fixtures(tenantId)), scopes: somebody() };
     await caller.call(route, { tenantId, ...call });
     await drift(worst.drifting, 1_000);
-    await slowDown(stack, SLOW_MS);
+    await slowDown(stack);
     const { taken } = await ask(route, call);
     expect(taken.calls).toBeLessThanOrEqual(route.budget.calls);
     expect(taken.depth).toBeLessThanOrEqual(route.budget.depth);

@@ -107,7 +107,7 @@ describe.each(requests)('$route.operationId', ({ route, callOf }) => {
   it('asks for the confirmations side by side', async () => {
     const call = { ...someone(route), ...callOf(caller.fixtures(tenantId)) };
     await ask(route, call);
-    await slowDown(stack, 100);
+    await slowDown(stack);
     const { calls, statuses } = await ask(route, call);
     expect([statuses, depthOf(calls)]).toEqual([[304], 1]);
   });

@@ -7,7 +7,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
-import { callsDuring, countedCalls, depthOf, slowDown } from '#test/support/platform-calls.ts';
+import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -181,14 +181,12 @@ describe.each(subjects)('$route.operationId', (subject) => {
   });
 
   it('reads its owners side by side, and takes no more than its budget when all of them show it something else [RP-001]', async () => {
-    const SLOW_MS = 200;
     const taken = async () => {
       // A moment without a processor can only make reads look as if they had waited for one another: then another try counts.
       for (let tries = 1; ; tries += 1) {
-        await slowDown(stack, SLOW_MS);
+        await slowDown(stack);
         const { calls } = await callsDuring(stack, () => reads.send(somebody()));
-        const slow = calls.filter(({ startedAt, endedAt }) => endedAt - startedAt > SLOW_MS / 2);
-        const found = { calls: countedCalls(calls), depth: depthOf(slow) };
+        const found = takenBy(calls);
         if (found.depth <= sound.depth || tries === 3) return found;
       }
     };
