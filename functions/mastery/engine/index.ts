@@ -9,3 +9,7 @@ export { stopReason } from './stopping.ts';
 export type { StopReason, StoppingInput } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, RunPosition, Selection, SelectionContext } from './selection.ts';
+export { nextStep, weigh } from './run-step.ts';
+export type { Evidence, StoppingRules } from './run-step.ts';
+export { drawSimulee, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
+export type { Responder, SimulatedRun, Simulee } from './simulation.ts';

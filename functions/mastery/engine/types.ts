@@ -90,6 +90,12 @@ export interface KernelModel {
     gains: Float64Array,
     keep: number,
   ) => void;
+  /** Posterior over the theta nodes given known mastery alone. */
+  readonly knownTheta: (mastery: readonly KnownMastery[]) => Float64Array;
   /** The scale score that a perfect test of this profile would show: the mean of the scale given the known mastery. */
   readonly knownScale: (mastery: readonly KnownMastery[]) => number;
+  /** P(KC mastered | theta node). */
+  readonly masteryAt: (kc: number, node: number) => number;
+  /** P(item answered correctly | mastery), where `mastered` holds 1 or 0 for each KC of the model. */
+  readonly successProbability: (item: number, mastered: Uint8Array) => number;
 }

@@ -1,8 +1,14 @@
 import { prepareSelection } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel, Constraints, SelectionContext } from '#functions/mastery/engine/index.ts';
+import type {
+  CompiledModel,
+  Constraints,
+  SelectionContext,
+  StoppingRules,
+} from '#functions/mastery/engine/index.ts';
 import type { ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { bindModel } from '#functions/mastery/records/bind-model.ts';
 import type { BoundItem, BoundModel, TestScope } from '#functions/mastery/records/bind-model.ts';
+import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -99,5 +105,21 @@ function constraintsOf(policy: SelectionPolicy, scope: readonly number[]): Const
       maximum === undefined ? [] : [{ guid, items: maximum }],
     ),
     randomesqueSize: eligibilityRules.exposure?.size ?? 1,
+  };
+}
+
+/** When the policy stops a run, in the engine's vocabulary. */
+export function stoppingRulesOf(
+  { precisionTarget, coverageFloors, timeBudgetSeconds }: SelectionPolicy,
+  { numericPrecision }: Pick<ScaleCalibration, 'numericPrecision'>,
+): StoppingRules {
+  return {
+    precisionTarget,
+    numericPrecision,
+    coverageFloors: coverageFloors.map((floor) => ({
+      guid: floor.caseCompetencyGuid,
+      items: floor.minimumEvidenceItems,
+    })),
+    timeBudgetSeconds,
   };
 }

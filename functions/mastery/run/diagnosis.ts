@@ -1,16 +1,10 @@
 import type { KcClassification, ScaleResult, StopReason } from '#shared/contract/mastery/adaptive-run.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import {
-  classify,
-  estimate,
-  remainingUncertainty,
-  scoredItemsPerKc,
-  selectItem,
-  stopReason,
-} from '#functions/mastery/engine/index.ts';
-import type { Classification, Estimate } from '#functions/mastery/engine/index.ts';
+import { nextStep, weigh } from '#functions/mastery/engine/index.ts';
+import type { Evidence } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { RunBasis } from './basis.ts';
+import { stoppingRulesOf } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
 import type { ScoredOutcome } from './outcomes.ts';
 import type { RunState } from './state.ts';
@@ -36,44 +30,32 @@ export interface Assessment {
 
 /** The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out. */
 export function assess(basis: RunBasis, state: RunState, outcomes: readonly ScoredOutcome[]): Assessment {
-  const evidence = weigh(basis, outcomes);
-  return { diagnosis: describe(basis, evidence), next: decide(basis, state, evidence) };
+  const evidence = weighOutcomes(basis, outcomes);
+  return { diagnosis: describe(basis, evidence), next: decide(basis, state, evidence, outcomes.at(-1)) };
 }
 
 /** The diagnosis alone, for a state in which nothing is decided any more. */
 export function diagnose(basis: RunBasis, outcomes: readonly ScoredOutcome[]): Diagnosis {
-  return describe(basis, weigh(basis, outcomes));
+  return describe(basis, weighOutcomes(basis, outcomes));
 }
 
-/** What the outcomes say, at full precision. */
-interface Weighed {
-  readonly outcomes: readonly ScoredOutcome[];
-  /** The pool's item of each outcome. */
+/** What the outcomes say, at full precision, with the pool's item of each. */
+interface Weighed extends Evidence {
   readonly items: readonly BoundItem[];
-  readonly estimate: Estimate;
-  /** One for each in-scope KC. */
-  readonly classifications: readonly Classification[];
-  readonly remainingUncertainty: number;
 }
 
-function weigh({ calibration, policy, bound }: RunBasis, outcomes: readonly ScoredOutcome[]): Weighed {
-  const { model, document } = calibration;
+function weighOutcomes(
+  { calibration, policy, bound }: RunBasis,
+  outcomes: readonly ScoredOutcome[],
+): Weighed {
   const items = outcomes.map(({ artifactVersionId }) => itemOf(bound, artifactVersionId));
-  const modelItems = items.map(({ modelItem }) => modelItem);
-  const posterior = estimate(
-    model,
-    outcomes.map(({ correct }, index) => ({ item: modelItems[index] ?? -1, correct })),
+  const evidence = weigh(
+    calibration.model,
+    bound.scope.map(({ modelKc }) => modelKc),
+    { ...policy, numericPrecision: calibration.document.numericPrecision },
+    outcomes.map(({ correct }, index) => ({ item: items[index]?.modelItem ?? -1, correct })),
   );
-  const scored = scoredItemsPerKc(model.itemKcs, model.kcGuids.length, modelItems);
-  const rule = { ...policy, numericPrecision: document.numericPrecision };
-  const scope = bound.scope.map(({ modelKc }) => modelKc);
-  return {
-    outcomes,
-    items,
-    estimate: posterior,
-    classifications: scope.map((kc) => classify(rule, posterior.kcPosteriors[kc] ?? NaN, scored[kc] ?? 0)),
-    remainingUncertainty: remainingUncertainty(model, posterior, scope),
-  };
+  return { ...evidence, items };
 }
 
 function describe({ calibration, bound, anchor }: RunBasis, evidence: Weighed): Diagnosis {
@@ -108,41 +90,20 @@ function describe({ calibration, bound, anchor }: RunBasis, evidence: Weighed): 
   };
 }
 
-/** A stopping rule that holds already, else the next item, else a pool that has no further item: `max_items`. */
-function decide(basis: RunBasis, state: RunState, evidence: Weighed): Assessment['next'] {
-  const { calibration, policy } = basis;
-  const lastOutcome = evidence.outcomes.at(-1);
-  const stopping = {
-    classifications: evidence.classifications,
-    remainingUncertainty: evidence.remainingUncertainty,
-    precisionTarget: policy.precisionTarget,
-    numericPrecision: calibration.document.numericPrecision,
-    coverage: policy.coverageFloors.map(({ caseCompetencyGuid, minimumEvidenceItems }) => ({
-      scoredItems: evidence.items.filter(({ tags }) => tags.includes(caseCompetencyGuid)).length,
-      minimum: minimumEvidenceItems,
-    })),
-    itemsOffered: state.offers.length,
-    maxItems: policy.maxItems,
-    elapsedMilliseconds: lastOutcome === undefined ? 0 : lastOutcome.scoredAtMs - state.startedAt,
-    timeBudgetSeconds: policy.timeBudgetSeconds,
-  };
-  // A run always offers its first item: before any answer there is nothing that could end it, but an empty pool.
-  const reason = lastOutcome === undefined ? undefined : stopReason({ ...stopping, poolExhausted: false });
-  // An exhausted pool comes before the time budget: only then is the selection worth its work.
-  if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason };
-  const item = selectNext(basis, state, evidence.estimate);
-  if (item === undefined)
-    return { kind: 'stop', reason: stopReason({ ...stopping, poolExhausted: true }) ?? 'max_items' };
-  return reason === undefined ? { kind: 'offer', item } : { kind: 'stop', reason };
-}
-
-function selectNext({ bound }: RunBasis, state: RunState, posterior: Estimate): BoundItem | undefined {
-  const selection = selectItem(bound.selection(), posterior, {
-    used: state.offers.map((offer) => itemOf(bound, offer.artifactVersionId).modelItem),
+function decide(
+  { calibration, policy, bound }: RunBasis,
+  state: RunState,
+  evidence: Evidence,
+  lastOutcome: ScoredOutcome | undefined,
+): Assessment['next'] {
+  const step = nextStep(bound.selection(), stoppingRulesOf(policy, calibration.document), evidence, {
     runSeed: state.runSeed,
-    sequence: state.offers.length + 1,
+    elapsedMilliseconds: lastOutcome === undefined ? 0 : lastOutcome.scoredAtMs - state.startedAt,
   });
-  return selection.kind === 'exhausted' ? undefined : bound.byModelItem.get(selection.item);
+  if (step.kind === 'stop') return step;
+  const item = bound.byModelItem.get(step.item);
+  if (item === undefined) throw new Error('a selected item is not a member of the pool');
+  return { kind: 'offer', item };
 }
 
 /** QTI identifiers of the scored items on a KC, each once, in the order of the run [MA-096]. */

@@ -19,7 +19,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
     hoCdmGrid1.runtimeVersion,
     {
       kernel: hoCdmGrid1,
-      sourceHash: 'f801369132ee1cab704b93c88d972838f0367dda7706a0098aa8ff35e02bd4c8',
+      sourceHash: 'a5283fe42b12ea7bf7c46713ee02e69119e05a8c52fab46cc174477690800901',
     },
   ],
 ]);

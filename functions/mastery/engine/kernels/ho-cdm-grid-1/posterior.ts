@@ -35,8 +35,8 @@ export function estimatePosterior(model: CompiledParameters, outcomes: readonly 
   return { kcPosteriors, thetaPosterior, ...scaleOf(model, thetaPosterior), components };
 }
 
-/** E(V | known mastery), p(g) in proportion to w_g * product of pi^m * (1 - pi)^(1 - m). */
-export function knownScale(model: CompiledParameters, mastery: readonly KnownMastery[]): number {
+/** p(g | known mastery), in proportion to w_g * product of pi^m * (1 - pi)^(1 - m). */
+export function knownTheta(model: CompiledParameters, mastery: readonly KnownMastery[]): Float64Array {
   const { nodes } = model;
   const logarithms = model.prior.map(log);
   for (const { kc, probability } of mastery) {
@@ -46,7 +46,27 @@ export function knownScale(model: CompiledParameters, mastery: readonly KnownMas
     }
   }
   const highest = logarithms.reduce((a, b) => Math.max(a, b), -Infinity);
-  return scaleOf(model, normalize(logarithms.map((value) => exp(value - highest)))).scaleScore;
+  return normalize(logarithms.map((value) => exp(value - highest)));
+}
+
+/** E(V | known mastery). */
+export function knownScale(model: CompiledParameters, mastery: readonly KnownMastery[]): number {
+  return scaleOf(model, knownTheta(model, mastery)).scaleScore;
+}
+
+/** The item's probability for the pattern of its KCs. */
+export function successProbability(model: CompiledParameters, item: number, mastered: Uint8Array): number {
+  if (!(item in model.groupOf)) throw new RangeError(`successProbability: there is no item ${String(item)}`);
+  const group = integerAt(model.groupOf, item);
+  const start = integerAt(model.groupStart, group);
+  const length = integerAt(model.groupStart, group + 1) - start;
+  let pattern = 0;
+  for (let position = 0; position < length; position += 1) {
+    if (mastered[integerAt(model.groupKcs, start + position)] === 1) pattern |= 1 << position;
+  }
+  const tableStart = integerAt(model.tableStart, item);
+  if (tableStart >= 0) return at(model.tables, tableStart + pattern);
+  return at(pattern === (1 << length) - 1 ? model.high : model.low, item);
 }
 
 /** Outcomes that say something, in one order whatever the given one. */

@@ -1,0 +1,94 @@
+import { classify, scoredItemsPerKc } from './classification.ts';
+import type { Classification, ClassificationRule } from './classification.ts';
+import { estimate, remainingUncertainty } from './model.ts';
+import type { CompiledModel } from './model.ts';
+import { selectItem } from './selection.ts';
+import type { SelectionContext } from './selection.ts';
+import { stopReason } from './stopping.ts';
+import type { StopReason } from './stopping.ts';
+import type { Estimate, Outcome } from './types.ts';
+
+/** What the outcomes of a run say, at full precision. */
+export interface Evidence {
+  /** In canonical order. */
+  readonly outcomes: readonly Outcome[];
+  readonly estimate: Estimate;
+  /** One for each in-scope KC. */
+  readonly classifications: readonly Classification[];
+  /** Bits. */
+  readonly remainingUncertainty: number;
+}
+
+/** Weighs the outcomes for the KCs (model indices) that the run reports on. */
+export function weigh(
+  model: CompiledModel,
+  scope: readonly number[],
+  rule: ClassificationRule,
+  outcomes: readonly Outcome[],
+): Evidence {
+  const posterior = estimate(model, outcomes);
+  const scored = scoredItemsPerKc(
+    model.itemKcs,
+    model.kcGuids.length,
+    outcomes.map(({ item }) => item),
+  );
+  return {
+    outcomes,
+    estimate: posterior,
+    classifications: scope.map((kc) => classify(rule, posterior.kcPosteriors[kc] ?? NaN, scored[kc] ?? 0)),
+    remainingUncertainty: remainingUncertainty(model, posterior, scope),
+  };
+}
+
+/** When a run stops, beside what selection has been prepared with. */
+export interface StoppingRules {
+  /** Bits. */
+  readonly precisionTarget: number;
+  /** Decimal significant digits to which uncertainty is rounded before it is compared. */
+  readonly numericPrecision: number;
+  readonly coverageFloors: readonly { readonly guid: string; readonly items: number }[];
+  readonly timeBudgetSeconds: number | null;
+}
+
+/** Where a run stands whose offered items are all scored. */
+export interface RunClock {
+  readonly runSeed: string;
+  /** Milliseconds from the run's start to the last scored attempt's time; 0 before the first. */
+  readonly elapsedMilliseconds: number;
+}
+
+/** The rule that ends the run, or the item (a model index) to offer next. Exactly one of the two. */
+export type Step =
+  { readonly kind: 'stop'; readonly reason: StopReason } | { readonly kind: 'offer'; readonly item: number };
+
+/** A stopping rule that holds already, else the next item, else a pool that has no further item: `max_items` [MA-198]. */
+export function nextStep(
+  context: SelectionContext,
+  rules: StoppingRules,
+  evidence: Evidence,
+  { runSeed, elapsedMilliseconds }: RunClock,
+): Step {
+  const used = evidence.outcomes.map(({ item }) => item);
+  const stopping = {
+    classifications: evidence.classifications,
+    remainingUncertainty: evidence.remainingUncertainty,
+    precisionTarget: rules.precisionTarget,
+    numericPrecision: rules.numericPrecision,
+    coverage: rules.coverageFloors.map(({ guid, items }) => ({
+      scoredItems: used.filter((item) => context.members[item]?.tags.includes(guid) === true).length,
+      minimum: items,
+    })),
+    itemsOffered: used.length,
+    maxItems: context.constraints.maxItems,
+    elapsedMilliseconds,
+    timeBudgetSeconds: rules.timeBudgetSeconds,
+  };
+  // A run always offers its first item: before any answer there is nothing that could end it, but an empty pool.
+  const reason = used.length === 0 ? undefined : stopReason({ ...stopping, poolExhausted: false });
+  // An exhausted pool comes before the time budget: only then is the selection worth its work.
+  if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason };
+  const selection = selectItem(context, evidence.estimate, { used, runSeed, sequence: used.length + 1 });
+  if (selection.kind === 'exhausted')
+    return { kind: 'stop', reason: stopReason({ ...stopping, poolExhausted: true }) ?? 'max_items' };
+  return reason === undefined ? { kind: 'offer', item: selection.item } : { kind: 'stop', reason };
+}

@@ -1,0 +1,90 @@
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import type { ClassificationRule } from './classification.ts';
+import type { CompiledModel } from './model.ts';
+import { nextStep, weigh } from './run-step.ts';
+import type { Evidence, StoppingRules } from './run-step.ts';
+import type { SelectionContext } from './selection.ts';
+import type { StopReason } from './stopping.ts';
+import type { KnownMastery, Outcome } from './types.ts';
+
+/** Whoever answers the items of a simulated run: true for a correct answer to the item (a model index). */
+export type Responder = (item: number) => boolean;
+
+/** A run that was simulated to its stop. */
+export interface SimulatedRun {
+  readonly evidence: Evidence;
+  /** `time_budget` never: answers of a simulation take no time. */
+  readonly stopReason: StopReason;
+}
+
+/**
+ * Takes the test to its stop, each item answered at once. The same engine and rules as a learner's run, so that what a simulation says of
+ * the test holds for it.
+ */
+export function simulateRun(
+  context: SelectionContext,
+  rules: StoppingRules & ClassificationRule,
+  runSeed: string,
+  respond: Responder,
+): SimulatedRun {
+  const { model, constraints } = context;
+  let outcomes: readonly Outcome[] = [];
+  for (;;) {
+    const evidence = weigh(model, constraints.scope, rules, outcomes);
+    const step = nextStep(context, rules, evidence, { runSeed, elapsedMilliseconds: 0 });
+    if (step.kind === 'stop') return { evidence, stopReason: step.reason };
+    outcomes = [...outcomes, { item: step.item, correct: respond(step.item) }];
+  }
+}
+
+/** A made-up learner. */
+export interface Simulee {
+  /** Its draws depend on this name alone, whatever other simulees there are and whichever items it is offered before. */
+  readonly name: string;
+  /** Index of the theta node that it has. */
+  readonly node: number;
+  /** 1 or 0 for each KC of the model. */
+  readonly mastered: Uint8Array;
+}
+
+/**
+ * Draws a simulee from what is known of it: a theta node from the posterior given the known mastery; each known KC by its own
+ * probability, every other one by that of the node.
+ */
+export function drawSimulee(model: CompiledModel, name: string, known: readonly KnownMastery[]): Simulee {
+  const theta = model.core.knownTheta(known);
+  const node = pick(theta, uniform(name, 'theta'));
+  const probabilities = new Map(known.map(({ kc, probability }) => [kc, probability]));
+  const mastered = Uint8Array.from(model.kcGuids, (guid, kc) =>
+    Number(uniform(name, 'kc', guid) < (probabilities.get(kc) ?? model.core.masteryAt(kc, node))),
+  );
+  return { name, node, mastered };
+}
+
+/** Answers as the model says that the simulee would; the same item always gets the same answer. */
+export function responderOf(model: CompiledModel, { name, mastered }: Simulee): Responder {
+  return (item) =>
+    uniform(name, 'item', model.itemIds[item] ?? '') < model.core.successProbability(item, mastered);
+}
+
+/** The seed of a simulee's run, by which ties between items are broken. */
+export function simulatedRunSeed(name: string): string {
+  return sha256Hex(JSON.stringify(['simulated-run', name]));
+}
+
+const TWO_TO_52 = 4_503_599_627_370_496;
+
+/** A number in [0, 1) of a stream that is keyed by name and purpose: 52 bits of SHA-256, so that no generator's state is carried along. */
+function uniform(...key: readonly string[]): number {
+  return parseInt(sha256Hex(JSON.stringify(key)).slice(0, 13), 16) / TWO_TO_52;
+}
+
+/** The index at which the running sum of the weights passes the share. */
+function pick(weights: Float64Array, share: number): number {
+  let sum = 0;
+  for (let i = 0; i < weights.length - 1; i += 1) {
+    sum += weights[i] ?? 0;
+    if (share < sum) return i;
+  }
+  return weights.length - 1;
+}
