@@ -63,10 +63,16 @@ module.exports = {
       'Upstream clients return typed faults; which problem a fault becomes is the decision of a service, so they see neither problems nor http. What a revision order says goes to its receiver as clients see it.',
       '^shared/platform/',
       [
-        '^shared/(kernel|observability)/',
+        '^shared/(kernel|network|observability)/',
         '^shared/contract/[^/]+/primitives\\.ts$',
         '^shared/contract/reports/order-content\\.ts$',
       ],
+    ),
+    only(
+      'network-alone',
+      'The HTTP client moves bytes: it knows neither an owner nor a service.',
+      '^shared/network/',
+      ['^shared/network/'],
     ),
     only(
       'keys-on-kernel',
@@ -113,7 +119,7 @@ module.exports = {
       'http-takes-interfaces',
       'The pipeline works on interfaces of storage, so that a unit test passes values; lambda.ts alone binds it to AWS, for every handler.',
       '^shared/(http|idempotency)/',
-      ['^shared/(kernel|contract|problems|observability|keys|http|idempotency|records|platform)/'],
+      ['^shared/(kernel|network|contract|problems|observability|keys|http|idempotency|records|platform)/'],
       ['^shared/http/lambda\\.ts$'],
     ),
     only(

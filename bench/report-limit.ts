@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
 import { addressOf } from '#shared/platform/transport/address.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { makeAttempt, TENANT_ID } from './attempt.ts';
+import { openFunction } from './function.ts';
+import type { Invocation } from './function-process.ts';
 import { judge, table } from './measure.ts';
 import type { Part, Progress, Report } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
-import type { InvocationFigures } from './report-process.ts';
 
 /** As many rows, and as much evidence, as a report can carry. */
 const LIMIT = { rows: 5_000, evidencePerRow: 50 };
@@ -45,18 +43,13 @@ async function largestReport(progress: Progress): Promise<Report> {
   const { memoryMb, timeoutSeconds } = readAttemptReport.lambda;
   progress('asking');
   try {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [
-        `--max-old-space-size=${Math.floor(memoryMb * HEAP_SHARE)}`,
-        fileURLToPath(new URL('./report-process.ts', import.meta.url)),
-        file,
-        JSON.stringify(event),
-        String(INVOCATIONS),
-      ],
-      { env: { ...functionVariables('local', `${baseUrl}/keys`, baseUrl) }, maxBuffer: 16 * 1024 * 1024 },
-    );
-    const figures = JSON.parse(stdout.split('\n').at(-1) ?? '') as readonly InvocationFigures[];
+    await using report = await openFunction({
+      file,
+      variables: functionVariables('local', `${baseUrl}/keys`, baseUrl),
+      heapMb: memoryMb * HEAP_SHARE,
+    });
+    const figures: Invocation[] = [];
+    while (figures.length < INVOCATIONS) figures.push(await report.invoke(event));
     const read = Math.max(...[...bodies.values()].map(({ length }) => length));
     const most = (of: 'cpu' | 'peak'): number => Math.max(...figures.map((each) => each[of]));
     const isQuick = most('cpu') <= timeoutSeconds * 1000 * TIME_GUARD;

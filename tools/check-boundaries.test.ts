@@ -11,6 +11,7 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'problems-on-contract': ['shared/problems/c.ts', '#shared/platform/target.ts'],
   'observability-on-kernel': ['shared/observability/d.ts', '#shared/keys/target.ts'],
   'platform-returns-faults': ['shared/platform/e.ts', '#shared/problems/target.ts'],
+  'network-alone': ['shared/network/aq.ts', '#shared/platform/target.ts'],
   'keys-on-kernel': ['shared/keys/f.ts', '#shared/aws/target.ts'],
   'tokens-on-keys': ['shared/tokens/aj.ts', '#shared/http/target.ts'],
   'records-are-documents': ['shared/records/g.ts', '#shared/aws/target.ts'],

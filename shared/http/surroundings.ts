@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { fetchOverHttp } from '#shared/network/http-client.ts';
+import type { Fetch } from '#shared/network/http-client.ts';
 import type { EnvironmentSource } from './environment.ts';
 
 /** Everything of the process that the pipeline may touch. Tests hand in their own; nothing is read at module load. */
 export interface Surroundings {
   readonly environment: EnvironmentSource;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<void>;
@@ -18,7 +20,7 @@ export interface Surroundings {
 export function processSurroundings(): Surroundings {
   return {
     environment: process.env,
-    fetch: (...request) => fetch(...request),
+    fetch: fetchOverHttp,
     now: () => Date.now(),
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     random: (bytes) => randomBytes(bytes),

@@ -1,3 +1,4 @@
+import { fetchOverHttp } from '#shared/network/http-client.ts';
 import { createPlatform } from './http-platform.ts';
 import type { PlatformDependencies } from './open-platform.ts';
 import type { AnswerMemo } from './transport/answer-memo.ts';
@@ -11,7 +12,7 @@ export function platformConnection(memo?: AnswerMemo): PlatformDependencies['con
   return (profile, { receivedAt, deadline, log }) =>
     createPlatform({
       profile,
-      fetch: globalThis.fetch,
+      fetch: fetchOverHttp,
       now: Date.now,
       sleep,
       random: Math.random,

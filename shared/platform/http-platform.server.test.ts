@@ -3,20 +3,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fetchOverHttp } from '#shared/network/http-client.ts';
 import { createPlatform } from './http-platform.ts';
 import * as operations from './operations.ts';
 import { secret } from './transport/secret.ts';
 import { sleep } from './transport/sleep.ts';
 
-// What a fake cannot prove: how the real fetch behaves when a real connection misbehaves.
+// What a fake cannot prove: how the real client behaves when a real connection misbehaves.
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 let handler: Handler = () => undefined;
 let requests: string[] = [];
+let connections = 0;
 const server = createServer((request, response) => {
   requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
   handler(request, response);
 });
+server.on('connection', () => (connections += 1));
 let baseUrl = '';
 
 beforeAll(async () => {
@@ -43,7 +46,7 @@ function open(handle: Handler, options: { attemptTimeout?: number } = {}) {
   requests = [];
   return createPlatform({
     profile: { tenantId: 'tenant-a', baseUrl, credential: secret('credential') },
-    fetch,
+    fetch: fetchOverHttp,
     now: Date.now,
     sleep,
     random: () => 0,
@@ -74,6 +77,33 @@ describe('over a real connection', () => {
     );
     expect(plain.ok && plain.value.value).toEqual(bank);
     expect(plain.ok && zipped.ok && zipped.value.bodyHash === plain.value.bodyHash).toBe(true);
+  });
+
+  it('one connection serves one call after another, also after a body that nobody reads', async () => {
+    const platform = open((request, response) => {
+      if (request.url?.includes('unknown') === true) response.writeHead(404).end('nothing');
+      else send(response, gzipSync(JSON.stringify(bank)), { 'content-encoding': 'gzip' });
+    });
+    const call = (testBankId: string) =>
+      platform.call(operations.validateAdaptiveBankIdentity, { path: { testBankId } });
+    await call('bank');
+    const before = connections;
+    for (let n = 0; n < 5; n += 1) expect((await call('bank')).ok).toBe(true);
+    expect(connections).toBe(before);
+    // Its unread body ends the connection, and no other call.
+    expect(await call('unknown')).toMatchObject({ ok: false, error: { kind: 'not-found' } });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call('bank')));
+    expect(answers.every(({ ok }) => ok)).toBe(true);
+  });
+
+  it('a broken coding, or one that was not asked for, is no answer', async () => {
+    const cut = gzipSync(JSON.stringify(bank)).subarray(0, 40);
+    const broken = await ask((_, response) => send(response, cut, { 'content-encoding': 'gzip' }));
+    expect(broken).toMatchObject({ ok: false, error: { kind: 'unavailable', transient: true } });
+    const other = await ask((_, response) =>
+      send(response, gzipSync(JSON.stringify(bank)), { 'content-encoding': 'br' }),
+    );
+    expect(other).toMatchObject({ ok: false, error: { kind: 'malformed' } });
   });
 
   it('a version that is still held is confirmed without its bytes, with a tag of either strength', async () => {

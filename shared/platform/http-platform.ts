@@ -2,6 +2,8 @@ import type { Log } from '#shared/observability/logger.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { readCapped } from '#shared/network/http-client.ts';
+import type { Fetch } from '#shared/network/http-client.ts';
 import type * as z from 'zod';
 import type { UpstreamFault } from './fault.ts';
 import type { UpstreamOperation } from './operation.ts';
@@ -16,14 +18,10 @@ import {
   keptHeaders,
   matchesWeakly,
   parseBytes,
-  readCapped,
 } from './transport/answer.ts';
 import { createLimiter } from './transport/limiter.ts';
 import { MAX_RETRIES, parseRetryAfter, retryDelay } from './transport/retry.ts';
 import type { Sleep } from './transport/sleep.ts';
-
-/** The part of the Fetch API that the client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface PlatformOptions {
   /** Whose platform it is. Its credential is the only one that is ever sent [MA-008]. */
@@ -69,7 +67,7 @@ type Outcome =
 
 interface PreparedCall {
   readonly url: string;
-  readonly headers: Headers;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   /** What `If-None-Match` asks about. */
   readonly etag: string | undefined;
@@ -101,23 +99,23 @@ export function createPlatform(options: PlatformOptions): Platform {
     etag: string | undefined,
   ): PreparedCall | undefined {
     const url = addressOf(operation, profile, call.path ?? {}, call.query ?? {});
-    const headers = new Headers({
+    const headers: Record<string, string> = {
       accept: 'application/json',
       authorization: `Bearer ${profile.credential.reveal()}`,
-    });
+    };
     if (call.idempotencyKey !== undefined) {
       if (!IDEMPOTENCY_KEY.test(call.idempotencyKey))
         throw new TypeError(`${operation.id}: malformed idempotency key`);
-      headers.set('idempotency-key', call.idempotencyKey);
+      headers['idempotency-key'] = call.idempotencyKey;
     }
     if (etag !== undefined) {
       if (operation.method !== 'GET')
         throw new TypeError(`${operation.id}: only a GET row can be revalidated`);
       if (!isEntityTag(etag)) throw new TypeError(`${operation.id}: malformed entity tag`);
-      headers.set('if-none-match', etag);
+      headers['if-none-match'] = etag;
     }
     const body = bodyOf(operation, call.body);
-    if (body !== undefined) headers.set('content-type', 'application/json');
+    if (body !== undefined) headers['content-type'] = 'application/json';
     return url === undefined ? undefined : { url, headers, body, etag, timeLimit: call.timeLimit };
   }
 
@@ -129,7 +127,6 @@ export function createPlatform(options: PlatformOptions): Platform {
     const response = await fetch(call.url, {
       method: operation.method,
       headers: call.headers,
-      redirect: 'manual',
       signal,
       ...(call.body === undefined ? {} : { body: call.body }),
     });
@@ -147,7 +144,6 @@ export function createPlatform(options: PlatformOptions): Platform {
       };
     }
     if (operation.bodyIgnored === true) {
-      await response.body?.cancel();
       return { kind: 'answered', ...head, bodyHash: sha256Hex(''), value: undefined };
     }
     const bytes = await readCapped(response.body, operation.maxAnswerBytes);

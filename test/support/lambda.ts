@@ -209,9 +209,9 @@ export async function testLambda<R extends Route>(
         LOG_LEVEL: 'debug',
         ...options.environment,
       },
-      fetch: (input, init) => {
-        fetched.push(input instanceof Request ? input.url : String(input));
-        return answerKeys(input, init);
+      fetch: (url, request) => {
+        fetched.push(url);
+        return answerKeys(url, request);
       },
       now,
       sleep,

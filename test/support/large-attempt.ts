@@ -1,4 +1,4 @@
-import type { Fetch } from '#shared/platform/http-platform.ts';
+import type { Fetch } from '#shared/network/http-client.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';

@@ -4,7 +4,7 @@ import type { ReportDependencies } from '#functions/reports/endpoints/answer-rep
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import { ok } from '#shared/kernel/result.ts';
 import { createPlatform } from '#shared/platform/http-platform.ts';
-import type { Fetch } from '#shared/platform/http-platform.ts';
+import type { Fetch } from '#shared/network/http-client.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { UpstreamCall } from '#shared/platform/platform.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';

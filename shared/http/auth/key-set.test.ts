@@ -125,17 +125,20 @@ describe('the key set', () => {
     await expect(find('key-1')).resolves.toBeDefined();
   });
 
-  it('asks its pinned address without following redirects', async () => {
-    const asked: (readonly [unknown, RequestInit | undefined])[] = [];
+  it('asks its pinned address alone: a redirect is no key set', async () => {
+    const asked: string[] = [];
     const keySet = createKeySet({
       url: 'https://issuer.example/keys',
-      fetch: (input, init) => {
-        asked.push([input, init]);
-        return Promise.resolve(keys(first));
+      fetch: (url) => {
+        asked.push(url);
+        return Promise.resolve(
+          new Response(null, { status: 302, headers: { location: 'https://other.example' } }),
+        );
       },
       now: () => 0,
     });
-    await keySet({ alg: 'ES256', kid: 'key-1' }, unused, () => undefined);
-    expect(asked).toMatchObject([['https://issuer.example/keys', { redirect: 'error' }]]);
+    const found = keySet({ alg: 'ES256', kid: 'key-1' }, unused, () => undefined);
+    await expect(found).rejects.toBeInstanceOf(KeySetUnreachable);
+    expect(asked).toEqual(['https://issuer.example/keys']);
   });
 });

@@ -2,6 +2,8 @@ import { createLocalJWKSet, errors } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
+import { readCapped } from '#shared/network/http-client.ts';
+import type { Fetch } from '#shared/network/http-client.ts';
 import type { Log } from '#shared/observability/logger.ts';
 
 /** The key set cannot be read and no known key may serve: the platform's outage, not the caller's fault, so never a 401. */
@@ -15,7 +17,7 @@ export type KeySet = (header: JWSHeaderParameters, token: FlattenedJWSInput, log
 export interface KeySetOptions {
   /** The pinned address: nothing in a token can name another. */
   readonly url: string;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -78,16 +80,16 @@ export function createKeySet({ url, fetch: fetchKeys, now }: KeySetOptions): Key
 }
 
 /** Throws unless the issuer answers a usable, non-empty key set: an emptied one must not replace the known keys. */
-async function readKeySet(fetchKeys: typeof fetch, url: string): Promise<JSONWebKeySet> {
+async function readKeySet(fetchKeys: Fetch, url: string): Promise<JSONWebKeySet> {
   const response = await fetchKeys(url, {
-    redirect: 'error',
+    method: 'GET',
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { accept: 'application/jwk-set+json, application/json' },
   });
   if (response.status !== 200) throw new TypeError('the key set answers another status than 200');
-  const text = await response.text();
-  if (text.length > MAX_BYTES) throw new TypeError('the key set is too large');
-  const parsed = parseStrictJson(text);
+  const bytes = await readCapped(response.body, MAX_BYTES);
+  if (bytes === undefined) throw new TypeError('the key set is too large');
+  const parsed = parseStrictJson(new TextDecoder().decode(bytes));
   if (!parsed.ok) throw new TypeError('the key set is not JSON');
   const set = parsed.value as JSONWebKeySet | null;
   if (!Array.isArray(set?.keys) || set.keys.length === 0) throw new TypeError('the key set has no keys');

@@ -1,4 +1,5 @@
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { FetchAnswer } from '#shared/network/http-client.ts';
 import type { UpstreamFault } from '../fault.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
@@ -17,7 +18,7 @@ export function matchesWeakly(one: string, other: string): boolean {
 }
 
 /** The two headers that are kept, each only in its agreed form; everything else an owner sends is dropped unread. */
-export function keptHeaders(headers: Headers): {
+export function keptHeaders(headers: FetchAnswer['headers']): {
   etag: string | undefined;
   upstreamRequestId: string | undefined;
 } {
@@ -43,27 +44,6 @@ export function faultOfStatus(status: number): UpstreamFault['kind'] {
   if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
   // A redirect, or a success that the row does not know, is not what the owner promises.
   return status >= 400 ? 'rejected' : 'malformed';
-}
-
-/** Reads a body to its end; undefined as soon as it grows beyond `maxBytes`. Rejects when the connection breaks off. */
-export async function readCapped(
-  body: ReadableStream<Uint8Array> | null,
-  maxBytes: number,
-): Promise<Uint8Array | undefined> {
-  if (body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks, length);
-    length += value.byteLength;
-    if (length > maxBytes) {
-      await reader.cancel();
-      return undefined;
-    }
-    chunks.push(value);
-  }
 }
 
 /** The JSON value of UTF-8 bytes; undefined for anything that is not strict JSON: bad UTF-8, duplicate names, NaN, HTML, a cut text. */

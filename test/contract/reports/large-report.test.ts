@@ -5,7 +5,7 @@ import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
 import { sendAnswer } from '#shared/http/answer-stream.ts';
-import type { Fetch } from '#shared/platform/http-platform.ts';
+import type { Fetch } from '#shared/network/http-client.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
 import type { TestIssuer, TestRequest } from '#test/support/lambda.ts';

@@ -1,0 +1,48 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Invocation } from './function-process.ts';
+
+/** A bundled function that runs in a process of its own. Disposing of it ends the process. */
+export interface OpenFunction extends AsyncDisposable {
+  /** One event at a time. Rejects when the process ends instead of answering. */
+  readonly invoke: (event: unknown) => Promise<Invocation>;
+}
+
+interface FunctionProcess {
+  /** The bundle. */
+  readonly file: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Megabytes that its heap may have; absent: as many as the runtime likes. */
+  readonly heapMb?: number;
+}
+
+/** Starts the process; resolves once the bundle is imported. */
+export async function openFunction({ file, variables, heapMb }: FunctionProcess): Promise<OpenFunction> {
+  const child = fork(fileURLToPath(new URL('./function-process.ts', import.meta.url)), [file], {
+    env: { ...variables },
+    execArgv: heapMb === undefined ? [] : [`--max-old-space-size=${Math.floor(heapMb)}`],
+  });
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the function’s process has ended');
+  });
+  // Whoever waits for an answer hears of it; nobody else has to.
+  ended.catch(() => undefined);
+  const message = async (): Promise<unknown> => {
+    const [value] = (await Promise.race([once(child, 'message'), ended])) as unknown[];
+    return value;
+  };
+  await message();
+  return {
+    invoke: async (event) => {
+      const answer = message();
+      child.send(event as object);
+      return (await answer) as Invocation;
+    },
+    [Symbol.asyncDispose]: async () => {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}

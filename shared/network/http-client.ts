@@ -1,0 +1,109 @@
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+/** The part of the Fetch API that the services use. */
+export interface FetchRequest {
+  readonly method: 'GET' | 'POST';
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Ends the exchange, the reading of the body included. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer, its body still under way: whoever does not read it to its end has to abort. */
+export interface FetchAnswer {
+  readonly status: number;
+  readonly headers: { readonly get: (name: string) => string | null };
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+/**
+ * Sends a request. Rejects when there is no answer; the body rejects when it breaks off. Redirects are answers like others: they are not
+ * followed.
+ */
+export type Fetch = (url: string, request: FetchRequest) => Promise<FetchAnswer>;
+
+/** Connections that stay open for the next request. More are never useful: the platform client has its own bound of calls in flight. */
+const KEPT_SOCKETS = 64;
+const agents = {
+  http: new HttpAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS }),
+  https: new HttpsAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS }),
+};
+
+/**
+ * `fetch` over `node:http`: less than half of its processor time for a small answer, and nothing to load before the first one. A request
+ * of the engine may read hundreds of knowledge components. Compressed answers are asked for and decompressed as they are read.
+ */
+export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
+  new Promise((resolve, reject) => {
+    const { protocol } = new URL(url);
+    const options: RequestOptions = {
+      method,
+      headers: {
+        ...headers,
+        'accept-encoding': 'gzip',
+        ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+      },
+    };
+    const request: ClientRequest =
+      protocol === 'https:'
+        ? httpsRequest(url, { ...options, agent: agents.https })
+        : httpRequest(url, { ...options, agent: agents.http });
+    const abort = (): void => void request.destroy(signal.reason as Error);
+    const done = (): void => signal.removeEventListener('abort', abort);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    request.on('error', (error) => {
+      done();
+      reject(error);
+    });
+    request.on('response', (response) => {
+      // A connection that is kept must not be ended by the signal of a request before.
+      response.once('close', done);
+      resolve(answerOf(response));
+    });
+    request.end(body);
+  });
+
+function answerOf(response: IncomingMessage): FetchAnswer {
+  const { statusCode = 0, headers } = response;
+  return {
+    status: statusCode,
+    headers: {
+      get: (name) => {
+        const value = headers[name];
+        return Array.isArray(value) ? value.join(', ') : (value ?? null);
+      },
+    },
+    body: decoded(response, headers['content-encoding']),
+  };
+}
+
+/** The body without its content coding. A coding that was not asked for leaves bytes that no JSON reader takes. */
+function decoded(response: IncomingMessage, coding: string | undefined): AsyncIterable<Uint8Array> {
+  if (coding !== 'gzip' && coding !== 'x-gzip') return response;
+  // What breaks off on the way shows when the outcome is read.
+  return pipeline(response, createGunzip(), () => undefined);
+}
+
+/** Reads a body to its end; undefined as soon as it grows beyond `maxBytes`. Rejects when the connection breaks off. */
+export async function readCapped(
+  body: FetchAnswer['body'],
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  if (body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.byteLength;
+    // Leaving the loop ends the body.
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length);
+}
