@@ -2,9 +2,14 @@ import { availableParallelism, cpus } from 'node:os';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { flag, list, runCommand } from '#tools/terminal/command.ts';
+import { adaptiveRequestPart } from './adaptive-request.ts';
 import { alignmentPart } from './alignment.ts';
 import { bundlePart } from './bundles.ts';
-import { engineParts } from './engine.ts';
+import { growthPart } from './engine/growth.ts';
+import { nextItemPart } from './engine/next-item.ts';
+import { peerPart } from './engine/peer.ts';
+import { recoveryMatrixPart } from './engine/recovery-matrix.ts';
+import { replayPart } from './engine/replay.ts';
 import { improvementRunPart } from './improvement-run.ts';
 import type { Part, Progress } from './measure.ts';
 import { limitPart } from './report-limit.ts';
@@ -12,7 +17,12 @@ import { reportParts } from './reports.ts';
 import { wireParts } from './wire.ts';
 
 const parts: readonly Part[] = [
-  ...engineParts,
+  nextItemPart,
+  peerPart,
+  replayPart,
+  recoveryMatrixPart,
+  growthPart,
+  adaptiveRequestPart,
   ...reportParts,
   alignmentPart,
   improvementRunPart,

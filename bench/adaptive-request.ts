@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { variablesOf } from '#local/stack/function-variables.ts';
+import type { Stack } from '#local/stack/stack.ts';
+import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { proxyEvent } from '#test/support/lambda.ts';
+import { buildFunctions } from '#tools/build.ts';
+import { openFunction } from './function.ts';
+import type { Invocation } from './function-process.ts';
+import { startLargeStack } from './large-stack.ts';
+import type { LargeBank } from './large-stack.ts';
+import { duration, quantile, table } from './measure.ts';
+import type { Part, Progress, Report } from './measure.ts';
+
+const TENANT = 'tenant-aurora';
+/** Items that a run takes before it is over; the last advance only publishes. */
+const MAX_ITEMS = 30;
+/** The largest pool, fewer of its components in scope, and fewer items: the differences say where the time goes. */
+const BANKS: readonly LargeBank[] = [
+  { items: 10_000, scope: 500, maxItems: MAX_ITEMS },
+  { items: 10_000, scope: 10, maxItems: MAX_ITEMS },
+  { items: 500, scope: 10, maxItems: MAX_ITEMS },
+];
+
+/** A route's function in a process of its own, asked as a client of the tenant asks. */
+async function openRoute(stack: Stack, files: ReadonlyMap<string, string>, route: Route, token: string) {
+  const { awsUrl, masteryUrl } = stack.urls;
+  const opened = await openFunction({
+    file: files.get(route.operationId) ?? '',
+    variables: variablesOf(route, { awsUrl, gatewayUrl: new URL(masteryUrl).origin }),
+  });
+  const invocations: Invocation[] = [];
+  return {
+    invocations,
+    ask: async (body: object, headers: Readonly<Record<string, string>> = {}) => {
+      const request = { body, headers: { 'Idempotency-Key': randomUUID(), ...headers } };
+      const invocation = await opened.invoke(
+        proxyEvent(route, request, { Authorization: `Bearer ${token}` }),
+      );
+      if (invocation.status !== route.success.status) throw new Error(invocation.body);
+      invocations.push(invocation);
+      return { run: JSON.parse(invocation.body) as AdaptiveRun, etag: invocation.headers['ETag'] ?? '' };
+    },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+/** One conformance run to its end, inspected before every advance. */
+async function takeRun(bank: LargeBank, progress: Progress): Promise<string[][]> {
+  progress(`${bank.items} items: starting`);
+  const built = await buildFunctions();
+  if (!built.ok) throw new Error(built.error.join('\n'));
+  const files = new Map(built.value.map(({ operationId, file }) => [operationId, file]));
+  await using stack = await startLargeStack(bank);
+  const token = await stack.tokenFor(TENANT, ['mastery:run', 'mastery:read']);
+  await using start = await openRoute(stack, files, startAdaptiveRun, token);
+  await using inspect = await openRoute(stack, files, inspectAdaptiveRun, token);
+  await using advance = await openRoute(stack, files, advanceAdaptiveRun, token);
+  const fixture = stack.worlds.get(TENANT)?.fixtures.mastery.banks[0];
+  if (fixture === undefined) throw new Error('the stack has no bank');
+  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
+  const pool = { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId };
+  for (let n = 0; n < 10; n += 1) await start.ask({ ...pool, runMode: 'owner_conformance' });
+  let { run } = await start.ask({ ...pool, runMode: 'owner_conformance' });
+  while (run.offeredItem !== null) {
+    progress(`${bank.items} items, ${bank.scope} KCs: item ${run.offeredItem.sequence} of ${MAX_ITEMS}`);
+    await play(stack, run.offeredItem.deliverySessionId, run.offeredItem.sequence % 2);
+    const { continuationToken } = run;
+    const { etag } = await inspect.ask({ continuationToken });
+    ({ run } = await advance.ask({ continuationToken }, { 'If-Match': etag }));
+  }
+  const rows = { start, inspect, advance };
+  return Object.entries(rows).map(([name, { invocations }]) => rowOf(name, bank, invocations));
+}
+
+async function play(stack: Stack, deliverySessionId: string, score: number): Promise<void> {
+  const session = encodeURIComponent(deliverySessionId);
+  await fetch(`${stack.urls.platformUrl}/tenants/${TENANT}/qti/delivery-sessions/${session}/attempts`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${await stack.tokenFor(TENANT, [])}`,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ outcomes: { SCORE: score } }),
+  });
+}
+
+function rowOf(name: string, { items, scope }: LargeBank, [cold, ...warm]: readonly Invocation[]): string[] {
+  const median = (of: 'cpu' | 'last'): number =>
+    quantile(
+      warm.map((each) => each[of]),
+      0.5,
+    );
+  const peak = Math.max(...warm.map((each) => each.peak));
+  return [
+    `${name}, ${items} items, ${scope} KCs`,
+    duration(cold?.cpu ?? NaN),
+    duration(median('cpu')),
+    duration(median('last')),
+    `${peak.toFixed(0)} MB`,
+  ];
+}
+
+async function adaptiveRequest(progress: Progress): Promise<Report> {
+  const rows: string[][] = [];
+  for (const bank of BANKS) rows.push(...(await takeRun(bank, progress)));
+  return {
+    text: table(['', 'CPU, cold', 'CPU, warm', 'with its owners, warm', 'peak'], rows),
+    missed: [],
+  };
+}
+
+export const adaptiveRequestPart: Part = {
+  name: 'adaptive-request',
+  title:
+    'Adaptive run: start, inspect and advance from event to answer, each function in a process of its own, owners and stores over HTTP',
+  run: adaptiveRequest,
+};

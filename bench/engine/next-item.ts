@@ -1,0 +1,111 @@
+import type { Constraints } from '#functions/mastery/engine/index.ts';
+import { kcGuid } from '../bank.ts';
+import { above, duration, judge, ratio, table, timeAll } from '../measure.ts';
+import type { Part, Progress, Report, Timed } from '../measure.ts';
+import {
+  bankOf,
+  contextOf,
+  positionsOf,
+  qtiIdentifier,
+  range,
+  REFERENCE,
+  select,
+  standard,
+} from './positions.ts';
+
+/** Aims in milliseconds, on a machine like a Lambda with one whole processor. */
+const NEXT_ITEM_P50 = 1;
+const NEXT_ITEM_P95 = 2;
+/** A guard is ours: with some room above what the ratio is today. A policy may make the choice dearer than a plain one. */
+const POLICY_GUARD = 10;
+
+const policies: readonly {
+  readonly name: string;
+  readonly policy: Partial<Constraints>;
+  readonly alike?: boolean;
+}[] = [
+  { name: 'plain', policy: {} },
+  { name: 'plain, all items alike', policy: {}, alike: true },
+  { name: 'randomesque 5', policy: { randomesqueSize: 5 } },
+  {
+    name: '20 minima, two thirds of the run',
+    policy: { minima: range(20).map((n) => ({ guid: standard(2 * n), items: 2 })) },
+  },
+  {
+    name: '20 minima, the whole run',
+    policy: { minima: range(20).map((n) => ({ guid: standard(2 * n), items: 3 })) },
+  },
+  {
+    name: '20 minima, the whole run, all items alike',
+    policy: { minima: range(20).map((n) => ({ guid: standard(2 * n), items: 3 })) },
+    alike: true,
+  },
+  {
+    name: '20 coverage floors on KCs',
+    policy: { minima: range(20).map((n) => ({ guid: kcGuid(25 * n), items: 2 })) },
+  },
+  {
+    name: '20 minima, 20 maxima, 500 enemy sets',
+    policy: {
+      minima: range(20).map((n) => ({ guid: standard(2 * n), items: 2 })),
+      maxima: range(20).map((n) => ({ guid: standard(n), items: 5 })),
+      enemySets: range(500).map((n) => range(3).map((i) => qtiIdentifier(20 * n + i))),
+    },
+  },
+];
+
+async function nextItem(progress: Progress): Promise<Report> {
+  progress('making the banks');
+  const bank = bankOf(REFERENCE);
+  const alikeBank = bankOf({ ...REFERENCE, alike: true });
+  const cases = policies.map(({ name, policy, alike = false }): Timed => {
+    progress(`${name}: walking through runs`);
+    const context = contextOf(alike ? alikeBank : bank, policy);
+    return {
+      name,
+      calls: positionsOf(context, 3).map((position) => () => select(context, position)),
+    };
+  });
+  const timings = await timeAll(cases, 5, progress);
+  /** Of the plain policy on the same bank. */
+  const plain = policies.map(
+    ({ alike }) => timings[policies.findIndex((other) => other.alike === alike)]?.best ?? NaN,
+  );
+  const ratios = timings.map(({ best }, n) => best / (plain[n] ?? NaN));
+  return {
+    text: table(
+      [
+        '',
+        'p50',
+        'p95',
+        'CPU, mean',
+        'best',
+        'to plain',
+        'guard',
+        `aim: p50 ≤ ${NEXT_ITEM_P50}, p95 ≤ ${NEXT_ITEM_P95} ms`,
+      ],
+      policies.map(({ name }, n) => {
+        const { p50 = NaN, p95 = NaN, cpu = NaN, best = NaN } = timings[n] ?? {};
+        return [
+          name,
+          duration(p50),
+          duration(p95),
+          duration(cpu),
+          duration(best),
+          ratio(ratios[n] ?? NaN),
+          `≤ ${POLICY_GUARD}`,
+          judge(p50 <= NEXT_ITEM_P50 && p95 <= NEXT_ITEM_P95),
+        ];
+      }),
+    ),
+    missed: policies.flatMap(({ name }, n) =>
+      above(`next item, ${name}, to plain`, ratios[n] ?? NaN, POLICY_GUARD),
+    ),
+  };
+}
+
+export const nextItemPart: Part = {
+  name: 'next-item',
+  title: 'Next item: 10,000 items, 500 KCs, 61 nodes, at every place of 60-item runs',
+  run: nextItem,
+};

@@ -1,0 +1,83 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createIssuerKey } from '#local/issuer/issuer.ts';
+import { loadSeed } from '#local/seeds/load.ts';
+import { renderDefects } from '#local/seeds/seed.ts';
+import type { Seed } from '#local/seeds/seed.ts';
+import { startStack } from '#local/stack/stack.ts';
+import type { Stack } from '#local/stack/stack.ts';
+import { masteryRoutes } from '#shared/contract/mastery/routes.ts';
+import { buildFunctions } from '#tools/build.ts';
+
+/** As many standards and knowledge components as the bank has that the aims speak of: 500 KCs. */
+const [STANDARDS, KCS_PER_STANDARD] = [50, 10];
+const BANK = 'large';
+
+/** What a large bank is made of, and of how many of its knowledge components a run reports. */
+export interface LargeBank {
+  readonly items: number;
+  /** Up to 500; the generator's first ones. */
+  readonly scope: number;
+  readonly maxItems: number;
+}
+
+/** A local stack over one large bank, with the mastery engine's functions as they deploy. Disposing of it ends it. */
+export async function startLargeStack(bank: LargeBank): Promise<Stack & AsyncDisposable> {
+  const built = await buildFunctions();
+  if (!built.ok) throw new Error(built.error.join('\n'));
+  const stack = await startStack({
+    port: 0,
+    seed: await largeSeed(bank),
+    routes: masteryRoutes,
+    background: [],
+    bundles: built.value,
+    issuerKey: await createIssuerKey(),
+    documents: { openApi: new Map(), problemPages: new Map() },
+  });
+  return { ...stack, [Symbol.asyncDispose]: () => stack.close() };
+}
+
+async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
+  const directory = await mkdtemp(join(tmpdir(), 'mastery-bench-'));
+  const files = {
+    'seed.json': { name: BANK, title: 'Large', banks: [{ name: BANK }] },
+    [`${BANK}/generator.json`]: {
+      generator: 'standards-by-components/1',
+      seed: '2026',
+      title: 'Large',
+      subject: 'mathematics',
+      grades: ['06', '07', '08'],
+      learners: 1,
+      standards: STANDARDS,
+      kcsPerStandard: KCS_PER_STANDARD,
+      items,
+    },
+    [`${BANK}/policy.json`]: {
+      kcCutScore: 0.5,
+      // Nothing but the number of items ends a run.
+      confidenceThreshold: 1,
+      precisionTarget: 1e-9,
+      maxItems,
+      timeBudgetSeconds: null,
+      coverageFloors: [],
+      eligibilityRules: { kcScope: Array.from({ length: scope }, (_, n) => kcName(n)) },
+    },
+  };
+  try {
+    await mkdir(join(directory, BANK));
+    for (const [name, value] of Object.entries(files))
+      await writeFile(join(directory, name), JSON.stringify(value));
+    const seed = await loadSeed(directory);
+    if (!seed.ok) throw new Error(renderDefects(seed.error));
+    return seed.value;
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** The generator's name of its nth knowledge component. */
+function kcName(n: number): string {
+  const number = (value: number): string => String(value + 1).padStart(2, '0');
+  return `S${number(Math.floor(n / KCS_PER_STANDARD))}.K${number(n % KCS_PER_STANDARD)}`;
+}
