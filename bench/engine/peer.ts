@@ -13,6 +13,8 @@ const RATIO_AIM = 40;
 /** Places in a run at which jsCAT chooses. */
 const PLACES = 20;
 
+const PEER = '@bdelab/jscat';
+
 /** The part of jsCAT 5 that is measured. */
 interface Stimulus {
   readonly id: string;
@@ -83,7 +85,7 @@ const HOW_TO = [
 
 async function loadCat(directory: string): Promise<CatClass> {
   const require = createRequire(join(resolve(directory), 'package.json'));
-  const { Cat } = (await import(pathToFileURL(require.resolve('@bdelab/jscat')).href)) as { Cat: CatClass };
+  const { Cat } = (await import(pathToFileURL(require.resolve(PEER)).href)) as { Cat: CatClass };
   return Cat;
 }
 
