@@ -8,7 +8,7 @@ if (import.meta.main) {
     {
       usage: 'npm run docs --',
       summary:
-        'Writes the OpenAPI documents, the problem pages and the JSON Schema of the release catalog from what the code goes by.',
+        'Writes the OpenAPI documents, the problem pages and the JSON Schemas of the release catalog and of a proof from what the code goes by.',
       options: { check: flag('writes nothing; fails and lists what is stale') },
     },
     async ({ check }) => {

@@ -4,6 +4,7 @@ import { gates, provable } from '#shared/contract/gates.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
+import { renderProofSchema } from './proof-schema.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { renderOpenApi } from './openapi.ts';
 import { renderProblemPages } from './problem-pages.ts';
@@ -40,7 +41,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     'catalog.schema.json',
     `${JSON.stringify(renderCatalogSchema(), null, 2)}\n`,
   ];
-  return new Map([...documents, catalog, ...pages]);
+  const proof: [string, string] = ['proof.schema.json', `${JSON.stringify(renderProofSchema(), null, 2)}\n`];
+  return new Map([...documents, catalog, proof, ...pages]);
 }
 
 /** One file that is not as the registries say. `orphan`: nothing makes it any more. */

@@ -72,7 +72,7 @@ export async function checkManifest(
   const verified = await verifyManifest(jws, use);
   if (!verified.ok) return err(`${path} ${describeFault(verified.error, use.stage)}`);
   const manifest = verified.value;
-  const receipts = await dereferenceAll(manifest.receipts, { ...places, folder: dirname(path) });
+  const receipts = await dereferenceAll(manifest, { ...places, folder: dirname(path) });
   return ok({ jws, manifest, receipts });
 }
 

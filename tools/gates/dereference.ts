@@ -5,7 +5,8 @@ import { ObjectTooLargeError } from '#shared/aws/proof-objects.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { ManifestReceipt } from '#shared/release/manifest.ts';
+import type { ManifestReceipt, ReleaseManifest } from '#shared/release/manifest.ts';
+import { claimsToBeProof, proofFault } from '#tools/proof/receipt.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 
 const MAX_RECEIPT_BYTES = 32 * 1024 * 1024;
@@ -27,26 +28,32 @@ export interface Dereferenced {
   readonly fault: string | undefined;
 }
 
-/** Looks every receipt of a verified manifest up and holds its bytes to the digest that was signed [RP-025]. */
+/**
+ * Looks every receipt of a verified manifest up and holds its bytes to the digest that was signed [RP-025]. One that calls itself a proof of
+ * `npm run proof` has to be sound, and no rehearsal unless the manifest is one [RP-032].
+ */
 export async function dereferenceAll(
-  receipts: readonly ManifestReceipt[],
+  { receipts, rehearsal }: Pick<ReleaseManifest, 'receipts' | 'rehearsal'>,
   places: ReceiptPlaces,
 ): Promise<readonly Dereferenced[]> {
   const looked: Dereferenced[] = [];
   // One after another: at most one receipt is in memory.
   for (const receipt of receipts) {
     const bytes = await bytesAt(receipt.location, places);
-    looked.push({ receipt, fault: faultOf(receipt, bytes) });
+    looked.push({ receipt, fault: faultOf(receipt, rehearsal, bytes) });
   }
   return looked;
 }
 
-function faultOf({ sha256 }: ManifestReceipt, bytes: Result<Uint8Array, string>): string | undefined {
+function faultOf(
+  { sha256, proves }: ManifestReceipt,
+  rehearsal: boolean,
+  bytes: Result<Uint8Array, string>,
+): string | undefined {
   if (!bytes.ok) return bytes.error;
   const found = sha256Hex(bytes.value);
-  return found === sha256
-    ? undefined
-    : `is not what was signed: its SHA-256 is ${found}, the manifest says ${sha256}`;
+  if (found !== sha256) return `is not what was signed: its SHA-256 is ${found}, the manifest says ${sha256}`;
+  return claimsToBeProof(bytes.value) ? proofFault(bytes.value, proves, rehearsal) : undefined;
 }
 
 async function bytesAt(location: string, places: ReceiptPlaces): Promise<Result<Uint8Array, string>> {

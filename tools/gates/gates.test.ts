@@ -58,7 +58,11 @@ const nowhere: ReceiptPlaces = {
 };
 /** Why the receipt at a location proves nothing; undefined: it does. */
 async function faultAt(location: string, places: Partial<ReceiptPlaces> = {}): Promise<string | undefined> {
-  const [found] = await dereferenceAll([receiptOf('A', location)], { ...nowhere, folder, ...places });
+  const [found] = await dereferenceAll(manifestOf([receiptOf('A', location)]), {
+    ...nowhere,
+    folder,
+    ...places,
+  });
   return found?.fault;
 }
 

@@ -44,7 +44,7 @@ export async function showGates({
   }
   const { flags, wrong } = sortFlags(stage, parameters);
   const manifest = found.ok ? found.value?.manifest : undefined;
-  const receipts = await dereferenceAll(manifest?.receipts ?? [], places);
+  const receipts = manifest === undefined ? [] : await dereferenceAll(manifest, places);
   const release = manifest === undefined ? closed : releaseOf(manifest, flags);
 
   const lines = [

@@ -113,12 +113,24 @@ export function createCalls(options: CallOptions): Ask {
     });
 }
 
-function urlOf(reportsUrl: string, { route, path = {}, query = {} }: Asked<z.ZodType>): string {
+/** The address of a route below a service's base URL, its path parameters encoded. */
+export function urlOf(
+  serviceUrl: string,
+  {
+    route,
+    path = {},
+    query = {},
+  }: {
+    readonly route: Pick<Route, 'path'>;
+    readonly path?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string>>;
+  },
+): string {
   const filled = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(path[name] ?? ''),
   );
   const search = new URLSearchParams(query).toString();
-  return `${reportsUrl}${filled}${search === '' ? '' : `?${search}`}`;
+  return `${serviceUrl}${filled}${search === '' ? '' : `?${search}`}`;
 }
 
 interface Answer {

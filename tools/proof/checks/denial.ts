@@ -1,0 +1,140 @@
+import { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { notAsked, outcomeOf } from '../check.ts';
+import type { Check, Outcome } from '../check.ts';
+import { madeUp } from '../made-up.ts';
+import { refusalFindings, successFindings } from '../replies.ts';
+import type { Refusal } from '../replies.ts';
+import { about, belongsToBoth, directionsOf, sendOwn, servedFindings, titleOf } from '../suite.ts';
+import type { Direction, Subject, Suite } from '../suite.ts';
+import type { Ask } from '../target.ts';
+import { tellApart } from '../tell-apart.ts';
+import { foreignFindings } from './reads.ts';
+
+/** A request with something of the owner's in it, and the same with what nobody has in its place. */
+interface Probe {
+  readonly foreign: Ask;
+  readonly absent: Ask;
+  readonly refusal: Refusal;
+}
+
+/** One tenant's is to the other like nobody's, in both directions [RP-024, RP-316, RP-324, MA-021, MA-159, MA-214]. */
+export function denialChecks(suite: Suite): readonly Check[] {
+  return directionsOf(suite).flatMap((direction) =>
+    suite.subjects.flatMap((subject) => {
+      const check = (
+        name: string,
+        asked: string,
+        probe: (own: Ask, foreign: Ask) => Probe | string,
+      ): Check => ({
+        group: 'denial',
+        subject: name,
+        side: direction.side,
+        title: 'the other tenant’s is like what nobody has, before and after its owner was served',
+        asked,
+        run: () => deny(suite, subject, direction, probe),
+      });
+      const { asker, owner } = direction;
+      const whole = check(
+        subject.name,
+        `${titleOf(subject)} by ${asker.side} for ${owner.side}’s, and for what nobody has`,
+        (_, foreign) => ({ foreign, absent: madeUp(foreign), refusal: 'hidden' }),
+      );
+      return [
+        whole,
+        ...membersOf(subject).map(([member, refusal]) =>
+          check(
+            `${subject.name}.${member}`,
+            `${titleOf(subject)} by ${asker.side} for its own, but for ${owner.side}’s ${member}, and for one that nobody has`,
+            (own, foreign) => mixed(own, foreign, member, refusal),
+          ),
+        ),
+      ];
+    }),
+  );
+}
+
+/** The members of a body that can be another tenant's while the others are one's own. */
+function membersOf({ route }: Subject): readonly (readonly [string, Refusal])[] {
+  if (route.operationId === materializeAttemptReport.operationId)
+    // An administration that is not the attempt's, whoever has it [RP-283].
+    return [
+      ['attemptId', 'hidden'],
+      ['administrationId', 'invalid'],
+    ];
+  if (route.operationId === startAdaptiveRun.operationId)
+    return ['selectionPolicyId', 'scaleCalibrationId', 'testSpecId', 'testBankId', 'bankOperationId'].map(
+      (member) => [member, 'hidden'],
+    );
+  return [];
+}
+
+function mixed(own: Ask, foreign: Ask, member: string, refusal: Refusal): Probe | string {
+  const theirs = foreign.body?.[member];
+  if (theirs === undefined || own.body?.[member] === theirs) return `both tenants have the same ${member}`;
+  const body = { ...own.body, [member]: theirs };
+  return { foreign: { ...own, body }, absent: madeUp({ ...own, body }, [member]), refusal };
+}
+
+async function deny(
+  suite: Suite,
+  subject: Subject,
+  { asker, owner }: Direction,
+  probeOf: (own: Ask, foreign: Ask) => Probe | string,
+): Promise<Outcome> {
+  const { service, target } = suite;
+  const [own, foreign] = [await subject.own(asker), await subject.own(owner)];
+  if (!own.ok) return outcomeOf([own.error]);
+  if (!foreign.ok) return outcomeOf([foreign.error]);
+  if (belongsToBoth(own.value, foreign.value)) return notAsked('it belongs to both tenants');
+  const probe = probeOf(own.value, foreign.value);
+  if (typeof probe === 'string') return notAsked(probe);
+
+  const token = asker.full;
+  const absent = await target.send(probe.absent, { token });
+  const before = await target.send(probe.foreign, { token });
+  const served = subject.repeatable ? await sendOwn(suite, subject, owner, foreign.value) : undefined;
+  const after = await target.send(probe.foreign, { token });
+  const again = await target.send(probe.absent, { token });
+  return outcomeOf([
+    ...about('nobody’s', refusalFindings(service, probe.refusal, absent)),
+    ...about(`${owner.side}’s`, refusalFindings(service, probe.refusal, before)),
+    ...about(`${owner.side}’s can be told from nobody’s`, tellApart(before, absent)),
+    ...(served === undefined ? [] : servedFindings(foreign.value, served)),
+    ...about(`${owner.side}’s can be told from nobody’s once it was served`, tellApart(after, absent)),
+    ...about('nobody’s differs from itself', tellApart(again, absent)),
+    ...foreignFindings(suite, asker, before),
+    ...foreignFindings(suite, asker, after),
+  ]);
+}
+
+/** Within a tenant, what the claims do not name is like what nobody has [RP-313, RP-316]. */
+export function claimChecks(suite: Suite): readonly Check[] {
+  return [suite.a, suite.b].flatMap((tenant) =>
+    suite.subjects
+      .filter(({ narrowed }) => narrowed)
+      .map((subject) => ({
+        group: 'claims',
+        subject: subject.name,
+        side: tenant.side,
+        title: 'what the claims do not name is like what nobody has, after it was served as well',
+        asked: `${titleOf(subject)} by ${tenant.side} with and without resource claims for its own, and for what nobody has`,
+        run: async () => {
+          const token = tenant.withoutClaims;
+          if (token === undefined)
+            return notAsked(`the file of tenant ${tenant.side} has no /tokens/withoutClaims`);
+          const own = await subject.own(tenant);
+          if (!own.ok) return outcomeOf([own.error]);
+          const served = await sendOwn(suite, subject, tenant, own.value);
+          const absent = await suite.target.send(madeUp(own.value), { token });
+          const hidden = await suite.target.send(own.value, { token });
+          return outcomeOf([
+            ...successFindings(own.value, served),
+            ...about('nobody’s', refusalFindings(suite.service, 'hidden', absent)),
+            ...about('what the claims do not name', refusalFindings(suite.service, 'hidden', hidden)),
+            ...about('it can be told from nobody’s', tellApart(hidden, absent)),
+          ]);
+        },
+      })),
+  );
+}

@@ -1,0 +1,102 @@
+import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { outcomeOf } from '../check.ts';
+import type { Check, Outcome } from '../check.ts';
+import { bodyOf, successFindings } from '../replies.ts';
+import { sendOwn, titleOf } from '../suite.ts';
+import type { Subject, Suite } from '../suite.ts';
+import type { Ask, Reply } from '../target.ts';
+import { idsOf } from '../tenant-file.ts';
+import type { Tenant } from '../tenant-file.ts';
+
+/** Every tenant is served its own by every open route, in the published form [RP-024]. Attempt reports have the matrix. */
+export function readChecks(suite: Suite): readonly Check[] {
+  return suite.subjects
+    .filter(({ route, repeatable }) => repeatable && route.operationId !== 'readAttemptReport')
+    .flatMap((subject) =>
+      [suite.a, suite.b].map((tenant): Check => ({
+        group: 'reads',
+        subject: subject.name,
+        side: tenant.side,
+        title:
+          subject.route === listCandidateReports
+            ? 'the tenant’s own list is served page by page, every row once and of its candidate'
+            : 'the tenant’s own is served in the form of the contract',
+        asked: `${titleOf(subject)} for ${tenant.side}’s own`,
+        run: () =>
+          subject.route === listCandidateReports
+            ? walk(suite, subject, tenant)
+            : read(suite, subject, tenant),
+      })),
+    );
+}
+
+async function read(suite: Suite, subject: Subject, tenant: Tenant): Promise<Outcome> {
+  const ask = await subject.own(tenant);
+  if (!ask.ok) return outcomeOf([ask.error]);
+  const reply = await sendOwn(suite, subject, tenant, ask.value);
+  const findings = successFindings(ask.value, reply);
+  return outcomeOf(
+    findings.length > 0
+      ? findings
+      : [...echoFindings(ask.value, reply), ...foreignFindings(suite, tenant, reply)],
+  );
+}
+
+/** Pages of one row that are walked; the second is the first that a cursor leads to. */
+const MOST_PAGES = 5;
+
+async function walk(suite: Suite, subject: Subject, tenant: Tenant): Promise<Outcome> {
+  const own = await subject.own(tenant);
+  if (!own.ok) return outcomeOf([own.error]);
+  const seen = new Set<string>();
+  let cursor: string | null = null;
+  for (let pages = 0; pages < MOST_PAGES && (pages === 0 || cursor !== null); pages += 1) {
+    const ask: Ask = { ...own.value, query: { limit: '1', ...(cursor === null ? {} : { cursor }) } };
+    const reply = await suite.target.send(ask, { token: tenant.full });
+    const findings = [...successFindings(ask, reply), ...foreignFindings(suite, tenant, reply)];
+    const page = listCandidateReports.success.schema.safeParse(bodyOf(reply));
+    if (findings.length > 0 || !page.success) return outcomeOf(findings);
+    for (const { attemptId, candidateSourcedId } of page.data.data) {
+      if (candidateSourcedId !== own.value.path?.['candidateSourcedId'])
+        return outcomeOf(['a row is of another candidate']);
+      if (seen.size === seen.add(attemptId).size) return outcomeOf(['a row stands on two pages']);
+    }
+    cursor = page.data.nextCursor;
+    if (pages === 0 && cursor === null)
+      return outcomeOf([
+        'the candidate has fewer than two reports, so no cursor was given: name another as /reports/candidateSourcedId',
+      ]);
+  }
+  return outcomeOf([]);
+}
+
+/** Ids of the request come back as they were sent [RP-005]. */
+function echoFindings({ path, body }: Ask, reply: Reply): readonly string[] {
+  const answered = bodyOf(reply);
+  const report = answered['report'];
+  const nested = typeof report === 'object' && report !== null ? (report as Record<string, unknown>) : {};
+  const scope = answered['scope'];
+  const within = typeof scope === 'object' && scope !== null ? (scope as Record<string, unknown>) : {};
+  const known: Readonly<Record<string, unknown>> = { ...nested, ...within, ...answered };
+  return Object.entries({ ...path, ...body }).flatMap(([name, value]) =>
+    known[name] === undefined || known[name] === value ? [] : [`the answer is of another ${name}`],
+  );
+}
+
+/** Nothing of the other tenant stands in an answer. */
+export function foreignFindings(suite: Suite, tenant: Tenant, { text }: Reply): readonly string[] {
+  const other = tenant.side === 'A' ? suite.b : suite.a;
+  const named = [...idsOf(other)].filter(([, id]) => says(text, id));
+  return [
+    ...named.map(([place]) => `the answer names ${other.side}’s ${place}`),
+    ...(says(text, other.tenantId) ? [`the answer names the tenant ${other.side}`] : []),
+  ];
+}
+
+/** Ids shorter than this are looked for as whole values: they stand in other words by chance. */
+const TELLING_LENGTH = 8;
+
+function says(text: string, id: string): boolean {
+  const quoted = JSON.stringify(id);
+  return text.includes(id.length < TELLING_LENGTH ? quoted : quoted.slice(1, -1));
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { notAsked, outcomeOf } from '../check.ts';
+import type { Check, Outcome } from '../check.ts';
+import { advanceAsk, inspectAsk, runStateOf, startAsk } from '../mastery-subjects.ts';
+import type { RunState } from '../mastery-subjects.ts';
+import { successFindings } from '../replies.ts';
+import { about, titleOf } from '../suite.ts';
+import type { Suite } from '../suite.ts';
+import type { Ask, Reply } from '../target.ts';
+import type { Tenant } from '../tenant-file.ts';
+import { foreignFindings } from './reads.ts';
+
+/** Items that a run may offer until the suite takes it for one that never stops. */
+const MOST_ITEMS = 500;
+
+/**
+ * Each tenant takes a run of synthetic facts from its start to its stop, as far as HTTP alone goes: that an item is scored is up to the
+ * platform's player [MA-013, MA-030, MA-039, MA-186].
+ */
+export function runChecks(suite: Suite): readonly Check[] {
+  return [suite.a, suite.b].flatMap((tenant): readonly Check[] => [
+    {
+      group: 'run',
+      subject: 'start-and-inspect',
+      side: tenant.side,
+      title: 'a run of synthetic facts starts, is found again under its key, and is inspected',
+      asked: `POST /v1/adaptive-runs by ${tenant.side} twice under one key, then :inspect with its continuation`,
+      run: async () => outcomeOf((await begin(suite, tenant)).findings),
+    },
+    {
+      group: 'run',
+      subject: 'advance-to-stop',
+      side: tenant.side,
+      title: 'the run is played, advanced and completed',
+      asked: `the player’s attempt and POST /v1/adaptive-runs:advance by ${tenant.side} until the run is completed`,
+      run: () => finish(suite, tenant),
+    },
+  ]);
+}
+
+interface Begun {
+  readonly findings: readonly string[];
+  readonly state?: RunState;
+}
+
+async function begin(suite: Suite, tenant: Tenant): Promise<Begun> {
+  const ask = startAsk(tenant);
+  if (!ask.ok) return { findings: [ask.error] };
+  const sender = { token: tenant.full, key: `proof-${suite.nonce}-${randomUUID()}` };
+  const first = await suite.target.send(ask.value, sender);
+  const again = await suite.target.send(ask.value, sender);
+  const state = runStateOf(first);
+  const repeated = runStateOf(again);
+  const sound = [...checked(suite, tenant, ask.value, first), ...checked(suite, tenant, ask.value, again)];
+  if (sound.length > 0 || !state.ok || !repeated.ok) return { findings: sound };
+  const inspect = inspectAsk(state.value);
+  const inspected = await suite.target.send(inspect, { token: tenant.full });
+  const { run } = state.value;
+  const findings = [
+    ...about(titleOf(inspect), checked(suite, tenant, inspect, inspected)),
+    ...(run.runMode === 'owner_conformance' ? [] : ['the run is of a learner']),
+    ...(run.resultRecordRef === undefined ? [] : ['a run of synthetic facts has a result']),
+    ...(run.offeredItem?.deliverySessionId === repeated.value.run.offeredItem?.deliverySessionId
+      ? []
+      : ['the repetition has another offer']),
+  ];
+  return { findings, state: state.value };
+}
+
+async function finish(suite: Suite, tenant: Tenant): Promise<Outcome> {
+  const { play, target } = suite;
+  if (play === undefined) return notAsked('not played: no player of this platform can be reached from here');
+  const begun = await begin(suite, tenant);
+  if (begun.state === undefined) return outcomeOf(begun.findings);
+  let state = begun.state;
+  for (let items = 0; items < MOST_ITEMS && state.run.status !== 'completed'; items += 1) {
+    const item = state.run.offeredItem;
+    if (item !== null) {
+      const refused = await play(tenant, item);
+      if (refused !== undefined) return outcomeOf([`the player cannot answer: ${refused}`]);
+    }
+    for (const next of [inspectAsk, advanceAsk]) {
+      const ask = next(state);
+      const reply = await target.send(ask, { token: tenant.full });
+      const findings = checked(suite, tenant, ask, reply);
+      const after = runStateOf(reply);
+      if (findings.length > 0 || !after.ok) return outcomeOf(about(titleOf(ask), findings));
+      // An inspection leaves the continuation as it is.
+      state = after.value;
+    }
+  }
+  return outcomeOf([
+    ...(state.run.status === 'completed' ? [] : [`the run has not stopped after ${MOST_ITEMS} items`]),
+    ...(state.run.resultRecordRef === undefined ? [] : ['a run of synthetic facts has a result']),
+  ]);
+}
+
+function checked(suite: Suite, tenant: Tenant, ask: Ask, reply: Reply): readonly string[] {
+  const tag = reply.headers.get('etag');
+  return [
+    ...successFindings(ask, reply),
+    ...(reply.status < 400 && (tag === null || !isStrongEntityTag(tag)) ? ['the ETag is not strong'] : []),
+    ...foreignFindings(suite, tenant, reply),
+  ];
+}

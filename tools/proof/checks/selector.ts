@@ -1,0 +1,62 @@
+import { notAsked, outcomeOf } from '../check.ts';
+import type { Check, Outcome } from '../check.ts';
+import { madeUp } from '../made-up.ts';
+import { refusalFindings, successFindings } from '../replies.ts';
+import { about, belongsToBoth, directionsOf, sendOwn, titleOf } from '../suite.ts';
+import type { Direction, Subject, Suite } from '../suite.ts';
+import { tellApart } from '../tell-apart.ts';
+import { foreignFindings } from './reads.ts';
+
+/** Nothing but the token says which tenant is asking [RP-225, MA-200]. */
+export function selectorChecks(suite: Suite): readonly Check[] {
+  return directionsOf(suite).flatMap((direction) =>
+    suite.subjects
+      .filter(({ route, repeatable }) => repeatable && route.method === 'GET')
+      .map((subject) => ({
+        group: 'selector',
+        subject: subject.name,
+        side: direction.side,
+        title: 'no header and no query turns a caller into the other tenant',
+        asked: `${titleOf(subject)} by ${direction.asker.side} for ${direction.owner.side}’s and for its own, with headers and a query that name the tenant ${direction.owner.side}`,
+        run: () => pretend(suite, subject, direction),
+      })),
+  );
+}
+
+async function pretend(suite: Suite, subject: Subject, { asker, owner }: Direction): Promise<Outcome> {
+  const [own, foreign] = [await subject.own(asker), await subject.own(owner)];
+  if (!own.ok) return outcomeOf([own.error]);
+  if (!foreign.ok) return outcomeOf([foreign.error]);
+  if (belongsToBoth(own.value, foreign.value)) return notAsked('it belongs to both tenants');
+  const { service, target } = suite;
+  const { tenantId } = owner;
+  const token = asker.full;
+  const headers = {
+    'X-Tenant-Id': tenantId,
+    'X-Tenant': tenantId,
+    Tenant: tenantId,
+    Forwarded: `host=${encodeURIComponent(tenantId)}`,
+    Cookie: `tenantId=${encodeURIComponent(tenantId)}`,
+  };
+  const served = await sendOwn(suite, subject, owner, foreign.value);
+  const absent = await target.send(madeUp(foreign.value), { token });
+  const named = await target.send(foreign.value, { token, headers });
+  const mine = await target.send(own.value, { token, headers });
+  const queried = await target.send(
+    { ...foreign.value, query: { ...foreign.value.query, tenantId } },
+    { token },
+  );
+  return outcomeOf([
+    ...about(`${owner.side}, by itself`, successFindings(foreign.value, served)),
+    ...about(`${asker.side} for ${owner.side}’s, by header`, refusalFindings(service, 'hidden', named)),
+    ...about(
+      `${asker.side} for ${owner.side}’s, by header, can be told from nobody’s`,
+      tellApart(named, absent),
+    ),
+    ...about(`${asker.side} for its own, by header`, successFindings(own.value, mine)),
+    ...foreignFindings(suite, asker, mine),
+    ...(queried.status === 400
+      ? []
+      : [`a query that names the tenant is answered ${queried.status} in place of 400`]),
+  ]);
+}

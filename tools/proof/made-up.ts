@@ -1,0 +1,48 @@
+import { randomInt } from 'node:crypto';
+import type { Ask } from './target.ts';
+
+/** How many characters of an id are drawn anew: enough that nobody has it. */
+const DRAWN = 12;
+
+/**
+ * An id of the same form and length that nobody has: the last characters are drawn anew, each from its own kind, so that nothing but the
+ * owner's knowledge tells it from a real one.
+ */
+export function madeUpId(id: string): string {
+  const characters = Array.from(id);
+  for (let at = characters.length - 1, drawn = 0; at >= 0 && drawn < DRAWN; at -= 1) {
+    const anew = drawnLike(characters[at] ?? '');
+    if (anew === undefined) continue;
+    characters[at] = anew;
+    drawn += 1;
+  }
+  return characters.join('');
+}
+
+/** Another character of the same kind; undefined for one that gives an id its form. A hexadecimal letter stays one. */
+function drawnLike(character: string): string | undefined {
+  const kinds = ['0123456789', 'abcdef', 'ghijklmnopqrstuvwxyz', 'ABCDEF', 'GHIJKLMNOPQRSTUVWXYZ'];
+  const others = kinds.find((kind) => kind.includes(character))?.replace(character, '');
+  return character === '' || others === undefined ? undefined : others[randomInt(others.length)];
+}
+
+/** Members of paths and bodies that name no resource of a tenant by themselves. */
+const NO_IDS: ReadonlySet<string> = new Set(['grade', 'sourceKey', 'view', 'runMode']);
+
+/** The same request for something that nobody has. */
+export function madeUp(ask: Ask, members: readonly string[] = idMembers(ask)): Ask {
+  const anew = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, members.includes(name) ? madeUpId(value) : value]),
+    );
+  return {
+    ...ask,
+    ...(ask.path === undefined ? {} : { path: anew(ask.path) }),
+    ...(ask.body === undefined ? {} : { body: anew(ask.body) }),
+  };
+}
+
+/** The members of a request that name a resource of its tenant. */
+export function idMembers({ path, body }: Ask): readonly string[] {
+  return [...Object.keys(path ?? {}), ...Object.keys(body ?? {})].filter((name) => !NO_IDS.has(name));
+}

@@ -1,0 +1,125 @@
+import type * as z from 'zod';
+import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import * as routes from '#shared/contract/mastery/routes.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { bodyOf, describeReply } from './replies.ts';
+import type { Subject } from './suite.ts';
+import type { Ask, Target } from './target.ts';
+import type { Tenant } from './tenant-file.ts';
+
+/** A run as its last answer showed it. */
+export interface RunState {
+  readonly run: z.infer<typeof adaptiveRun>;
+  /** Strong entity tag: what the next advance sends. */
+  readonly etag: string;
+}
+
+/** Every resource of the mastery engine that the suite asks for, one for each route. */
+export function masterySubjects(target: Target): readonly Subject[] {
+  const begun = new Map<string, Promise<Result<RunState, string>>>();
+  const runOf = (tenant: Tenant): Promise<Result<RunState, string>> => {
+    const run = begun.get(tenant.side) ?? beginRun(target, tenant);
+    begun.set(tenant.side, run);
+    return run;
+  };
+  const ofFixture = (
+    tenant: Tenant,
+    ask: (fixture: NonNullable<Tenant['mastery']>) => Ask,
+  ): Result<Ask, string> =>
+    tenant.mastery === undefined
+      ? err(`the file of tenant ${tenant.side} has no /mastery`)
+      : ok(ask(tenant.mastery));
+
+  return [
+    {
+      name: 'startAdaptiveRun',
+      route: routes.startAdaptiveRun,
+      needs: '/mastery',
+      narrowed: false,
+      repeatable: true,
+      own: (tenant) => Promise.resolve(startAsk(tenant)),
+    },
+    {
+      name: 'inspectAdaptiveRun',
+      route: routes.inspectAdaptiveRun,
+      needs: '/mastery',
+      narrowed: false,
+      repeatable: true,
+      async own(tenant) {
+        const state = await runOf(tenant);
+        return state.ok ? ok(inspectAsk(state.value)) : state;
+      },
+    },
+    {
+      name: 'advanceAdaptiveRun',
+      route: routes.advanceAdaptiveRun,
+      needs: '/mastery',
+      narrowed: false,
+      repeatable: false,
+      async own(tenant) {
+        const state = await runOf(tenant);
+        return state.ok ? ok(advanceAsk(state.value)) : state;
+      },
+    },
+    {
+      name: 'readSelectionPolicy',
+      route: routes.readSelectionPolicy,
+      needs: '/mastery',
+      narrowed: false,
+      repeatable: true,
+      own: (tenant) =>
+        Promise.resolve(
+          ofFixture(tenant, ({ selectionPolicyId }) => ({
+            route: routes.readSelectionPolicy,
+            path: { policyId: selectionPolicyId },
+          })),
+        ),
+    },
+    {
+      name: 'readScaleCalibration',
+      route: routes.readScaleCalibration,
+      needs: '/mastery',
+      narrowed: false,
+      repeatable: true,
+      own: (tenant) =>
+        Promise.resolve(
+          ofFixture(tenant, ({ scaleCalibrationId }) => ({
+            route: routes.readScaleCalibration,
+            path: { calibrationId: scaleCalibrationId },
+          })),
+        ),
+    },
+  ];
+}
+
+/** The start of a run over synthetic facts only: no learner has a result of it [MA-013]. */
+export function startAsk({ side, mastery }: Tenant): Result<Ask, string> {
+  if (mastery === undefined) return err(`the file of tenant ${side} has no /mastery`);
+  return ok({ route: routes.startAdaptiveRun, body: { ...mastery, runMode: 'owner_conformance' } });
+}
+
+export function inspectAsk({ run }: RunState): Ask {
+  return { route: routes.inspectAdaptiveRun, body: { continuationToken: run.continuationToken } };
+}
+
+export function advanceAsk({ run, etag }: RunState): Ask {
+  return {
+    route: routes.advanceAdaptiveRun,
+    body: { continuationToken: run.continuationToken },
+    ifMatch: etag,
+  };
+}
+
+/** What an answer says of a run. err: why it says nothing. */
+export function runStateOf(reply: Parameters<typeof bodyOf>[0]): Result<RunState, string> {
+  const run = adaptiveRun.safeParse(bodyOf(reply));
+  const etag = reply.headers.get('etag');
+  if (reply.status >= 400 || !run.success) return err(`no run: ${describeReply('mastery', reply)}`);
+  return etag === null ? err('the run has no ETag') : ok({ run: run.data, etag });
+}
+
+async function beginRun(target: Target, tenant: Tenant): Promise<Result<RunState, string>> {
+  const ask = startAsk(tenant);
+  return ask.ok ? runStateOf(await target.send(ask.value, { token: tenant.full })) : ask;
+}

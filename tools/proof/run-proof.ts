@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { checkId, groups } from './check.ts';
+import type { Check, Outcome } from './check.ts';
+import { anonymousChecks } from './checks/anonymous.ts';
+import { cacheChecks } from './checks/cache.ts';
+import { cursorChecks } from './checks/cursor.ts';
+import { claimChecks, denialChecks } from './checks/denial.ts';
+import { idempotencyChecks } from './checks/idempotency.ts';
+import { isolationChecks } from './checks/isolation.ts';
+import { matrixChecks } from './checks/matrix.ts';
+import { readChecks } from './checks/reads.ts';
+import { runChecks } from './checks/run.ts';
+import { selectorChecks } from './checks/selector.ts';
+import { traceChecks } from './checks/trace.ts';
+import { discoverRoutes } from './discover.ts';
+import type { FoundRoute } from './discover.ts';
+import { openHeard } from './heard.ts';
+import { masterySubjects } from './mastery-subjects.ts';
+import { isSandbox, rehearsalMarks } from './rehearsal.ts';
+import { describeReply } from './replies.ts';
+import { reportsSubjects } from './reports-subjects.ts';
+import { titleOf } from './suite.ts';
+import type { Play, Subject, Suite } from './suite.ts';
+import { openTarget } from './target.ts';
+import type { Target } from './target.ts';
+import { describeUnfit, idsOf } from './tenant-file.ts';
+import type { Tenant } from './tenant-file.ts';
+
+/** A check, and what it came to. */
+export interface Row {
+  readonly check: Omit<Check, 'run'>;
+  readonly outcome: Outcome;
+}
+
+/** Everything that a run of the suite has found out. */
+export interface ProofRun {
+  readonly service: ServiceName;
+  readonly target: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly tenants: readonly [Tenant, Tenant];
+  readonly routes: readonly FoundRoute[];
+  readonly rows: readonly Row[];
+  /** What makes it a rehearsal, whatever anybody calls it; empty for a deployment. */
+  readonly marks: readonly string[];
+}
+
+export interface ProofOptions {
+  readonly service: ServiceName;
+  /** Base URL of the service, without `/v1` and without a slash at the end. */
+  readonly url: string;
+  readonly a: Tenant;
+  readonly b: Tenant;
+  readonly play?: Play;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+  /** Before each check, and once after the last. */
+  readonly onProgress: (done: number, of: number, next: string | undefined) => void;
+  /** Which checks are run; default all. */
+  readonly only?: (id: string) => boolean;
+}
+
+/**
+ * Holds a deployment to the checks of its service, one after the other: what one tenant was just answered is what the next request must
+ * not see.
+ * @returns err: why nothing can be proved there; a check that fails is no error
+ */
+export async function runProof(options: ProofOptions): Promise<Result<ProofRun, string>> {
+  const { service, url, a, b, clock, onProgress, only = () => true } = options;
+  const unfit = describeUnfit(service, a, b);
+  if (unfit !== undefined) return err(unfit);
+  const heard = openHeard([a, b]);
+  const target = openTarget(url, heard.listen);
+  try {
+    const startedAt = formatInstant(clock());
+    if (service === 'reports' && (await isSandbox(target)))
+      return err(`${url} is the sandbox: it looks at no token, so nothing can be proved there`);
+    const routes = await discoverRoutes(target, service, routesOf(service), a.full);
+    if (!routes.ok) return routes;
+    const subjects = openSubjects(target, service, routes.value);
+    const refused = whyRefused(subjects, [a, b]) ?? (await whyUnauthorized(target, subjects, [a, b]));
+    if (refused !== undefined) return err(refused);
+
+    const suite: Suite = {
+      service,
+      nonce: randomUUID(),
+      subjects,
+      target,
+      a,
+      b,
+      heard,
+      ...(options.play === undefined ? {} : { play: options.play }),
+    };
+    const checks = checksOf(suite, routes.value).filter((check) => only(checkId(check)));
+    const rows: Row[] = [];
+    for (const [done, check] of checks.entries()) {
+      onProgress(done, checks.length, checkId(check));
+      const { run, ...about } = check;
+      rows.push({ check: about, outcome: await run() });
+    }
+    onProgress(checks.length, checks.length, undefined);
+    const marks = await rehearsalMarks(url, [a, b], heard);
+    const finishedAt = formatInstant(clock());
+    return ok({
+      service,
+      target: url,
+      startedAt,
+      finishedAt,
+      tenants: [a, b],
+      routes: routes.value,
+      rows,
+      marks,
+    });
+  } finally {
+    target.close();
+  }
+}
+
+/** Every check of a service, in the order in which they run. */
+function checksOf(suite: Suite, routes: readonly FoundRoute[]): readonly Check[] {
+  const reports = suite.service === 'reports';
+  const all = [
+    ...routeChecks(routes),
+    ...anonymousChecks(suite),
+    ...(reports ? matrixChecks(suite) : runChecks(suite)),
+    ...readChecks(suite),
+    ...denialChecks(suite),
+    ...claimChecks(suite),
+    ...cacheChecks(suite),
+    ...cursorChecks(suite),
+    ...selectorChecks(suite),
+    ...idempotencyChecks(suite),
+    ...traceChecks(suite),
+    ...isolationChecks(suite),
+  ];
+  return all.toSorted((one, other) => groups.indexOf(one.group) - groups.indexOf(other.group));
+}
+
+function routeChecks(routes: readonly FoundRoute[]): readonly Check[] {
+  return routes.map(({ route, outcome }) => ({
+    group: 'routes',
+    subject: route.operationId,
+    side: 'both',
+    title: 'the route is there and refuses nobody’s request as such, or is as unknown as any other path',
+    asked: `${titleOf({ route })} for what nobody has, without a token, and with A’s where that is a 404`,
+    run: () =>
+      Promise.resolve<Outcome>(
+        route.operationId === readAttemptReport.operationId && outcome.result === 'not_open'
+          ? { result: 'failed', findings: ['the matrix of test kinds needs it, and it is not open'] }
+          : outcome,
+      ),
+  }));
+}
+
+function openSubjects(
+  target: Target,
+  service: ServiceName,
+  routes: readonly FoundRoute[],
+): readonly Subject[] {
+  const open = new Set(routes.filter((found) => found.open).map(({ route }) => route.operationId));
+  const all = service === 'reports' ? reportsSubjects(target) : masterySubjects(target);
+  return all.filter(({ route }) => open.has(route.operationId));
+}
+
+/** What open routes need and the files do not have. */
+function whyRefused(subjects: readonly Subject[], tenants: readonly Tenant[]): string | undefined {
+  const lacking = tenants.flatMap(({ side, reports, mastery }) => {
+    const places = [...idsOf({ reports, mastery }).keys()];
+    return subjects
+      .filter(({ needs }) => !places.some((place) => place === needs || place.startsWith(`${needs}/`)))
+      .map(({ needs, route }) => `  the file of tenant ${side} has no ${needs}, for ${titleOf({ route })}`);
+  });
+  return lacking.length === 0
+    ? undefined
+    : `every open route has to be asked for something:\n${lacking.join('\n')}`;
+}
+
+/** A token that is not accepted would pass for a denial in every other check. */
+async function whyUnauthorized(
+  target: Target,
+  subjects: readonly Subject[],
+  tenants: readonly Tenant[],
+): Promise<string | undefined> {
+  const subject = subjects.find(({ route }) => route.method === 'GET');
+  for (const tenant of tenants) {
+    for (const [name, token] of [
+      ['full', tenant.full],
+      ['withoutClaims', tenant.withoutClaims],
+    ] as const) {
+      if (subject === undefined || token === undefined) continue;
+      const ask = await subject.own(tenant);
+      if (!ask.ok) continue;
+      const reply = await target.send(ask.value, { token });
+      if (reply.status === 401 || reply.status === 403)
+        return `the target refuses /tokens/${name} of tenant ${tenant.side}: ${describeReply(subject.route.service, reply)}`;
+    }
+  }
+  return undefined;
+}

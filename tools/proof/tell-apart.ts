@@ -1,0 +1,71 @@
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { Reply } from './target.ts';
+
+/** Headers whose value is of the occurrence, or of the way there. That they are there is compared. */
+const VALUES_OF_THE_OCCURRENCE: ReadonlySet<string> = new Set([
+  'date',
+  'set-cookie',
+  'via',
+  'x-amz-apigw-id',
+  'x-amz-cf-id',
+  'x-amz-cf-pop',
+  'x-amzn-requestid',
+  'x-amzn-trace-id',
+  'x-request-id',
+]);
+
+/** Headers between two hops (RFC 9110 section 7.6.1): the service does not set them. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
+
+/** Members of a problem that name its occurrence. */
+const MEMBERS_OF_THE_OCCURRENCE = ['requestId', 'traceId', 'instance'] as const;
+
+/**
+ * Everything that a caller could tell two answers apart by, except for what names the occurrence, which has to have the same form: the
+ * status, the set of headers and their values, the body byte for byte [RP-316, MA-214].
+ * @returns sentences without any value of a body; empty when nothing differs
+ */
+export function tellApart(one: Reply, other: Reply): readonly string[] {
+  if (one.status !== other.status) return [`status ${one.status} and ${other.status}`];
+  return [...tellHeadersApart(one.headers, other.headers), ...tellBodiesApart(one.text, other.text)];
+}
+
+function tellHeadersApart(one: Headers, other: Headers): readonly string[] {
+  const names = [...new Set([...one.keys(), ...other.keys()])]
+    .filter((name) => !HOP_BY_HOP.has(name))
+    .toSorted();
+  return names.flatMap((name) => {
+    if (!one.has(name) || !other.has(name)) return [`only one of them has the header ${name}`];
+    if (VALUES_OF_THE_OCCURRENCE.has(name)) return [];
+    return one.get(name) === other.get(name) ? [] : [`the header ${name} differs`];
+  });
+}
+
+function tellBodiesApart(one: string, other: string): readonly string[] {
+  const masked = [withoutOccurrence(one), withoutOccurrence(other)];
+  if (masked[0] === masked[1]) return [];
+  const [first, second] = [membersOf(one), membersOf(other)];
+  const places = [...new Set([...first.keys(), ...second.keys()])].filter(
+    (name) =>
+      !MEMBERS_OF_THE_OCCURRENCE.some((member) => member === name) && first.get(name) !== second.get(name),
+  );
+  return places.length === 0
+    ? ['the bodies have the same members in other bytes']
+    : [`the bodies differ at ${places.map((name) => `/${name}`).join(', ')}`];
+}
+
+/** The text with every character of a requestId, traceId or instance in place of which another could stand made one and the same. */
+function withoutOccurrence(text: string): string {
+  const members = membersOf(text);
+  return MEMBERS_OF_THE_OCCURRENCE.reduce((masked, name) => {
+    const value = members.get(name);
+    return value === undefined ? masked : masked.replace(value, () => value.replace(/[0-9a-f]/g, 'x'));
+  }, text);
+}
+
+/** The members of a JSON object as JSON text; none for any other text. */
+function membersOf(text: string): ReadonlyMap<string, string> {
+  const json = parseStrictJson(text);
+  if (!json.ok || typeof json.value !== 'object' || json.value === null) return new Map();
+  return new Map(Object.entries(json.value).map(([name, value]) => [name, JSON.stringify(value)]));
+}

@@ -1,0 +1,282 @@
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { identifier } from '#shared/contract/mastery/primitives.ts';
+import { requestableTestKind } from '#shared/contract/reports/attempt-report.ts';
+import { grade } from '#shared/contract/reports/cohort-report.ts';
+import { reference } from '#shared/contract/reports/primitives.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { fileFailure } from '#tools/terminal/file-failure.ts';
+
+/** A bearer token: itself, or the environment variable that holds it, so that no secret has to lie in a file. */
+const token = z.union([
+  z.strictObject({ environment: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must name a variable') }),
+  z.strictObject({ value: z.string().min(1) }),
+]);
+
+/** The ids of one tenant that the suite asks for, one or more for every route. What a closed route would need may be left out. */
+const reportsFixture = z.strictObject({
+  /** A scored attempt of each kind [RP-024]. */
+  attempts: z.strictObject(
+    Object.fromEntries(requestableTestKind.options.map((kind) => [kind, reference])) as Record<
+      z.infer<typeof requestableTestKind>,
+      typeof reference
+    >,
+  ),
+  /** An attempt whose blueprint has a crosswalk. */
+  readinessAttemptId: reference.optional(),
+  /** Somebody with at least two reports: one has no cursor. */
+  candidateSourcedId: reference.optional(),
+  classSourcedId: reference.optional(),
+  school: z.strictObject({ schoolSourcedId: reference, grade }).optional(),
+  qtiTestId: reference.optional(),
+  /** A scored attempt that may be written through, with its own administration. */
+  materialize: z.strictObject({ attemptId: reference, administrationId: reference }).optional(),
+  /** A scored administration that may be analyzed: the suite begins a run of its own. */
+  improvement: z.strictObject({ administrationId: reference }).optional(),
+});
+
+const masteryFixture = z.strictObject({
+  testSpecId: identifier,
+  testBankId: identifier,
+  bankOperationId: identifier,
+  selectionPolicyId: identifier,
+  scaleCalibrationId: identifier,
+});
+
+/** What the suite has to know of one tenant (docs/proof.md). */
+const tenantFile = z.strictObject({
+  tenantFileVersion: z.literal(1),
+  tokens: z.strictObject({
+    /** Every scope of the service, and claims to every resource below; best to the other tenant's as well. */
+    full: token,
+    /** Of the same tenant with the same scopes, without any resource claim. */
+    withoutClaims: token.optional(),
+  }),
+  reports: reportsFixture.optional(),
+  mastery: masteryFixture.optional(),
+});
+export type TenantFile = z.infer<typeof tenantFile>;
+export type ReportsFixture = z.infer<typeof reportsFixture>;
+export type MasteryFixture = z.infer<typeof masteryFixture>;
+
+/** What `--example` prints. */
+export const exampleTenantFile: TenantFile = {
+  tenantFileVersion: 1,
+  tokens: {
+    full: { environment: 'PROOF_TOKEN_A' },
+    withoutClaims: { environment: 'PROOF_TOKEN_A_WITHOUT_CLAIMS' },
+  },
+  reports: {
+    attempts: {
+      mastery_gate: 'attempt-gate-1',
+      adaptive_diagnostic: 'attempt-diagnostic-1',
+      formative: 'attempt-formative-1',
+    },
+    readinessAttemptId: 'attempt-gate-1',
+    candidateSourcedId: 'student-17',
+    classSourcedId: 'class-5a',
+    school: { schoolSourcedId: 'school-north', grade: '05' },
+    qtiTestId: 'form-gate-a',
+    materialize: { attemptId: 'attempt-gate-1', administrationId: 'administration-spring' },
+    improvement: { administrationId: 'administration-spring' },
+  },
+  mastery: {
+    testSpecId: 'spec-fractions',
+    testBankId: 'bank-fractions',
+    bankOperationId: 'operation-fractions',
+    selectionPolicyId: 'policy-fractions-1',
+    scaleCalibrationId: 'calibration-fractions-1',
+  },
+};
+
+/** One tenant as the suite calls with it. Its tokens stand in no text that is printed or written. */
+export interface Tenant {
+  readonly side: 'A' | 'B';
+  readonly tenantId: string;
+  readonly full: string;
+  readonly withoutClaims: string | undefined;
+  readonly reports: ReportsFixture | undefined;
+  readonly mastery: MasteryFixture | undefined;
+  /** Who issued its token. */
+  readonly issuer: string;
+  /** The ids that its token's resource claims name. */
+  readonly claimed: ReadonlySet<string>;
+  /** SHA-256 of the canonical fixtures: everything of the file but its tokens. */
+  readonly fixturesSha256: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a tenant's file.
+ * @returns err: a sentence that begins with the file and names places by JSON Pointer, never with a value of it
+ */
+export async function readTenantFile(
+  path: string,
+  side: Tenant['side'],
+  environment: Environment,
+  now: number,
+): Promise<Result<Tenant, string>> {
+  let source: string;
+  try {
+    source = await readFile(path, 'utf8');
+  } catch (error) {
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
+  }
+  const json = parseStrictJson(source);
+  if (!json.ok) return err(`${path} is no JSON: ${describeJsonFault(json.error)}`);
+  const tenant = tenantOf(json.value, side, environment, now);
+  return tenant.ok ? tenant : err(`${path} ${tenant.error}`);
+}
+
+/** A tenant from the content of its file. err: the end of a sentence that begins with the file. */
+export function tenantOf(
+  content: unknown,
+  side: Tenant['side'],
+  environment: Environment,
+  now: number,
+): Result<Tenant, string> {
+  const parsed = tenantFile.safeParse(content);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${pointerOf(issue.path)}: ${issue.message}`);
+    return err(
+      `is no tenant file (npm run proof -- --example prints one):\n${lines.slice(0, 20).join('\n')}`,
+    );
+  }
+  const file = parsed.data;
+  const unusable = (fault: string) => err(`cannot be used: ${fault}`);
+  const full = bearerOf('/tokens/full', file.tokens.full, environment, now);
+  if (!full.ok) return unusable(full.error);
+  const { withoutClaims } = file.tokens;
+  const bare =
+    withoutClaims === undefined
+      ? undefined
+      : bearerOf('/tokens/withoutClaims', withoutClaims, environment, now);
+  if (bare?.ok === false) return unusable(bare.error);
+  const { claims } = full.value;
+  if (bare !== undefined && bare.value.claims.tenantId !== claims.tenantId)
+    return unusable('/tokens/withoutClaims is a token of another tenant than /tokens/full');
+  if (bare !== undefined && claimedIds(bare.value.claims).size > 0)
+    return unusable('/tokens/withoutClaims has resource claims');
+  return ok({
+    side,
+    tenantId: claims.tenantId,
+    full: full.value.token,
+    withoutClaims: bare?.value.token,
+    reports: file.reports,
+    mastery: file.mastery,
+    issuer: claims.iss,
+    claimed: claimedIds(claims),
+    fixturesSha256: hashCanonical(fixturesOf(file)),
+  });
+}
+
+/** Everything of a file but its tokens. */
+function fixturesOf({ reports, mastery }: TenantFile): unknown {
+  return { ...(reports === undefined ? {} : { reports }), ...(mastery === undefined ? {} : { mastery }) };
+}
+
+const ids = z.array(z.string()).default([]);
+/** What of a token's payload is looked at. Nothing of it is verified here: that is the target's part, and a check of its own. */
+const claimsOfToken = z.object({
+  tenantId: z.string().min(1),
+  exp: z.number(),
+  iss: z.string().default(''),
+  studentIds: ids,
+  classSourcedIds: ids,
+  schoolSourcedIds: ids,
+  administrationIds: ids,
+});
+
+type TokenClaims = z.infer<typeof claimsOfToken>;
+
+function claimedIds(claims: TokenClaims): ReadonlySet<string> {
+  return new Set([
+    ...claims.studentIds,
+    ...claims.classSourcedIds,
+    ...claims.schoolSourcedIds,
+    ...claims.administrationIds,
+  ]);
+}
+
+function bearerOf(
+  pointer: string,
+  source: z.infer<typeof token>,
+  environment: Environment,
+  now: number,
+): Result<{ readonly token: string; readonly claims: TokenClaims }, string> {
+  const value = 'value' in source ? source.value : environment[source.environment];
+  if (value === undefined || value === '')
+    return err(
+      `${pointer} names the variable ${'environment' in source ? source.environment : ''}, which is not set`,
+    );
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)) return err(`${pointer} is no signed JWT`);
+  const json = parseStrictJson(Buffer.from(value.split('.')[1] ?? '', 'base64url').toString());
+  const claims = claimsOfToken.safeParse(json.ok ? json.value : undefined);
+  if (!claims.success)
+    return err(`${pointer} is no token of the platform: it needs tenantId and exp (RP-312)`);
+  if (claims.data.exp * 1000 <= now)
+    return err(
+      `${pointer} expired at ${new Date(claims.data.exp * 1000).toISOString()}: have a new one issued`,
+    );
+  return ok({ token: value, claims: claims.data });
+}
+
+/** Members that both tenants may share: names of the world, and records that belong to all. */
+const SHARED_MEMBERS: ReadonlySet<string> = new Set([
+  '/reports/school/grade',
+  '/mastery/selectionPolicyId',
+  '/mastery/scaleCalibrationId',
+]);
+
+/** Every id of a tenant's fixtures by its JSON Pointer. */
+export function idsOf({
+  reports,
+  mastery,
+}: Pick<Tenant, 'reports' | 'mastery'>): ReadonlyMap<string, string> {
+  return new Map([...leavesOf({ reports, mastery })].filter(([place]) => !SHARED_MEMBERS.has(place)));
+}
+
+function* leavesOf(value: unknown, place = ''): Generator<[string, string]> {
+  if (typeof value === 'string') yield [place, value];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) yield* leavesOf(member, `${place}/${name}`);
+}
+
+/** Why two tenants prove nothing of each other; undefined when they are disjoint [RP-024] and have what the service needs. */
+export function describeUnfit(service: ServiceName, a: Tenant, b: Tenant): string | undefined {
+  const missing = [a, b].find((tenant) => tenant[service] === undefined);
+  if (missing !== undefined) return `the file of tenant ${missing.side} has no /${service}`;
+  if (a.tenantId === b.tenantId) return 'both tokens are of the same tenant: a proof takes two';
+  const others = new Map([...idsOf(b)].map(([place, id]) => [id, place]));
+  const shared = [...idsOf(a)].flatMap(([place, id]) => {
+    const other = others.get(id);
+    return other === undefined ? [] : [`  ${place} of A is ${other} of B`];
+  });
+  return shared.length === 0
+    ? undefined
+    : `the tenants are not disjoint:\n${[...new Set(shared)].join('\n')}`;
+}
+
+function pointerOf(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? 'the whole' : `/${path.map(String).join('/')}`;
+}
+
+function describeJsonFault(
+  fault: Extract<ReturnType<typeof parseStrictJson>, { ok: false }>['error'],
+): string {
+  switch (fault.kind) {
+    case 'malformed':
+      return 'it does not parse';
+    case 'too-deep':
+      return 'it is nested too deep';
+    case 'not-i-json':
+      return 'it holds a number or a text that JSON cannot carry safely';
+    case 'duplicate-key':
+      return `a name stands twice in ${fault.pointer === '' ? 'the whole' : fault.pointer}`;
+  }
+}
