@@ -8,6 +8,10 @@ import type { Seed } from '#local/seeds/seed.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
+import { describeFixtures } from '#local/stack/description.ts';
+import type { StackDescription, StackUrls } from '#local/stack/description.ts';
+import { localTenant } from '#local/seeds/tenants.ts';
+import { sandboxIds } from '#functions/sandbox/fixtures.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -88,5 +92,24 @@ export async function startTestStack(
         sleep: () => Promise.resolve(),
         random: () => 0,
       }),
+  };
+}
+
+/** What `npm start` would say of a stack in `.local/stack.json`, as far as commands call it by it. */
+export function localDescription({
+  urls,
+  worlds,
+}: TestStack): Pick<StackDescription, keyof StackUrls | 'tenants' | 'fixtures'> {
+  const all = [...worlds.values()];
+  return {
+    ...urls,
+    tenants: all.map(({ tenantId }) => {
+      const { sub, role, credentials } = localTenant(tenantId);
+      return { tenantId, sub, role, playerToken: credentials.playerToken };
+    }),
+    fixtures: describeFixtures(
+      Object.fromEntries(all.map(({ tenantId, fixtures }) => [tenantId, fixtures])),
+      sandboxIds,
+    ),
   };
 }

@@ -15,6 +15,9 @@ import { releaseManifest, verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestReceipt, ReleaseManifest } from '#shared/release/manifest.ts';
 import { flagsOf } from '#shared/release/release-state.ts';
 import { startTestAws } from '#test/support/aws.ts';
+import { sampleProof } from '#test/support/proof-receipt.ts';
+import { receiptBytes } from '#tools/proof/receipt.ts';
+import type { ProofReceipt } from '#tools/proof/receipt.ts';
 import { flagsFor } from './apply.ts';
 import { dereferenceAll } from './dereference.ts';
 import type { ReceiptPlaces } from './dereference.ts';
@@ -91,6 +94,29 @@ describe('a receipt in a file', () => {
     expect(await faultAt('file:x')).toBe('is no file');
     expect(await faultAt('file:y')).toBe('cannot be read: there is no such file');
     expect(await faultAt('file:x', { folder: undefined })).toMatch(/not at hand here/);
+  });
+});
+
+describe('a receipt of the two-tenant proof', () => {
+  const cited = async (receipt: ProofReceipt, proves: Provable, rehearsal: boolean) => {
+    const bytes = receiptBytes(receipt);
+    await writeFile(join(folder, 'proof.json'), bytes);
+    const manifest = manifestOf([{ ...receiptOf(proves, 'file:proof.json'), sha256: sha256Hex(bytes) }], {
+      rehearsal,
+    });
+    const [found] = await dereferenceAll(manifest, { ...nowhere, folder });
+    return found?.fault;
+  };
+
+  it('proves D when it is sound, and no rehearsal unless the manifest is one [RP-024, RP-025, RP-032]', async () => {
+    expect(await cited(sampleProof(), 'D', false)).toBeUndefined();
+    const rehearsed = sampleProof({ rehearsal: true, marks: ['it is on the loopback interface'] });
+    expect(await cited(rehearsed, 'D', false)).toBe('is a rehearsal, which proves nothing outside of one');
+    expect(await cited(rehearsed, 'D', true)).toBeUndefined();
+    expect(await cited(sampleProof(), 'A', false)).toBe('is a two-tenant proof, which proves D and not A');
+    expect(await cited({ ...sampleProof(), checks: sampleProof().checks.slice(1) }, 'D', false)).toBe(
+      'has other checks than its digest says',
+    );
   });
 });
 

@@ -10,7 +10,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 
 /** What a receipt calls itself. */
-export const PROOF_KIND = 'two-tenant-proof';
+const PROOF_KIND = 'two-tenant-proof';
 
 const sentence = z.string().min(1).max(1000);
 
@@ -34,41 +34,39 @@ const tenant = z.strictObject({
 });
 
 /** The receipt of a run of the suite in which nothing failed (docs/proof.md). It holds no token and no id of a learner. */
-export const proofReceipt = z
-  .strictObject({
-    kind: z.literal(PROOF_KIND),
-    version: z.literal(1),
-    service: z.enum(['reports', 'mastery']),
-    /** Base URL of the deployment. */
-    target: z.url({ protocol: /^https?$/ }),
-    /** A rehearsal proves nothing but that the suite runs. */
-    rehearsal: z.boolean(),
-    /** What made it a rehearsal; empty where that was only said. */
-    marks: z.array(sentence).max(10),
-    startedAt: instant,
-    finishedAt: instant,
-    product: z.strictObject({ name: text, version: text }),
-    tenants: z.tuple([tenant, tenant]),
-    routes: z
-      .array(
-        z.strictObject({
-          operationId: text,
-          method: z.enum(['GET', 'POST']),
-          path: z.string().startsWith('/v1/'),
-          open: z.boolean(),
-        }),
-      )
-      .min(1)
-      .max(100),
-    checks: z.array(check).min(1).max(5000),
-    digests: z.strictObject({
-      /** SHA-256 of the canonical OpenAPI document of the service, to whose schemas the answers were held. */
-      contract: sha256,
-      /** SHA-256 of the canonical `checks`. */
-      checks: sha256,
-    }),
-  })
-  .meta({ id: 'ProofReceipt' });
+export const proofReceipt = z.strictObject({
+  kind: z.literal(PROOF_KIND),
+  version: z.literal(1),
+  service: z.enum(['reports', 'mastery']),
+  /** Base URL of the deployment. */
+  target: z.url({ protocol: /^https?$/ }),
+  /** A rehearsal proves nothing but that the suite runs. */
+  rehearsal: z.boolean(),
+  /** What made it a rehearsal; empty where that was only said. */
+  marks: z.array(sentence).max(10),
+  startedAt: instant,
+  finishedAt: instant,
+  product: z.strictObject({ name: text, version: text }),
+  tenants: z.tuple([tenant, tenant]),
+  routes: z
+    .array(
+      z.strictObject({
+        operationId: text,
+        method: z.enum(['GET', 'POST']),
+        path: z.string().startsWith('/v1/'),
+        open: z.boolean(),
+      }),
+    )
+    .min(1)
+    .max(100),
+  checks: z.array(check).min(1).max(5000),
+  digests: z.strictObject({
+    /** SHA-256 of the canonical OpenAPI document of the service, to whose schemas the answers were held. */
+    contract: sha256,
+    /** SHA-256 of the canonical `checks`. */
+    checks: sha256,
+  }),
+});
 export type ProofReceipt = z.infer<typeof proofReceipt>;
 
 /** The bytes of a receipt: RFC 8785, so that one receipt has one digest. */

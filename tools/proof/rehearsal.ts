@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { sandboxIds } from '#functions/sandbox/fixtures.ts';
 import { localIssuer } from '#local/issuer/issuer.ts';
 import type { Heard } from './heard.ts';
@@ -49,8 +49,13 @@ async function isLoopback(hostname: string): Promise<boolean> {
   }
 }
 
+/** Addresses that lead back to this machine; an IPv4 address in the form of IPv6 counts as what it is. */
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('0.0.0.0');
+loopback.addAddress('::1', 'ipv6');
+loopback.addAddress('::', 'ipv6');
+
 function isLoopbackAddress(address: string): boolean {
-  return (
-    /^(?:::ffff:)?127\./i.test(address) || address === '::1' || address === '0.0.0.0' || address === '::'
-  );
+  return loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Route } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -45,7 +44,7 @@ export interface Target {
   readonly url: string;
   /** Sends a request; what the service says may be repeated is repeated, within bounds. */
   readonly send: (ask: Ask, sender: Sender) => Promise<Reply>;
-  /** A GET of a path below the base, without `Authorization`. */
+  /** A GET of a path below the base, once, without `Authorization`. */
   readonly get: (path: string) => Promise<Reply>;
   readonly close: () => void;
 }
@@ -79,14 +78,19 @@ export function openTarget(url: string, heard: (reply: Reply, sender: Sender) =>
         },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
+      // Once there is a response, what goes wrong is told by its body; nobody else listens.
+      sent.on('error', () => undefined);
       sent.end(body);
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
-      const length = Number(response.headers['content-length'] ?? 0);
-      if (length > MAX_BODY_BYTES) {
-        response.destroy();
-        return noAnswer(`an answer of ${length} bytes`);
+      const chunks: Buffer[] = [];
+      let length = 0;
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        length += chunk.length;
+        // Leaving the loop ends the transfer.
+        if (length > MAX_BODY_BYTES) return noAnswer(`an answer of more than ${MAX_BODY_BYTES} bytes`);
+        chunks.push(chunk);
       }
-      const text = (await buffer(response)).toString('utf8');
+      const text = Buffer.concat(chunks).toString('utf8');
       const answered = new Headers();
       for (let at = 0; at < response.rawHeaders.length; at += 2)
         answered.append(response.rawHeaders[at] ?? '', response.rawHeaders[at + 1] ?? '');
@@ -126,8 +130,7 @@ export function openTarget(url: string, heard: (reply: Reply, sender: Sender) =>
       const text = body === undefined ? undefined : JSON.stringify(body);
       return patiently(() => exchange(route.method, urlOf(url, ask), headers, text), sender);
     },
-    get: (path) =>
-      patiently(() => exchange('GET', `${url}${path}`, { 'Accept-Encoding': 'identity' }, undefined), {}),
+    get: (path) => exchange('GET', `${url}${path}`, { 'Accept-Encoding': 'identity' }, undefined),
     close: () => {
       agent.destroy();
     },

@@ -1,0 +1,258 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
+import { localDescription, startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { localProof } from './local.ts';
+import type { LocalProof } from './local.ts';
+import { masterySubjects } from './mastery-subjects.ts';
+import { readProof } from './receipt.ts';
+import { reportsSubjects } from './reports-subjects.ts';
+import { openTarget } from './target.ts';
+import { exampleTenantFile } from './tenant-file.ts';
+import type { Tenant } from './tenant-file.ts';
+
+// Whole runs of the suite, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000 });
+
+const program = join(import.meta.dirname, '../proof.ts');
+
+let stack: TestStack;
+let proof: LocalProof;
+let folder: string;
+beforeAll(async () => {
+  stack = await startTestStack();
+  folder = await mkdtemp(join(tmpdir(), 'proof-'));
+  const local = await localProof(
+    'reports',
+    localDescription(stack),
+    ({ tenantId, scopes, ...claims }) => stack.tokenFor(tenantId, scopes, claims),
+    Date.now(),
+  );
+  if (!local.ok) throw new Error(local.error);
+  proof = local.value;
+  await writeFile(join(folder, 'a.json'), fileOf(proof.a));
+  await writeFile(join(folder, 'b.json'), fileOf(proof.b));
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(folder, { recursive: true });
+});
+
+function fileOf({ side, reports, mastery }: Tenant): string {
+  return JSON.stringify({
+    tenantFileVersion: 1,
+    tokens: { full: { environment: `TOKEN_${side}` }, withoutClaims: { environment: `BARE_${side}` } },
+    reports,
+    mastery,
+  });
+}
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs the command in the test's folder, with the tokens in its environment. */
+function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const tokens = {
+    TOKEN_A: proof.a.full,
+    TOKEN_B: proof.b.full,
+    BARE_A: proof.a.withoutClaims,
+    BARE_B: proof.b.withoutClaims,
+  };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [program, ...args],
+      { cwd: folder, env: { ...process.env, ...tokens, ...environment } },
+      (_, out, error) => {
+        for (const token of Object.values(tokens)) expect(`${out}${error}`).not.toContain(token);
+        resolve({ code: child.exitCode ?? -1, out, error });
+      },
+    );
+  });
+}
+const against = (url: string): readonly string[] => [
+  '--target',
+  url,
+  '--tenant-a',
+  'a.json',
+  '--tenant-b',
+  'b.json',
+];
+
+describe('npm run proof', () => {
+  it('proves a deployment that keeps its tenants apart, and writes a receipt that a manifest can cite [RP-024, RP-032]', async () => {
+    const { code, out, error } = await run([
+      ...against(stack.urls.reportsUrl),
+      '--rehearsal',
+      '--out',
+      'receipt.json',
+    ]);
+    expect([error, code]).toEqual(['', 0]);
+    expect(out).not.toContain('✗');
+    expect(out).toMatch(/\d+ checks passed\n/);
+    const bytes = await readFile(join(folder, 'receipt.json'));
+    expect(out.trimEnd().split('\n').at(-1)).toBe(
+      `rehearsal receipt receipt.json  sha256 ${sha256Hex(bytes)}`,
+    );
+
+    const receipt = readProof(bytes);
+    if (!receipt.ok) throw new Error(receipt.error);
+    const { routes, checks, rehearsal, marks, service, target } = receipt.value;
+    expect([service, target, rehearsal]).toEqual(['reports', stack.urls.reportsUrl, true]);
+    expect(marks).toHaveLength(4);
+    expect(routes.map(({ operationId, open }) => [operationId, open])).toEqual(
+      routesOf('reports').map(({ operationId }) => [operationId, true]),
+    );
+    expect(new Set(checks.map(({ result }) => result))).toEqual(new Set(['passed']));
+    // Neither a token nor anything that names a learner.
+    const text = bytes.toString();
+    const { attempts, candidateSourcedId, classSourcedId } = proof.a.reports!;
+    for (const word of [
+      proof.a.full,
+      proof.b.full,
+      proof.a.tenantId,
+      ...Object.values(attempts),
+      candidateSourcedId!,
+      classSourcedId!,
+    ])
+      expect(text).not.toContain(word);
+
+    const again = await run([...against(stack.urls.reportsUrl), '--rehearsal', '--out', 'receipt.json']);
+    expect([again.code, again.error]).toEqual([
+      1,
+      'receipt.json is there already, and a receipt is written over nothing\n',
+    ]);
+  });
+
+  it('writes none of a stack on this machine without --rehearsal, and says why [RP-032]', async () => {
+    const { code, out, error } = await run([
+      ...against(stack.urls.masteryUrl),
+      '--service',
+      'mastery',
+      '--out',
+      'refused.json',
+    ]);
+    expect(code).toBe(1);
+    expect(out).toContain('run.advance-to-stop.A: not played');
+    expect(error).toMatch(
+      /^no receipt: .* it is on the loopback interface, .* --rehearsal writes one that says so\n$/,
+    );
+    await expect(readFile(join(folder, 'refused.json'))).rejects.toThrow('ENOENT');
+  });
+
+  it('writes none when a check failed, and says which, what was asked and what was found', async () => {
+    const proxy = await startLeakyProxy(stack.urls.masteryUrl);
+    proxy.leak = async (request, pass) => {
+      const answer = await pass(request);
+      if (request.target.includes('selection-policies') && answer.status === 200)
+        answer.headers.set('Cache-Control', 'public');
+      return answer;
+    };
+    const { code, out, error } = await run([
+      ...against(proxy.url),
+      '--service',
+      'mastery',
+      '--rehearsal',
+      '--out',
+      'failed.json',
+    ]);
+    await proxy.close();
+    expect([code, error]).toEqual([1, expect.stringMatching(/^no receipt: \d+ of \d+ checks failed\n$/)]);
+    expect(out).toContain(
+      [
+        '✗ reads.readSelectionPolicy.A  the tenant’s own is served in the form of the contract',
+        '    asked: GET /v1/selection-policies/{policyId} for A’s own',
+        '    a shared cache may keep the answer: Cache-Control is neither no-store nor private',
+      ].join('\n'),
+    );
+    await expect(readFile(join(folder, 'failed.json'))).rejects.toThrow('ENOENT');
+  });
+
+  it('prints an example that is a tenant file', async () => {
+    const { code, out } = await run(['--example']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual(exampleTenantFile);
+  });
+
+  it('refuses what it cannot prove anything of in a line, before it asks for more', async () => {
+    const closed = createServer();
+    closed.listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    // SAFETY: a TCP server that listens has an address of this form.
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    const { urls } = stack;
+    for (const [args, said] of [
+      [
+        ['--target', urls.reportsUrl],
+        /^needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local\n$/,
+      ],
+      [['--local', '--target', urls.reportsUrl], /^--local stands in place of /],
+      [['--local'], /^no local stack is running/],
+      [against('reports.school.org'), /^--target reports\.school\.org is no URL\n$/],
+      [against('https://user:secret@reports.school.org'), /^--target has a credential in it\n$/],
+      [against(`${urls.reportsUrl}/v1`), /^--target is the base URL, without \/v1\n$/],
+      [against(urls.sandboxUrl), /is the sandbox: it looks at no token, so nothing can be proved there\n$/],
+      [against(urls.platformUrl), /does not answer like the reports service: for an unknown path/],
+      [against(`http://127.0.0.1:${port}`), /cannot be reached: ECONNREFUSED\n$/],
+      [
+        ['--target', urls.reportsUrl, '--tenant-a', 'a.json', '--tenant-b', 'a.json'],
+        /^both tokens are of the same tenant/,
+      ],
+    ] as const) {
+      const { code, out, error } = await run(args);
+      expect([args, code, out]).toEqual([args, 1, '']);
+      expect(error).toMatch(said);
+    }
+  });
+
+  it('says that a token is refused, and what an open route lacks in a file [RP-226]', async () => {
+    const forged = `${proof.b.full.slice(0, -8)}AAAAAAAA`;
+    const refused = await run(against(stack.urls.reportsUrl), { TOKEN_B: forged });
+    expect([refused.code, refused.error]).toEqual([
+      1,
+      'the target refuses /tokens/full of tenant B: 401 authentication-required\n',
+    ]);
+    const { classSourcedId, ...reports } = proof.b.reports!;
+    expect(classSourcedId).toBeDefined();
+    await writeFile(join(folder, 'short.json'), fileOf({ ...proof.b, reports }));
+    const lacking = await run([
+      '--target',
+      stack.urls.reportsUrl,
+      '--tenant-a',
+      'a.json',
+      '--tenant-b',
+      'short.json',
+    ]);
+    expect([lacking.code, lacking.error]).toEqual([
+      1,
+      [
+        'every open route has to be asked for something:',
+        '  the file of tenant B has no /reports/classSourcedId, for GET /v1/classes/{classSourcedId}/cohort-report',
+        '',
+      ].join('\n'),
+    ]);
+  });
+});
+
+it('asks for something of every route that there is [RP-024, MA-021]', () => {
+  const target = openTarget('http://127.0.0.1:1', () => undefined);
+  for (const [service, subjects] of [
+    ['reports', reportsSubjects(target)],
+    ['mastery', masterySubjects(target)],
+  ] as const)
+    expect(new Set(subjects.map(({ route }) => route))).toEqual(new Set(routesOf(service)));
+  target.close();
+});

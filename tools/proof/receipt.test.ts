@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sampleProof } from '#test/support/proof-receipt.ts';
+import { claimsToBeProof, proofFault, readProof, receiptBytes } from './receipt.ts';
+import type { ProofReceipt } from './receipt.ts';
+
+const faultOf = (receipt: ProofReceipt): string | undefined => {
+  const read = readProof(receiptBytes(receipt));
+  return read.ok ? undefined : read.error;
+};
+/** A sound receipt without the checks whose id has a part in it. */
+const without = (part: string): ProofReceipt =>
+  sampleProof({ checks: sampleProof().checks.filter(({ id }) => !id.includes(part)) });
+
+describe('a receipt of the proof', () => {
+  it('is read back from its bytes, which are canonical [RP-024]', () => {
+    const receipt = sampleProof();
+    expect(readProof(receiptBytes(receipt))).toEqual({ ok: true, value: receipt });
+    expect(faultOf(receipt)).toBeUndefined();
+    const spaced = Buffer.from(JSON.stringify(receipt, null, 2));
+    expect(claimsToBeProof(spaced)).toBe(true);
+    expect(readProof(spaced)).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('canonical') as string,
+    });
+  });
+
+  it('covers every open route, and all kinds in all views under both tenants [RP-024]', () => {
+    for (const [part, said] of [
+      ['anonymous.', 'anonymous callers of readAttemptReport'],
+      ['denial.readAttemptReport.formative.A-B', 'the denial of readAttemptReport from A to B'],
+      ['cache.readAttemptReport.formative.B-A', 'the isolated cache of readAttemptReport from B to A'],
+      ['trace.', 'the isolated trace of readAttemptReport from A to B'],
+      ['matrix.adaptive_diagnostic.evidence.B', 'adaptive_diagnostic in the view evidence under B'],
+    ] as const)
+      expect([part, faultOf(without(part))]).toEqual([part, `has no check that passed for ${said}`]);
+    const opened = sampleProof({ routes: sampleProof().routes.map((route) => ({ ...route, open: true })) });
+    expect(faultOf(opened)).toBe('has no check that passed for anonymous callers of readEquivalence');
+  });
+
+  it('contradicts itself in nothing', () => {
+    const { checks, tenants, digests } = sampleProof();
+    const [first, ...rest] = checks;
+    expect(faultOf({ ...sampleProof(), digests: { ...digests, checks: 'f'.repeat(64) } })).toBe(
+      'has other checks than its digest says',
+    );
+    expect(faultOf(sampleProof({ checks: [...checks, first!] }))).toBe('has a check twice');
+    expect(faultOf(sampleProof({ checks: [{ ...first!, why: 'because' }, ...rest] }))).toMatch(
+      /^has a check that passed with a reason/,
+    );
+    expect(faultOf(sampleProof({ tenants: [tenants[0], { ...tenants[0], side: 'B' }] }))).toBe(
+      'is not of two tenants',
+    );
+    expect(faultOf(sampleProof({ finishedAt: '2029-12-01T09:00:00.000Z' }))).toBe('ended before it began');
+    expect(faultOf(sampleProof({ marks: ['it is on the loopback interface'] }))).toMatch(
+      /^is a rehearsal by its marks/,
+    );
+    const failed = sampleProof({ checks: [{ ...first!, result: 'failed' as never }, ...rest] });
+    expect(faultOf(failed)).toMatch(/^is no proof of this version: \/checks\/0\/result /);
+  });
+
+  it('is no receipt when its bytes are something else', () => {
+    for (const bytes of ['', 'proof', '[]', 'null', '{"kind":"other"}', '\u0000'])
+      expect(claimsToBeProof(Buffer.from(bytes))).toBe(false);
+  });
+});
+
+describe('what a receipt proves in a manifest', () => {
+  const fault = (receipt: ProofReceipt, proves = 'D', rehearsal = false) =>
+    proofFault(receiptBytes(receipt), proves, rehearsal);
+  const rehearsed = sampleProof({ rehearsal: true, marks: ['it is on the loopback interface'] });
+
+  it('is gate D, by the reports service, and not by a rehearsal unless the manifest is one [RP-024, RP-032]', () => {
+    expect(fault(sampleProof())).toBeUndefined();
+    expect(fault(rehearsed)).toBe('is a rehearsal, which proves nothing outside of one');
+    expect(fault(rehearsed, 'D', true)).toBeUndefined();
+    expect(fault(sampleProof(), 'C')).toBe('is a two-tenant proof, which proves D and not C');
+    expect(fault(sampleProof({ service: 'mastery' }))).toBe(
+      'is a proof of the mastery engine, which opens no gate',
+    );
+    expect(fault(without('matrix.formative'))).toMatch(/^has no check that passed for formative /);
+  });
+});
+
+it('is published with its schema', async () => {
+  const schema = JSON.parse(
+    await readFile(join(import.meta.dirname, '../../docs/proof.schema.json'), 'utf8'),
+  ) as { readonly properties: object; readonly additionalProperties: boolean };
+  expect(Object.keys(schema.properties).toSorted()).toEqual(Object.keys(sampleProof()).toSorted());
+  expect(schema.additionalProperties).toBe(false);
+});

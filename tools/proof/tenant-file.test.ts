@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeUnfit, exampleTenantFile, readTenantFile } from './tenant-file.ts';
+import type { Tenant, TenantFile } from './tenant-file.ts';
+
+const NOW = Date.parse('2030-01-01T00:00:00.000Z');
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tenant-file-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const jwt = (claims: Readonly<Record<string, unknown>>): string =>
+  [{ alg: 'ES256' }, { tenantId: 'tenant-1', exp: NOW / 1000 + 60, ...claims }, 'signature']
+    .map((part) => Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url'))
+    .join('.');
+const bare = jwt({});
+const full = jwt({ iss: 'https://issuer', studentIds: ['student-17', 'student-18'] });
+const environment = { PROOF_TOKEN_A: full, PROOF_TOKEN_A_WITHOUT_CLAIMS: bare };
+
+async function read(
+  content: unknown,
+  variables: Readonly<Record<string, string>> = environment,
+  side: Tenant['side'] = 'A',
+) {
+  const path = join(folder, 'tenant.json');
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  const tenant = await readTenantFile(path, side, variables, NOW);
+  // Whatever is wrong with a file, no secret of it is said.
+  if (!tenant.ok) for (const token of [full, bare]) expect(tenant.error).not.toContain(token);
+  return tenant.ok ? tenant.value : tenant.error.replace(path, 'FILE');
+}
+const withTokens = (tokens: unknown): unknown => ({ ...exampleTenantFile, tokens });
+
+describe('a tenant’s file', () => {
+  it('as the example has it is read, with its tokens from the environment', async () => {
+    expect(await read(exampleTenantFile)).toMatchObject({
+      side: 'A',
+      tenantId: 'tenant-1',
+      issuer: 'https://issuer',
+      full,
+      withoutClaims: bare,
+      claimed: new Set(['student-17', 'student-18']),
+      reports: exampleTenantFile.reports,
+    });
+  });
+
+  it('has one digest whatever its tokens are', async () => {
+    const digestOf = async (content: unknown) => ((await read(content)) as Tenant).fixturesSha256;
+    const one = await digestOf(exampleTenantFile);
+    expect(await digestOf(withTokens({ full: { value: bare } }))).toBe(one);
+    expect(await digestOf({ ...exampleTenantFile, mastery: undefined })).not.toBe(one);
+  });
+
+  it('that is none is refused by places', async () => {
+    expect(await read('{')).toBe('FILE is no JSON: it does not parse');
+    expect(await read('{"a":{"b":1,"b":2}}')).toBe('FILE is no JSON: a name stands twice in /a');
+    const wrong: unknown = {
+      ...exampleTenantFile,
+      reports: { ...exampleTenantFile.reports, clas: 'x', school: { schoolSourcedId: 's', grade: '5' } },
+    };
+    expect(await read(wrong)).toMatch(/^FILE is no tenant file .*\n(?:.*\n)?\s+\/reports\/school\/grade: /);
+    expect(await read(wrong)).toContain('"clas"');
+    const missing = join(folder, 'nowhere.json');
+    expect(await readTenantFile(missing, 'A', {}, NOW)).toEqual({
+      ok: false,
+      error: `${missing} cannot be read: there is no such file`,
+    });
+  });
+
+  it('whose token is absent, none, of another tenant, or expired is refused before anything is asked [RP-226, RP-312]', async () => {
+    expect(await read(exampleTenantFile, {})).toBe(
+      'FILE cannot be used: /tokens/full names the variable PROOF_TOKEN_A, which is not set',
+    );
+    const said = (tokens: unknown) => read(withTokens(tokens));
+    expect(await said({ full: { value: 'secret' } })).toBe(
+      'FILE cannot be used: /tokens/full is no signed JWT',
+    );
+    expect(await said({ full: { value: jwt({ exp: NOW / 1000 }) } })).toBe(
+      'FILE cannot be used: /tokens/full expired at 2030-01-01T00:00:00.000Z: have a new one issued',
+    );
+    expect(await said({ full: { value: jwt({ tenantId: undefined }) } })).toMatch(
+      /is no token of the platform/,
+    );
+    const other = { value: jwt({ tenantId: 'tenant-2' }) };
+    expect(await said({ full: { value: full }, withoutClaims: other })).toMatch(/of another tenant/);
+    expect(await said({ full: { value: bare }, withoutClaims: { value: full } })).toMatch(
+      /has resource claims/,
+    );
+  });
+});
+
+describe('two tenants', () => {
+  const b: TenantFile = JSON.parse(
+    JSON.stringify(exampleTenantFile).replaceAll(
+      /"((?:attempt|student|class|school|form|administration|spec|bank|operation)-[^"]*)"/g,
+      '"$1-b"',
+    ),
+  ) as TenantFile;
+  const pair = async (
+    content: unknown,
+    claims: Readonly<Record<string, unknown>> = { tenantId: 'tenant-2' },
+  ) =>
+    [
+      (await read(exampleTenantFile)) as Tenant,
+      (await read({ ...(content as object), tokens: { full: { value: jwt(claims) } } }, {}, 'B')) as Tenant,
+    ] as const;
+
+  it('are disjoint, but for records and grades that may be of both [RP-024]', async () => {
+    expect(describeUnfit('reports', ...(await pair(b)))).toBeUndefined();
+    expect(describeUnfit('mastery', ...(await pair(b)))).toBeUndefined();
+  });
+
+  it('are two, and have no id in common [RP-024]', async () => {
+    expect(describeUnfit('reports', ...(await pair(b, { tenantId: 'tenant-1' })))).toMatch(
+      /of the same tenant/,
+    );
+    const lent = {
+      ...b,
+      reports: { ...b.reports, classSourcedId: exampleTenantFile.reports?.classSourcedId },
+    };
+    expect(describeUnfit('reports', ...(await pair(lent)))).toBe(
+      'the tenants are not disjoint:\n  /reports/classSourcedId of A is /reports/classSourcedId of B',
+    );
+    expect(describeUnfit('mastery', ...(await pair({ ...b, mastery: undefined })))).toBe(
+      'the file of tenant B has no /mastery',
+    );
+  });
+});
