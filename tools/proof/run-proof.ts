@@ -5,7 +5,7 @@ import { routesOf } from '#shared/contract/routes.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { checkId, groups } from './check.ts';
+import { checkId, groups, outcomeOf } from './check.ts';
 import type { Check, Outcome } from './check.ts';
 import { anonymousChecks } from './checks/anonymous.ts';
 import { cacheChecks } from './checks/cache.ts';
@@ -126,7 +126,7 @@ export async function runProof(options: ProofOptions): Promise<Result<ProofRun, 
 function checksOf(suite: Suite, routes: readonly FoundRoute[]): readonly Check[] {
   const reports = suite.service === 'reports';
   const all = [
-    ...routeChecks(routes),
+    ...routeChecks(suite, routes),
     ...anonymousChecks(suite),
     ...(reports ? matrixChecks(suite) : runChecks(suite)),
     ...readChecks(suite),
@@ -142,20 +142,24 @@ function checksOf(suite: Suite, routes: readonly FoundRoute[]): readonly Check[]
   return all.toSorted((one, other) => groups.indexOf(one.group) - groups.indexOf(other.group));
 }
 
-function routeChecks(routes: readonly FoundRoute[]): readonly Check[] {
-  return routes.map(({ route, outcome }) => ({
+function routeChecks({ subjects }: Suite, routes: readonly FoundRoute[]): readonly Check[] {
+  const known = new Set(subjects.map(({ route }) => route.operationId));
+  return routes.map(({ route, open, outcome }) => ({
     group: 'routes',
     subject: route.operationId,
     side: 'both',
-    title: 'the route is there and refuses nobody’s request as such, or is as unknown as any other path',
+    title: 'the route refuses whoever has no token, or is as unknown as any other path',
     asked: `${titleOf({ route })} for what nobody has, without a token, and with A’s where that is a 404`,
-    run: () =>
-      Promise.resolve<Outcome>(
-        route.operationId === readAttemptReport.operationId && outcome.result === 'not_open'
-          ? { result: 'failed', findings: ['the matrix of test kinds needs it, and it is not open'] }
-          : outcome,
-      ),
+    run: () => Promise.resolve(routeOutcome({ route, open, outcome }, known.has(route.operationId))),
   }));
+}
+
+/** What was found out about a route, unless nothing could be proved without it or of it. */
+function routeOutcome({ route, open, outcome }: FoundRoute, isKnown: boolean): Outcome {
+  if (open && !isKnown) return outcomeOf(['it is open, and this suite has no request for it']);
+  return route.operationId === readAttemptReport.operationId && !open
+    ? outcomeOf(['the matrix of test kinds needs it, and it is not open'])
+    : outcome;
 }
 
 function openSubjects(
