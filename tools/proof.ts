@@ -18,9 +18,12 @@ import { paintFor } from '#tools/terminal/paint.ts';
 
 const options = {
   target: text('base URL of the deployed service, without /v1', 'URL'),
-  'tenant-a': text('what the suite has to know of one tenant (docs/proof.md)', 'FILE'),
+  'tenant-a': text(
+    'what the suite has to know of one tenant (docs/proof.md), or the id of a local one',
+    'FILE',
+  ),
   'tenant-b': text('and of the other', 'FILE'),
-  local: flag('the stack that npm start runs in this folder, with its tenants, in place of these three'),
+  local: flag('the stack that npm start runs in this folder: of these three those that are left out'),
   service: choice('which service is held to the proof', ['reports', 'mastery'], 'reports'),
   rehearsal: flag(
     'writes a receipt that calls itself a rehearsal; the only one that there is of a stack on this machine',
@@ -44,6 +47,7 @@ await runCommand(
     options,
     examples: [
       'npm run proof -- --local --rehearsal',
+      'npm run proof -- --local --target http://127.0.0.1:8080/reports',
       'npm run proof -- --example > tenant-a.json',
       'npm run proof -- --target https://reports.staging.school.org --tenant-a a.json --tenant-b b.json',
       'npm run proof -- --service mastery --target https://mastery.staging.school.org --tenant-a a.json --tenant-b b.json',
@@ -85,34 +89,47 @@ await runCommand(
   },
 );
 
-/** What is proved: a deployment and two files, or the local stack. */
+/** What is proved: a deployment and two files, or the local stack and its tenants. */
 async function choose(
   values: Values,
 ): Promise<Result<Pick<LocalProof, 'url' | 'a' | 'b'> & Partial<Pick<LocalProof, 'play'>>, string>> {
-  const { target, 'tenant-a': fileA, 'tenant-b': fileB } = values;
-  if (values.local) {
-    if (target !== undefined || fileA !== undefined || fileB !== undefined)
-      return err('--local stands in place of --target, --tenant-a and --tenant-b');
-    return chooseLocal(values.service);
+  const { target, 'tenant-a': tenantA, 'tenant-b': tenantB } = values;
+  const url = target === undefined ? undefined : baseUrl(target);
+  if (url?.ok === false) return url;
+  if (values.local || (await namesLocalTenants(tenantA, tenantB))) {
+    const local = await chooseLocal(values.service, [tenantA, tenantB]);
+    return local.ok ? ok({ ...local.value, ...(url === undefined ? {} : { url: url.value }) }) : local;
   }
-  if (target === undefined || fileA === undefined || fileB === undefined)
+  if (url === undefined || tenantA === undefined || tenantB === undefined)
     return err('needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local');
-  const url = baseUrl(target);
-  if (!url.ok) return url;
-  const a = await readTenantFile(fileA, 'A', process.env, Date.now());
+  const a = await readTenantFile(tenantA, 'A', process.env, Date.now());
   if (!a.ok) return a;
-  const b = await readTenantFile(fileB, 'B', process.env, Date.now());
+  const b = await readTenantFile(tenantB, 'B', process.env, Date.now());
   return b.ok ? ok({ url: url.value, a: a.value, b: b.value }) : b;
 }
 
-async function chooseLocal(service: Values['service']): Promise<Result<LocalProof, string>> {
+/** Whether both are tenants of the stack that runs here, and neither is a file. */
+async function namesLocalTenants(...given: readonly (string | undefined)[]): Promise<boolean> {
+  const stack = await findRunningStack(localFiles(process.cwd()).stack);
+  if (!stack.ok) return false;
+  const ids = new Set(stack.value.tenants.map(({ tenantId }) => tenantId));
+  for (const name of given) {
+    if (name === undefined || !ids.has(name) || (await isThere(name))) return false;
+  }
+  return true;
+}
+
+async function chooseLocal(
+  service: Values['service'],
+  tenantIds: readonly (string | undefined)[],
+): Promise<Result<LocalProof, string>> {
   const files = localFiles(process.cwd());
   const stack = await findRunningStack(files.stack);
   if (!stack.ok) return err(describeNoStack(stack.error));
   const key = await readIssuerKey(files.issuerKey);
   if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
   const { issueToken } = await createIssuer(key);
-  return localProof(service, stack.value, issueToken, Date.now());
+  return localProof(service, stack.value, tenantIds, issueToken, Date.now());
 }
 
 /** A base URL as requests need it. */

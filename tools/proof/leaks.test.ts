@@ -22,7 +22,7 @@ let masteryProxy: LeakyProxy;
 beforeAll(async () => {
   stack = await startTestStack();
   const local = async (service: 'reports' | 'mastery'): Promise<LocalProof> => {
-    const proof = await localProof(service, localDescription(stack), tokenOf, Date.now());
+    const proof = await localProof(service, localDescription(stack), [], tokenOf, Date.now());
     if (!proof.ok) throw new Error(proof.error);
     return proof.value;
   };
@@ -41,7 +41,7 @@ afterEach(() => {
   masteryProxy.leak = undefined;
 });
 
-const tokenOf: Parameters<typeof localProof>[2] = ({ tenantId, scopes, ...claims }) =>
+const tokenOf: Parameters<typeof localProof>[3] = ({ tenantId, scopes, ...claims }) =>
   stack.tokenFor(tenantId, scopes, claims);
 
 /** What most leaks are looked for with: one read, one list and one write, and all that is looked at over the whole run. */

@@ -20,15 +20,26 @@ export interface LocalProof {
   readonly play: Play;
 }
 
-/** Everything of a local stack: its first two tenants, tokens that name both's resources, and its player. */
+/**
+ * Everything of a local stack: two of its tenants, tokens that name both's resources, and its player.
+ * @param tenantIds of A and B; absent: its first two
+ */
 export async function localProof(
   service: ServiceName,
   stack: Pick<StackDescription, 'tenants' | 'fixtures' | 'reportsUrl' | 'masteryUrl' | 'platformUrl'>,
+  tenantIds: readonly (string | undefined)[],
   issueToken: Issuer['issueToken'],
   now: number,
 ): Promise<Result<LocalProof, string>> {
-  const [first, second] = stack.tenants;
-  if (first === undefined || second === undefined) return err('the local stack has fewer than two tenants');
+  const [first, second] = [0, 1].map((side) =>
+    tenantIds[side] === undefined
+      ? stack.tenants[side]
+      : stack.tenants.find(({ tenantId }) => tenantId === tenantIds[side]),
+  );
+  if (first === undefined || second === undefined || first === second) {
+    const known = stack.tenants.map(({ tenantId }) => tenantId).join(', ');
+    return err(`the proof needs two different tenants of the local stack, which are ${known}`);
+  }
   const both = [first, second]
     .map(({ tenantId }) => stack.fixtures[tenantId])
     .filter((some) => some !== undefined);

@@ -34,6 +34,7 @@ beforeAll(async () => {
   const local = await localProof(
     'reports',
     localDescription(stack),
+    [],
     ({ tenantId, scopes, ...claims }) => stack.tokenFor(tenantId, scopes, claims),
     Date.now(),
   );
@@ -45,6 +46,28 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.close();
   await rm(folder, { recursive: true });
+});
+
+it('takes the tenants of the local stack by their ids, two different ones', async () => {
+  const named = (...tenantIds: string[]) =>
+    localProof(
+      'reports',
+      localDescription(stack),
+      tenantIds,
+      ({ tenantId, scopes, ...claims }) => stack.tokenFor(tenantId, scopes, claims),
+      Date.now(),
+    );
+  const turned = await named(proof.b.tenantId, proof.a.tenantId);
+  expect(turned.ok && [turned.value.a.tenantId, turned.value.b.tenantId]).toEqual([
+    proof.b.tenantId,
+    proof.a.tenantId,
+  ]);
+  for (const tenantIds of [[proof.a.tenantId, proof.a.tenantId], ['tenant-nowhere']]) {
+    const refused = await named(...tenantIds);
+    expect(!refused.ok && refused.error).toMatch(
+      /two different tenants of the local stack, which are tenant-/,
+    );
+  }
 });
 
 function fileOf({ side, reports, mastery }: Tenant): string {
@@ -199,8 +222,12 @@ describe('npm run proof', () => {
         ['--target', urls.reportsUrl],
         /^needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local\n$/,
       ],
-      [['--local', '--target', urls.reportsUrl], /^--local stands in place of /],
+      [['--local', '--target', urls.reportsUrl], /^no local stack is running/],
       [['--local'], /^no local stack is running/],
+      [
+        ['--target', urls.reportsUrl, '--tenant-a', 'tenant-aurora', '--tenant-b', 'tenant-borealis'],
+        /tenant-aurora/,
+      ],
       [against('reports.school.org'), /^--target reports\.school\.org is no URL\n$/],
       [against('https://user:secret@reports.school.org'), /^--target has a credential in it\n$/],
       [against(`${urls.reportsUrl}/v1`), /^--target is the base URL, without \/v1\n$/],
