@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { compileModel } from '#functions/mastery/engine/index.ts';
-import { modelParameters, parametersPointer } from '#functions/mastery/records/model-parameters.ts';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { awsEnvironment, localStage, localTableName } from '#local/aws/environment.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#local/stack/description.ts';
 import { dynamo } from '#shared/aws/clients.ts';
@@ -11,7 +10,6 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
-import type { ModelCheck } from '#shared/records/check-calibration.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import {
   deprecateRecord,
@@ -49,14 +47,6 @@ export function releaseAnalysisPolicy(
 ): Promise<Result<Released, ReleaseFailure>> {
   return release(table, prepare('analysis-policy', file));
 }
-
-/** What a released calibration must satisfy beside its form: the engine takes its parameters. */
-const checkModel: ModelCheck = (parameters) => {
-  const compiled = compileModel(modelParameters(parameters));
-  return compiled.ok
-    ? []
-    : compiled.error.map((defect) => ({ ...defect, pointer: parametersPointer(defect.pointer) }));
-};
 
 function prepare(kind: Kind, file: unknown): Result<PreparedRecord, readonly Defect[]> {
   switch (kind) {

@@ -1,10 +1,8 @@
-import { compileModel } from '#functions/mastery/engine/index.ts';
-import { modelParameters, parametersPointer } from '#functions/mastery/records/model-parameters.ts';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import { checkPolicy } from '#shared/records/check-policy.ts';
-import type { CalibrationParameters } from '#shared/records/records.ts';
 import { instantiateSeed } from './instantiate.ts';
 import type { Seed, SeedDefect } from './seed.ts';
 
@@ -22,17 +20,11 @@ export function checkRelease(seed: Seed): readonly SeedDefect[] {
       return checked.ok ? [] : refusals(`${bank.directory}: the policy of "${bank.name}"`, checked.error);
     }),
     ...directories.flatMap((directory, at) => {
-      const checked = checkCalibration(world.calibrations[at], modelDefects);
+      const checked = checkCalibration(world.calibrations[at], checkModel);
       return checked.ok ? [] : refusals(`${directory}/calibration.json`, checked.error);
     }),
     ...(analysisPolicy.ok ? [] : refusals('analysis-policy.json', analysisPolicy.error)),
   ];
-}
-
-function modelDefects(parameters: CalibrationParameters): readonly Defect[] {
-  const compiled = compileModel(modelParameters(parameters));
-  if (compiled.ok) return [];
-  return compiled.error.map((defect) => ({ ...defect, pointer: parametersPointer(defect.pointer) }));
 }
 
 function refusals(file: string, defects: readonly Defect[]): readonly SeedDefect[] {
