@@ -17,12 +17,18 @@ export interface NamedTable {
  * Every row must be as long as the first; names must be there and distinct.
  */
 export function readNamedTable(text: string): Result<NamedTable, readonly string[]> {
+  const { table, defects } = readTable(text);
+  return defects.length === 0 ? ok(table) : err(defects);
+}
+
+/** As `readNamedTable`, with what could be read beside the defects: rows may then be short, long, or without names. */
+export function readTable(text: string): { readonly table: NamedTable; readonly defects: readonly string[] } {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   while (lines.at(-1)?.trim() === '') lines.pop();
   const [first, ...rest] = lines;
-  if (first === undefined) return err(['is empty']);
+  if (first === undefined) return { table: nothing, defects: ['is empty'] };
   const dialect = otherDialect(lines);
-  if (dialect !== undefined) return err([dialect]);
+  if (dialect !== undefined) return { table: nothing, defects: [dialect] };
   const [, ...columns] = fields(first) ?? [];
   const defects: string[] = [];
   if (columns.length === 0) defects.push('row 1: names no column');
@@ -44,8 +50,10 @@ export function readNamedTable(text: string): Result<NamedTable, readonly string
       (at) => `row ${at + 2}`,
     ),
   );
-  return defects.length === 0 ? ok({ columns, rows }) : err(defects);
+  return { table: { columns, rows }, defects };
 }
+
+const nothing: NamedTable = { columns: [], rows: [] };
 
 /** What a spreadsheet may have written instead; told once, where every row would otherwise be wrong. */
 function otherDialect(lines: readonly string[]): string | undefined {
@@ -74,6 +82,7 @@ function nameDefects(names: readonly string[], placeOf: (at: number) => string):
 
 /** The trimmed fields of one line; undefined when a quote stays open. */
 function fields(line: string): readonly string[] | undefined {
+  if (!line.includes('"')) return line.split(',').map((value) => value.trim());
   const values: string[] = [];
   let rest = line;
   for (;;) {

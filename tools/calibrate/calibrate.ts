@@ -1,0 +1,293 @@
+/** From a study to everything that is written about it. Deterministic: the same study and options give the same numbers. */
+import { describeAbilities } from './abilities.ts';
+import type { Abilities } from './abilities.ts';
+import { fit } from './em.ts';
+import type { EmResult, EmStep } from './em.ts';
+import { expectedCounts, logLikelihoodOf } from './expectation.ts';
+import { largestFall } from './isotonic.ts';
+import { fitItems, fitPairs } from './item-fit.ts';
+import type { ChiSquare, ItemFit, PairFit } from './item-fit.ts';
+import { limitedInformationFit } from './limited-information.ts';
+import type { LimitedInformationFit } from './limited-information.ts';
+import { fitTable } from './maximization.ts';
+import { createDesign, randomParameters, startingParameters } from './model.ts';
+import type { Design, ItemModel, Parameters, Penalty } from './model.ts';
+import { at, chiSquareUpper, log, uniformFrom } from './numbers.ts';
+import { penaltyOf } from './penalty.ts';
+import type { Study } from './read-data.ts';
+import { standardErrors } from './standard-errors.ts';
+import type { StandardErrors } from './standard-errors.ts';
+
+export interface CalibrateOptions {
+  readonly model: ItemModel;
+  readonly penalty: Penalty;
+  /** Item probabilities stay inside [bound, 1 - bound]. */
+  readonly bound: number;
+  readonly maximumIterations: number;
+  readonly tolerance: number;
+  /** Random starts beside the fixed one. */
+  readonly randomStarts: number;
+  readonly seed: number;
+  readonly progress?: (stage: string, step?: EmStep) => void;
+}
+
+/** A fitted model by the number of its parameters: AIC (Akaike, 1974) and BIC (Schwarz, 1978), smaller is better. */
+export interface Criteria {
+  readonly logLikelihood: number;
+  readonly parameters: number;
+  readonly aic: number;
+  readonly bic: number;
+}
+
+export interface Calibration {
+  readonly study: Study;
+  readonly options: Omit<CalibrateOptions, 'progress'>;
+  readonly design: Design;
+  /** As they are written: rounded, inside the bounds, monotone. All figures are of these. */
+  readonly parameters: Parameters;
+  readonly em: EmResult;
+  /** Objective reached from each start, the fixed one first. */
+  readonly starts: readonly number[];
+  readonly penaltyValue: number;
+  readonly criteria: Criteria;
+  readonly errors: StandardErrors;
+  readonly abilities: Abilities;
+  readonly items: readonly ItemFit[];
+  readonly pairs: readonly PairFit[];
+  /** M2, or why there is none. */
+  readonly limitedInformation: LimitedInformationFit | string;
+  readonly monotonicity: readonly Monotonicity[];
+  /** Of a G-DINA fit only. */
+  readonly againstDina: AgainstDina | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** What monotonicity did to one item. */
+export interface Monotonicity {
+  /** The largest fall along one added KC of the unconstrained expected proportions, between patterns of at least five expected learners. */
+  readonly largestFall: number;
+  /** Patterns of the written table that share their value with a neighbour because they would fall otherwise. */
+  readonly pooled: number;
+  /** Own patterns that fewer than five learners are expected to have. */
+  readonly sparse: number;
+}
+
+/** The same data by DINA, as a whole and item by item. */
+export interface AgainstDina {
+  readonly dina: Criteria;
+  /** Twice the difference of the log-likelihoods. */
+  readonly test: ChiSquare;
+  /** For each item with more than one KC the two-step likelihood ratio test. */
+  readonly items: readonly (ChiSquare | undefined)[];
+}
+
+/** Decimals of written parameters: far below any standard error, and the same text on every runtime. */
+const DECIMALS = 10;
+
+/** A pattern with fewer expected learners tells little about its probability. */
+const SPARSE = 5;
+
+/** Fits the model to a study and works out every figure. */
+export function calibrate(study: Study, options: CalibrateOptions): Calibration {
+  const { responses } = study;
+  const { progress, ...settings } = options;
+  const design = createDesign(options.model, study.kcs.length, study.kcsOf, options);
+  const { best: em, starts } = bestFit(design, study, options);
+  const parameters = written(em.parameters);
+  progress?.('standard errors');
+  const errors = standardErrors(design, parameters, responses);
+  progress?.('fit');
+  const pairs = fitPairs(design, parameters, responses);
+  const criteria = criteriaOf(design, logLikelihoodOf(design, parameters, responses), responses.learners);
+  const monotonicity = monotonicityOf(design, parameters, study);
+  const calibration = {
+    study,
+    options: settings,
+    design,
+    parameters,
+    em,
+    starts,
+    penaltyValue: penaltyOf(design.penalty, parameters),
+    criteria,
+    errors,
+    abilities: describeAbilities(design, parameters, responses),
+    items: fitItems(design, parameters, responses),
+    pairs,
+    limitedInformation: limitedInformationFit(design, parameters, responses, errors),
+    monotonicity,
+    againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
+  };
+  return { ...calibration, warnings: [...study.warnings, ...warningsOf(calibration)] };
+}
+
+function bestFit(
+  design: Design,
+  { responses }: Study,
+  options: CalibrateOptions,
+): { readonly best: EmResult; readonly starts: readonly number[] } {
+  const uniform = uniformFrom(options.seed);
+  const begins = [
+    startingParameters(design),
+    ...Array.from({ length: options.randomStarts }, () => randomParameters(design, uniform)),
+  ];
+  const results = begins.map((start, n) =>
+    fit(design, responses, start, {
+      ...options,
+      progress: (step) =>
+        options.progress?.(begins.length === 1 ? 'EM' : `EM, start ${n + 1} of ${begins.length}`, step),
+    }),
+  );
+  const best = results.reduce((a, b) => (b.objective > a.objective ? b : a));
+  return { best, starts: results.map(({ objective }) => objective) };
+}
+
+/** Rounding keeps order and bounds: both are monotone. */
+function written({ tables, slopes, locations }: Parameters): Parameters {
+  const rounded = (value: number): number => Number(value.toFixed(DECIMALS));
+  return {
+    tables: tables.map((table) => table.map(rounded)),
+    slopes: slopes.map(rounded),
+    locations: locations.map(rounded),
+  };
+}
+
+/** Parameters by their names: two for a DINA item, one a pattern for a G-DINA item, two for a KC; bounds and pooling take none away. */
+function criteriaOf(design: Design, logLikelihood: number, learners: number): Criteria {
+  const ofItems = design.items.reduce((total, { size }) => total + (design.model === 'dina' ? 2 : size), 0);
+  const parameters = ofItems + 2 * design.kcCount;
+  return {
+    logLikelihood,
+    parameters,
+    aic: -2 * logLikelihood + 2 * parameters,
+    bic: -2 * logLikelihood + parameters * log(learners),
+  };
+}
+
+function monotonicityOf(
+  design: Design,
+  parameters: Parameters,
+  { responses }: Study,
+): readonly Monotonicity[] {
+  const counts = expectedCounts(design, parameters, responses);
+  return design.items.map(({ size }, j) => {
+    const answered = counts.answered[j] ?? new Float64Array(size);
+    const correct = counts.correct[j] ?? new Float64Array(size);
+    const table = parameters.tables[j] ?? new Float64Array(size);
+    const raw = answered.map((n, s) => (n > 0 ? at(correct, s) / n : 0));
+    const shared = new Set<number>();
+    for (let pattern = 0; pattern < size; pattern += 1) {
+      for (let bit = 1; bit < size; bit *= 2) {
+        const larger = pattern | bit;
+        if (larger === pattern || at(table, larger) !== at(table, pattern)) continue;
+        if (design.model === 'dina' && larger !== size - 1) continue;
+        shared.add(pattern).add(larger);
+      }
+    }
+    return {
+      largestFall: design.model === 'dina' ? 0 : largestFall(raw, answered, SPARSE),
+      pooled: shared.size,
+      sparse: answered.reduce((count, n) => count + Number(n < SPARSE), 0),
+    };
+  });
+}
+
+function compareWithDina(
+  design: Design,
+  parameters: Parameters,
+  study: Study,
+  options: CalibrateOptions,
+): AgainstDina {
+  options.progress?.('comparison with DINA');
+  const { responses } = study;
+  const dina = createDesign('dina', design.kcCount, study.kcsOf, options);
+  const { maximumIterations, tolerance } = options;
+  const simple = fit(dina, responses, startingParameters(dina), { maximumIterations, tolerance });
+  const dinaCriteria = criteriaOf(dina, simple.logLikelihood, responses.learners);
+  const logLikelihood = logLikelihoodOf(design, parameters, responses);
+  const df = criteriaOf(design, 0, responses.learners).parameters - dinaCriteria.parameters;
+  return {
+    dina: dinaCriteria,
+    test: likelihoodRatio(logLikelihood - simple.logLikelihood, df),
+    items: design.items.map(({ size }, j) => {
+      if (size === 2) return undefined;
+      return likelihoodRatio(logLikelihood - reducedLogLikelihood(dina, parameters, study, j), size - 2);
+    }),
+  };
+}
+
+function likelihoodRatio(difference: number, df: number): ChiSquare {
+  const statistic = Math.max(0, 2 * difference);
+  return { statistic, df, p: df > 0 ? chiSquareUpper(statistic, df) : 1 };
+}
+
+const REDUCED_STEPS = 50;
+const REDUCED_GAIN = 1e-4;
+
+/**
+ * The largest log-likelihood with one item's table made DINA and all else held: the two-step likelihood ratio test of Sorrel, de la Torre,
+ * Abad and Olea (2017, Methodology 13, 39-47).
+ */
+function reducedLogLikelihood(
+  dina: Design,
+  parameters: Parameters,
+  { responses }: Study,
+  item: number,
+): number {
+  const design = dina.items[item];
+  if (design === undefined) throw new RangeError(`there is no item ${item}`);
+  let current = parameters;
+  let reached = -Infinity;
+  for (let step = 0; step < REDUCED_STEPS; step += 1) {
+    const counts = expectedCounts(dina, current, responses);
+    if (step > 1 && counts.logLikelihood - reached < REDUCED_GAIN) return counts.logLikelihood;
+    if (step > 0) reached = counts.logLikelihood;
+    const table = fitTable(
+      dina,
+      design,
+      counts.answered[item] ?? new Float64Array(),
+      counts.correct[item] ?? new Float64Array(),
+    );
+    current = { ...parameters, tables: parameters.tables.map((other, j) => (j === item ? table : other)) };
+  }
+  return reached;
+}
+
+/** Starts that end so far below the best have found another maximum. */
+const OTHER_MAXIMUM = 0.01;
+
+function warningsOf(calibration: Omit<Calibration, 'warnings'>): string[] {
+  const { em, errors, starts, study, design, options, parameters, criteria } = calibration;
+  const atBound = parameters.tables.reduce(
+    (count, table) => count + table.filter((p) => p <= design.bound || p >= 1 - design.bound).length,
+    0,
+  );
+  const lower = starts.filter((objective) => objective < em.objective - OTHER_MAXIMUM).length;
+  return [
+    ...(em.converged
+      ? []
+      : [`Not converged after ${em.iterations} iterations; see --max-iterations and --tolerance.`]),
+    ...(options.model === 'gdina' && starts.length === 1
+      ? ['One start only: a G-DINA likelihood often has several maxima; --starts 10 looks for higher ones.']
+      : []),
+    ...(errors.rank < errors.free
+      ? [
+          `The information matrix is singular: ${errors.free - errors.rank} of ${errors.free} free parameters have no standard error; the data do not tell them apart from others.`,
+        ]
+      : []),
+    ...(atBound === 0
+      ? []
+      : [
+          `${atBound} item probabilities lie on the bound (${design.bound} or ${1 - design.bound}) and have no standard error.`,
+        ]),
+    ...(criteria.parameters > study.responses.learners / 2
+      ? [
+          `${criteria.parameters} parameters for ${study.responses.learners} learners: too many to be sure of any.`,
+        ]
+      : []),
+    ...(lower === 0
+      ? []
+      : [
+          `${lower} of ${starts.length} starts (seed ${options.seed}) ended at a lower maximum; the best one is written.`,
+        ]),
+  ];
+}

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
+import { describeAbilities } from './abilities.ts';
+import { fit } from './em.ts';
+import { fitItems, fitPairs, srmsr, worstPair } from './item-fit.ts';
+import { limitedInformationFit } from './limited-information.ts';
+import { collapse, createDesign, latentPrior, startingParameters, successOf } from './model.ts';
+import type { Design, Parameters, Responses } from './model.ts';
+import { uniformFrom } from './numbers.ts';
+import { standardErrors } from './standard-errors.ts';
+
+const design = createDesign('dina', 3, pairedQ(3), { bound: 0.001, penalty: 'weak' });
+const truth: Parameters = {
+  tables: design.items.map(({ size }) => new Float64Array(size).fill(0.15, 0, size - 1).fill(0.85, size - 1)),
+  slopes: Float64Array.of(1.5, 2, 1.7),
+  locations: Float64Array.of(-0.5, 0, 0.5),
+};
+const LEARNERS = 2000;
+
+function fitted(of: Design, responses: Responses): Parameters {
+  return fit(of, responses, startingParameters(of), { maximumIterations: 2000, tolerance: 1e-7 }).parameters;
+}
+
+/** All answers as the model expects them, one row each, weighted by P(row) * learners. */
+function expectedResponses(of: Design, parameters: Parameters, learners: number): Responses {
+  const items = of.items.length;
+  const { patterns } = latentPrior(of, parameters);
+  const answers = new Int8Array(2 ** items * items);
+  const counts = new Float64Array(2 ** items);
+  for (let row = 0; row < 2 ** items; row += 1) {
+    patterns.forEach((weight, a) => {
+      let p = weight;
+      for (let j = 0; j < items; j += 1) {
+        const success = successOf(of, parameters, j, a);
+        p *= (row >>> j) & 1 ? success : 1 - success;
+      }
+      counts[row]! += p * learners;
+    });
+    for (let j = 0; j < items; j += 1) answers[row * items + j] = (row >>> j) & 1;
+  }
+  return { learners, items, answers, counts };
+}
+
+describe('fit of the model that made the answers', () => {
+  it('is perfect on exactly the expected answers: every residual is zero', () => {
+    const exact = expectedResponses(design, truth, LEARNERS);
+    for (const { proportion, expectedProportion, sx2 } of fitItems(design, truth, exact)) {
+      expect(proportion).toBeCloseTo(expectedProportion, 10);
+      expect(sx2?.statistic).toBeCloseTo(0, 8);
+      expect(sx2?.p).toBeCloseTo(1, 8);
+    }
+    const pairs = fitPairs(design, truth, exact);
+    expect(pairs).toHaveLength(36);
+    for (const { zCorrelation, zLogOdds } of pairs) {
+      expect(zCorrelation).toBeCloseTo(0, 8);
+      expect(zLogOdds).toBeCloseTo(0, 8);
+    }
+    expect(srmsr(pairs)).toBeCloseTo(0, 8);
+    const m2 = limitedInformationFit(design, truth, exact, standardErrors(design, truth, exact));
+    expect(m2).toMatchObject({ df: 9 + 36 - 18 - 6, rmsea: 0 });
+    expect(typeof m2 === 'string' ? NaN : m2.statistic).toBeCloseTo(0, 6);
+  });
+
+  it('M2 looks past what other parameters of the same model would explain', () => {
+    const exact = expectedResponses(design, truth, LEARNERS);
+    const off = { ...truth, tables: truth.tables.map((table) => table.map((p) => p + 0.02)) };
+    const m2 = limitedInformationFit(design, off, exact, standardErrors(design, off, exact));
+    expect(typeof m2 === 'string' ? NaN : m2.statistic).toBeLessThan(2);
+    // The same shift is far outside of chance for the proportions themselves.
+    const z = fitItems(design, off, exact).map(({ proportion, expectedProportion }) => {
+      return (expectedProportion - proportion) / Math.sqrt((proportion * (1 - proportion)) / LEARNERS);
+    });
+    expect(z.reduce((total, value) => total + value * value, 0)).toBeGreaterThan(20);
+  });
+
+  it('is within chance on simulated answers: M2 and S-X2 near their degrees of freedom', () => {
+    const uniform = uniformFrom(5);
+    let m2Total = 0;
+    let sx2Total = 0;
+    let sx2Df = 0;
+    const studies = 12;
+    for (let study = 0; study < studies; study += 1) {
+      const responses = simulateResponses(design, truth, 600, uniform);
+      const parameters = fitted(design, responses);
+      const m2 = limitedInformationFit(
+        design,
+        parameters,
+        responses,
+        standardErrors(design, parameters, responses),
+      );
+      if (typeof m2 === 'string') throw new Error(m2);
+      m2Total += m2.statistic / m2.df;
+      for (const { sx2 } of fitItems(design, parameters, responses)) {
+        sx2Total += sx2?.statistic ?? 0;
+        sx2Df += sx2?.df ?? 0;
+      }
+    }
+    // Means of 12 x 21 and of hundreds of chi-square degrees of freedom: standard errors below 0.1.
+    expect(Math.abs(m2Total / studies - 1)).toBeLessThan(0.35);
+    expect(Math.abs(sx2Total / sx2Df - 1)).toBeLessThan(0.3);
+  });
+});
+
+describe('misfit', () => {
+  it('shows in the pair of items that share what the model does not know', () => {
+    const answers = simulateAnswers(design, truth, LEARNERS, uniformFrom(8));
+    // Items 1 and 5: half of the learners copy the answer.
+    for (let learner = 0; learner < LEARNERS; learner += 2)
+      answers[learner * 9 + 5] = answers[learner * 9 + 1]!;
+    const responses = collapse(answers, 9);
+    const parameters = fitted(design, responses);
+    const pairs = fitPairs(design, parameters, responses);
+    for (const of of ['zCorrelation', 'zLogOdds'] as const) {
+      const worst = worstPair(pairs, (pair) => pair[of]);
+      expect(worst).toMatchObject({ pair: { first: 1, second: 5 } });
+      expect(worst?.z).toBeGreaterThan(4);
+      expect(worst?.p).toBeLessThan(0.01);
+    }
+    const m2 = limitedInformationFit(
+      design,
+      parameters,
+      responses,
+      standardErrors(design, parameters, responses),
+    );
+    expect(m2).toMatchObject({ p: expect.closeTo(0, 3) as number });
+  });
+
+  it('shows in the item whose row of the Q-matrix is wrong', () => {
+    const responses = simulateResponses(design, truth, LEARNERS, uniformFrom(8));
+    const wrong = pairedQ(3).map((kcs, j) => (j === 6 ? [2] : kcs));
+    const other = createDesign('dina', 3, wrong, design);
+    const fits = fitItems(other, fitted(other, responses), responses);
+    expect(fits[6]?.sx2?.p).toBeLessThan(0.001);
+  });
+});
+
+describe('what cannot be told', () => {
+  it('missing answers: no M2, no S-X2 where few answered everything, pairs by those who answered both', () => {
+    const responses = simulateResponses(design, truth, 400, uniformFrom(2), 0.4);
+    const parameters = fitted(design, responses);
+    const errors = standardErrors(design, parameters, responses);
+    expect(limitedInformationFit(design, parameters, responses, errors)).toBe('M2 needs complete answers.');
+    for (const { sx2, answered } of fitItems(design, parameters, responses)) {
+      expect(sx2).toBeUndefined();
+      expect(answered).toBeLessThan(300);
+    }
+    for (const { learners } of fitPairs(design, parameters, responses)) expect(learners).toBeLessThan(220);
+  });
+
+  it('an item without variance is in no pair', () => {
+    const answers = simulateAnswers(design, truth, 300, uniformFrom(6));
+    for (let learner = 0; learner < 300; learner += 1) answers[learner * 9 + 4] = 1;
+    const responses = collapse(answers, 9);
+    const parameters = fitted(design, responses);
+    const pairs = fitPairs(design, parameters, responses);
+    expect(pairs.some(({ first, second }) => first === 4 || second === 4)).toBe(false);
+    expect(parameters.tables[4]!.at(-1)).toBe(0.999);
+  });
+
+  it('more parameters than margins: M2 says that it has no degrees of freedom', () => {
+    const small = createDesign('gdina', 2, [[0], [1], [0, 1]], { bound: 0.001, penalty: 'none' });
+    const start = startingParameters(small);
+    const responses = simulateResponses(small, start, 500, uniformFrom(3));
+    const m2 = limitedInformationFit(small, start, responses, standardErrors(small, start, responses));
+    expect(m2).toMatch(/no degrees of freedom/);
+  });
+});
+
+it('accuracy is what a cut at 0.5 really reaches on learners whose mastery is known', () => {
+  // The exact answers of the model: expected accuracy equals the share classified right.
+  const exact = expectedResponses(design, truth, LEARNERS);
+  const { kcs, theta } = describeAbilities(design, truth, exact);
+  const { patterns } = latentPrior(design, truth);
+  kcs.forEach(({ accuracy, prevalence, priorPrevalence }, k) => {
+    expect(prevalence).toBeCloseTo(priorPrevalence, 9);
+    let right = 0;
+    for (let row = 0; row < exact.counts.length; row += 1) {
+      const joint = [0, 0];
+      patterns.forEach((weight, a) => {
+        let p = weight;
+        for (let j = 0; j < 9; j += 1) {
+          const success = successOf(design, truth, j, a);
+          p *= exact.answers[row * 9 + j] === 1 ? success : 1 - success;
+        }
+        joint[(a >>> k) & 1]! += p;
+      });
+      right += Math.max(...joint);
+    }
+    expect(accuracy).toBeCloseTo(right, 9);
+  });
+  // Of the model's own answers, the posterior means and variances add to the prior's variance.
+  expect(theta.sdEap ** 2 + theta.meanPsd ** 2).toBeCloseTo(1, 4);
+  expect(theta.reliability).toBeCloseTo(theta.sdEap ** 2, 4);
+});

@@ -1,0 +1,228 @@
+/**
+ * The model that is fitted: `ho-cdm-grid/1` of docs/engine.md, a higher-order cognitive diagnosis model (de la Torre and Douglas, 2004,
+ * Psychometrika 69, 333-353) with DINA items (Junker and Sijtsma, 2001, Applied Psychological Measurement 25, 258-272) or monotone
+ * saturated G-DINA items (de la Torre, 2011, Psychometrika 76, 179-199). Grid, prior and floor are the engine's, so that what is fitted is
+ * what is later computed with.
+ */
+import { addTo, at, clamp, exp, integerAt, logistic, sum } from './numbers.ts';
+
+export type ItemModel = 'dina' | 'gdina';
+
+/** Whether the curves of the KCs carry a weakly informative prior (penalty.ts), or the likelihood stands alone. */
+export type Penalty = 'weak' | 'none';
+
+/** The grid of ability and its normal prior. */
+export const theta = { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 } as const;
+
+/** P(KC mastered | theta) stays inside [FLOOR, 1 - FLOOR], as in the engine. */
+const FLOOR = 1e-6;
+
+/** The most KCs whose 2^K patterns are gone through one by one: the engine's limit for what one component may tie together. */
+export const MAXIMUM_KCS = 12;
+
+/** Slopes stay in here: 0.05 hardly tells mastery from ability, 25 is a step between two nodes of the grid. */
+export const SLOPE_RANGE = { min: 0.05, max: 25 } as const;
+
+/** One item: which KCs it needs, and which of its own patterns each pattern of all KCs is for it. */
+export interface ItemDesign {
+  /** Ascending indices into the KCs. */
+  readonly kcs: readonly number[];
+  /** 2^kcs.length. */
+  readonly size: number;
+  /** Pattern of all KCs -> pattern of the item's own; bit i of the latter is `kcs[i]`. */
+  readonly own: Uint16Array;
+}
+
+/** What stays the same while parameters are fitted. */
+export interface Design {
+  readonly model: ItemModel;
+  readonly kcCount: number;
+  /** 2^kcCount; bit k of a pattern says that KC k is mastered. */
+  readonly patterns: number;
+  readonly items: readonly ItemDesign[];
+  /** Theta nodes and their prior weights, which add to 1. */
+  readonly points: Float64Array;
+  readonly weights: Float64Array;
+  /** Item probabilities stay inside [bound, 1 - bound]. */
+  readonly bound: number;
+  readonly penalty: Penalty;
+}
+
+/** Everything that is fitted. */
+export interface Parameters {
+  /** For each item P(correct | own pattern). */
+  readonly tables: readonly Float64Array[];
+  readonly slopes: Float64Array;
+  readonly locations: Float64Array;
+}
+
+/** Lays a Q-matrix out. `kcsOf` holds for each item the ascending indices of its KCs, at least one. */
+export function createDesign(
+  model: ItemModel,
+  kcCount: number,
+  kcsOf: readonly (readonly number[])[],
+  { bound, penalty }: Pick<Design, 'bound' | 'penalty'>,
+): Design {
+  const patterns = 2 ** kcCount;
+  const points = Float64Array.from(
+    { length: theta.nodes },
+    (_, g) => theta.min + ((theta.max - theta.min) * g) / (theta.nodes - 1),
+  );
+  const raw = points.map((point, g) => {
+    const z = (point - theta.mean) / theta.sd;
+    return exp(-0.5 * z * z) * (g === 0 || g === theta.nodes - 1 ? 0.5 : 1);
+  });
+  const total = sum(raw);
+  return {
+    model,
+    kcCount,
+    patterns,
+    items: kcsOf.map((kcs) => ({
+      kcs,
+      size: 2 ** kcs.length,
+      own: Uint16Array.from({ length: patterns }, (_, pattern) =>
+        kcs.reduce((own, kc, bit) => own | (((pattern >>> kc) & 1) << bit), 0),
+      ),
+    })),
+    points,
+    weights: raw.map((weight) => weight / total),
+    bound,
+    penalty,
+  };
+}
+
+/** Where the search begins: every item tells something, every KC is half mastered at the mean of theta. */
+export function startingParameters({ model, kcCount, items }: Design): Parameters {
+  const guess = 0.2;
+  const slip = 0.2;
+  return {
+    tables: items.map(({ kcs, size }) =>
+      Float64Array.from({ length: size }, (_, own) =>
+        model === 'dina'
+          ? own === size - 1
+            ? 1 - slip
+            : guess
+          : guess + ((1 - slip - guess) * bitCount(own)) / kcs.length,
+      ),
+    ),
+    slopes: new Float64Array(kcCount).fill(2),
+    locations: new Float64Array(kcCount),
+  };
+}
+
+/** Another start: guesses and slips from 0.05 to 0.4, slopes from 1 to 4, locations from -1.5 to 1.5. */
+export function randomParameters(design: Design, uniform: () => number): Parameters {
+  const between = (low: number, high: number): number => low + (high - low) * uniform();
+  return {
+    tables: design.items.map(({ kcs, size }) => {
+      const guess = between(0.05, 0.4);
+      const success = 1 - between(0.05, 0.4);
+      return Float64Array.from({ length: size }, (_, own) => {
+        const share = design.model === 'dina' ? Number(own === size - 1) : bitCount(own) / kcs.length;
+        return guess + (success - guess) * share;
+      });
+    }),
+    slopes: Float64Array.from({ length: design.kcCount }, () => between(1, 4)),
+    locations: Float64Array.from({ length: design.kcCount }, () => between(-1.5, 1.5)),
+  };
+}
+
+/** How many KCs a pattern holds. */
+function bitCount(pattern: number): number {
+  let count = 0;
+  for (let rest = pattern; rest > 0; rest >>>= 1) count += rest & 1;
+  return count;
+}
+
+/** P(KC mastered) at every node, clamped as the engine clamps it. */
+export function masteryCurve(design: Design, slope: number, location: number): Float64Array {
+  return design.points.map((point) => clamp(logistic(slope * (point - location)), FLOOR, 1 - FLOOR));
+}
+
+/** Whether the clamp holds a probability: there the likelihood does not feel slope and location. */
+export function isClamped(probability: number): boolean {
+  return probability <= FLOOR || probability >= 1 - FLOOR;
+}
+
+/** The distribution of the latent state before any answer. */
+export interface LatentPrior {
+  /** P(KC k mastered | node g) at k * nodes + g. */
+  readonly curves: Float64Array;
+  /** P(pattern, node) at pattern * nodes + g. */
+  readonly joint: Float64Array;
+  /** P(pattern). */
+  readonly patterns: Float64Array;
+}
+
+/** P(pattern, node) = w_g * product of pi^a (1 - pi)^(1 - a), for all patterns by doubling. */
+export function latentPrior(design: Design, { slopes, locations }: Parameters): LatentPrior {
+  const { kcCount, patterns, weights } = design;
+  const nodes = weights.length;
+  const curves = new Float64Array(kcCount * nodes);
+  const joint = new Float64Array(patterns * nodes);
+  joint.set(weights);
+  for (let k = 0; k < kcCount; k += 1) {
+    const curve = masteryCurve(design, at(slopes, k), at(locations, k));
+    curves.set(curve, k * nodes);
+    const bit = 2 ** k;
+    for (let pattern = 0; pattern < bit; pattern += 1) {
+      for (let g = 0; g < nodes; g += 1) {
+        const before = at(joint, pattern * nodes + g);
+        joint[(pattern + bit) * nodes + g] = before * at(curve, g);
+        joint[pattern * nodes + g] = before * (1 - at(curve, g));
+      }
+    }
+  }
+  const marginal = new Float64Array(patterns);
+  for (let pattern = 0; pattern < patterns; pattern += 1) {
+    for (let g = 0; g < nodes; g += 1) addTo(marginal, pattern, at(joint, pattern * nodes + g));
+  }
+  return { curves, joint, patterns: marginal };
+}
+
+/** Answers of learners; those with the same answers share a row. */
+export interface Responses {
+  readonly learners: number;
+  readonly items: number;
+  /** Distinct rows of answers, by rows: 1 correct, 0 wrong, -1 missing. */
+  readonly answers: Int8Array;
+  /** How many learners gave each row. */
+  readonly counts: Float64Array;
+}
+
+/** The answers of one row. */
+export function answersOf(responses: Responses, row: number): Int8Array {
+  return responses.answers.subarray(row * responses.items, (row + 1) * responses.items);
+}
+
+/** Puts learners with equal answers together, in the order of their first. `answers` is learners x items. */
+export function collapse(answers: Int8Array, items: number): Responses {
+  const learners = answers.length / items;
+  const rows = new Map<string, number>();
+  const first: number[] = [];
+  const counts: number[] = [];
+  for (let learner = 0; learner < learners; learner += 1) {
+    const key = answers.subarray(learner * items, (learner + 1) * items).join('');
+    const row = rows.get(key);
+    if (row === undefined) {
+      rows.set(key, first.length);
+      first.push(learner);
+      counts.push(1);
+    } else {
+      counts[row] = (counts[row] ?? 0) + 1;
+    }
+  }
+  const distinct = new Int8Array(first.length * items);
+  first.forEach((learner, row) => {
+    distinct.set(answers.subarray(learner * items, (learner + 1) * items), row * items);
+  });
+  return { learners, items, answers: distinct, counts: Float64Array.from(counts) };
+}
+
+/** P(correct) of an item for a pattern of all KCs. */
+export function successOf(design: Design, parameters: Parameters, item: number, pattern: number): number {
+  const table = parameters.tables[item];
+  const own = design.items[item]?.own;
+  if (table === undefined || own === undefined) throw new RangeError(`there is no item ${item}`);
+  return at(table, integerAt(own, pattern));
+}

@@ -1,0 +1,196 @@
+/**
+ * Standard errors from the observed information in its cross-product form, the sum over learners of their score vectors' outer products,
+ * with all parameters (items and curves) in one matrix, as Philipp, Strobl, de la Torre and Zeileis (2018, J. of Educational and Behavioral
+ * Statistics 43, 88-115) find necessary for cognitive diagnosis models. The scores are exact: by Fisher's identity the score of the
+ * observed data is the posterior mean of the complete data's (Louis, 1982, J. Royal Statistical Society B 44, 226-233).
+ */
+import { eachRow } from './expectation.ts';
+import { answersOf, isClamped, latentPrior, SLOPE_RANGE, theta } from './model.ts';
+import type { Design, LatentPrior, Parameters, Responses } from './model.ts';
+import { addTo, at, integerAt, invert, sqrt } from './numbers.ts';
+import type { SquareMatrix } from './numbers.ts';
+import { curvePenaltyTerms } from './penalty.ts';
+
+/** One free parameter. Patterns of a table that the monotonicity holds together share one. */
+type FreeParameter =
+  | { readonly kind: 'table'; readonly item: number; readonly patterns: readonly number[] }
+  | { readonly kind: 'slope' | 'location'; readonly kc: number };
+
+/** Standard errors; `undefined` where a parameter lies on its bound or the information about it is singular. */
+export interface StandardErrors {
+  /** For each item and own pattern. */
+  readonly tables: readonly (readonly (number | undefined)[])[];
+  readonly slopes: readonly (number | undefined)[];
+  readonly locations: readonly (number | undefined)[];
+  /** Parameters inside their bounds; values that monotonicity holds together count once. */
+  readonly free: number;
+  /** Rank of the information matrix; below `free` it is singular. */
+  readonly rank: number;
+  readonly parameters: readonly FreeParameter[];
+  readonly covariance: SquareMatrix;
+  readonly kept: Int8Array;
+}
+
+/** Free parameters, in the order items, slopes, locations. */
+export function freeParameters(design: Design, parameters: Parameters): FreeParameter[] {
+  const inside = (value: number, low: number, high: number): boolean => value > low && value < high;
+  return [
+    ...parameters.tables.flatMap((table, item) =>
+      levelSets(table)
+        .filter(([pattern = 0]) => inside(at(table, pattern), design.bound, 1 - design.bound))
+        .map((patterns) => ({ kind: 'table' as const, item, patterns })),
+    ),
+    ...[...parameters.slopes].flatMap((slope, kc) =>
+      inside(slope, SLOPE_RANGE.min, SLOPE_RANGE.max) ? [{ kind: 'slope' as const, kc }] : [],
+    ),
+    ...[...parameters.locations].flatMap((location, kc) =>
+      inside(location, theta.min, theta.max) ? [{ kind: 'location' as const, kc }] : [],
+    ),
+  ];
+}
+
+/** Patterns of equal value that hang together by adding one KC at a time. */
+function levelSets(table: Float64Array): number[][] {
+  const setOf = Int32Array.from(table, (_, pattern) => pattern);
+  for (let pattern = 0; pattern < table.length; pattern += 1) {
+    for (let bit = 1; bit < table.length; bit *= 2) {
+      const larger = pattern | bit;
+      if (larger === pattern || at(table, larger) !== at(table, pattern)) continue;
+      const low = Math.min(integerAt(setOf, pattern), integerAt(setOf, larger));
+      const high = Math.max(integerAt(setOf, pattern), integerAt(setOf, larger));
+      setOf.forEach((set, member) => {
+        if (set === high) setOf[member] = low;
+      });
+    }
+  }
+  return [...Map.groupBy(setOf.keys(), (pattern) => integerAt(setOf, pattern)).values()];
+}
+
+/** Calls `visit` with each distinct row's score vector (d log P(answers) / d parameter), which the next row overwrites. */
+function eachScore(
+  design: Design,
+  parameters: Parameters,
+  free: readonly FreeParameter[],
+  responses: Responses,
+  visit: (row: number, score: Float64Array) => void,
+): void {
+  const prior = latentPrior(design, parameters);
+  const curveTerms = free.map((parameter) =>
+    parameter.kind === 'table' ? undefined : curveScores(design, parameters, prior, parameter),
+  );
+  const members = free.map((parameter) => {
+    if (parameter.kind !== 'table') return undefined;
+    const own = design.items[parameter.item]?.own ?? new Uint16Array();
+    const patterns = new Set(parameter.patterns);
+    const success = at(parameters.tables[parameter.item] ?? new Float64Array(), parameter.patterns[0] ?? 0);
+    const all = Int32Array.from([...own.keys()].filter((pattern) => patterns.has(integerAt(own, pattern))));
+    return { all, success, item: parameter.item };
+  });
+  const score = new Float64Array(free.length);
+  eachRow(design, parameters, prior, responses, (row, posterior) => {
+    const answers = answersOf(responses, row);
+    for (let n = 0; n < free.length; n += 1) {
+      const member = members[n];
+      const terms = curveTerms[n];
+      let value = 0;
+      if (member !== undefined) {
+        const answer = integerAt(answers, member.item);
+        if (answer >= 0) {
+          for (let i = 0; i < member.all.length; i += 1) value += at(posterior, integerAt(member.all, i));
+          value *= answer === 1 ? 1 / member.success : -1 / (1 - member.success);
+        }
+      } else if (terms !== undefined) {
+        for (let a = 0; a < terms.length; a += 1) value += at(posterior, a) * at(terms, a);
+      }
+      score[n] = value;
+    }
+    visit(row, score);
+  });
+}
+
+/** For each pattern the mean over P(node | pattern) of the complete data's score of a slope or location: d log P(pattern). */
+export function curveScores(
+  design: Design,
+  { slopes, locations }: Parameters,
+  prior: LatentPrior,
+  { kind, kc }: { readonly kind: 'slope' | 'location'; readonly kc: number },
+): Float64Array {
+  const nodes = design.points.length;
+  const slope = at(slopes, kc);
+  const location = at(locations, kc);
+  const terms = new Float64Array(design.patterns);
+  for (let g = 0; g < nodes; g += 1) {
+    const p = at(prior.curves, kc * nodes + g);
+    if (isClamped(p)) continue;
+    const derivative = kind === 'slope' ? at(design.points, g) - location : -slope;
+    for (let a = 0; a < design.patterns; a += 1) {
+      const residual = ((a >>> kc) & 1) - p;
+      addTo(terms, a, (at(prior.joint, a * nodes + g) / at(prior.patterns, a)) * residual * derivative);
+    }
+  }
+  return terms;
+}
+
+/**
+ * The standard errors at fitted parameters. The penalty's information is added to that of the data, so that they are those of a
+ * posterior mode where a penalty was used.
+ */
+export function standardErrors(design: Design, parameters: Parameters, responses: Responses): StandardErrors {
+  const free = freeParameters(design, parameters);
+  const size = free.length;
+  const values = new Float64Array(size * size);
+  eachScore(design, parameters, free, responses, (row, score) => {
+    const count = at(responses.counts, row);
+    for (let n = 0; n < size; n += 1) {
+      const weighted = count * at(score, n);
+      if (weighted === 0) continue;
+      for (let m = 0; m <= n; m += 1) addTo(values, n * size + m, weighted * at(score, m));
+    }
+  });
+  for (let n = 0; n < size; n += 1)
+    for (let m = 0; m < n; m += 1) values[m * size + n] = at(values, n * size + m);
+  addPenalty(design, parameters, free, values);
+  const { inverse, kept, rank } = invert({ size, values });
+  const errorOf = (wanted: (parameter: FreeParameter) => boolean): number | undefined => {
+    const n = free.findIndex(wanted);
+    return n >= 0 && kept[n] === 1 ? sqrt(at(inverse.values, n * size + n)) : undefined;
+  };
+  return {
+    tables: parameters.tables.map((table, item) =>
+      Array.from(table, (_, pattern) =>
+        errorOf((one) => one.kind === 'table' && one.item === item && one.patterns.includes(pattern)),
+      ),
+    ),
+    slopes: Array.from(parameters.slopes, (_, kc) => errorOf((one) => one.kind === 'slope' && one.kc === kc)),
+    locations: Array.from(parameters.locations, (_, kc) =>
+      errorOf((one) => one.kind === 'location' && one.kc === kc),
+    ),
+    free: size,
+    rank,
+    parameters: free,
+    covariance: inverse,
+    kept,
+  };
+}
+
+/** The penalty's information, from log slope and location to slope and location. */
+function addPenalty(
+  design: Design,
+  { slopes, locations }: Parameters,
+  free: readonly FreeParameter[],
+  values: Float64Array,
+): void {
+  const size = free.length;
+  for (let kc = 0; kc < design.kcCount; kc += 1) {
+    const slope = at(slopes, kc);
+    const terms = curvePenaltyTerms(design.penalty, slope, at(locations, kc));
+    const s = free.findIndex((one) => one.kind === 'slope' && one.kc === kc);
+    const l = free.findIndex((one) => one.kind === 'location' && one.kc === kc);
+    if (s >= 0) addTo(values, s * size + s, terms.informationLogSlope / (slope * slope));
+    if (l >= 0) addTo(values, l * size + l, terms.informationLocation);
+    if (s >= 0 && l >= 0) {
+      addTo(values, s * size + l, terms.informationMixed / slope);
+      addTo(values, l * size + s, terms.informationMixed / slope);
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import * as z from 'zod';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
+import { identifier } from '#shared/contract/mastery/primitives.ts';
+import { anchor, scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { checkCalibration } from '#shared/records/check-calibration.ts';
+import type { CalibrationRecord } from '#shared/records/records.ts';
+import type { Calibration } from './calibrate.ts';
+import { theta } from './model.ts';
+import { at } from './numbers.ts';
+
+const document = scaleCalibration.shape;
+const name = z.string().min(1);
+
+/** What only people know of a calibration: all of it optional, by the names of the two tables. */
+const metaFile = z.strictObject({
+  tenantId: name.optional(),
+  document: z
+    .strictObject({
+      id: document.id,
+      scaleId: document.scaleId,
+      visibility: document.visibility,
+      numericPrecision: document.numericPrecision,
+      caseFrameworkGuid: document.caseFrameworkGuid,
+      caseMappingVersion: document.caseMappingVersion,
+      subject: document.subject,
+      gradeCoverage: document.gradeCoverage,
+      validFrom: document.validFrom,
+      validUntil: document.validUntil,
+      anchor,
+      recoveryTolerance: document.recoveryTolerance,
+      limitations: document.limitations,
+    })
+    .partial()
+    .optional(),
+  scale: z.strictObject({ base: z.number(), perTheta: z.number().positive() }).optional(),
+  kcs: z
+    .record(
+      name,
+      z.strictObject({ guid: identifier.optional(), uri: z.url().optional(), label: name.optional() }),
+    )
+    .optional(),
+  items: z
+    .record(
+      name,
+      z.strictObject({
+        artifactVersionId: name.optional(),
+        qtiIdentifier: name.optional(),
+        accessibility: z.array(name).optional(),
+        stem: name.optional(),
+      }),
+    )
+    .optional(),
+});
+export type Meta = z.output<typeof metaFile>;
+
+/** Checks a metadata file against the study: each defect with a JSON Pointer into the file. */
+export function readMeta(
+  value: unknown,
+  study: { readonly items: readonly string[]; readonly kcs: readonly string[] },
+): Result<Meta, readonly Defect[]> {
+  const parsed = metaFile.safeParse(value);
+  if (!parsed.success) return err(schemaDefects(parsed.error, value));
+  const unknown = (['kcs', 'items'] as const).flatMap((member) =>
+    Object.keys(parsed.data[member] ?? {})
+      .filter((key) => !study[member].includes(key))
+      .map((key) => ({
+        pointer: pointer(member, key),
+        message:
+          member === 'kcs' ? 'is no knowledge component of the Q-matrix' : 'is no item of the Q-matrix',
+      })),
+  );
+  return unknown.length > 0 ? err(unknown) : ok(parsed.data);
+}
+
+export interface CalibrationFile {
+  readonly record: CalibrationRecord;
+  /** JSON Pointers of the members that nobody supplied: placeholders, good for the local stage only. */
+  readonly placeholders: readonly string[];
+}
+
+/** One scale point a hundredth of a standard deviation of theta, as in seeds. */
+const DEFAULT_SCALE = { base: 500, perTheta: 100 };
+
+/**
+ * The calibration as `npm run release -- calibration` takes it, checked by the same code. What the metadata leave open gets a placeholder
+ * that follows from `name`, so that the same input gives the same bytes. Defects are those that metadata can cause.
+ */
+export function calibrationFile(
+  calibration: Calibration,
+  { name: studyName, meta }: { readonly name: string; readonly meta: Meta },
+): Result<CalibrationFile, readonly Defect[]> {
+  const { study, design } = calibration;
+  const placeholders: string[] = [];
+  const given = <T>(value: T | undefined, place: readonly PropertyKey[], otherwise: T): T => {
+    if (value !== undefined) return value;
+    placeholders.push(pointer(...place));
+    return otherwise;
+  };
+  const known = meta.document ?? {};
+  const scale = meta.scale ?? DEFAULT_SCALE;
+  const guids = study.kcs.map((kc, k) =>
+    given(
+      meta.kcs?.[kc]?.guid,
+      ['parameters', 'kcs', k, 'guid'],
+      deterministicUuid('calibrate-kc', studyName, kc),
+    ),
+  );
+  const parameters = {
+    theta: { ...theta },
+    kcs: study.kcs.map((kc, k) => ({
+      guid: guids[k] ?? '',
+      uri: given(
+        meta.kcs?.[kc]?.uri,
+        ['parameters', 'kcs', k, 'uri'],
+        `https://case.example/ims/case/v1p1/CFItems/${encodeURIComponent(guids[k] ?? '')}`,
+      ),
+      slope: at(calibration.parameters.slopes, k),
+      location: at(calibration.parameters.locations, k),
+    })),
+    items: study.items.map((item, j) => {
+      const own = meta.items?.[item];
+      return {
+        artifactVersionId: given(
+          own?.artifactVersionId,
+          ['parameters', 'items', j, 'artifactVersionId'],
+          `${item}@1`,
+        ),
+        qtiIdentifier: given(own?.qtiIdentifier, ['parameters', 'items', j, 'qtiIdentifier'], item),
+        kcs: (study.kcsOf[j] ?? []).map((k) => guids[k] ?? ''),
+        probabilities: [...(calibration.parameters.tables[j] ?? [])],
+        ...(own?.accessibility === undefined ? {} : { accessibility: own.accessibility }),
+      };
+    }),
+    scale: Array.from(design.points, (point) => Number((scale.base + scale.perTheta * point).toFixed(6))),
+  };
+  const doc = (member: string): readonly string[] => ['document', member];
+  const limitations = given(known.limitations, doc('limitations'), [
+    `Fitted to ${study.responses.learners} learners; the scale is linked to no other.`,
+  ]);
+  const described = {
+    scaleId: given(known.scaleId, doc('scaleId'), `${studyName}-scale`),
+    visibility: known.visibility ?? (meta.tenantId === undefined ? 'system' : 'tenant'),
+    modelFamily: 'ho-cdm-grid',
+    modelVersion: 'ho-cdm-grid/1',
+    numericPrecision: known.numericPrecision ?? 12,
+    runtimeVersion: 'ho-cdm-grid-1',
+    caseFrameworkGuid: given(
+      known.caseFrameworkGuid,
+      doc('caseFrameworkGuid'),
+      deterministicUuid('calibrate-framework', studyName),
+    ),
+    caseMappingVersion: given(known.caseMappingVersion, doc('caseMappingVersion'), 'mapping-1'),
+    subject: given(known.subject, doc('subject'), 'general'),
+    gradeCoverage: given(known.gradeCoverage, doc('gradeCoverage'), ['Other']),
+    validFrom: given(known.validFrom, doc('validFrom'), '2026-01-01T00:00:00.000Z'),
+    validUntil: given(known.validUntil, doc('validUntil'), '2036-01-01T00:00:00.000Z'),
+    anchor: given(known.anchor, doc('anchor'), {
+      source: 'unanchored',
+      version: '0',
+      checksum: hashCanonical(null),
+      licenseScope: 'local development only',
+    }),
+    recoveryTolerance: given(known.recoveryTolerance, doc('recoveryTolerance'), 100),
+    limitations:
+      placeholders.length === 0
+        ? limitations
+        : [
+            ...limitations,
+            'Some members are placeholders of the calibrate command: not for use with learners.',
+          ],
+  };
+  // The id follows from the content: another fit is another version.
+  const id =
+    known.id ??
+    `${studyName}-${calibration.options.model}-${hashCanonical({ described, parameters }).slice(0, 12)}`;
+  const checked = checkCalibration(
+    {
+      ...(meta.tenantId === undefined ? {} : { tenantId: meta.tenantId }),
+      document: { id, ...described },
+      parameters,
+    },
+    checkModel,
+  );
+  return checked.ok ? ok({ record: checked.value, placeholders }) : checked;
+}
+
+/** `parameters.json` of a study, as `npm run seed -- from-responses` reads it (docs/seeds.md). */
+export function parametersFile(
+  calibration: Calibration,
+  studyName: string,
+  meta: Meta,
+): Record<string, unknown> {
+  const { study, options, criteria, parameters } = calibration;
+  return {
+    name: studyName,
+    model: options.model,
+    ...(meta.document?.subject === undefined ? {} : { subject: meta.document.subject }),
+    ...(meta.document?.gradeCoverage === undefined ? {} : { grades: meta.document.gradeCoverage }),
+    theta: { ...theta },
+    kcs: study.kcs.map((kc, k) => ({
+      kc,
+      slope: at(parameters.slopes, k),
+      location: at(parameters.locations, k),
+      ...(meta.kcs?.[kc]?.label === undefined ? {} : { label: meta.kcs[kc].label }),
+    })),
+    items: study.items.map((item, j) => ({
+      item,
+      kcs: (study.kcsOf[j] ?? []).map((k) => study.kcs[k] ?? ''),
+      ...tableMembers(calibration, j),
+      ...(meta.items?.[item]?.stem === undefined ? {} : { stem: meta.items[item].stem }),
+    })),
+    link: 'P(KC mastered | theta) = 1 / (1 + exp(-slope * (theta - location)))',
+    fit: `${options.model === 'dina' ? 'higher-order DINA' : 'higher-order G-DINA'} by EM, ${study.responses.learners} learners, log-likelihood ${criteria.logLikelihood.toFixed(3)}`,
+  };
+}
+
+/** Guess and slip of a DINA item; its table where the two meet, which a guess below 1 - slip cannot say. */
+function tableMembers({ options, parameters }: Calibration, item: number): Record<string, unknown> {
+  const table = [...(parameters.tables[item] ?? [])];
+  const guess = table[0] ?? 0;
+  const slip = Number((1 - (table.at(-1) ?? 0)).toFixed(10));
+  return options.model === 'dina' && guess < 1 - slip ? { guess, slip } : { probabilities: table };
+}
