@@ -1,14 +1,7 @@
+import type { ReleaseKey } from '#shared/release/release-key.ts';
+
 export type HttpsUrl = `https://${string}`;
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
-
-/** A public key of P-256 as a JWK (RFC 7517). */
-export interface ReleaseKey {
-  readonly kty: 'EC';
-  readonly crv: 'P-256';
-  /** Coordinates, base64url. */
-  readonly x: string;
-  readonly y: string;
-}
 
 /** A place to fill in: no point of the curve, so that it trusts nobody. */
 export const nobodysKey: ReleaseKey = { kty: 'EC', crv: 'P-256', x: 'fill-in', y: 'fill-in' };

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { nobodysKey, type ReleaseKey, type StageConfig } from './stage.ts';
+import type { ReleaseKey } from '#shared/release/release-key.ts';
+import { nobodysKey, type StageConfig } from './stage.ts';
 
 /**
  * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,

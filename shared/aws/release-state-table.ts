@@ -2,20 +2,14 @@ import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from 
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { formatInstant, parseInstant } from '#shared/kernel/instant.ts';
 import { flagsOf } from '#shared/release/release-state.ts';
-import type { GateFlags } from '#shared/release/release-state.ts';
-
-/** The release as it was last applied, for functions that are deployed already. Nothing of it is verified. */
-export interface AppliedRelease {
-  /** The manifest's compact JWS; empty when none was ever applied, which verifies as nothing. */
-  readonly manifest: string;
-  readonly flags: GateFlags;
-  /** Epoch milliseconds. */
-  readonly appliedAt: number;
-}
+import type { AppliedRelease } from '#shared/release/release-state.ts';
 
 export interface ReleaseStateTable {
-  /** Undefined when none was ever applied. Throws when the table does not answer, or holds something else. */
-  read(): Promise<AppliedRelease | undefined>;
+  /**
+   * Undefined when none was ever applied. Throws when the table does not answer, or holds something else.
+   * @param signal ends the wait for the table
+   */
+  read(signal?: AbortSignal): Promise<AppliedRelease | undefined>;
   /**
    * Takes the place of what was read before. False when somebody else has applied since: read again.
    * @param previous what `read` gave
@@ -31,9 +25,10 @@ const key: Readonly<Record<string, AttributeValue>> = { pk: { S: 'release' }, sk
  */
 export function createReleaseStateTable(client: DynamoDBClient, tableName: string): ReleaseStateTable {
   return {
-    async read() {
+    async read(signal) {
       const { Item: item } = await client.send(
         new GetItemCommand({ TableName: tableName, Key: key, ConsistentRead: true }),
+        signal === undefined ? {} : { abortSignal: signal },
       );
       if (item === undefined) return undefined;
       const manifest = item['manifest']?.S;

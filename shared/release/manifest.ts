@@ -41,16 +41,22 @@ export type ReleaseManifest = z.infer<typeof releaseManifest>;
  * Why a manifest proves nothing. `malformed`: no compact JWS of this kind around a manifest. `unsigned`: not signed with the stage's trusted
  * key. `expired`, `not-yet-issued`, `other-stage`: good at another time or place. `rehearsal`: made for trying out.
  */
-export type ManifestFault =
-  'malformed' | 'unsigned' | 'expired' | 'not-yet-issued' | 'other-stage' | 'rehearsal';
+export type ManifestFault = 'malformed' | 'unsigned' | 'other-stage' | 'rehearsal' | TimeFault;
+
+/** What a manifest can be at one time and not at another. */
+type TimeFault = 'expired' | 'not-yet-issued';
 
 /** How far ahead of ours the clock of who signs may be. */
 const CLOCK_SKEW_MS = 60_000;
 
-export interface ManifestUse {
+/** Whose manifests count, and where. */
+export interface ManifestTrust {
   /** The stage's trusted key: a public P-256 key. */
   readonly key: JWK;
   readonly stage: string;
+}
+
+export interface ManifestUse extends ManifestTrust {
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -58,8 +64,22 @@ export interface ManifestUse {
 /** Verifies a manifest, a compact JWS (RFC 7515) with ES256, before anything of it is believed. */
 export async function verifyManifest(
   jws: string,
-  { key, stage, now }: ManifestUse,
+  { now, ...trust }: ManifestUse,
 ): Promise<Result<ReleaseManifest, ManifestFault>> {
+  const opened = await openManifest(jws, trust);
+  if (!opened.ok) return opened;
+  const untimely = timeFault(opened.value, now);
+  return untimely === undefined ? opened : err(untimely);
+}
+
+/**
+ * The same without a look at the clock, for who keeps what was verified: `timeFault` has to be asked whenever it is used. Never throws: a
+ * key that is none has signed nothing.
+ */
+export async function openManifest(
+  jws: string,
+  { key, stage }: ManifestTrust,
+): Promise<Result<ReleaseManifest, Exclude<ManifestFault, TimeFault>>> {
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws)) return err('malformed');
   let payload: Uint8Array;
   try {
@@ -72,10 +92,19 @@ export async function verifyManifest(
   const json = parseStrictJson(new TextDecoder().decode(payload));
   const manifest = releaseManifest.safeParse(json.ok ? json.value : undefined);
   if (!manifest.success) return err('malformed');
-  const { issuedAt, expiresAt, rehearsal } = manifest.data;
   if (manifest.data.stage !== stage) return err('other-stage');
-  if (rehearsal && stage !== 'local') return err('rehearsal');
-  if (Date.parse(issuedAt) > now + CLOCK_SKEW_MS) return err('not-yet-issued');
-  if (Date.parse(expiresAt) <= now) return err('expired');
+  if (manifest.data.rehearsal && stage !== 'local') return err('rehearsal');
   return ok(manifest.data);
+}
+
+/**
+ * What of a manifest that was opened depends on the time; undefined while it is good.
+ * @param now epoch milliseconds
+ */
+export function timeFault(
+  { issuedAt, expiresAt }: Pick<ReleaseManifest, 'issuedAt' | 'expiresAt'>,
+  now: number,
+): TimeFault | undefined {
+  if (Date.parse(issuedAt) > now + CLOCK_SKEW_MS) return 'not-yet-issued';
+  return Date.parse(expiresAt) <= now ? 'expired' : undefined;
 }

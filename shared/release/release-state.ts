@@ -22,6 +22,15 @@ export function isReleased(
 /** The flags of a stage, as they were last applied. */
 export type GateFlags = Readonly<Partial<Record<GateName, 'open' | 'closed'>>>;
 
+/** The release as it was last applied, for functions that are deployed already. Nothing of it is verified. */
+export interface AppliedRelease {
+  /** The manifest's compact JWS; empty when none was ever applied, which verifies as nothing. */
+  readonly manifest: string;
+  readonly flags: GateFlags;
+  /** Epoch milliseconds. */
+  readonly appliedAt: number;
+}
+
 /** The flags among named texts, for whoever cannot ask back: what is not plainly open is closed, and another name is no gate. */
 export function flagsOf(texts: Readonly<Record<string, string | undefined>>): GateFlags {
   const given = gates.filter((gate) => texts[gate] !== undefined);

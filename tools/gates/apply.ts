@@ -1,12 +1,12 @@
 import { gates } from '#shared/contract/gates.ts';
 import type { GateName } from '#shared/contract/gates.ts';
-import type { AppliedRelease, ReleaseStateTable } from '#shared/aws/release-state-table.ts';
+import type { ReleaseStateTable } from '#shared/aws/release-state-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { formatReference, gatesPath, manifestParameter } from '#shared/release/applied-manifest.ts';
 import type { ManifestReference } from '#shared/release/applied-manifest.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
-import type { GateFlags } from '#shared/release/release-state.ts';
+import type { AppliedRelease, GateFlags } from '#shared/release/release-state.ts';
 
 /** Where a stage keeps its release. Each call throws what AWS throws. */
 export interface ReleaseStore {
