@@ -261,6 +261,17 @@ describe.each(implementations)('improvement table %s', (_, make) => {
       expect(await store.readRun(run)).toMatchObject({ sweeps: 1, touchedAt: T0 + 6 });
     });
 
+    it('counts no sweep of a run that somebody has touched since it was seen', async () => {
+      const run = await openRun('run_1');
+      await store.touchRun(run, 'sweeper', T0 + 1, T0 - 1);
+      expect(await store.readRun(run)).toEqual(run);
+      await store.touchRun(run, 'sweeper', T0 + 1, run.touchedAt);
+      expect(await store.readRun(run)).toEqual({ ...run, sweeps: 1, touchedAt: T0 + 1 });
+      await store.beginRun(run, 0, T0 + 2);
+      await store.touchRun(run, 'sweeper', T0 + 3, T0 + 1);
+      expect(await store.readRun(run)).toEqual({ ...run, sweeps: 0, touchedAt: T0 + 2 });
+    });
+
     it('counts the tries of workers in a row that record nothing, until one leaves it as it should', async () => {
       const run = await openRun('run_1');
       const begin = async (recorded: number, now: number) => {

@@ -248,13 +248,18 @@ export function createImprovementTable(client: DynamoDBClient, tableName: string
       });
     },
 
-    async touchRun(key, by, now) {
+    async touchRun(key, by, now, seen) {
       const pk = runPartition(key);
       if (pk === undefined) return;
       await update(runKey(pk), {
         set: `#touchedAt = :now, ${by === 'worker' ? '#tries = :count' : '#sweeps = #sweeps + :count'}`,
-        condition: `#state IN (${going.names})`,
-        values: { ...going.values, ':now': number(now), ':count': number(by === 'worker' ? 0 : 1) },
+        condition: `#state IN (${going.names})${seen === undefined ? '' : ' AND #touchedAt = :seen'}`,
+        values: {
+          ...going.values,
+          ':now': number(now),
+          ':count': number(by === 'worker' ? 0 : 1),
+          ...(seen === undefined ? {} : { ':seen': number(seen) }),
+        },
       });
     },
 

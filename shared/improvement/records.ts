@@ -211,9 +211,9 @@ export interface ImprovementStore {
   beginRun(key: RunKey, recorded: number, now: number): Promise<void>;
   /**
    * A worker has left it as it should (`worker`: no try counts any more), or the sweeper has sent it on (`sweeper`, which counts). A run that
-   * has ended stays as it is.
+   * has ended stays as it is, and so does one that was not touched last at `seen`: the worker may have its message before the sweeper counts it.
    */
-  touchRun(key: RunKey, by: 'worker' | 'sweeper', now: number): Promise<void>;
+  touchRun(key: RunKey, by: 'worker' | 'sweeper', now: number, seen?: number): Promise<void>;
   /** Records an evidence as evaluated; what was recorded before stands. */
   putEvidence(key: RunKey, evidence: EvidenceRecord): Promise<void>;
   /**

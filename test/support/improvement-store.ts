@@ -152,11 +152,12 @@ export function createMemoryImprovementStore(
       stored.recorded = Math.max(stored.recorded, recorded);
     },
 
-    async touchRun(key, by, now) {
+    async touchRun(key, by, now, seen) {
       await reach('touchRun');
       const stored = find(key);
       const run = stored?.run;
       if (stored === undefined || run === undefined || isTerminal(run.state)) return;
+      if (seen !== undefined && run.touchedAt !== seen) return;
       stored.run = { ...run, touchedAt: now, sweeps: run.sweeps + (by === 'sweeper' ? 1 : 0) };
       if (by === 'worker') stored.tries = 0;
     },

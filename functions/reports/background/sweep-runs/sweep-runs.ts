@@ -87,7 +87,7 @@ async function sweepRun(
       return;
     case 'send':
       await queue.send(run);
-      await store.touchRun(run, 'sweeper', now());
+      await store.touchRun(run, 'sweeper', now(), run.touchedAt);
       sweep.sent += 1;
       return;
     case 'too_old':
