@@ -117,10 +117,12 @@ module.exports = {
     ),
     only(
       'http-takes-interfaces',
-      'The pipeline works on interfaces of storage, so that a unit test passes values; lambda.ts alone binds it to AWS, for every handler.',
+      'The pipeline works on interfaces of storage, so that a unit test passes values; lambda.ts and lambda-release.ts alone bind it to AWS, for every handler.',
       '^shared/(http|idempotency)/',
-      ['^shared/(kernel|network|contract|problems|observability|keys|http|idempotency|records|platform)/'],
-      ['^shared/http/lambda\\.ts$'],
+      [
+        '^shared/(kernel|network|contract|problems|observability|keys|http|idempotency|records|platform|release)/',
+      ],
+      ['^shared/http/lambda(-release)?\\.ts$'],
     ),
     only(
       'aws-implements',

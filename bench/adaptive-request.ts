@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { variablesOf } from '#local/stack/function-variables.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
@@ -8,7 +7,7 @@ import { proxyEvent } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/build.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { startLargeStack } from './large-stack.ts';
+import { startLargeStack, variablesBeside } from './large-stack.ts';
 import type { LargeBank } from './large-stack.ts';
 import { duration, quantile, table } from './measure.ts';
 import type { Part, Progress, Report } from './measure.ts';
@@ -25,10 +24,9 @@ const BANKS: readonly LargeBank[] = [
 
 /** A route's function in a process of its own, asked as a client of the tenant asks. */
 async function openRoute(stack: Stack, files: ReadonlyMap<string, string>, route: Route, token: string) {
-  const { awsUrl, masteryUrl } = stack.urls;
   const opened = await openFunction({
     file: files.get(route.operationId) ?? '',
-    variables: variablesOf(route, { awsUrl, gatewayUrl: new URL(masteryUrl).origin }),
+    variables: variablesBeside(stack, route),
   });
   const invocations: Invocation[] = [];
   return {

@@ -5,9 +5,12 @@ import { createIssuerKey } from '#local/issuer/issuer.ts';
 import { loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
+import { variablesOf } from '#local/stack/function-variables.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
+import { provable } from '#shared/contract/gates.ts';
 import { masteryRoutes } from '#shared/contract/mastery/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
 import { buildFunctions } from '#tools/build.ts';
 
 /** As many standards and knowledge components as the bank has that the aims speak of: 500 KCs. */
@@ -31,11 +34,21 @@ export async function startLargeStack(bank: LargeBank): Promise<Stack & AsyncDis
     seed: await largeSeed(bank),
     routes: masteryRoutes,
     background: [],
+    proved: new Set(provable),
     bundles: built.value,
     issuerKey: await createIssuerKey(),
     documents: { openApi: new Map(), problemPages: new Map() },
   });
   return { ...stack, [Symbol.asyncDispose]: () => stack.close() };
+}
+
+/** What a function finds around it that runs beside the stack instead of in it. */
+export function variablesBeside({ urls, rehearsal }: Stack, route: Route): Readonly<Record<string, string>> {
+  return variablesOf(route, {
+    awsUrl: urls.awsUrl,
+    gatewayUrl: new URL(urls.masteryUrl).origin,
+    releaseKey: rehearsal.releaseKey,
+  });
 }
 
 async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {

@@ -9,6 +9,7 @@ import type { Invocation } from './function-process.ts';
 import { judge, table } from './measure.ts';
 import type { Part, Progress, Report } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
+import { openBenchRelease } from './report-release.ts';
 
 /** As many rows, and as much evidence, as a report can carry. */
 const LIMIT = { rows: 5_000, evidencePerRow: 50 };
@@ -40,12 +41,13 @@ async function largestReport(progress: Progress): Promise<Report> {
     const address = addressOf(operation, profile, path, query) ?? '';
     bodies.set(address.slice(baseUrl.length), Buffer.from(JSON.stringify(value)));
   }
+  await using release = await openBenchRelease('local');
   const { memoryMb, timeoutSeconds } = readAttemptReport.lambda;
   progress('asking');
   try {
     await using report = await openFunction({
       file,
-      variables: functionVariables('local', `${baseUrl}/keys`, baseUrl),
+      variables: { ...functionVariables('local', `${baseUrl}/keys`, baseUrl), ...release.variables },
       heapMb: memoryMb * HEAP_SHARE,
     });
     const figures: Invocation[] = [];

@@ -27,6 +27,7 @@ import { addressOf } from '#shared/platform/transport/address.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { principalWith } from '#test/support/principal.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { ATTEMPT_ID, CANDIDATE_ID, makeAttempt, makeHistory, TENANT_ID } from './attempt.ts';
 import type { OwnerAnswer } from './attempt.ts';
 import { openFunction } from './function.ts';
@@ -34,6 +35,7 @@ import type { Invocation } from './function-process.ts';
 import { above, duration, judge, quantile, ratio, table, timeAll } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
+import { openBenchRelease } from './report-release.ts';
 
 /** The largest number of rows that a report may have, and what an item gives evidence for on average. */
 const LARGE = { rows: 5_000, evidencePerRow: 5 };
@@ -65,6 +67,9 @@ const principal = principalWith({
   scopes: ['reports:read'],
   studentIds: [CANDIDATE_ID],
 });
+const { proved } = wholeRelease;
+/** The only stage that speaks plain http. */
+const STAGE = 'local';
 
 const addressIn = (
   operation: UpstreamOperation,
@@ -119,6 +124,7 @@ function answering<R extends Route>(
       // SAFETY: a route that reads takes no body.
       body: undefined as OperationRequest<R>['body'],
       ifMatch: undefined,
+      proved,
       receivedAt: Date.now(),
       deadline: Infinity,
       log: () => undefined,
@@ -163,7 +169,7 @@ async function largeReport(progress: Progress): Promise<Report> {
   const moment = { ...stamps, observedAt: stamps.composedAt, problemsUrl: 'https://docs.example/problems' };
   const compose = () =>
     projectAttemptReport(
-      unwrap(composeAttemptReport(facts), ({ code }) => code),
+      unwrap(composeAttemptReport({ ...facts, proved }), ({ code }) => code),
       'evidence',
       moment,
     );
@@ -260,7 +266,9 @@ async function smallReport(progress: Progress): Promise<Report> {
   const file = await buildReportFunction();
   const { event, jwks } = await makeReportRequest();
   await using owners = await serveOwners(jwks, makeAttempt(SMALL));
-  const variables = functionVariables('local', `${owners.baseUrl}/keys`, owners.baseUrl);
+  await using release = await openBenchRelease(STAGE);
+  const keySetUrl = `${owners.baseUrl}/keys`;
+  const variables = { ...functionVariables(STAGE, keySetUrl, owners.baseUrl), ...release.variables };
   await using report = await openFunction({ file, variables });
   const rows: string[][] = [];
   for (const [name, confirming] of [

@@ -32,14 +32,14 @@ describe('parseGates', () => {
 });
 
 describe('offlineRelease', () => {
-  it('counts gate C as with the candidate/attempt index, and E as nothing of its own [RP-023]', () => {
+  it('counts gate C as with its finer receipts, and E as nothing of its own [RP-023, RP-026]', () => {
     expect(offlineRelease(new Set(['A', 'E']))).toStrictEqual({
       open: new Set(['A']),
       proved: new Set(['A']),
     });
     expect(offlineRelease(new Set(['C']))).toStrictEqual({
       open: new Set(['C']),
-      proved: new Set(['C', 'candidate_attempt_index']),
+      proved: new Set(['C', 'candidate_attempt_index', 'mastery_engine_production_learner']),
     });
   });
 });

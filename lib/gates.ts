@@ -1,4 +1,4 @@
-import { gates, type Gate, type GateName } from '#shared/contract/gates.ts';
+import { finerReceipts, gates, type Gate, type GateName } from '#shared/contract/gates.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import {
@@ -42,12 +42,15 @@ export function parseGates(text: string): Result<OpenGates, string> {
   return ok(open);
 }
 
-/** What gates open where nothing is proved: offline, C counts as with the candidate/attempt index [RP-023]. Nothing of it can be deployed. */
+/**
+ * What gates open where nothing is proved: offline, C counts as with the candidate/attempt index and with the mastery engine's production
+ * learners [RP-023, RP-026]. Nothing of it can be deployed.
+ */
 export function offlineRelease(open: OpenGates): ReleaseState {
   const named = gates.filter((gate): gate is Gate => gate !== 'E' && open.has(gate));
   return {
     open: new Set(named),
-    proved: new Set([...named, ...(open.has('C') ? (['candidate_attempt_index'] as const) : [])]),
+    proved: new Set([...named, ...(open.has('C') ? finerReceipts : [])]),
   };
 }
 

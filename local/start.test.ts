@@ -248,6 +248,60 @@ describe('npm run journey', () => {
   });
 });
 
+describe('npm run gates', () => {
+  const gates = (...argv: string[]): Promise<Ended> => run('tools/gates.ts', ...argv);
+
+  it(
+    'shows, closes and opens the gates of the running stack, whose key it knows',
+    { timeout: 120_000 },
+    async () => {
+      const { manifest } = localFiles(folder);
+      const whole = await gates('show');
+      expect(whole).toMatchObject({ code: 0, stderr: '' });
+      expect(whole.stdout).toMatch(/^A +open +1 +open$/m);
+      expect(whole.stdout).toMatch(/^mastery_engine_production_learner +1 +proved$/m);
+      expect(whole.stdout).toMatch(/^Deployed functions: the same .*\nEvery route is open\.$/m);
+      expect(await gates('verify', manifest)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/is signed for local, as a rehearsal[\s\S]*F +OK +s3:/) as string,
+      });
+
+      const { stdout: token } = await run(
+        'tools/token.ts',
+        '--tenant',
+        'tenant-aurora',
+        '--scope',
+        'reports:read',
+      );
+      const form = description.fixtures['tenant-aurora']?.reports.forms.equivalent ?? '';
+      const status = async (): Promise<number> => {
+        const { status: found } = await fetch(
+          `${description.reportsUrl}/v1/forms/${encodeURIComponent(form)}/equivalence`,
+          { headers: { Authorization: `Bearer ${token.trim()}` } },
+        );
+        return found;
+      };
+      expect(await status()).toBe(200);
+      expect(await gates('apply', '--stage', 'local', '--withdraw', 'A')).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(
+          /^closed A of local: their routes answer 503 within 30 s, and go with npm start -- --gates LIST$/m,
+        ) as string,
+      });
+      await vi.waitFor(
+        async () => {
+          expect(await status()).toBe(503);
+        },
+        { timeout: 30_000, interval: 500 },
+      );
+      expect((await gates('show')).stdout).toMatch(/^Next: A would open readClassCohort, /m);
+
+      expect(await gates('apply', manifest, '--stage', 'local')).toMatchObject({ code: 0 });
+      expect((await gates('show')).stdout).toMatch(/^Every route is open\.$/m);
+    },
+  );
+});
+
 describe('the end', () => {
   it('removes description and lock in the middle of a call that a fault delays, and the commands then say how to start', async () => {
     const { tenantId = '', playerToken = '' } = description.tenants[0] ?? {};

@@ -33,7 +33,7 @@ const options = {
     'S',
   ),
   key: text(
-    'verify, and everything with the stage local: the trusted public key, a JWK or PEM, in place of the stage’s releaseKey; sign: the private key, PEM',
+    'verify, and everything with the stage local: the trusted public key, a JWK or PEM, in place of the stage’s own; sign: the private key, PEM',
     'FILE',
   ),
   withdraw: list('apply: close these gates first, and whatever becomes of the manifest', 'C,D'),
@@ -129,7 +129,10 @@ function misuse(
     : undefined;
 }
 
-/** The stage and whose signature it trusts. A key in a file stands in for that of a local stage, and of any for a mere look. */
+/**
+ * The stage and whose signature it trusts; the local one trusts the key that its stack was started with. A key in a file stands in for that
+ * one, and for any other in a mere look.
+ */
 async function useOf(
   stage: string,
   keyFile: string | undefined,
@@ -139,10 +142,13 @@ async function useOf(
   if (known !== undefined && !known.ok) return known;
   if (keyFile !== undefined && known !== undefined && !mayStandIn)
     return err(`${stage} trusts the releaseKey of lib/stage-config/stages.ts and no other: leave --key out`);
+  if (keyFile === undefined && known !== undefined)
+    return ok({ stage, key: { ...known.value.config.releaseKey }, now: Date.now() });
   if (keyFile === undefined) {
-    return known === undefined
-      ? err('say whose signature counts in the local stage: --key FILE')
-      : ok({ stage, key: { ...known.value.config.releaseKey }, now: Date.now() });
+    const stack = await enterLocalStack();
+    return stack.ok
+      ? ok({ stage, key: stack.value.releaseKey, now: Date.now() })
+      : err(`${stack.error}, or say whose signature counts with --key`);
   }
   const key = await readKeyFile(keyFile);
   return key.ok ? ok({ stage, key: key.value, now: Date.now() }) : key;

@@ -4,13 +4,14 @@ import { dynamo } from '#shared/aws/clients.ts';
 import { findDeployedTables } from '#shared/aws/deployed-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { StackDescription } from '#local/stack/description.ts';
 
-/** Lets every client of this process talk to the local stack of this folder; no client may have been made before. */
-export async function enterLocalStack(): Promise<Result<undefined, string>> {
+/** Lets every client of this process talk to the local stack of this folder, and describes it; no client may have been made before. */
+export async function enterLocalStack(): Promise<Result<StackDescription, string>> {
   const stack = await findRunningStack(localFiles(process.cwd()).stack);
   if (!stack.ok) return err(`${describeNoStack(stack.error)}, or name a deployment with --stage`);
   Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
-  return ok(undefined);
+  return stack;
 }
 
 /** The name of a stage's settings table: the one that is given, else the only one of the stage in the caller's account and region. */

@@ -5,6 +5,7 @@ import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
+import { grantsOf, isGated } from '#shared/contract/grants.ts';
 import { prefix } from '../stacks/stack-props.ts';
 import type { Stage } from '../stage-config/stages.ts';
 import { acknowledge } from './acknowledge.ts';
@@ -36,10 +37,11 @@ export function deployedFunction(
     retention: retention[config.logRetentionDays],
     removalPolicy: RemovalPolicy.RETAIN,
   });
-  const access = places === undefined ? noAccess(row) : accessOf(within, lambda.grants, stage.name, places);
+  const grants = grantsOf(row);
+  const access = places === undefined ? noAccess(row) : accessOf(within, grants, stage.name, places);
   const role = new Role(within, 'Role', {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    description: `What ${operationId} may do: ${lambda.grants.join(', ') || 'nothing but log'}`,
+    description: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
     inlinePolicies: {
       logs: new PolicyDocument({
         statements: [
@@ -73,14 +75,13 @@ export function deployedFunction(
   acknowledge(within, {
     'AwsSolutions-IAM5[Resource::*]':
       'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
-    ...(lambda.grants.includes('profiles:read')
+    ...(grants.includes('profiles:read')
       ? {
           [`AwsSolutions-IAM5[Resource::${profilesFinding(scope, stage)}]`]:
             'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
         }
       : {}),
-    ...(places !== undefined &&
-    (lambda.grants.includes('receipts:read') || lambda.grants.includes('receipts:write'))
+    ...(places !== undefined && (grants.includes('receipts:read') || grants.includes('receipts:write'))
       ? {
           [`AwsSolutions-IAM5[Resource::${receiptsFinding(scope, places)}]`]:
             'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.',
@@ -91,8 +92,8 @@ export function deployedFunction(
 }
 
 /** What a function has that is told of no place. */
-function noAccess({ operationId, lambda }: DeployedFunction): Access {
-  if (lambda.grants.length > 0) throw new Error(`nothing tells where the grants of ${operationId} are`);
+function noAccess(row: DeployedFunction): Access {
+  if (grantsOf(row).length > 0) throw new Error(`nothing tells where the grants of ${row.operationId} are`);
   return { statements: [], environment: {} };
 }
 
@@ -133,6 +134,8 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
           TOKEN_ALGORITHMS: config.token.algorithms.join(','),
         }
       : {}),
+    // Whoever waits for gates holds what opens them to the stage's signature.
+    ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(config.releaseKey) } : {}),
     ...(row.lambda.grants.includes('records:read') && config.systemRecordTenants
       ? { SYSTEM_RECORD_TENANTS: config.systemRecordTenants.join(',') }
       : {}),

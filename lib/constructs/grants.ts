@@ -90,6 +90,15 @@ export function accessOf(
       }),
     );
   }
+  if (grants.includes('release:read')) {
+    statements.push(
+      new PolicyStatement({
+        actions: ['dynamodb:GetItem'],
+        resources: [places.settings.arn],
+        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['release'] } },
+      }),
+    );
+  }
   if (grants.includes('profiles:read')) {
     const profiles = Arn.format(
       { service: 'ssm', resource: 'parameter', resourceName: `${profilesPath(stage).slice(1)}/*` },

@@ -14,7 +14,7 @@ import type { LocalBucket, S3Double } from './s3.ts';
 import { createS3, s3ErrorBody } from './s3.ts';
 import { createSqs } from './sqs.ts';
 import { createSsm } from './ssm.ts';
-import type { AwsAnswer, AwsError, AwsService } from './wire.ts';
+import type { AwsAnswer, AwsError, AwsService, AwsServiceName } from './wire.ts';
 import { notCovered, refuse } from './wire.ts';
 
 export interface AwsOptions {
@@ -36,6 +36,8 @@ export interface LocalAws {
   /** `http://127.0.0.1:<port>`: the endpoint of every service. */
   readonly url: string;
   readonly faults: AwsFaults;
+  /** How many calls of an operation of a service have come so far, those included that were refused on demand. */
+  calls(service: AwsServiceName, operation: string): number;
   /**
    * A queue for who runs in this process.
    * @throws RangeError when there is no queue of this name
@@ -64,13 +66,22 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const services: readonly AwsService[] = [dynamodb, kms, sqs, createSsm(kms, now)];
   const s3 = createS3(options.buckets ?? [], now);
   const faults = createFaults();
+  const counts = new Map<string, number>();
+  const counted: FaultPlan = {
+    ...faults,
+    take(service, operation) {
+      const name = `${service} ${operation}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      return faults.take(service, operation);
+    },
+  };
   for (const table of options.tables ?? []) await dynamodb.createTable(table);
   for (const alias of options.keyAliases ?? []) kms.createKey(alias);
 
   const server = createServer((request, response) => {
     const hungUp = new AbortController();
     response.on('close', () => hungUp.abort());
-    serve({ services, s3, faults }, request, hungUp.signal).then(
+    serve({ services, s3, faults: counted }, request, hungUp.signal).then(
       (answer) => send(response, answer),
       (defect: unknown) => {
         console.error('local AWS double:', defect);
@@ -100,6 +111,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     faults,
+    calls: (service, operation) => counts.get(`${service} ${operation}`) ?? 0,
     queue: (name) => sqs.queue(name),
     sweepExpired: sweep,
     async close() {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSigner } from '#test/support/release.ts';
 import {
   describeFixtures,
   describeNoStack,
@@ -23,6 +24,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+const { key: releaseKey } = createSigner();
+
 function description(pid: number): StackDescription {
   const url = 'http://127.0.0.1:1/x';
   return {
@@ -39,6 +42,7 @@ function description(pid: number): StackDescription {
       {},
       { masteryGateAttempt: 'a', adaptiveDiagnosticAttempt: 'b', candidate: 'c', form: 'd' },
     ),
+    releaseKey,
     pid,
     seedDirectory: '/seed',
     logFile: '/log',

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { releaseKey } from '#shared/release/release-key.ts';
 
 const urls = {
   reportsUrl: z.url(),
@@ -85,6 +86,8 @@ export const stackDescription = z.object({
     .min(1),
   /** Ids to call every route with, by tenant, and those of the sandbox. */
   fixtures: z.object({ sandbox: sandboxFixtures }).catchall(tenantFixtures),
+  /** Whose signature opens gates here. */
+  releaseKey,
   /** The process that serves it. */
   pid: z.int().min(1),
   seedDirectory: z.string(),
@@ -107,6 +110,8 @@ export function localFiles(folder: string): {
   /** Names the process that is starting, or is, the stack of this folder. */
   readonly lock: string;
   readonly issuerKey: string;
+  /** The manifest that the stack was started with: applied again, it opens again what was withdrawn. */
+  readonly manifest: string;
   readonly functionLog: string;
   readonly accessLog: string;
 } {
@@ -115,6 +120,7 @@ export function localFiles(folder: string): {
     stack: join(local, 'stack.json'),
     lock: join(local, 'lock'),
     issuerKey: join(local, 'issuer-key.json'),
+    manifest: join(local, 'manifest.jws'),
     functionLog: join(local, 'logs', 'functions.log'),
     accessLog: join(local, 'logs', 'access.log'),
   };

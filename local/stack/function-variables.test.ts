@@ -5,14 +5,15 @@ import type { Grant } from '#shared/contract/grants.ts';
 import { defineRoute } from '#shared/contract/route.ts';
 import { variablesOfBackground } from '#shared/http/environment.ts';
 import { gatewayRow } from '#test/support/gateway-row.ts';
+import { createSigner } from '#test/support/release.ts';
 import { variablesOf } from './function-variables.ts';
+
+const releaseKey = createSigner().key;
+const addresses = { awsUrl: 'http://127.0.0.1:1', gatewayUrl: 'http://127.0.0.1:2', releaseKey };
 
 function variables(...grants: readonly Grant[]): Readonly<Record<string, string>> {
   const row = gatewayRow('x', 'GET', '/v1/x');
-  return variablesOf(defineRoute({ ...row, lambda: { ...row.lambda, grants } }), {
-    awsUrl: 'http://127.0.0.1:1',
-    gatewayUrl: 'http://127.0.0.1:2',
-  });
+  return variablesOf(defineRoute({ ...row, lambda: { ...row.lambda, grants } }), addresses);
 }
 
 describe('variablesOf', () => {
@@ -43,16 +44,22 @@ describe('variablesOf', () => {
     );
   });
 
-  it('tells the sandbox nothing of any double [RP-033]', () => {
-    const given = variablesOf(serveSandbox, {
-      awsUrl: 'http://127.0.0.1:1',
-      gatewayUrl: 'http://127.0.0.1:2',
+  it('tells of what is released and whose signature counts only whoever waits for gates', () => {
+    expect(variables()).not.toHaveProperty('RELEASE_KEY');
+    const row = { ...gatewayRow('x', 'GET', '/v1/x'), gates: ['D'] as const };
+    const given = variablesOf(defineRoute(row), addresses);
+    expect(given).toMatchObject({
+      SETTINGS_TABLE: 'local-settings',
+      RELEASE_KEY: JSON.stringify(releaseKey),
     });
+  });
+
+  it('tells the sandbox nothing of any double [RP-033]', () => {
+    const given = variablesOf(serveSandbox, addresses);
     expect(Object.keys(given).toSorted()).toEqual(['LOG_LEVEL', 'PROBLEMS_URL', 'STAGE', 'TZ']);
   });
 
   it('tells a background function of its grants, and nothing of tokens', () => {
-    const addresses = { awsUrl: 'http://127.0.0.1:1', gatewayUrl: 'http://127.0.0.1:2' };
     for (const row of backgroundFunctions) {
       const given = Object.keys(variablesOf(row, addresses));
       expect(given).toEqual(expect.arrayContaining([...variablesOfBackground(row)]));

@@ -7,9 +7,10 @@ import {
 } from '#local/aws/environment.ts';
 import { localAlgorithm, localAudience, localIssuer } from '#local/issuer/issuer.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
-import { variablesOfGrants } from '#shared/contract/grants.ts';
+import { grantsOf, isGated, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { GrantVariable } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
+import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 /** Where local service profiles are kept in Systems Manager. */
 export const localProfilesPath = `/${localStage}/profiles`;
@@ -22,9 +23,11 @@ export function receiptsUrlOf(gatewayUrl: string): string {
   return `${gatewayUrl}/receipts`;
 }
 
-interface Addresses {
+interface LocalSettings {
   readonly awsUrl: string;
   readonly gatewayUrl: string;
+  /** Whose signature opens gates here. */
+  readonly releaseKey: ReleaseKey;
 }
 
 /**
@@ -33,8 +36,8 @@ interface Addresses {
  * may touch nothing, is not even told where the doubles are.
  */
 export function variablesOf(
-  row: Pick<Route, 'lambda'> | Pick<BackgroundFunction, 'lambda' | 'trigger'>,
-  { awsUrl, gatewayUrl }: Addresses,
+  row: Pick<Route, 'gates' | 'lambda'> | Pick<BackgroundFunction, 'gates' | 'lambda' | 'trigger'>,
+  { awsUrl, gatewayUrl, releaseKey }: LocalSettings,
 ): Readonly<Record<string, string>> {
   const places: Readonly<Record<GrantVariable, string>> = {
     ...tableEnvironment(),
@@ -45,10 +48,9 @@ export function variablesOf(
   };
   return {
     ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl)),
-    ...Object.fromEntries(
-      variablesOfGrants(row.lambda.grants).map((variable) => [variable, places[variable]]),
-    ),
+    ...Object.fromEntries(variablesOfGrants(grantsOf(row)).map((variable) => [variable, places[variable]])),
     ...('trigger' in row ? {} : tokenVariables(gatewayUrl)),
+    ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(releaseKey) } : {}),
     STAGE: localStage,
     PROBLEMS_URL: localProblemsUrl,
     LOG_LEVEL: 'INFO',

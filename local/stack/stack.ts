@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import type { AwsFaults } from '#local/aws/faults.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '#local/aws/environment.ts';
 import { localRegion } from '#local/aws/kms.ts';
 import { startAws } from '#local/aws/server.ts';
+import type { LocalAws } from '#local/aws/server.ts';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
 import type { FunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
@@ -32,6 +34,7 @@ import { createRecordsTable } from '#shared/aws/records-table.ts';
 import { createServiceProfileParameters } from '#shared/aws/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
+import type { Provable } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
@@ -44,6 +47,8 @@ import { startImprovement } from './improvement.ts';
 import type { Improvement } from './improvement.ts';
 import { createPages } from './pages.ts';
 import type { Documents } from './pages.ts';
+import { rehearse, throwAwayKey } from './rehearsal.ts';
+import type { Rehearsal } from './rehearsal.ts';
 
 /** A bundled function: the file that deploys. */
 interface BundledFunction {
@@ -56,6 +61,10 @@ interface StackOptions {
   readonly port: number;
   readonly seed: Seed;
   readonly routes: readonly Route[];
+  /** What the release proves, a gate or what is finer than one; `routes` and `background` are for the caller to choose by it. */
+  readonly proved: ReadonlySet<Provable>;
+  /** Who signs for it. Absent: a key that is gone as soon as it has signed. */
+  readonly signer?: KeyObject;
   /** The background functions that run: those whose gates are open. */
   readonly background: readonly BackgroundFunction[];
   readonly bundles: readonly BundledFunction[];
@@ -78,10 +87,14 @@ export interface Stack {
     scopes: readonly string[],
     claims?: Partial<Omit<TokenClaims, 'tenantId' | 'scopes'>>,
   ) => Promise<string>;
+  /** How its gates came to be open. */
+  readonly rehearsal: Rehearsal;
   /** What runs behind the routes of improvement runs. */
   readonly improvement: Improvement;
   /** Failures of the AWS double on demand. */
   readonly awsFaults: AwsFaults;
+  /** How often the AWS double was called. */
+  readonly awsCalls: LocalAws['calls'];
   /**
    * Ends the environments of one function, or of all, at whatever point they are.
    * @returns how many of them were serving a request
@@ -101,7 +114,7 @@ const basePaths = [
 ] as const satisfies readonly (readonly [ServiceName, string])[];
 
 /**
- * Starts AWS double, platform double and gateway, with key ring, records and service profiles in place. Rejects, with everything ended
+ * Starts AWS double, platform double and gateway, with key ring, records, service profiles and release in place. Rejects, with everything ended
  * again, when a part cannot start (`EADDRINUSE`) or the seed holds a record that the release command refuses.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -131,11 +144,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     region: localRegion,
     credentials: localCredentials,
   });
+  let rehearsal: Rehearsal;
   try {
-    await provision(clients, [...worlds.values()], platform.url);
+    [rehearsal] = await Promise.all([
+      rehearse(clients, options.proved, options.signer ?? throwAwayKey(), Date.now()),
+      provision(clients, [...worlds.values()], platform.url),
+    ]);
   } finally {
     clients.destroy();
   }
+  const { releaseKey } = rehearsal;
 
   let pool: FunctionPool | undefined;
   const gateway = await startGateway(options.port, (gatewayUrl) => {
@@ -145,7 +163,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         bundleUrl: pathToFileURL(bundleOf(row, options.bundles)).href,
         memoryMb: row.lambda.memoryMb,
         timeoutSeconds: row.lambda.timeoutSeconds,
-        variables: variablesOf(row, { awsUrl: aws.url, gatewayUrl }),
+        variables: variablesOf(row, { awsUrl: aws.url, gatewayUrl, releaseKey }),
       })),
       MAX_ENVIRONMENTS,
       (name) => createLineReader(name, options.onFunctionLog ?? (() => undefined)),
@@ -199,8 +217,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       const { sub, role } = localTenant(tenantId);
       return issuer.issueToken({ sub, role, ...claims, tenantId, scopes }, Date.now());
     },
+    rehearsal,
     improvement,
     awsFaults: aws.faults,
+    awsCalls: (service, operation) => aws.calls(service, operation),
     killWorkers: (operationId) => functions.kill(operationId),
     close: () => running.disposeAsync(),
   };

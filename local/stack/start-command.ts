@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream/promises';
@@ -129,6 +129,7 @@ async function serveAlone(
       port: settings.port,
       seed: seed.value,
       routes: served,
+      proved: release.proved,
       background,
       sweepRunsEverySeconds: SWEEP_SECONDS,
       bundles: built.value,
@@ -156,10 +157,12 @@ async function serveAlone(
       Object.fromEntries([...stack.worlds].map(([tenantId, { fixtures }]) => [tenantId, fixtures])),
       sandboxIds,
     ),
+    releaseKey: stack.rehearsal.releaseKey,
     pid: process.pid,
     seedDirectory,
     logFile: files.functionLog,
   };
+  await writeFile(files.manifest, `${stack.rehearsal.manifest}\n`);
   await writeStackDescription(files.stack, description);
   process.stdout.write(`${welcome(description, seed.value.title, served, paint).join('\n')}\n\n`);
 
@@ -259,12 +262,18 @@ function welcome(
     `  curl -sS -X POST ${stack.platformUrl}/_control/faults -d '{"operation":"bank.read_adaptive_pool_manifest","kind":"down","times":2}'`,
     '  npm run journey',
     '',
+    heading('A gate is withdrawn: its routes answer 503 within 30 seconds; and opened again'),
+    '',
+    '  npm run gates -- apply --stage local --withdraw A',
+    '  npm run gates -- apply .local/manifest.jws --stage local',
+    '',
     heading('Where to look next'),
     '',
     '  docs/local-runtime.md    what is real here and what is a double; faults on demand',
     '  docs/adaptive-run.md     the states of a run, step by step',
     '  docs/reports.md          how a report comes to be, and when there is none',
     '  docs/seeds.md            the data behind the reports, and how to bring your own',
+    '  docs/release.md          gates: what opens a route, and what closes it',
     '  .local/stack.json        these addresses, and ids to call every route with',
     '  .local/logs/             what the functions log',
     '',

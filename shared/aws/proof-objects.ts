@@ -3,8 +3,13 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ManifestReference } from '#shared/release/applied-manifest.ts';
 
-/** Where manifests lie in the bucket of receipts. No tenant's folder is called so: those have no full stop in their names. */
-const FOLDER = 'release.manifests';
+/** What of a release lies in the bucket of receipts, and where. No tenant's folder is called so: those have no full stop in their names. */
+const proofs = {
+  manifest: { folder: 'release.manifests', contentType: 'application/jose' },
+  /** What the receipts of a rehearsal point to. */
+  rehearsal: { folder: 'release.rehearsals', contentType: 'application/json' },
+} as const;
+type ProofKind = keyof typeof proofs;
 
 /** An object is larger than whoever reads it takes. */
 export class ObjectTooLargeError extends Error {
@@ -40,25 +45,30 @@ export async function readObject(
   }
 }
 
-/** Where a manifest is kept in a bucket: named by its own digest. */
-export function manifestPlace(bucket: string, jws: string): ManifestReference {
-  const sha256 = sha256Hex(jws);
-  return { sha256, location: `s3://${bucket}/${FOLDER}/${sha256}` };
+/** Where a text is kept in a bucket: named by its own digest. */
+export function placeOfProof(bucket: string, kind: ProofKind, text: string): ManifestReference {
+  const sha256 = sha256Hex(text);
+  return { sha256, location: `s3://${bucket}/${proofs[kind].folder}/${sha256}` };
 }
 
 /**
- * Keeps a manifest in the bucket of receipts, where nothing is ever written over; again does nothing.
+ * Keeps a text in the bucket of receipts, where nothing is ever written over; again does nothing.
  * @throws Error when something else lies in its place
  */
-export async function keepManifest(client: S3Client, bucket: string, jws: string): Promise<void> {
-  const { sha256, location } = manifestPlace(bucket, jws);
+export async function keepProof(
+  client: S3Client,
+  bucket: string,
+  kind: ProofKind,
+  text: string,
+): Promise<void> {
+  const { sha256, location } = placeOfProof(bucket, kind, text);
   try {
     await client.send(
       new PutObjectCommand({
         Bucket: bucket,
-        Key: `${FOLDER}/${sha256}`,
-        Body: jws,
-        ContentType: 'application/jose',
+        Key: `${proofs[kind].folder}/${sha256}`,
+        Body: text,
+        ContentType: proofs[kind].contentType,
         ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
         IfNoneMatch: '*',
       }),
@@ -66,7 +76,7 @@ export async function keepManifest(client: S3Client, bucket: string, jws: string
   } catch (error) {
     if (!isNamed(error, 'PreconditionFailed')) throw error;
     // Whoever may write receipts could have put anything there.
-    const there = await readObject(client, location, Buffer.byteLength(jws));
+    const there = await readObject(client, location, Buffer.byteLength(text));
     if (there === undefined || sha256Hex(there) !== sha256)
       throw new Error(`something else lies at ${location}`, { cause: error });
   }

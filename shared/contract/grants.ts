@@ -1,3 +1,5 @@
+import type { Gate } from './gates.ts';
+
 /** What a grant means to whoever hands it out and to the function that has it. */
 interface GrantMeaning {
   /** The environment variable that tells the function where the thing is. */
@@ -25,10 +27,28 @@ const meanings = {
   'keys:idempotency': { variable: 'SETTINGS_TABLE', keyPurpose: 'idempotency' },
   'keys:pseudonym': { variable: 'SETTINGS_TABLE', keyPurpose: 'pseudonym' },
   'profiles:read': { variable: 'PROFILES_PATH', dispensable: true },
+  /** What of the release is open; comes with the gates of a row, which does not name it. */
+  'release:read': { variable: 'SETTINGS_TABLE' },
 } as const satisfies Readonly<Record<string, GrantMeaning>>;
 
 /** A stored thing that a route's function touches: the stacks grant exactly these, and no more. */
 export type Grant = keyof typeof meanings;
+
+/** What of a row decides what its function may touch. */
+interface Granted {
+  readonly gates: readonly Gate[];
+  readonly lambda: { readonly grants: readonly Grant[] };
+}
+
+/** Whether a function is there only while gates are open: then it looks at every call whether they still are. */
+export function isGated({ gates }: Pick<Granted, 'gates'>): boolean {
+  return gates.length > 0;
+}
+
+/** Everything that a function may touch: what its row names, and what is released where it waits for gates. */
+export function grantsOf(row: Granted): readonly Grant[] {
+  return isGated(row) ? [...row.lambda.grants, 'release:read'] : row.lambda.grants;
+}
 
 /** A variable that some grant comes with. */
 export type GrantVariable = (typeof meanings)[Grant]['variable'];

@@ -13,6 +13,9 @@ const whole = {
   OTHER: 'x',
 };
 
+/** A coordinate of a key. */
+const X = 'x'.repeat(43);
+
 describe('readEnvironment', () => {
   it('gives exactly the named variables', () => {
     expect(readEnvironment(['STAGE', 'RECORDS_TABLE'], whole)).toEqual({
@@ -46,6 +49,17 @@ describe('readEnvironment', () => {
       ['https://a.example/', 'http://a.example/p', 'https://a.example/p?x', 'https://'],
     ],
     ['PROFILES_PATH', ['/a', '/a/b-c'], ['a', '/', '/a/']],
+    [
+      'RELEASE_KEY',
+      [`{"kty":"EC","crv":"P-256","x":"${X}","y":"${X}"}`],
+      [
+        'key',
+        `{"kty":"EC","crv":"P-384","x":"${X}","y":"${X}"}`,
+        `{"kty":"EC","crv":"P-256","x":"fill-in","y":"${X}"}`,
+        // A private key is in no environment.
+        `{"kty":"EC","crv":"P-256","x":"${X}","y":"${X}","d":"${X}"}`,
+      ],
+    ],
   ] as const)('takes %s in its form only', (name, good, bad) => {
     for (const value of good) expect(readEnvironment([name], { [name]: value })).toEqual({ [name]: value });
     for (const value of bad)
@@ -60,6 +74,12 @@ describe('variablesOf', () => {
     );
     expect(own.get('startAdaptiveRun')).toEqual(['RECORDS_TABLE', 'CONTROL_TABLE', 'SETTINGS_TABLE']);
     expect(own.get('readSelectionPolicy')).toEqual(['RECORDS_TABLE']);
+    expect(own.get('readAttemptReport')).toEqual(['SETTINGS_TABLE']);
+  });
+
+  it('names the key of the release for routes that wait for gates, and for no other', () => {
+    for (const route of routes)
+      expect(variablesOf(route).includes('RELEASE_KEY'), route.operationId).toBe(route.gates.length > 0);
   });
 });
 
@@ -71,12 +91,15 @@ describe('variablesOfBackground', () => {
       'IMPROVEMENT_QUEUE_URL',
       'RECEIPTS_BUCKET',
       'RECORDS_TABLE',
+      'SETTINGS_TABLE',
+      'RELEASE_KEY',
     ]);
     expect(variablesOfBackground(readReceipt)).toEqual([
       'STAGE',
       'PROBLEMS_URL',
       'RECEIPTS_BUCKET',
       'SETTINGS_TABLE',
+      'RELEASE_KEY',
     ]);
   });
 });

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
-import { demandedVariablesOf } from '#shared/contract/grants.ts';
+import { demandedVariablesOf, grantsOf, isGated } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
+import { parseReleaseKey } from '#shared/release/release-key.ts';
 
 /** Only on this machine may an address be without TLS. */
 function isSecure(text: string): boolean {
@@ -45,6 +46,8 @@ const variables = {
   /** The algorithms come from here, never from a token; symmetric ones and `none` cannot be configured. */
   TOKEN_ALGORITHMS: z.string().regex(/^(RS256|ES256|EdDSA)(,(RS256|ES256|EdDSA))*$/),
   PROBLEMS_URL: z.string().regex(PROBLEMS_URL),
+  /** Whose signature under a manifest opens gates: a public key of P-256 as a JWK. */
+  RELEASE_KEY: z.string().refine((text) => parseReleaseKey(text) !== undefined, 'must be a public P-256 JWK'),
 } as const satisfies Readonly<Record<string, z.ZodType<string>>>;
 
 export type VariableName = keyof typeof variables;
@@ -87,23 +90,35 @@ const always = [
   'PROBLEMS_URL',
 ] as const satisfies readonly VariableName[];
 
-/** The variables that the function of a route cannot do without: those of the pipeline and of its grants. */
-export function variablesOf(route: Pick<Route, 'lambda'>): readonly VariableName[] {
-  return [...always, ...demandedVariablesOf(route.lambda.grants)];
+/** What a function that waits for gates reads to see whether they still are open. */
+export const releaseVariables = [
+  'STAGE',
+  'SETTINGS_TABLE',
+  'RELEASE_KEY',
+] as const satisfies readonly VariableName[];
+
+/** The variables that the function of a route cannot do without: those of the pipeline, of its gates and of its grants. */
+export function variablesOf(route: Pick<Route, 'gates' | 'lambda'>): readonly VariableName[] {
+  return [...new Set([...always, ...ownVariables(route)])];
+}
+
+function ownVariables(row: Pick<Route, 'gates' | 'lambda'>): readonly VariableName[] {
+  return [...demandedVariablesOf(grantsOf(row)), ...(isGated(row) ? releaseVariables : [])];
 }
 
 /**
  * The variables that a background function cannot do without: it reads no token, and only a link is answered with problems. The sandbox can do
  * without any.
  */
-export function variablesOfBackground({
-  trigger,
-  lambda,
-}: Pick<BackgroundFunction, 'trigger' | 'lambda'>): readonly VariableName[] {
-  if (trigger === 'sandbox') return [];
+export function variablesOfBackground(
+  row: Pick<BackgroundFunction, 'trigger' | 'gates' | 'lambda'>,
+): readonly VariableName[] {
+  if (row.trigger === 'sandbox') return [];
   return [
-    'STAGE',
-    ...(trigger === 'link' ? (['PROBLEMS_URL'] as const) : []),
-    ...demandedVariablesOf(lambda.grants),
+    ...new Set<VariableName>([
+      'STAGE',
+      ...(row.trigger === 'link' ? (['PROBLEMS_URL'] as const) : []),
+      ...ownVariables(row),
+    ]),
   ];
 }

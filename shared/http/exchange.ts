@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { Provable } from '#shared/contract/gates.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { KeyedRequest } from '#shared/idempotency/keyed-request.ts';
 import { createLogger, parseLogLevel } from '#shared/observability/logger.ts';
@@ -29,6 +30,8 @@ export interface Exchange {
   readonly log: Log;
   principal?: Principal;
   request?: CheckedRequest;
+  /** What the release proves, on routes with gates. */
+  proved?: ReadonlySet<Provable>;
   keyed?: KeyedRequest;
   /** Set once the work has begun. */
   control?: Control;

@@ -7,14 +7,15 @@ import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import { readEnvironment } from './environment.ts';
 import { lambdaFunction } from './lambda-function.ts';
 import type { BufferedFunction, StreamedFunction } from './lambda-function.ts';
+import { lambdaRelease } from './lambda-release.ts';
 import type { Operation } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
 import { processSurroundings } from './surroundings.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /**
- * The Lambda of a route with an Idempotency-Key: the pipeline around its operation, with the control table and the key ring of the
- * environment. `bind` runs once a container, when the first request has passed every check.
+ * The Lambda of a route with an Idempotency-Key: the pipeline around its operation, with the control table, the key ring and, where it waits
+ * for gates, the release of the environment. `bind` runs once a container, when the first request has passed every check.
  * @example export const handler = createLambda(startAdaptiveRun, () => startOperation(runDependencies()));
  */
 export function createLambda<R extends Route>(
@@ -26,6 +27,7 @@ export function createLambda<R extends Route>(
     operation: bind,
     surroundings,
     idempotency: () => controlRecords(surroundings),
+    release: () => lambdaRelease(surroundings),
   });
   return lambdaFunction(route, pipeline);
 }

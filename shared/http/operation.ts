@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Provable } from '#shared/contract/gates.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
@@ -40,6 +41,8 @@ export interface OperationRequest<R extends Route = Route> {
   readonly query: z.output<R['request']['query']>;
   readonly body: R['request']['body'] extends z.ZodType ? z.output<R['request']['body']> : undefined;
   readonly ifMatch: string | undefined;
+  /** What the release proves at this request; nothing on a route without gates. */
+  readonly proved: ReadonlySet<Provable>;
   /** Epoch milliseconds at which the request arrived. */
   readonly receivedAt: number;
   /** Epoch milliseconds by which the answer must be composed: the Lambda's remaining time less 1.5 s. */

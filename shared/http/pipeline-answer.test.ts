@@ -1,15 +1,20 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Gate } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { problem } from '#shared/problems/registry.ts';
+import { closed } from '#shared/release/release-state.ts';
+import type { ReleaseWatch, WatchedRelease } from '#shared/release/watch-release.ts';
 import { createTestIssuer, proxyEvent, testLambda, testNow } from '#test/support/lambda.ts';
 import type { TestAnswer, TestIssuer, TestLambdaOptions, TestRequest } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe } from '#test/support/probe-routes.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import type { Operation, OperationAnswer } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
+import type { Surroundings } from './surroundings.ts';
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -332,22 +337,66 @@ describe.each(services)('an answer of %s', (service) => {
 });
 
 describe('a withdrawn gate', () => {
-  it('is a 503 to whoever may call with a well-formed request, before any idempotency [RP-018]', async () => {
-    const lambda = await testLambda(
-      actOnProbe('reports'),
-      () => Promise.resolve(ok({ body: { seen: {} } })),
-      {
-        issuer,
-        releaseState: () =>
-          Promise.resolve(problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' })),
-      },
-    );
+  const gates: readonly Gate[] = ['C', 'D'];
+  const gated = { ...actOnProbe('reports'), gates };
+  const operation = (): ReturnType<Operation<typeof gated>> => Promise.resolve(ok({ body: { seen: {} } }));
+
+  async function sendTo(
+    watched: WatchedRelease,
+    request: TestRequest = {},
+  ): Promise<TestAnswer & { readonly said: string }> {
+    const lambda = await testLambda(gated, operation, { issuer, release: () => Promise.resolve(watched) });
     lambda.table.fail(new Error('must not be asked'));
-    const send = (request: TestRequest): Promise<TestAnswer> =>
-      lambda.invoke({ path: { probeId: 'p' }, body: { attemptId: 'a' }, ...request });
-    expect((await send({})).status).toBe(503);
-    expect((await send({ body: {} })).status).toBe(400);
-    expect((await send({ headers: { Authorization: '' } })).status).toBe(401);
+    const answer = await lambda.invoke({
+      path: { probeId: 'p' },
+      body: { attemptId: 'a' },
+      ...request,
+    });
+    return { ...answer, said: lambda.lines.join('') };
+  }
+  const without = (...names: readonly Gate[]): WatchedRelease => ({
+    state: { ...wholeRelease, open: new Set([...wholeRelease.open].filter((gate) => !names.includes(gate))) },
+  });
+
+  it('is a 503 to whoever may call with a well-formed request, before any idempotency [RP-018]', async () => {
+    expect((await sendTo(without('C'))).status).toBe(503);
+    expect((await sendTo(without('C'), { body: {} })).status).toBe(400);
+    expect((await sendTo(without('C'), { headers: { Authorization: '' } })).status).toBe(401);
+  });
+
+  it('tells the caller to come again and not what is closed or why; the log does [RP-324]', async () => {
+    const withdrawn = await sendTo(without('C', 'B'));
+    const unproved = await sendTo({ state: closed, fault: 'unreadable', error: new TypeError('secret') });
+    for (const { headers, body, text } of [withdrawn, unproved]) {
+      expect(headers['Retry-After']).toBe('5');
+      expect(body).toMatchObject({ retryable: true, dependency: 'unknown' });
+      expect(body['type']).toBe('https://docs.example/problems/dependency-unavailable');
+      expect(text).not.toMatch(/gate|withdr|releas|manifest|secret/i);
+    }
+    expect(withdrawn.said).toMatch(/"code":"RELEASE_WITHDRAWN"[^}]*"missing":\["C"\]/);
+    expect(unproved.said).toMatch(/"code":"RELEASE_UNPROVED"/);
+    expect(unproved.said).toMatch(/"reason":"unreadable"/);
+    expect(unproved.said).toMatch(/"error":"TypeError"/);
+    expect(unproved.said).not.toContain('secret');
+  });
+
+  it('is not looked at where a route waits for none, and a route that waits cannot be made without a look', async () => {
+    const asked: unknown[] = [];
+    const release: ReleaseWatch = () => {
+      asked.push(1);
+      return Promise.resolve({ state: closed });
+    };
+    const lambda = await testLambda(actOnProbe('mastery'), operation, { issuer, release });
+    expect((await lambda.invoke({ path: { probeId: 'p' }, body: { attemptId: 'a' } })).status).toBe(201);
+    expect(asked).toEqual([]);
+    const surroundings = { environment: {} } as Surroundings;
+    const route = { ...readProbe('reports'), gates };
+    expect(() =>
+      createPipeline(route, {
+        operation: () => () => Promise.resolve(ok({ body: { seen: {} } })),
+        surroundings,
+      }),
+    ).toThrow(/was given no release/);
   });
 });
 

@@ -1,10 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { Provable } from '#shared/contract/gates.ts';
+import { isGated } from '#shared/contract/grants.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { successAnswer } from './answers.ts';
 import type { PipelineAnswer } from './answers.ts';
 import { createKeySet } from './auth/key-set.ts';
@@ -14,6 +17,7 @@ import type { TokenRules } from './auth/verify-token.ts';
 import type { CheckedBody } from './checked-body.ts';
 import { readEnvironment, variablesOf } from './environment.ts';
 import type { Exchange } from './exchange.ts';
+import { checkRelease } from './check-release.ts';
 import { createFrame } from './frame.ts';
 import type { Pipeline, Stage } from './frame.ts';
 import { once } from './once.ts';
@@ -23,17 +27,14 @@ import type { Surroundings } from './surroundings.ts';
 import { headerValues } from './syntax/headers.ts';
 import { readRequest } from './syntax/read-request.ts';
 
-/** Whether a released route is open just now; the problem is the 503 of a gate that was withdrawn while the route is deployed [RP-018]. */
-export type ReleaseState = (exchange: Exchange) => Promise<Problem | undefined>;
-
 export interface PipelineParts<R extends Route> {
   /** Binds the operation; called once a container, when the first request has passed every check. */
   readonly operation: () => Operation<R> | Promise<Operation<R>>;
   readonly surroundings: Surroundings;
   /** For routes with an Idempotency-Key. */
   readonly idempotency?: () => Idempotency;
-  /** For routes with gates. */
-  readonly releaseState?: () => ReleaseState;
+  /** For routes with gates; not asked for the others. */
+  readonly release?: () => ReleaseWatch;
 }
 
 /**
@@ -43,6 +44,8 @@ export interface PipelineParts<R extends Route> {
 const LONGEST_LEASE_MS = 10_000;
 /** The least time that a request which waited for another one keeps for its own work. */
 const LEAST_WORK_MS = 2_000;
+/** What a route goes by that waits for no gate. */
+const nothingProved: ReadonlySet<Provable> = new Set();
 /** What one upstream call of a route's budget counts for. */
 const CALL_MS = 400;
 
@@ -52,10 +55,12 @@ const CALL_MS = 400;
  */
 export function createPipeline<R extends Route>(
   route: R,
-  { operation, surroundings, idempotency, releaseState }: PipelineParts<R>,
+  { operation, surroundings, idempotency, release }: PipelineParts<R>,
 ): Pipeline<CheckedBody> {
   if (route.request.idempotencyKey && idempotency === undefined)
     throw new TypeError(`${route.operationId} takes an Idempotency-Key and was given no idempotency`);
+  if (isGated(route) && release === undefined)
+    throw new TypeError(`${route.operationId} waits for gates and was given no release`);
   const { service, operationId, method } = route;
   const bound = once(operation);
   return createFrame<CheckedBody>(
@@ -65,7 +70,7 @@ export function createPipeline<R extends Route>(
       authenticate(route, surroundings),
       (exchange) => authorize(route, exchange),
       (exchange, event) => checkSyntax(route, exchange, event),
-      ...(releaseState === undefined ? [] : [checkRelease(releaseState)]),
+      ...(release === undefined || !isGated(route) ? [] : [checkRelease(route, release)]),
       ...(idempotency === undefined ? [] : [findControlRecord(route, idempotency)]),
     ],
     async (exchange) => operate(route, await bound(), exchange),
@@ -131,15 +136,6 @@ function checkSyntax(route: Route, exchange: Exchange, event: APIGatewayProxyEve
   exchange.request = request.value;
 }
 
-/** 503 for a gate that was withdrawn while its route is deployed. */
-function checkRelease(releaseState: () => ReleaseState): Stage {
-  const bind = once(releaseState);
-  return async (exchange) => {
-    const closed = await (await bind())(exchange);
-    if (closed !== undefined) throw new Refusal(closed);
-  };
-}
-
 /** 409 for a key that stands for another request, before any upstream work [MA-191, RP-332]. */
 function findControlRecord(route: Route, idempotency: () => Idempotency): Stage {
   const bind = once(idempotency);
@@ -200,6 +196,7 @@ function operationRequest<R extends Route>(route: R, exchange: Exchange): Operat
     query: query as OperationRequest<R>['query'],
     body: body as OperationRequest<R>['body'],
     ifMatch,
+    proved: exchange.proved ?? nothingProved,
     receivedAt,
     deadline,
     log,

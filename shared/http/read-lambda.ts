@@ -1,6 +1,7 @@
 import type { Route } from '#shared/contract/route.ts';
 import { lambdaFunction } from './lambda-function.ts';
 import type { BufferedFunction, StreamedFunction } from './lambda-function.ts';
+import { lambdaRelease } from './lambda-release.ts';
 import type { Operation } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
 import { processSurroundings } from './surroundings.ts';
@@ -14,8 +15,11 @@ export function createReadLambda<R extends Route>(
   route: R,
   bind: () => Operation<R> | Promise<Operation<R>>,
 ): BufferedFunction | StreamedFunction {
-  return lambdaFunction(
-    route,
-    createPipeline(route, { operation: bind, surroundings: processSurroundings() }),
-  );
+  const surroundings = processSurroundings();
+  const pipeline = createPipeline(route, {
+    operation: bind,
+    surroundings,
+    release: () => lambdaRelease(surroundings),
+  });
+  return lambdaFunction(route, pipeline);
 }

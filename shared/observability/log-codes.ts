@@ -57,6 +57,16 @@ export const logCodes = {
     meaning: 'The function cannot start: environment variables are missing or malformed.',
     fields: { variables: 'words' },
   },
+  RELEASE_WITHDRAWN: {
+    level: 'info',
+    meaning: 'The function waits for what is not open any more: 503, or nothing done.',
+    fields: { missing: 'words' },
+  },
+  RELEASE_UNPROVED: {
+    level: 'error',
+    meaning: 'What is released cannot be read, or nothing proves it: whatever waits for a gate is closed.',
+    fields: { reason: 'word', error: 'word' },
+  },
   ANSWER_REFUSED: {
     level: 'error',
     meaning: 'The operation composed an answer that breaks its own contract; it was not sent: 500.',

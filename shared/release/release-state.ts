@@ -11,12 +11,23 @@ export interface ReleaseState {
 /** Nothing is open. */
 export const closed: ReleaseState = { open: new Set(), proved: new Set() };
 
+/** What a function waits for, as its row says it. */
+export interface Gated {
+  readonly gates: readonly Gate[];
+  readonly receipts?: readonly FinerReceipt[];
+}
+
 /** Whether everything that a function waits for is there: all of its gates open [RP-021], and its finer receipts proved [RP-023]. */
-export function isReleased(
-  row: { readonly gates: readonly Gate[]; readonly receipts?: readonly FinerReceipt[] },
+export function isReleased(row: Gated, release: ReleaseState): boolean {
+  return missingFor(row, release).length === 0;
+}
+
+/** What a function still waits for. */
+export function missingFor(
+  { gates: needed, receipts = [] }: Gated,
   { open, proved }: ReleaseState,
-): boolean {
-  return row.gates.every((gate) => open.has(gate)) && (row.receipts ?? []).every((name) => proved.has(name));
+): readonly Provable[] {
+  return [...needed.filter((gate) => !open.has(gate)), ...receipts.filter((name) => !proved.has(name))];
 }
 
 /** The flags of a stage, as they were last applied. */

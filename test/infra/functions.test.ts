@@ -67,6 +67,13 @@ const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
   'keys:cursor': keys('cursor'),
   'keys:idempotency': keys('idempotency'),
   'keys:pseudonym': keys('pseudonym'),
+  'release:read': [
+    {
+      actions: ['dynamodb:GetItem'],
+      on: /^\{"Fn::GetStackOutput":.*"SettingsTableArn"\}\}$/,
+      if: /^\{"ForAllValues:StringEquals":\{"dynamodb:LeadingKeys":\["release"\]\}\}$/,
+    },
+  ],
   'profiles:read': [
     { actions: ['ssm:GetParameters'], on: /:ssm:.*:parameter\/prod\/profiles\/\*"/ },
     {
@@ -145,7 +152,11 @@ const variablesOf: Readonly<Record<Grant, string>> = {
   'keys:idempotency': 'SETTINGS_TABLE',
   'keys:pseudonym': 'SETTINGS_TABLE',
   'profiles:read': 'PROFILES_PATH',
+  'release:read': 'SETTINGS_TABLE',
 };
+/** Who waits for gates looks whether they still are open; its row does not say so twice. */
+const grantsOf = ({ gates, lambda }: DeployedFunction): readonly Grant[] =>
+  gates.length > 0 ? [...lambda.grants, 'release:read'] : lambda.grants;
 const tokenVariables = ['TOKEN_ISSUER', 'TOKEN_AUDIENCE', 'TOKEN_JWKS_URL', 'TOKEN_ALGORITHMS'];
 /** What a function reads whatever its grants are: only a route verifies tokens, and only who answers a caller names problems. */
 const commonVariables: Readonly<Record<'route' | BackgroundFunction['trigger'], readonly string[]>> = {
@@ -227,7 +238,7 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
   it('may do what its grants name, where they name it, and nothing else', () => {
     const expected = [
       ...always,
-      ...row.lambda.grants.flatMap((grant) => allowed[grant]),
+      ...grantsOf(row).flatMap((grant) => allowed[grant]),
       ...(isRoute(row) ? [] : allowedByTrigger[row.trigger]),
     ];
     const unexplained = statementsOf(row).filter((found) => !expected.some((rule) => matches(found, rule)));
@@ -266,7 +277,11 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
       .object({ Variables: z.record(z.string(), z.unknown()) })
       .parse(functionOf(row).Properties['Environment']);
     const common = commonVariables[isRoute(row) ? 'route' : row.trigger];
-    const expected = new Set([...common, ...row.lambda.grants.map((grant) => variablesOf[grant])]);
+    const expected = new Set([
+      ...common,
+      ...grantsOf(row).map((grant) => variablesOf[grant]),
+      ...(row.gates.length > 0 ? ['RELEASE_KEY'] : []),
+    ]);
     expect(Object.keys(Variables).toSorted()).toStrictEqual([...expected].toSorted());
     expect(Object.keys(Variables)).toEqual(
       expect.arrayContaining([...(isRoute(row) ? demandedByRoute(row) : variablesOfBackground(row))]),

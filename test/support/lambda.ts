@@ -6,12 +6,13 @@ import type { Operation } from '#shared/http/operation.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
-import type { ReleaseState } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { createMemoryControlTable } from './control-table.ts';
 import type { MemoryControlTable } from './control-table.ts';
 import { createMemoryKeyRing } from './key-ring.ts';
+import { createSigner, wholeRelease } from './release.ts';
 
 export const testIssuerUrl = 'https://issuer.example';
 export const testAudience: Readonly<Record<ServiceName, string>> = {
@@ -149,7 +150,8 @@ export interface TestLambdaOptions {
   readonly fetch?: typeof fetch;
   /** Milliseconds that the function has for a request. */
   readonly remainingMs?: number;
-  readonly releaseState?: ReleaseState;
+  /** Default: everything is released. */
+  readonly release?: ReleaseWatch;
 }
 
 /** A route's Lambda over doubles: its clock, its log lines, its control table, and every address that it asked. */
@@ -190,7 +192,7 @@ export async function testLambda<R extends Route>(
   const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
   const answerKeys: typeof fetch =
     options.fetch ?? (() => Promise.resolve(new Response(JSON.stringify(issuer.jwks), { status: 200 })));
-  const { releaseState } = options;
+  const { release = () => Promise.resolve({ state: wholeRelease }) } = options;
 
   const pipeline = createPipeline(route, {
     operation: () => operation,
@@ -206,6 +208,7 @@ export async function testLambda<R extends Route>(
         CONTROL_TABLE: 'control',
         SETTINGS_TABLE: 'settings',
         PROFILES_PATH: '/test/profiles',
+        RELEASE_KEY: JSON.stringify(createSigner().key),
         LOG_LEVEL: 'debug',
         ...options.environment,
       },
@@ -219,7 +222,7 @@ export async function testLambda<R extends Route>(
       write: (line) => lines.push(line),
     },
     idempotency: () => createIdempotency({ table, keys, now, sleep, random }),
-    ...(releaseState === undefined ? {} : { releaseState: () => releaseState }),
+    release: () => release,
   });
 
   const token = await issuer.sign();

@@ -8,6 +8,7 @@ import type {
   IndexRow,
   Moment,
   ReadinessFacts,
+  ReportFacts,
 } from '#functions/reports/composition/facts.ts';
 import type { PageContext } from '#functions/reports/composition/page.ts';
 import { grade } from '#shared/contract/reports/cohort-report.ts';
@@ -18,6 +19,7 @@ import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { RecordHeader, SettledGate, SettledRecord } from '#shared/platform/owners/results.ts';
 import { problem } from '#shared/problems/registry.ts';
+import { wholeRelease } from './release.ts';
 
 export const tenantId = 'tenant-1';
 
@@ -237,7 +239,7 @@ const masteryPart = references(1, 6)
   );
 
 /** The facts on one settled attempt, on which all owners agree, of a kind or of any. */
-export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)): Arbitrary<AttemptFacts> {
+export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)): Arbitrary<ReportFacts> {
   return masteryPart.chain(({ framework, outcomes, mastery }) => {
     const rowGaps = mastery.filter(({ state }) => state === 'gap').map(({ caseGuid }) => caseGuid);
     return fc
@@ -323,7 +325,8 @@ export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)):
             receipt: receipt('case', part.caseFrameworkGuid, '"package"'),
           },
           enrichments: enrichmentsOf(part.isEnriched),
-        } satisfies AttemptFacts;
+          proved: wholeRelease.proved,
+        } satisfies ReportFacts;
       });
   });
 }
@@ -401,7 +404,7 @@ export const readinessFacts: Arbitrary<ReadinessFacts> = fc
   });
 
 /** An attempt as a row of the index of its candidate's attempts, with what its summary is composed with. */
-export function rowOf({ evidence, record, criteria, candidate }: AttemptFacts): {
+export function rowOf({ evidence, record, criteria, candidate, proved }: ReportFacts): {
   row: IndexRow & { record: RecordHeader };
   context: PageContext;
 } {
@@ -428,6 +431,7 @@ export function rowOf({ evidence, record, criteria, candidate }: AttemptFacts): 
       index: receipt('results', attempt.candidateSourcedId, '418'),
       candidate,
       criteria,
+      proved,
     },
   };
 }

@@ -14,10 +14,13 @@ import { localTenant } from '#local/seeds/tenants.ts';
 import { sandboxIds } from '#functions/sandbox/fixtures.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { provable } from '#shared/contract/gates.ts';
+import type { Provable } from '#shared/contract/gates.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { createRunClient } from '#tools/journey/run-client.ts';
 import type { RunClient } from '#tools/journey/run-client.ts';
+import type { TestSigner } from './release.ts';
 
 const faults = z.object({ faults: z.array(z.object({ id: z.number() })) });
 
@@ -36,11 +39,22 @@ export interface TestStack extends Stack {
   readonly runClient: (tenantId: string) => RunClient;
 }
 
+/** A bundled function and its file. */
+export interface BundledFile {
+  readonly operationId: string;
+  readonly file: string;
+}
+
 /** Starts a stack, of all functions as they are unless it is given others. Its sweeper runs when it is told to. */
 export async function startTestStack(
   options: {
     readonly seedDirectory?: string;
     readonly routes?: readonly Route[];
+    /** What the release proves; default: everything. */
+    readonly proved?: readonly Provable[];
+    readonly signer?: TestSigner;
+    /** Other files in the place of bundles. */
+    readonly replace?: (bundle: BundledFile) => BundledFile;
     readonly background?: readonly BackgroundFunction[];
   } = {},
 ): Promise<TestStack> {
@@ -53,8 +67,10 @@ export async function startTestStack(
     port: 0,
     seed: seed.value,
     routes: options.routes ?? routes,
+    proved: new Set(options.proved ?? provable),
     background: options.background ?? backgroundFunctions,
-    bundles: bundles.functions,
+    ...(options.signer === undefined ? {} : { signer: options.signer.privateKey }),
+    bundles: options.replace === undefined ? bundles.functions : bundles.functions.map(options.replace),
     issuerKey: await createIssuerKey(),
     documents: { openApi: new Map(), problemPages: new Map() },
     onFunctionLog: (line) => lines.push(line),

@@ -1,3 +1,4 @@
+import { localStage } from '#local/aws/environment.ts';
 import { gates } from '#shared/contract/gates.ts';
 import type { GateName } from '#shared/contract/gates.ts';
 import type { ReleaseStateTable } from '#shared/aws/release-state-table.ts';
@@ -83,7 +84,7 @@ export async function withdraw(
     return err(`${names.join(', ')} could not be closed everywhere; run it again.\n${failures.join('\n')}`);
   }
   print(
-    `closed ${names.join(', ')} of ${stage}: their routes answer 503 within 30 s, and go with npm run deploy -- -c stage=${stage}`,
+    `closed ${names.join(', ')} of ${stage}: their routes answer 503 within 30 s, and go with ${nextDeployment(stage)}`,
   );
   return ok(undefined);
 }
@@ -131,8 +132,13 @@ export async function applyManifest(
     );
   }
   print(`applied to ${stage}: ${place.value.location}`);
-  print(`routes open and close with npm run deploy -- -c stage=${stage}`);
+  print(`routes that are there go by it within 30 s; others come and go with ${nextDeployment(stage)}`);
   return ok(undefined);
+}
+
+/** What makes routes come and go. */
+function nextDeployment(stage: string): string {
+  return stage === localStage ? 'npm start -- --gates LIST' : `npm run deploy -- -c stage=${stage}`;
 }
 
 /** Later than what was there, so that no two states have the same time. */

@@ -9,7 +9,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { gatesPath } from '#shared/release/applied-manifest.ts';
 import { verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestUse } from '#shared/release/manifest.ts';
-import { closed, isReleased, releaseOf } from '#shared/release/release-state.ts';
+import { closed, isReleased, missingFor, releaseOf } from '#shared/release/release-state.ts';
 import type { GateFlags, ReleaseState } from '#shared/release/release-state.ts';
 import { receiptFaults, renderTable } from './check-manifest.ts';
 import { dereferenceAll } from './dereference.ts';
@@ -153,14 +153,6 @@ async function runtimeLine(
   return [...open].join() === [...synthesized.open].join()
     ? `Deployed functions: the same (${since})`
     : `Deployed functions: ${names} open (${since}), which is not what the next synth opens: apply again`;
-}
-
-/** What a route still waits for. */
-function missingFor(route: Route, { open, proved }: ReleaseState): readonly Provable[] {
-  return [
-    ...route.gates.filter((gate) => !open.has(gate)),
-    ...(route.receipts ?? []).filter((name) => !proved.has(name)),
-  ];
 }
 
 /** The smallest steps from here, each with the routes that it opens. */

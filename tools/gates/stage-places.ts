@@ -1,15 +1,15 @@
 import type { AppliedGates } from '#lib/gates.ts';
 import { localBucketName, localStage } from '#local/aws/environment.ts';
 import { dynamo, s3, ssm } from '#shared/aws/clients.ts';
-import { readGateFlags, readGateParameter, writeGateParameter } from '#shared/aws/gate-parameters.ts';
-import { keepManifest, manifestPlace, readObject } from '#shared/aws/proof-objects.ts';
-import { createReleaseStateTable } from '#shared/aws/release-state-table.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { readGateFlags, readGateParameter } from '#shared/aws/gate-parameters.ts';
+import { readObject } from '#shared/aws/proof-objects.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
 import { settingsTable } from '#tools/reach-stage.ts';
 import type { ReleaseStore } from './apply.ts';
+import { createReleaseStore } from './release-store.ts';
 
 /** What `show` and a synth read of a stage. */
 export function appliedGates(): AppliedGates {
@@ -28,22 +28,16 @@ export async function releaseStore(
   const settings = await settingsTable(stage, table);
   if (!settings.ok) return settings;
   let bucket: string | undefined;
-  const bucketName = async (): Promise<string | undefined> =>
-    (bucket ??=
-      stage === localStage ? localBucketName : await readGateParameter(ssm(), bucketParameter(stage)));
-  return ok({
-    state: createReleaseStateTable(dynamo(), settings.value),
-    readFlags: appliedGates().readFlags,
-    writeParameter: (name, value) => writeGateParameter(ssm(), name, value),
-    placeOf: async (jws) => {
-      const name = await bucketName();
-      return name === undefined
-        ? err(`no ${bucketParameter(stage)} in this account: deploy the stack of the stores first`)
-        : ok(manifestPlace(name, jws));
-    },
-    keepManifest: async (jws) => {
-      const name = await bucketName();
-      if (name !== undefined) await keepManifest(s3(), name, jws);
-    },
-  });
+  return ok(
+    createReleaseStore({
+      dynamo: dynamo(),
+      s3: s3(),
+      ssm: ssm(),
+      stage,
+      settingsTable: settings.value,
+      bucket: async () =>
+        (bucket ??=
+          stage === localStage ? localBucketName : await readGateParameter(ssm(), bucketParameter(stage))),
+    }),
+  );
 }

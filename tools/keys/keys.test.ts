@@ -8,6 +8,7 @@ import { createKeySettings } from '#shared/aws/settings-table.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
+import { createSigner } from '#test/support/release.ts';
 
 const program = join(import.meta.dirname, '../keys.ts');
 
@@ -40,6 +41,7 @@ function describeStack(root: string, awsUrl: string): Promise<void> {
       {},
       { masteryGateAttempt: 'a', adaptiveDiagnosticAttempt: 'b', candidate: 'c', form: 'd' },
     ),
+    releaseKey: createSigner().key,
     pid: process.pid,
     seedDirectory: root,
     logFile: join(root, 'log'),

@@ -4,6 +4,7 @@ import { readAttemptReport, readReadiness } from '#shared/contract/reports/route
 import * as operations from '#shared/platform/operations.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { principalWith } from '#test/support/principal.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { createResponseCache } from './response-cache.ts';
 import type { CachedReport, CacheUse, ResponseCacheOptions } from './response-cache.ts';
 
@@ -152,7 +153,12 @@ describe('the key of an entry', () => {
   const use: CacheUse = {
     profile,
     route: readAttemptReport,
-    request: { principal, path: { attemptId: 'attempt-1' }, query: { view: 'summary' } },
+    request: {
+      principal,
+      path: { attemptId: 'attempt-1' },
+      query: { view: 'summary' },
+      proved: wholeRelease.proved,
+    },
   };
   const withPrincipal = (claims: Partial<typeof principal>): CacheUse => ({
     ...use,
@@ -178,6 +184,7 @@ describe('the key of an entry', () => {
     ['id by its case alone', { ...use, request: { ...use.request, path: { attemptId: 'Attempt-1' } } }],
     ['view', { ...use, request: { ...use.request, query: { view: 'evidence' } } }],
     ['query', { ...use, request: { ...use.request, query: {} } }],
+    ['proof of the release', { ...use, request: { ...use.request, proved: new Set(['C', 'D']) } }],
   ])('is another one for another %s [RP-337]', (_, other) => {
     expect(cache.keyOf(other)).not.toBe(cache.keyOf(use));
   });

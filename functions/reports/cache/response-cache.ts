@@ -36,7 +36,7 @@ export interface CacheUse {
   readonly profile: ServiceProfile;
   readonly route: Route;
   /** Path and query as the route's schemas have read them: ids decoded, defaults filled in. */
-  readonly request: Pick<OperationRequest, 'principal' | 'path' | 'query'>;
+  readonly request: Pick<OperationRequest, 'principal' | 'path' | 'query' | 'proved'>;
 }
 
 /** Answers in the memory of one container [RP-336]. An entry only says what was true: who uses it has to confirm its validators. */
@@ -104,6 +104,8 @@ export function createResponseCache({
             template: route.path,
             path: request.path,
             query: request.query,
+            // What an answer may show hangs on the release too [RP-026].
+            proved: [...request.proved].toSorted(),
           }),
         )
         .digest('base64url'),

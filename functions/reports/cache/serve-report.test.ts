@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Moment } from '#functions/reports/composition/facts.ts';
 import { sourceProblem } from '#functions/reports/sources/problems.ts';
+import type { Provable } from '#shared/contract/gates.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { failedGate, page } from '#shared/contract/reports/examples.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
@@ -21,6 +22,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
 import { principalWith } from '#test/support/principal.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { createResponseCache } from './response-cache.ts';
 import { serveReport } from './serve-report.ts';
 import type { Compose, ReportRequest, ReportServing } from './serve-report.ts';
@@ -117,6 +119,7 @@ function setup(facts: Record<string, Fact> = threeFacts(), tick = 1) {
       principal: teacher,
       path: { attemptId: failedGate.attemptId },
       query: { view: 'summary' },
+      proved: wholeRelease.proved,
       ...change,
     };
     conditions.length = 0;
@@ -370,6 +373,7 @@ describe('an answer is given to nobody else', () => {
     ['claim', { principal: { ...teacher, classSourcedIds: ['class-1'] } }],
     ['tenant', { principal: { ...teacher, tenantId: 'tenant-b' } }],
     ['query', { query: { view: 'evidence' } }],
+    ['proof of the release', { proved: new Set<Provable>(['C', 'D']) }],
     ['path', { path: { attemptId: failedGate.attemptId.toUpperCase() } }],
   ])('nor for another %s [RP-337]', async (_, change) => {
     const { ask, conditions } = setup();
@@ -467,6 +471,7 @@ describe('an answer is not kept', () => {
       principal: teacher,
       path: { attemptId: failedGate.attemptId },
       query: { view: 'summary' },
+      proved: wholeRelease.proved,
     };
     const answer = await serveReport(
       warm,

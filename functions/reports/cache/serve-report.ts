@@ -28,7 +28,7 @@ export interface ReportServing {
 /** One request for a report, with the platform of its verified tenant. */
 export interface ReportRequest<R extends Route> extends OpenedPlatform {
   readonly route: R;
-  readonly request: Correlated & Pick<OperationRequest, 'principal' | 'path' | 'query'>;
+  readonly request: Correlated & Pick<OperationRequest, 'principal' | 'path' | 'query' | 'proved'>;
 }
 
 /** What of a request stands in its answer. */

@@ -3,6 +3,7 @@ import type { DiagnosticDetail } from '#shared/contract/reports/attempt-report.t
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import type { Released } from './facts.ts';
 import { incomplete } from './incomplete.ts';
 import { known } from './known.ts';
 import type { HeaderFacts, ReportKind } from './report-kind.ts';
@@ -13,12 +14,23 @@ export const adaptiveDiagnostic: ReportKind = {
   diagnostic: composeDiagnostic,
 };
 
-/** What Results measured, counted by QTI; the external scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108]. */
+/**
+ * What Results measured, counted by QTI; the external scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108]. As long
+ * as the mastery engine is not proved with production learners, none is shown [RP-026].
+ */
 function composeDiagnostic({
   record: { diagnostic: settled },
   criteria,
   administeredItemCount,
-}: HeaderFacts): Result<DiagnosticDetail, Problem> {
+  proved,
+}: HeaderFacts & Released): Result<DiagnosticDetail, Problem> {
+  if (!proved.has('mastery_engine_production_learner'))
+    return err(
+      incomplete(
+        'mastery_engine',
+        'Evidence of the mastery engine from production learners is not there yet.',
+      ),
+    );
   if (settled === null)
     return err(incomplete('results', 'Results holds no diagnostic of the adaptive attempt.'));
   if (administeredItemCount < 1)

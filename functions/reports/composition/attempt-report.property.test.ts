@@ -8,17 +8,17 @@ import { settledRecord } from '#shared/platform/owners/results.ts';
 import { attemptFacts, frozen, moment } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
-import type { AttemptFacts } from './facts.ts';
+import type { ReportFacts } from './facts.ts';
 
 /** Facts that belong together make a report, and are only read. */
-function composed(facts: AttemptFacts): ComposedAttempt {
+function composed(facts: ReportFacts): ComposedAttempt {
   const result = composeAttemptReport(frozen(facts));
   expect(result).toMatchObject({ ok: true });
   if (!result.ok) throw new Error(result.error.detail);
   return result.value;
 }
 
-function whole(facts: AttemptFacts): AttemptReport {
+function whole(facts: ReportFacts): AttemptReport {
   return projectAttemptReport(composed(facts), 'evidence', moment);
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { provable } from '#shared/contract/gates.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
@@ -8,16 +9,16 @@ import { problem } from '#shared/problems/registry.ts';
 import { anExampleOf, attemptFacts, frozen, kinds, moment } from '#test/support/report-facts.ts';
 import type { Kind } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
-import type { AttemptFacts } from './facts.ts';
+import type { ReportFacts } from './facts.ts';
 
 /** An attempt of a kind without a gap, whose one gate decision is a pass. */
-function settledAttempt(kind: Kind): AttemptFacts {
+function settledAttempt(kind: Kind): ReportFacts {
   const facts = anExampleOf(attemptFacts(fc.constant(kind)));
   return { ...decide(facts, {}), enrichments: [] };
 }
 
 /** Lets Results decide a pass under criteria that Content holds too, or what `gate` says otherwise. */
-function decide(facts: AttemptFacts, gate: Partial<SettledGate>): AttemptFacts {
+function decide(facts: ReportFacts, gate: Partial<SettledGate>): ReportFacts {
   const { value: record } = facts.record;
   for (const row of record.mastery) row.state = 'mastered';
   facts.criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
@@ -33,7 +34,7 @@ function decide(facts: AttemptFacts, gate: Partial<SettledGate>): AttemptFacts {
   return facts;
 }
 
-function report(facts: AttemptFacts, view: 'summary' | 'standards' | 'evidence' = 'evidence'): unknown {
+function report(facts: ReportFacts, view: 'summary' | 'standards' | 'evidence' = 'evidence'): unknown {
   const composed = composeAttemptReport(facts);
   return composed.ok ? projectAttemptReport(composed.value, view, moment) : composed.error;
 }
@@ -154,12 +155,12 @@ interface Defect {
   readonly owner: SourceService;
   /** Kinds of which it is a defect. Default: all. */
   readonly of?: readonly Kind[];
-  readonly spoil: (facts: AttemptFacts) => AttemptFacts | undefined;
+  readonly spoil: (facts: ReportFacts) => ReportFacts | undefined;
 }
 
 /** A defect in what Results settled on the first mastery row. */
 function row(
-  spoil: (row: SettledMastery, facts: AttemptFacts) => void,
+  spoil: (row: SettledMastery, facts: ReportFacts) => void,
   owner: SourceService = 'results',
 ): Defect {
   return {
@@ -192,10 +193,7 @@ function score(settled: { value: number; minimum?: number; maximum?: number; uni
   };
 }
 
-function notCurrent(
-  receipt: (facts: AttemptFacts) => AttemptFacts['candidate'],
-  owner: SourceService,
-): Defect {
+function notCurrent(receipt: (facts: ReportFacts) => ReportFacts['candidate'], owner: SourceService): Defect {
   return {
     owner,
     spoil(facts) {
@@ -363,6 +361,28 @@ const defects: Record<string, Defect> = {
     ];
   }, 'qti'),
 };
+
+describe('an adaptive diagnostic', () => {
+  const unproved = new Set(provable.filter((name) => name !== 'mastery_engine_production_learner'));
+
+  it('is not shown before the mastery engine is proved with production learners: 503 that names it [RP-026]', () => {
+    const facts = settledAttempt('adaptive_diagnostic');
+    expect(report(facts)).toMatchObject({ testKind: 'adaptive_diagnostic' });
+    expect(report({ ...facts, proved: unproved })).toMatchObject({
+      status: 503,
+      code: 'dependency-incomplete',
+      dependency: 'mastery_engine',
+      retryable: true,
+    });
+  });
+
+  it('is the only kind that waits for that [RP-026]', () => {
+    for (const kind of kinds.filter((other) => other !== 'adaptive_diagnostic'))
+      expect(composeAttemptReport({ ...settledAttempt(kind), proved: unproved }), kind).toMatchObject({
+        ok: true,
+      });
+  });
+});
 
 describe('a single defect of the owners’ facts', () => {
   it.each(Object.entries(defects))(

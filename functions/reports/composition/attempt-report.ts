@@ -11,7 +11,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { AttemptFacts, Moment } from './facts.ts';
+import type { AttemptFacts, Moment, ReportFacts } from './facts.ts';
 import { composeHeader } from './header.ts';
 import type { ComposedHeader } from './header.ts';
 import { incomplete, requireCurrent } from './incomplete.ts';
@@ -44,8 +44,8 @@ export interface ComposedAttempt {
  * Composes the report of an attempt whose owners agree on its versions (`disagreement`). Every fact is an owner's own; a required one that
  * is absent, not current or contradicts itself is a 503 naming the owner, never a report with less [RP-001, RP-028].
  */
-export function composeAttemptReport(facts: AttemptFacts): Result<ComposedAttempt, Problem> {
-  const { evidence, record, criteria, candidate, framework, enrichments } = facts;
+export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt, Problem> {
+  const { evidence, record, criteria, candidate, framework, enrichments, proved } = facts;
   const required = [evidence.receipt, record.receipt, criteria.receipt, candidate, framework.receipt];
   const unfit = requireCurrent(required) ?? checkScored(facts) ?? checkFramework(facts);
   if (unfit !== undefined) return err(unfit);
@@ -54,6 +54,7 @@ export function composeAttemptReport(facts: AttemptFacts): Result<ComposedAttemp
     record: record.value,
     criteria: criteria.value,
     administeredItemCount: evidence.value.administeredItemCount,
+    proved,
   });
   if (!header.ok) return header;
   const mastery = composeMastery(record.value.mastery, evidence.value.outcomes, framework.value);

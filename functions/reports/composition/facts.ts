@@ -1,3 +1,4 @@
+import type { Provable } from '#shared/contract/gates.ts';
 import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { FormEquivalence, Rollup } from '#shared/platform/owners/analytics.ts';
@@ -27,7 +28,7 @@ export interface Enrichment {
   readonly problem?: Problem;
 }
 
-/** What one attempt's report is composed of. */
+/** What the owners say of one attempt. */
 export interface AttemptFacts {
   readonly evidence: Observed<AttemptEvidence>;
   readonly record: Observed<SettledRecord>;
@@ -37,6 +38,15 @@ export interface AttemptFacts {
   readonly framework: Observed<Framework>;
   readonly enrichments: readonly Enrichment[];
 }
+
+/** What is no fact of an owner, and yet decides what may be shown. */
+export interface Released {
+  /** What the release proves. */
+  readonly proved: ReadonlySet<Provable>;
+}
+
+/** What a whole report of one attempt is composed of. */
+export interface ReportFacts extends AttemptFacts, Released {}
 
 /** What readiness is decided on. */
 export interface ReadinessFacts {

@@ -8,6 +8,7 @@ import { formative } from './formative.ts';
 import { incomplete } from './incomplete.ts';
 import { known } from './known.ts';
 import { masteryGate } from './mastery-gate.ts';
+import type { Released } from './facts.ts';
 import type { HeaderFacts, ReportKind } from './report-kind.ts';
 import { composeScore } from './score.ts';
 import { unknownKind } from './unknown-kind.ts';
@@ -26,7 +27,7 @@ export type ComposedHeader = Pick<AttemptReport, 'testKind' | 'status' | 'score'
 export function settledKind({
   record,
   criteria,
-}: Omit<HeaderFacts, 'administeredItemCount'>): Result<TestKind, Problem> {
+}: Pick<HeaderFacts, 'record' | 'criteria'>): Result<TestKind, Problem> {
   if (!record.settled)
     return err(incomplete('results', 'Results has not settled the record of the attempt.'));
   if (record.testKind !== criteria.testKind)
@@ -35,7 +36,7 @@ export function settledKind({
 }
 
 /** Score, gate and diagnostic as the attempt's kind supports them. */
-export function composeHeader(facts: HeaderFacts): Result<ComposedHeader, Problem> {
+export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Problem> {
   const settled = settledKind(facts);
   if (!settled.ok) return settled;
   const kind = reportKinds[settled.value];

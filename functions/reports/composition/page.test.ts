@@ -66,6 +66,14 @@ describe('a row of a candidate’s page', () => {
     );
   });
 
+  it('is a 503 for an adaptive diagnostic while nothing proves the mastery engine with production learners [RP-026]', () => {
+    const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('adaptive_diagnostic'))));
+    expect(composePageRow(row, context, moment)).toMatchObject({ ok: true });
+    expect(composePageRow(row, { ...context, proved: new Set(['C', 'D']) }, moment)).toMatchObject(
+      incomplete('mastery_engine'),
+    );
+  });
+
   it('is a 503 of a scored attempt whose record is absent or not settled [RP-028, RP-062]', () => {
     const { row, context } = rowOf(anExampleOf(attemptFacts()));
     expect(composePageRow({ ...row, record: null }, context, moment)).toMatchObject(incomplete('results'));

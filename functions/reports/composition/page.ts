@@ -8,7 +8,7 @@ import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/re
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { projectAttemptReport } from './attempt-report.ts';
-import type { IndexRow, Moment, Observed } from './facts.ts';
+import type { IndexRow, Moment, Observed, Released } from './facts.ts';
 import { composeHeader } from './header.ts';
 import { incomplete, requireCurrent } from './incomplete.ts';
 import { disagreement } from './versions.ts';
@@ -102,7 +102,7 @@ export function isScored({ attemptStatus }: IndexRow): boolean {
 }
 
 /** What the rows of a page are composed with. */
-export interface PageContext {
+export interface PageContext extends Released {
   readonly candidateSourcedId: string;
   readonly filters: PageFilters;
   /** The receipt of the read that gave the row. */
@@ -122,7 +122,7 @@ export function composePageRow(
   moment: Moment,
 ): Result<AttemptReport, Problem> {
   const { record, administeredItemCount, contentTestSpecVersion } = row;
-  const { candidate, criteria } = context;
+  const { candidate, criteria, proved } = context;
   if (record === null) return err(incomplete('results', 'Results holds no record of a scored attempt.'));
   if (!isOf(record, row, context)) return err(foreign());
   if (compareInstants(record.modifiedAt, row.modifiedAt) !== 0)
@@ -140,7 +140,7 @@ export function composePageRow(
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
 
-  const header = composeHeader({ record, criteria: criteria.value, administeredItemCount });
+  const header = composeHeader({ record, criteria: criteria.value, administeredItemCount, proved });
   if (!header.ok) return header;
   if (!matches(header.value, context.filters))
     return err(

@@ -3,6 +3,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { RecordHeader } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import type { Released } from './facts.ts';
 
 /** What is known of an attempt without its mastery rows: all that a summary shows. */
 export interface HeaderFacts {
@@ -15,5 +16,5 @@ export interface HeaderFacts {
 /** What a test kind can support. A section that it cannot is null, whatever an owner holds [RP-009]. */
 export interface ReportKind {
   readonly gate: (facts: HeaderFacts) => Result<GateDecision | null, Problem>;
-  readonly diagnostic: (facts: HeaderFacts) => Result<DiagnosticDetail | null, Problem>;
+  readonly diagnostic: (facts: HeaderFacts & Released) => Result<DiagnosticDetail | null, Problem>;
 }

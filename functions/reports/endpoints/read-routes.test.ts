@@ -12,6 +12,7 @@ import { secret } from '#shared/platform/transport/secret.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { principalWith } from '#test/support/principal.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, ScriptedOwners } from '#test/support/scripted-owners.ts';
 import type { ListCandidateReportsDependencies } from './list-candidate-reports/operation.ts';
@@ -76,6 +77,7 @@ function asking<R extends Route>(
       query: { ...defaults, ...query },
       body: undefined,
       ifMatch: undefined,
+      proved: wholeRelease.proved,
       receivedAt: NOW,
       deadline: NOW + 10_000,
       log: () => undefined,

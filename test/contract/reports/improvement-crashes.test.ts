@@ -126,14 +126,23 @@ describe('AWS', () => {
     ['takes no message', () => stack.awsFaults.unavailable('sqs', ALWAYS), '500 internal-error'],
     ['throttles messages', () => stack.awsFaults.throttle('SendMessage', ALWAYS), '500 internal-error'],
     ['throttles writes', () => stack.awsFaults.throttle('PutItem', ALWAYS), '500 internal-error'],
-    ['throttles reads', () => stack.awsFaults.throttle('GetItem', ALWAYS), '500 internal-error'],
+    [
+      // The release is read before anything else.
+      'throttles reads',
+      () => stack.awsFaults.throttle('GetItem', ALWAYS),
+      '503 dependency-unavailable unknown',
+    ],
     ['throttles queries', () => stack.awsFaults.throttle('Query', ALWAYS), '500 internal-error'],
     [
       'throttles transactions',
       () => stack.awsFaults.throttle('TransactWriteItems', ALWAYS),
       '500 internal-error',
     ],
-    ['has no tables', () => stack.awsFaults.unavailable('dynamodb', ALWAYS), '500 internal-error'],
+    [
+      'has no tables',
+      () => stack.awsFaults.unavailable('dynamodb', ALWAYS),
+      '503 dependency-unavailable unknown',
+    ],
     ['opens no key', () => stack.awsFaults.unavailable('kms', ALWAYS), '500 internal-error'],
     [
       'shows no service profile',
@@ -169,6 +178,8 @@ describe('AWS', () => {
 
   it('does not show a run just now: a retryable problem, and then the run [RP-266]', async () => {
     const { run } = await request().succeed();
+    // Its container knows the release from now on.
+    expect(reportsAnswerOf(await readRun(runs.caller, run.improvementRunId))).toBe('200');
     stack.awsFaults.unavailable('dynamodb', ALWAYS);
     const reply = await readRun(runs.caller, run.improvementRunId);
     stack.awsFaults.reset();

@@ -171,12 +171,16 @@ describe.each(subjects)('$route.operationId', (subject) => {
     await stack.faultsStruck();
   });
 
-  it('asks nobody for what its owner has no time for: a table that cannot be read is 500, and goes on afterwards [RP-324]', async () => {
-    await stack.killWorkers(route.operationId);
-    stack.awsFaults.unavailable('dynamodb', ALWAYS);
-    const { result, calls } = await callsDuring(stack, () => reads.send(somebody()));
-    expect([reportsAnswerOf(result), calls]).toEqual(['500 internal-error', []]);
-    stack.awsFaults.reset();
+  it('asks nobody for what its owner has no time for: a table that cannot be read is 500, a release that cannot be read 503, and it goes on afterwards [RP-324]', async () => {
+    // Once in a container that knows the release, once in one that does not.
+    expect(await reads.ask(somebody())).toBe('200');
+    for (const expected of ['500 internal-error', '503 dependency-unavailable unknown']) {
+      stack.awsFaults.unavailable('dynamodb', ALWAYS);
+      const { result, calls } = await callsDuring(stack, () => reads.send(somebody()));
+      expect([reportsAnswerOf(result), calls]).toEqual([expected, []]);
+      stack.awsFaults.reset();
+      await stack.killWorkers(route.operationId);
+    }
     expect(await reads.ask(somebody())).toBe('200');
   });
 

@@ -5,13 +5,18 @@ import { openAnalysisPolicies } from '#shared/aws/open-analysis-policies.ts';
 import { openServiceProfiles } from '#shared/aws/open-service-profiles.ts';
 import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
+import { lambdaRelease } from '#shared/http/lambda-release.ts';
 import { processSurroundings } from '#shared/http/surroundings.ts';
 import { platformConnection } from '#shared/platform/connect.ts';
 import type { RunDependencies } from '#functions/reports/improvement/run/work-run.ts';
 import { createMessageFunction } from './take-messages.ts';
 
+const surroundings = processSurroundings();
+
 /** Works on the improvement run that a message of the queue names, with the real dependencies. */
-export const handler = createMessageFunction(runDependencies, processSurroundings());
+export const handler = createMessageFunction(runDependencies, surroundings, () =>
+  lambdaRelease(surroundings),
+);
 
 function runDependencies(): RunDependencies {
   const { STAGE, IMPROVEMENT_TABLE, IMPROVEMENT_QUEUE_URL, RECEIPTS_BUCKET, RECORDS_TABLE } = readEnvironment(

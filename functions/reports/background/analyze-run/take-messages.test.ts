@@ -3,8 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
+import { closed } from '#shared/release/release-state.ts';
+import type { WatchedRelease } from '#shared/release/watch-release.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
 import type { ImprovementWorld } from '#test/support/improvement.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { createMessageFunction } from './take-messages.ts';
 import type { MessageFunction } from './take-messages.ts';
 
@@ -16,7 +19,9 @@ let lines: string[];
 let take: MessageFunction;
 let remaining: number;
 let binds: number;
+let watched: WatchedRelease;
 beforeEach(async () => {
+  watched = { state: wholeRelease };
   world = openImprovementWorld([improved]);
   key = await world.create('run_1', improved.pins);
   lines = [];
@@ -28,6 +33,7 @@ beforeEach(async () => {
       return world.dependencies;
     },
     { environment: {}, now: () => world.now, write: (line) => lines.push(line) },
+    () => () => Promise.resolve(watched),
   );
 });
 
@@ -170,11 +176,11 @@ describe('a defect', () => {
   });
 
   it('in the function’s environment is named, and looked at again with the next message', async () => {
-    const broken = createMessageFunction(() => readEnvironment(['IMPROVEMENT_TABLE'], {}) as never, {
-      environment: {},
-      now: () => world.now,
-      write: (line) => lines.push(line),
-    });
+    const broken = createMessageFunction(
+      () => readEnvironment(['IMPROVEMENT_TABLE'], {}) as never,
+      { environment: {}, now: () => world.now, write: (line) => lines.push(line) },
+      () => () => Promise.resolve(watched),
+    );
     for (let times = 1; times <= 2; times += 1) {
       await expect(broken(eventOf(writeRunMessage(key)), context)).rejects.toThrow();
       expect(logged().slice(-2)).toMatchObject([
@@ -182,6 +188,33 @@ describe('a defect', () => {
         { code: 'BACKGROUND_WORK_BROKEN' },
       ]);
     }
+  });
+});
+
+describe('while a gate is withdrawn', () => {
+  it.each<[string, WatchedRelease, object]>([
+    [
+      'F',
+      { state: { ...wholeRelease, open: new Set(['A', 'B', 'C', 'D']) } },
+      { code: 'RELEASE_WITHDRAWN', level: 'info', missing: ['F'] },
+    ],
+    [
+      'everything, since nothing is proved',
+      { state: closed, fault: 'expired' },
+      { code: 'RELEASE_UNPROVED', level: 'error', reason: 'expired' },
+    ],
+  ])('(%s) every message stays in its queue, and its run as it was', async (_, release, line) => {
+    watched = release;
+    const before = await world.store.readRun(key);
+    expect(await take(eventOf(writeRunMessage(key), 'no message'), context)).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'message-0' }, { itemIdentifier: 'message-1' }],
+    });
+    expect(await world.store.readRun(key)).toStrictEqual(before);
+    expect([world.calls, world.sent, binds]).toEqual([[], [], 0]);
+    expect(logged()).toMatchObject([line]);
+    watched = { state: wholeRelease };
+    expect(await take(eventOf(writeRunMessage(key)), context)).toEqual({ batchItemFailures: [] });
+    expect((await world.store.readRun(key))?.state).toBe('completed_with_omissions');
   });
 });
 

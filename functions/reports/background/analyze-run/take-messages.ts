@@ -4,9 +4,11 @@ import type { LogSurroundings } from '#functions/reports/background/open-log.ts'
 import { workRun } from '#functions/reports/improvement/run/work-run.ts';
 import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/run/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
+import { releaseFor } from '#shared/http/check-release.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
+import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 /** A function that an SQS queue calls; messages that it does not name as failures are done. */
 export type MessageFunction = (
@@ -18,16 +20,30 @@ export type MessageFunction = (
  * Works on the runs that messages name. A message fails, and comes again until it is a dead letter, when an owner gives no answer or nothing
  * could be done in time; one that names no run in the agreed form fails whenever it comes. A run that does not exist is done. A defect ends
  * the invocation with an error, so that it counts as one: the queue brings one message at a time.
+ *
+ * While a gate is withdrawn, nothing is looked at and every message fails: it stays in its queue and comes again, and a run whose message has
+ * become a dead letter by then is sent on by the sweeper.
  * @param bind the dependencies; called once a container
+ * @param watch the release; called once a container
  */
 export function createMessageFunction(
   bind: () => RunDependencies,
   surroundings: LogSurroundings,
+  watch: () => ReleaseWatch,
 ): MessageFunction {
   let bound: RunDependencies | undefined;
+  let release: ReleaseWatch | undefined;
   return async ({ Records: records }, context) => {
     const { now } = surroundings;
     const log = openLog(analyzeRun, context, surroundings);
+    try {
+      release ??= watch();
+      if ((await releaseFor(analyzeRun, release, log)) === undefined)
+        return { batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    } catch (error) {
+      logBroken(log, error);
+      throw new BackgroundWorkBroken();
+    }
     const failed: string[] = [];
     for (const { messageId, body, attributes } of records) {
       const received = Number(attributes.ApproximateReceiveCount);

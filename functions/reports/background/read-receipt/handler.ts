@@ -4,20 +4,24 @@ import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import { readEnvironment, variablesOfBackground } from '#shared/http/environment.ts';
 import { streamedFunction } from '#shared/http/lambda-function.ts';
+import { lambdaRelease } from '#shared/http/lambda-release.ts';
 import { processSurroundings } from '#shared/http/surroundings.ts';
 import { createReceiptFunction } from './operation.ts';
+import type { ReceiptDependencies } from './operation.ts';
 
 const surroundings = processSurroundings();
 
 export const handler = streamedFunction(
-  createReceiptFunction(surroundings, () => {
-    const { STAGE, SETTINGS_TABLE, RECEIPTS_BUCKET } = readEnvironment(
-      [...variablesOfBackground(readReceipt)],
-      surroundings.environment,
-    );
-    return {
-      keys: openKeyRing(STAGE, SETTINGS_TABLE, ['receipt-link'], surroundings.now),
-      store: createReceiptBucket(s3(), RECEIPTS_BUCKET),
-    };
-  }),
+  createReceiptFunction(surroundings, receiptDependencies, () => lambdaRelease(surroundings)),
 );
+
+function receiptDependencies(): ReceiptDependencies {
+  const { STAGE, SETTINGS_TABLE, RECEIPTS_BUCKET } = readEnvironment(
+    [...variablesOfBackground(readReceipt)],
+    surroundings.environment,
+  );
+  return {
+    keys: openKeyRing(STAGE, SETTINGS_TABLE, ['receipt-link'], surroundings.now),
+    store: createReceiptBucket(s3(), RECEIPTS_BUCKET),
+  };
+}

@@ -2,12 +2,15 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
+import type { Gate } from '#shared/contract/gates.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { EnvironmentError } from '#shared/http/environment.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { createReceiptFunction } from './operation.ts';
 import type { ReceiptDependencies } from './operation.ts';
 
@@ -76,6 +79,7 @@ function eventOf(
 async function answerTo(
   event: APIGatewayProxyEvent,
   bind: () => ReceiptDependencies = () => ({ keys, store: bucket }),
+  state: ReleaseState = wholeRelease,
 ): Promise<PipelineAnswer<Uint8Array>> {
   const pipeline = createReceiptFunction(
     {
@@ -87,6 +91,7 @@ async function answerTo(
       write: (line) => lines.push(line),
     },
     bind,
+    () => () => Promise.resolve({ state }),
   );
   return pipeline(event, {
     awsRequestId: randomUUID(),
@@ -213,6 +218,22 @@ describe('the function of receipts', () => {
     expect(answer.statusCode).toBe(500);
     expect(reportsProblem.parse(JSON.parse(textOf(answer))).type).toMatch(/\/internal-error$/);
     expect(lines.join('')).toMatch(/REQUEST_FAILED|ENVIRONMENT_INVALID/);
+  });
+
+  it('answers nobody while a gate is withdrawn, and looks at nothing', async () => {
+    const unasked = (): never => {
+      throw new Error('must not be bound');
+    };
+    const state = { ...wholeRelease, open: new Set<Gate>(['A', 'B', 'C', 'D']) };
+    for (const event of [eventOf(await linkTo()), eventOf({ sha256: 'x', query: {} })]) {
+      const answer = await answerTo(event, unasked, state);
+      expect(answer.statusCode).toBe(503);
+      expect(reportsProblem.parse(JSON.parse(textOf(answer)))).toMatchObject({
+        type: 'https://docs.example/problems/dependency-unavailable',
+        retryable: true,
+      });
+    }
+    expect(lines.join('')).toMatch(/"code":"RELEASE_WITHDRAWN"[^}]*"missing":\["F"\]/);
   });
 
   it('logs that it was asked and what came of it, and nothing of a link', async () => {

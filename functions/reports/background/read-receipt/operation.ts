@@ -3,6 +3,7 @@ import { openReceiptLink } from '#functions/reports/receipts/link.ts';
 import type { LinkParts } from '#functions/reports/receipts/link.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
+import { checkRelease } from '#shared/http/check-release.ts';
 import { acceptsGzip } from '#shared/http/content-coding.ts';
 import type { Exchange } from '#shared/http/exchange.ts';
 import { createFrame } from '#shared/http/frame.ts';
@@ -15,6 +16,7 @@ import { readQuery } from '#shared/http/syntax/parameters.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { problem } from '#shared/problems/registry.ts';
+import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 export interface ReceiptDependencies {
   readonly keys: KeyRing;
@@ -24,19 +26,21 @@ export interface ReceiptDependencies {
 /**
  * GET `{receipts_url}/<sha256>?expires=…&signature=…`, without a token: the bytes of the bundle that the link was made for, as a download.
  * Whatever is wrong with a request is one 404, the same for everything, and the bucket is asked by nobody without an unexpired link; an
- * outage of keys or bucket is a 500.
+ * outage of keys or bucket is a 500. While a gate is withdrawn it is a 503, to whoever asks for whatever.
  * @param bind runs once a container, at its first request; a failure is not kept
+ * @param watch the release; runs once a container
  */
 export function createReceiptFunction(
   surroundings: Surroundings,
   bind: () => ReceiptDependencies,
+  watch: () => ReleaseWatch,
 ): Pipeline<Uint8Array> {
   const bound = once(bind);
   const { service, operationId } = readReceipt;
   return createFrame(
     { service, operationId, method: 'GET', transfer: 'stream' },
     surroundings,
-    [],
+    [checkRelease(readReceipt, watch)],
     async (exchange, event) => answer(await bound(), exchange, event),
   );
 }

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Gate } from '#shared/contract/gates.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
+import type { WatchedRelease } from '#shared/release/watch-release.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
 import type { ImprovementWorld } from '#test/support/improvement.ts';
 import {
@@ -13,7 +15,9 @@ import {
   sweepRuns,
 } from './sweep-runs.ts';
 import type { Sweep } from './sweep-runs.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { createSweepFunction } from './take-sweep.ts';
+import type { ScheduledFunction } from './take-sweep.ts';
 
 const improved = runOf();
 const CREATED = Date.parse('2026-03-02T10:00:00Z');
@@ -236,6 +240,21 @@ describe('a sweep', () => {
     expect(await world.store.readRun(key)).toMatchObject({ sweeps: 0, touchedAt: CREATED });
   });
 
+  it('does not count a message that a worker has taken before it was counted: a parked run would wait for it in vain', async () => {
+    const { store, dependencies } = world;
+    const at = CREATED + UNTOUCHED_MS;
+    world.now = at;
+    await sweepRuns({
+      ...dependencies,
+      queue: { send: (run) => store.beginRun(run, 0, at) },
+      isTime: () => true,
+      random: () => 0,
+      onBroken: () => undefined,
+      onFailed: () => undefined,
+    });
+    expect(await store.readRun(key)).toMatchObject({ touchedAt: at, sweeps: 0 });
+  });
+
   it('that fails a run which has just ended leaves it as it is [RP-155]', async () => {
     const { store } = world;
     const completedAt = CREATED + 5;
@@ -269,6 +288,12 @@ describe('the function', () => {
     now: () => world.now,
     write: (line: string) => lines.push(line),
   });
+  const sweepFunction = (watched: WatchedRelease = { state: wholeRelease }): ScheduledFunction =>
+    createSweepFunction(
+      () => world.dependencies,
+      surroundings(),
+      () => () => Promise.resolve(watched),
+    );
   const codes = (): unknown[] => lines.map((line) => (JSON.parse(line) as { code: unknown }).code);
   beforeEach(() => {
     lines.length = 0;
@@ -276,7 +301,7 @@ describe('the function', () => {
   });
 
   it('sweeps and says how much, without an id of anybody', async () => {
-    await createSweepFunction(() => world.dependencies, surroundings())({}, context);
+    await sweepFunction()({}, context);
     expect(world.sent).toEqual([key]);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { code: 'IMPROVEMENT_RUNS_SWEPT', open: 1, sent: 1, failed: 0, broken: 0 },
@@ -284,9 +309,22 @@ describe('the function', () => {
     expect(lines.join('')).not.toContain(key.tenantId);
   });
 
+  it('does nothing while a gate is withdrawn: whatever was due is due when it is open again', async () => {
+    world.now = CREATED + MAX_AGE_MS;
+    const state = { ...wholeRelease, open: new Set<Gate>(['F']) };
+    await sweepFunction({ state })({}, context);
+    expect(world.sent).toEqual([]);
+    expect((await world.store.readRun(key))?.state).toBe('queued');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { code: 'RELEASE_WITHDRAWN', missing: ['D'] },
+    ]);
+    await sweepFunction()({}, context);
+    expect((await world.store.readRun(key))?.state).toBe('failed');
+  });
+
   it('begins on no run when it is about to be stopped', async () => {
     const late = { ...context, getRemainingTimeInMillis: () => 9_999 };
-    await createSweepFunction(() => world.dependencies, surroundings())({}, late);
+    await sweepFunction()({}, late);
     expect(world.sent).toEqual([]);
   });
 
@@ -294,13 +332,13 @@ describe('the function', () => {
     'ends with an error that quotes nothing when the table fails at %s',
     async (operation) => {
       world.store.fail(new Error('quotes tenant-a'), operation);
-      const sweeping = createSweepFunction(() => world.dependencies, surroundings())({}, context);
+      const sweeping = sweepFunction()({}, context);
       await expect(sweeping).rejects.toThrow(/BACKGROUND_WORK_BROKEN says where/);
       expect(codes()).toContain('BACKGROUND_WORK_BROKEN');
       expect(lines.join('')).not.toContain('tenant-a');
       world.store.fail(undefined);
       world.now += UNTOUCHED_MS;
-      await createSweepFunction(() => world.dependencies, surroundings())({}, context);
+      await sweepFunction()({}, context);
       expect(world.sent).toContainEqual(key);
     },
   );

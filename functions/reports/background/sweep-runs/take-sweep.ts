@@ -2,6 +2,8 @@ import type { Context } from 'aws-lambda';
 import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
 import type { LogSurroundings } from '#functions/reports/background/open-log.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
+import { releaseFor } from '#shared/http/check-release.ts';
+import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { sweepRuns } from './sweep-runs.ts';
 import type { SweepDependencies } from './sweep-runs.ts';
 
@@ -15,14 +17,18 @@ export type ScheduledFunction = (
 const LEAST_STEP_MS = 10_000;
 
 /**
- * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done.
+ * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done. While a gate
+ * is withdrawn, nothing is sent on and nothing is given up.
  * @param bind the stores; called once a container
+ * @param watch the release; called once a container
  */
 export function createSweepFunction(
   bind: () => Pick<SweepDependencies, 'store' | 'queue'>,
   surroundings: LogSurroundings,
+  watch: () => ReleaseWatch,
 ): ScheduledFunction {
   let bound: ReturnType<typeof bind> | undefined;
+  let release: ReleaseWatch | undefined;
   return async (_event, context) => {
     const { now } = surroundings;
     const log = openLog(row, context, surroundings);
@@ -30,6 +36,8 @@ export function createSweepFunction(
     const endsAt = startedAt + context.getRemainingTimeInMillis();
     let broken: number;
     try {
+      release ??= watch();
+      if ((await releaseFor(row, release, log)) === undefined) return;
       bound ??= bind();
       const sweep = await sweepRuns({
         ...bound,

@@ -6,6 +6,7 @@ import { ok } from '#shared/kernel/result.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { createMemoryImprovementStore } from '#test/support/improvement-store.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
+import { wholeRelease } from '#test/support/release.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import { analyzeAdministrationOperation } from './operation.ts';
 
@@ -76,6 +77,7 @@ const request = {
   query: {},
   body: undefined,
   ifMatch: undefined,
+  proved: wholeRelease.proved,
   receivedAt: NOW,
   deadline: NOW + 20_000,
   log: () => undefined,

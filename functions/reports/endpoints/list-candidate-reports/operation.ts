@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import type { Moment } from '#functions/reports/composition/facts.ts';
 import { composePageRow } from '#functions/reports/composition/page.ts';
-import type { PageFilters, RowPlace } from '#functions/reports/composition/page.ts';
+import type { PageContext, PageFilters, RowPlace } from '#functions/reports/composition/page.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
 import { readCandidatePage } from '#functions/reports/sources/candidate-page.ts';
@@ -51,7 +51,7 @@ export function listCandidateReportsOperation(
         after: after.value,
       });
       if (!facts.ok) return facts;
-      const data = composeRows(facts.value, { candidateSourcedId, filters }, moment);
+      const data = composeRows(facts.value, { candidateSourcedId, filters, proved: request.proved }, moment);
       if (!data.ok) return data;
       const { next, sources } = facts.value;
       const nextCursor = next === undefined ? null : await sealCursor(keys, use, next, request.receivedAt);
@@ -91,7 +91,7 @@ function cursorUse({ principal, path, query }: Request): CursorUse<keyof RowPlac
 
 function composeRows(
   { candidate, rows }: PageFacts,
-  about: { readonly candidateSourcedId: string; readonly filters: PageFilters },
+  about: Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'>,
   moment: Moment,
 ): Result<z.input<typeof attemptReport>[], Problem> {
   const data: z.input<typeof attemptReport>[] = [];

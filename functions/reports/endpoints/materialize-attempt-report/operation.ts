@@ -25,7 +25,7 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
     const opened = await openOwners(dependencies, request);
     if (!opened.ok) return opened;
     const { platform, frameworks } = opened.value;
-    const { principal, body } = request;
+    const { principal, body, proved } = request;
     return serveFreshReport(dependencies.serving, { route, request, platform }, async (reader, moment) => {
       const attempt = await readAdministeredAttempt(reader, principal, body);
       if (!attempt.ok) return attempt;
@@ -39,7 +39,7 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
         if (!facts.ok) return facts;
         const moved = checkReadBack(facts.value, body.administrationId, written.value);
         if (moved !== undefined) return err(moved);
-        const composed = composeAttemptReport(withReceipt(facts.value, administration));
+        const composed = composeAttemptReport({ ...withReceipt(facts.value, administration), proved });
         return composed.ok
           ? ok({ operationId, report: projectAttemptReport(composed.value, body.view, moment) })
           : composed;

@@ -17,7 +17,7 @@ export function readAttemptReportOperation(
     answerReport(dependencies, readAttemptReport, request, async ({ reader, frameworks }, moment) => {
       const facts = await readAttempt(reader, frameworks, request.principal, request.path.attemptId);
       if (!facts.ok) return facts;
-      const composed = composeAttemptReport(facts.value);
+      const composed = composeAttemptReport({ ...facts.value, proved: request.proved });
       return composed.ok ? ok(projectAttemptReport(composed.value, request.query.view, moment)) : composed;
     });
 }
