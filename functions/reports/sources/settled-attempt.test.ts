@@ -263,6 +263,48 @@ describe('an answer about something else than was asked', () => {
   });
 });
 
+describe('the join that gate C stands for', () => {
+  const without = (value: object, member: string): Scripted => ({
+    value: Object.fromEntries(Object.entries(value).filter(([name]) => name !== member)),
+  });
+
+  it.each([
+    'candidateSourcedId',
+    'administrationId',
+    'qtiSessionId',
+    'qtiTestId',
+    'outcomes',
+    'administeredItemCount',
+    'contentTestSpecId',
+    'contentTestSpecVersion',
+    'resultRecordId',
+    'resultRecordVersion',
+  ])(
+    'is none without the %s of the lookup: nothing is read in its place [RP-022, RP-027]',
+    async (member) => {
+      const read = await attempt({ readAttemptEvidence: without(sound.evidence, member) });
+      expect(said(read)).toBe('503 dependency-unavailable qti');
+      expect(read.owners.names()).toEqual(wave1);
+    },
+  );
+
+  it.each(['testKind', 'gate', 'diagnostic', 'mastery', 'score', 'candidateSourcedId', 'contentTestSpecId'])(
+    'is none without the %s that Results holds: the lookup alone is not enough [RP-022]',
+    async (member) => {
+      const read = await attempt({ readSettledRecord: without(sound.record, member) });
+      expect(said(read)).toBe('503 dependency-unavailable results');
+    },
+  );
+
+  it.each([
+    ['readSettledRecord', 'results'],
+    ['readReportCriteria', 'content'],
+  ] as const)('is none when what the lookup names is not there: %s [RP-022]', async (name, owner) => {
+    const read = await attempt({ [name]: { kind: 'not-found', status: 404 } });
+    expect(said(read)).toBe(`503 dependency-incomplete ${owner}`);
+  });
+});
+
 describe('an attempt that is not settled', () => {
   it.each([
     [{ resultRecordId: null, resultRecordVersion: null }, 'results'],
