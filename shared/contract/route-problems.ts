@@ -36,6 +36,7 @@ export function problemKeysOf(route: Route): readonly string[] {
       ...everywhere[route.service],
       ...(route.request.idempotencyKey ? [onReusedKey[route.service]] : []),
       ...(route.request.body === undefined ? [] : ['413 payload-too-large']),
+      ...(route.request.limit === undefined ? [] : [route.request.limit.problem]),
       ...route.problems,
     ]),
   ].sort();

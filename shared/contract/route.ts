@@ -40,6 +40,13 @@ export interface Route<
     /** Undefined: the route takes no body. */
     readonly body: Body;
     readonly maxBodyBytes: number;
+    /** A bound on what a body asks for that has a problem of its own, which comes before everything else that is wrong with it. */
+    readonly limit?: {
+      /** Key of the problem registry. */
+      readonly problem: '413 simulation-limit-exceeded';
+      /** @param body the JSON value as it was sent */
+      readonly exceededBy: (body: unknown) => boolean;
+    };
     readonly idempotencyKey: boolean;
     readonly ifMatch: boolean;
   };

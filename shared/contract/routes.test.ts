@@ -81,7 +81,7 @@ describe('route registry', () => {
     });
   });
 
-  it('serves these methods and paths of the mastery engine under these scopes and no others [MA-018, MA-150, MA-156, MA-158, MA-164, MA-173, MA-175, MA-227]', () => {
+  it('serves these methods and paths of the mastery engine under these scopes and no others, all of them whatever the gates [MA-016, MA-018, MA-150, MA-156, MA-158, MA-164, MA-173, MA-175, MA-178, MA-179, MA-227]', () => {
     expect(
       routesOf('mastery').map(
         ({ method, path, scope, success }) => `${method} ${path} ${scope} ${success.status}`,
@@ -92,7 +92,9 @@ describe('route registry', () => {
       'POST /v1/adaptive-runs:advance mastery:run 200',
       'GET /v1/selection-policies/{policyId} mastery:read 200',
       'GET /v1/scale-calibrations/{calibrationId} mastery:read 200',
+      'POST /v1/score-recovery-simulations mastery:simulate 200',
     ]);
+    expect(routesOf('mastery').flatMap(({ gates }) => gates)).toEqual([]);
   });
 
   it('takes an Idempotency-Key on every POST and If-Match on advance only [MA-045, MA-047]', () => {
@@ -154,12 +156,12 @@ describe('route registry', () => {
       });
     });
 
-  it('lists what the tables of the documents list for each operation [MA-152, MA-160, MA-165]', () => {
+  it('lists what the tables of the documents list for each operation [MA-152, MA-160, MA-165, MA-181, MA-182]', () => {
     const named = (operationId: string): readonly string[] => {
       const route = routeByOperationId(operationId);
       return route === undefined
         ? []
-        : problemKeysOf(route).filter((key) => /^4(09|12|22|24|28)|^502/.test(key));
+        : problemKeysOf(route).filter((key) => /^4(09|12|22|24|28)|^413 sim|^502/.test(key));
     };
     const pool = [
       '409 adaptive-pool-version-drift',
@@ -173,6 +175,9 @@ describe('route registry', () => {
     expect(named('inspectAdaptiveRun')).toEqual(pool);
     expect(named('advanceAdaptiveRun')).toEqual(
       [...pool, '412 stream-conflict', '424 finalization-incomplete', '428 precondition-required'].sort(),
+    );
+    expect(named('simulateScoreRecovery')).toEqual(
+      [...pool.filter((key) => !key.endsWith('stream-conflict')), '413 simulation-limit-exceeded'].sort(),
     );
     expect(named('readSelectionPolicy')).toEqual(['424 upstream-unavailable']);
     expect(named('readScaleCalibration')).toEqual(['422 calibration-invalid', '424 upstream-unavailable']);

@@ -51,8 +51,8 @@ export interface OperationRequest<R extends Route = Route> {
   readonly log: Log;
   /**
    * Begins the work: writes (or finds) the control record, then runs `work`. A repeated request with the same hash waits for the one in
-   * flight within its own deadline and then composes the answer again. `work` must name what it writes upstream by `control` alone: then
-   * two runs of it, one after the other or side by side, leave what one would. Exactly one call per request, on routes with an idempotency
+   * flight within its own deadline and then composes the answer again. `work` must name what it writes upstream by `control`, or by its
+   * content, alone: then two runs of it, one after the other or side by side, leave what one would. Exactly one call per request, on routes with an idempotency
    * key only.
    */
   readonly idempotent: <T>(

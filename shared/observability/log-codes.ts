@@ -15,6 +15,39 @@ export interface LogCode {
   readonly always?: true;
 }
 
+/** A redacted trace of upstream calls, and what it stands for. */
+const receiptFields = {
+  receiptId: 'word',
+  profile: 'word',
+  hosts: 'words',
+  runMode: 'word',
+  runtimeVersion: 'word',
+  kernelHash: 'word',
+  resolvedPoolHash: 'word',
+  reconciledMembers: 'number',
+  trace: [
+    'operation',
+    'service',
+    'status',
+    'outcome',
+    'upstreamRequestId',
+    'version',
+    'responseHash',
+    'startedAt',
+    'endedAt',
+    'attempts',
+    'tenant',
+    'calls',
+  ],
+} as const satisfies LogCode['fields'];
+
+const simulationFields = {
+  profiles: 'number',
+  simulated: 'number',
+  administeredItems: 'number',
+  durationMs: 'number',
+} as const satisfies LogCode['fields'];
+
 /**
  * Every line that a function may write. A field that is not named here is not written: there is no way to log an event, a body, a token,
  * a header, a path value or an upstream payload by accident [MA-007]. docs/log-codes.md lists the same, proved by a test.
@@ -137,31 +170,27 @@ export const logCodes = {
   RUN_RECEIPT: {
     level: 'info',
     meaning: 'The redacted trace of a run’s step; its content address is the receiptId of the answer.',
-    fields: {
-      receiptId: 'word',
-      profile: 'word',
-      hosts: 'words',
-      runMode: 'word',
-      runtimeVersion: 'word',
-      kernelHash: 'word',
-      resolvedPoolHash: 'word',
-      reconciledMembers: 'number',
-      trace: [
-        'operation',
-        'service',
-        'status',
-        'outcome',
-        'upstreamRequestId',
-        'version',
-        'responseHash',
-        'startedAt',
-        'endedAt',
-        'attempts',
-        'tenant',
-        'calls',
-      ],
-    },
+    fields: receiptFields,
     always: true,
+  },
+  SIMULATION_RECEIPT: {
+    level: 'info',
+    meaning:
+      'The redacted trace of a score-recovery simulation; its content address is the receiptId of the answer.',
+    fields: receiptFields,
+    always: true,
+  },
+  SIMULATION_COMPUTED: {
+    level: 'info',
+    meaning: 'Every profile of a score-recovery simulation has taken the test.',
+    fields: simulationFields,
+    always: true,
+  },
+  SIMULATION_OUT_OF_TIME: {
+    level: 'error',
+    meaning:
+      'A score-recovery simulation could not be finished in the time of its request; nothing was emitted.',
+    fields: simulationFields,
   },
   RECEIPT_ABSENT: {
     level: 'error',

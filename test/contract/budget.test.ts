@@ -4,13 +4,22 @@ import {
   inspectAdaptiveRun,
   readScaleCalibration,
   readSelectionPolicy,
+  simulateScoreRecovery,
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
-import { callsDuring, countedCalls, depthOf, slowDown, withinBudget } from '#test/support/platform-calls.ts';
+import {
+  callsDuring,
+  countedCalls,
+  depthOf,
+  slowDown,
+  takenBy,
+  withinBudget,
+} from '#test/support/platform-calls.ts';
+import { simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
@@ -54,6 +63,16 @@ describe('the upstream calls of a route, one by one and one after another, stay 
       }
     },
   );
+
+  it('a simulation, which asks about every component and publishes in the end', async () => {
+    const body = simulationBody(stack);
+    await slowDown(stack);
+    const { result, calls } = await callsDuring(stack, () => simulate(stack, { body }));
+    await stack.control('DELETE', 'faults');
+    expect(simulationIn(result).profilesTotal).toBe(body.profiles.length);
+    expect(takenBy(calls)).toEqual(simulateScoreRecovery.budget);
+    expect(calls.length - countedCalls(calls)).toBe(Object.keys(body.profiles[0]!.knownMastery).length);
+  });
 
   it('the configuration reads ask no owner at all', async () => {
     const { selectionPolicyId, scaleCalibrationId } = runs.startBody() as Record<string, string>;

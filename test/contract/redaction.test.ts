@@ -9,6 +9,7 @@ import {
   inspectAdaptiveRun,
   readScaleCalibration,
   readSelectionPolicy,
+  simulateScoreRecovery,
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -17,6 +18,7 @@ import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { profile, simulationBody } from '#test/support/score-recovery.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
@@ -52,6 +54,7 @@ const routes = [
   advanceAdaptiveRun,
   readSelectionPolicy,
   readScaleCalibration,
+  simulateScoreRecovery,
 ] as const;
 
 /** A request of each route that would be served. */
@@ -67,6 +70,8 @@ function good(route: Route): GatewayCall {
       return { body: { continuationToken }, ifMatch: journey.last.etag };
     case readSelectionPolicy:
       return { path: { policyId: body['selectionPolicyId']! } };
+    case simulateScoreRecovery:
+      return { body: simulationBody(stack) };
     default:
       return { path: { calibrationId: body['scaleCalibrationId']! } };
   }
@@ -128,7 +133,22 @@ function spoilt(route: Route): readonly (readonly [string, GatewayCall])[] {
           ['a member twice', { ...call, body: `{"a x": 1, "b": "${CANARY}", "b": "${CANARY}"}` }],
           ['a bare text', { ...call, body: `"${CANARY}"` }],
         ] as const)),
+    ...(route === simulateScoreRecovery ? spoiltProfiles() : []),
   ];
+}
+
+/** Simulations with the canary inside a profile. One in the id of a good profile comes back, as it must. */
+function spoiltProfiles(): readonly (readonly [string, GatewayCall])[] {
+  const body = simulationBody(stack);
+  const [first] = body.profiles;
+  return [
+    { syntheticProfileId: CANARY, knownMastery: first!.knownMastery },
+    { ...first, learnerName: CANARY },
+    { ...first, knownMastery: CANARY },
+    profile('synthetic:canary', [CANARY], () => 0.5),
+    profile('synthetic:canary', [`my ${CANARY}`], () => 0.5),
+    { ...first, knownMastery: { [Object.keys(first!.knownMastery)[0]!]: CANARY } },
+  ].map((spoiltProfile, at) => [`profile ${at}`, { body: { ...body, profiles: [spoiltProfile] } }] as const);
 }
 
 const writtenOut = (): string => JSON.stringify(stack.logs());

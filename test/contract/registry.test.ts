@@ -11,6 +11,7 @@ import {
   inspectAdaptiveRun,
   readScaleCalibration,
   readSelectionPolicy,
+  simulateScoreRecovery,
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -22,6 +23,7 @@ import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
+import { simulationBody } from '#test/support/score-recovery.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
@@ -65,6 +67,8 @@ function good(route: Route): GatewayCall {
       return { body: { continuationToken }, ifMatch: started.etag };
     case readSelectionPolicy:
       return { path: { policyId: body['selectionPolicyId']! } };
+    case simulateScoreRecovery:
+      return { body: simulationBody(stack) };
     default:
       return { path: { calibrationId: body['scaleCalibrationId']! } };
   }
@@ -76,6 +80,13 @@ function other(body: object): object {
   const value = (body as Readonly<Record<string, string>>)[name] ?? '';
   return { ...body, [name]: `${value.slice(0, -4)}AAAA` };
 }
+
+/** Which rule names the scope of a route. */
+const scopeRules: Readonly<Partial<Record<Route['scope'], string>>> = {
+  'mastery:run': 'MA-150',
+  'mastery:read': 'MA-158',
+  'mastery:simulate': 'MA-179',
+};
 
 /** One way to each answer that a route can be brought to. */
 const ways: readonly {
@@ -99,7 +110,7 @@ const ways: readonly {
   },
   {
     answer: '403 insufficient-scope',
-    rule: ({ operationId }) => (/^(start|advance)/.test(operationId) ? 'MA-150' : 'MA-158'),
+    rule: ({ scope }) => scopeRules[scope] ?? '',
     call: (route) => ({
       ...good(route),
       scopes: ['mastery:run', 'mastery:read', 'mastery:simulate', 'mastery', 'mastery:*'].filter(
@@ -121,13 +132,19 @@ const ways: readonly {
   {
     answer: '413 payload-too-large',
     applies: hasBody,
-    call: (route) => ({ ...good(route), body: ' '.repeat(300_000) }),
+    call: (route) => ({ ...good(route), body: ' '.repeat(route.request.maxBodyBytes + 1) }),
+  },
+  {
+    answer: '413 simulation-limit-exceeded',
+    applies: ({ request }) => request.limit !== undefined,
+    rule: () => 'MA-182',
+    call: () => ({ body: { profiles: Array.from({ length: 101 }, () => null) } }),
   },
   {
     answer: '424 upstream-unavailable',
     applies: ({ budget }) => budget.calls > 0,
     call: good,
-    fault: { operation: 'qti.read_candidate_runtime', kind: 'status', times: 100 },
+    fault: { operation: 'bank.read_adaptive_pool_manifest', kind: 'status', times: 100 },
   },
   {
     answer: '428 precondition-required',
@@ -223,6 +240,8 @@ describe('what is not served', () => {
     ['PUT', '/v1/selection-policies/some-policy'],
     ['DELETE', '/v1/scale-calibrations/some-calibration'],
     ['POST', '/v1/scale-calibrations'],
+    ['GET', '/v1/score-recovery-simulations'],
+    ['POST', '/v1/score-recovery-simulations/some-simulation'],
     ['POST', '/v1/webhooks'],
     ['POST', '/v2/adaptive-runs'],
     ['POST', '/adaptive-runs'],

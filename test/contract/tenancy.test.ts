@@ -7,6 +7,7 @@ import {
   inspectAdaptiveRun,
   readScaleCalibration,
   readSelectionPolicy,
+  simulateScoreRecovery,
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
 import { routesOf } from '#shared/contract/routes.ts';
@@ -16,6 +17,7 @@ import { indistinguishable } from '#test/support/gateway-call.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
+import { simulationBody } from '#test/support/score-recovery.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
@@ -51,20 +53,25 @@ afterAll(async () => {
 type StartBody = Readonly<Record<string, string>>;
 const startBody = (tenantId: string): StartBody => runs.get(tenantId)!.startBody() as StartBody;
 
-const startReferences = [
+/** The ids that start and simulation name a test by. */
+const names = [
   'selectionPolicyId',
   'scaleCalibrationId',
   'testSpecId',
   'testBankId',
   'bankOperationId',
-].map((name): Reference => ({
-  what: name,
-  route: startAdaptiveRun,
-  own: (tenantId) => ({ body: startBody(tenantId) }),
-  naming: (tenantId, value) => ({ body: { ...startBody(tenantId), [name]: value } }),
-  valueOf: (tenantId) => startBody(tenantId)[name]!,
-  rules: name === 'selectionPolicyId' || name === 'scaleCalibrationId' ? 'MA-104, MA-151' : 'MA-151',
-}));
+] as const;
+
+function testReferences(route: Route, hidden: string, bodyOf: (tenantId: string) => object): Reference[] {
+  return names.map((name) => ({
+    what: name,
+    route,
+    own: (tenantId) => ({ body: bodyOf(tenantId) }),
+    naming: (tenantId, value) => ({ body: { ...bodyOf(tenantId), [name]: value } }),
+    valueOf: (tenantId) => startBody(tenantId)[name]!,
+    rules: name === 'selectionPolicyId' || name === 'scaleCalibrationId' ? `MA-104, ${hidden}` : hidden,
+  }));
+}
 
 const runReferences = [inspectAdaptiveRun, advanceAdaptiveRun].map((route): Reference => {
   const naming = (tenantId: string, continuationToken: string): GatewayCall => ({
@@ -90,10 +97,11 @@ function readReference(route: Route, parameter: string, name: string, rules: str
 }
 
 const references = [
-  ...startReferences,
+  ...testReferences(startAdaptiveRun, 'MA-151', startBody),
   ...runReferences,
   readReference(readSelectionPolicy, 'policyId', 'selectionPolicyId', 'MA-104, MA-174'),
   readReference(readScaleCalibration, 'calibrationId', 'scaleCalibrationId', 'MA-104, MA-176'),
+  ...testReferences(simulateScoreRecovery, 'MA-180', (tenantId) => simulationBody(stack, { tenantId })),
 ];
 
 /** A value of the same form that nobody owns. */

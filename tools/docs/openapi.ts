@@ -79,6 +79,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   'selection-policies': 'Immutable versions of how items are selected and when a run stops.',
   'scale-calibrations':
     'Immutable versions of what answers say about knowledge components and the scale; descriptors only.',
+  'score-recovery-simulations':
+    'How far the scale scores that a test recovers lie from those of made-up learners; no learner takes part.',
   'attempt-reports':
     'What one scored attempt shows, and what it implies for named external tests. Every source has its receipt.',
   candidates: 'The reports of one candidate, newest modification first, page by page.',

@@ -1,7 +1,7 @@
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { createPoolCache } from '#functions/mastery/pool/read-pool.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
-import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
+import type { PoolDependencies, RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { openKeyRing } from '#shared/aws/open-key-ring.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { platformConnection } from '#shared/platform/connect.ts';
@@ -12,6 +12,14 @@ import { openRecordStore } from './record-store.ts';
 /** The real dependencies of start, inspect and advance, once per container. */
 export function runDependencies(): RunDependencies {
   const { STAGE, SETTINGS_TABLE } = readEnvironment(['STAGE', 'SETTINGS_TABLE']);
+  return {
+    ...poolDependencies(),
+    keys: openKeyRing(STAGE, SETTINGS_TABLE, ['continuation', 'pseudonym'], Date.now),
+  };
+}
+
+/** Of whatever reads a pool, once per container. */
+export function poolDependencies(): PoolDependencies {
   const { store, profiles } = openRecordStore();
   const memo = createAnswerMemo([
     operations.readTestSpec,
@@ -21,7 +29,6 @@ export function runDependencies(): RunDependencies {
   return {
     records: createRunRecords({ store, compile: compileModel }),
     profiles,
-    keys: openKeyRing(STAGE, SETTINGS_TABLE, ['continuation', 'pseudonym'], Date.now),
     pools: createPoolCache(),
     connect: platformConnection(memo),
   };

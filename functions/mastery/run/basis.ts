@@ -33,7 +33,7 @@ export async function readBasis(
 ): Promise<Result<RunBasis, Problem>> {
   const { policy, calibration } = records;
   const [pool, anchor] = await Promise.all([
-    mapPool(platform, records, reading),
+    readBoundPool(platform, records, reading),
     verifyAnchor(platform, calibration.document.anchor),
   ]);
   if (!pool.ok) return pool;
@@ -41,7 +41,8 @@ export async function readBasis(
   return ok({ policy, calibration, ...pool.value, anchor: anchor.value });
 }
 
-async function mapPool(
+/** The pool, bound to the calibration, with every in-scope KC resolved in CASE. */
+export async function readBoundPool(
   platform: Platform,
   records: PinnedRecords,
   reading: Promise<Result<ReadPool, Problem>>,

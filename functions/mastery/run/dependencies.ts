@@ -4,9 +4,13 @@ import type { RunRecords } from '#functions/mastery/records/load.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
 
-/** All that start, inspect and advance may touch. */
-export interface RunDependencies extends PlatformDependencies {
+/** What reads a pool that a calibration measures. */
+export interface PoolDependencies extends PlatformDependencies {
   readonly records: RunRecords<CompiledModel>;
-  readonly keys: KeyRing;
   readonly pools: PoolCache;
+}
+
+/** All that start, inspect and advance may touch. */
+export interface RunDependencies extends PoolDependencies {
+  readonly keys: KeyRing;
 }

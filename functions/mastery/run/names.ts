@@ -45,8 +45,3 @@ export function attemptIri(run: NamedRun): string {
 export function scoreIri(run: NamedRun): string {
   return `urn:uuid:${named(run, 'score')}`;
 }
-
-/** An IRI for a thing that Caliper must name and that its owner names by an opaque id. */
-export function entityIri(tenantId: string, kind: string, id: string): string {
-  return `urn:mastery-engine:${encodeURIComponent(tenantId)}:${kind}:${encodeURIComponent(id)}`;
-}

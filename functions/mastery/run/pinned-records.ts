@@ -5,7 +5,7 @@ import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { RunDependencies } from './dependencies.ts';
+import type { PoolDependencies, RunDependencies } from './dependencies.ts';
 import type { RunState } from './state.ts';
 
 /** The released records that a run is pinned to. */
@@ -19,7 +19,7 @@ export interface PinnedRecords {
  * @param validAt epoch milliseconds at which the calibration must be valid
  */
 export async function loadRecords(
-  dependencies: RunDependencies,
+  dependencies: Pick<PoolDependencies, 'records'>,
   tenantId: string,
   ids: { readonly selectionPolicyId: string; readonly scaleCalibrationId: string },
   validAt: number,

@@ -1,3 +1,4 @@
+import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
@@ -9,30 +10,51 @@ import type { RunState } from './state.ts';
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
 
+type ReceiptBasis = Pick<RunBasis, 'calibration' | 'bound' | 'pins'>;
+
 /**
- * Logs the redacted trace of a request as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
+ * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
  * profile and host, what was reconciled, and every call with status, version, hash, times, and whether the answer named the profile's
  * tenant. Nothing in it names a learner, a candidate, a session or a score.
  */
 export function recordReceipt(
   log: OperationRequest['log'],
-  { profile, platform }: OpenedPlatform,
-  basis: RunBasis,
-  state: RunState,
+  opened: OpenedPlatform,
+  basis: ReceiptBasis,
+  { runMode }: Pick<RunState, 'runMode'>,
 ): string {
+  const receipt = receiptOf(opened, basis, runMode);
+  log('RUN_RECEIPT', receipt);
+  return receipt.receiptId;
+}
+
+/** The same for a simulation: the trace of a conformance run without candidate and sessions, whole from Bank to Caliper [MA-134]. */
+export function recordSimulationReceipt(
+  log: OperationRequest['log'],
+  opened: OpenedPlatform,
+  basis: ReceiptBasis,
+): string {
+  const receipt = receiptOf(opened, basis, 'owner_conformance');
+  log('SIMULATION_RECEIPT', receipt);
+  return receipt.receiptId;
+}
+
+function receiptOf(
+  { profile, platform }: OpenedPlatform,
+  { calibration, bound, pins }: ReceiptBasis,
+  runMode: RunMode,
+) {
   const trace = {
     profile: word(profile.tenantId),
     hosts: [new URL(profile.baseUrl).host],
-    runMode: state.runMode,
-    runtimeVersion: basis.calibration.model.runtimeVersion,
-    kernelHash: basis.calibration.model.kernelHash,
-    resolvedPoolHash: state.pins.resolvedPoolHash,
-    reconciledMembers: basis.bound.items.length,
+    runMode,
+    runtimeVersion: calibration.model.runtimeVersion,
+    kernelHash: calibration.model.kernelHash,
+    resolvedPoolHash: pins.resolvedPoolHash,
+    reconciledMembers: bound.items.length,
     trace: foldMappings(platform.trace()),
   };
-  const receiptId = hashCanonical(trace);
-  log('RUN_RECEIPT', { receiptId, ...trace });
-  return receiptId;
+  return { receiptId: hashCanonical(trace), ...trace };
 }
 
 type LoggedEntry = Omit<TraceEntry, 'version'> & {

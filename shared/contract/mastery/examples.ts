@@ -2,6 +2,10 @@
 import type * as z from 'zod';
 import type { adaptiveRun, continuationRequest, startAdaptiveRunRequest } from './adaptive-run.ts';
 import type { scaleCalibration } from './scale-calibration.ts';
+import type {
+  scoreRecoverySimulation,
+  simulationRequest as simulationRequestSchema,
+} from './score-recovery.ts';
 import type { selectionPolicy } from './selection-policy.ts';
 
 const pins = {
@@ -137,3 +141,52 @@ export const calibration = {
   limitations: ['Comparable within this scale id only; not a percentile or a rank.'],
   checksum: '19581e27de7ced00ff1ce50b2047e7a567c76b1cbaebabe5ef03f7c3017bb5b7',
 } as const satisfies z.input<typeof scaleCalibration>;
+
+export const simulationRequest = {
+  selectionPolicyId: 'policy-kc-gaps-v4',
+  scaleCalibrationId: 'calibration-fractions-2026-01',
+  testSpecId: 'spec-fractions-grade-5-v7',
+  testBankId: 'bank-fractions-adaptive-v3',
+  bankOperationId: 'bankop-2026-01-14-000417',
+  profiles: [
+    {
+      syntheticProfileId: 'synthetic:novice',
+      knownMastery: {
+        '2f0a6d0c-6a1b-4c55-9a3e-0b8f2b7d9c11': 0,
+        '7d3c1b52-0f4e-4a7c-8a55-3f1d2c9e6b08': 0.25,
+      },
+    },
+    {
+      syntheticProfileId: 'synthetic:expert',
+      knownMastery: {
+        '2f0a6d0c-6a1b-4c55-9a3e-0b8f2b7d9c11': 1,
+        '7d3c1b52-0f4e-4a7c-8a55-3f1d2c9e6b08': 1,
+      },
+    },
+  ],
+} satisfies z.input<typeof simulationRequestSchema>;
+
+export const simulation = {
+  profilesTotal: 2,
+  recoveryErrors: [
+    {
+      syntheticProfileId: 'synthetic:novice',
+      knownScale: 431.2,
+      recoveredScale: 437.9,
+      absoluteError: 6.7,
+    },
+    {
+      syntheticProfileId: 'synthetic:expert',
+      knownScale: 588.4,
+      recoveredScale: 579.1,
+      absoluteError: 9.3,
+    },
+  ],
+  tolerance: 25,
+  maxAbsoluteError: 9.3,
+  withinTolerance: true,
+  executionPins: pins,
+  receiptId: '6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b',
+  eventIri: 'urn:uuid:3c9f0d52-7f4c-8e1b-9a06-5d2e8b7c4f10',
+  envelopeHash: 'd4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35',
+} satisfies z.input<typeof scoreRecoverySimulation>;

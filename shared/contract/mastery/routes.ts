@@ -4,17 +4,21 @@ import { adaptiveRun, continuationRequest, startAdaptiveRunRequest } from './ada
 import * as examples from './examples.ts';
 import { identifier } from './primitives.ts';
 import { scaleCalibration } from './scale-calibration.ts';
+import { exceedsSimulationLimits, scoreRecoverySimulation, simulationRequest } from './score-recovery.ts';
 import { selectionPolicy } from './selection-policy.ts';
 
 const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
 
-/** A run's start, inspection and advance all read the pinned pool again: what can be wrong with it is the same for all three. */
-const runProblems = [
+/** What can be wrong with a pool and the calibration that shall measure it. */
+const poolProblems = [
   '409 adaptive-pool-version-drift',
-  '409 stream-conflict',
   '422 calibration-invalid',
   '502 qti-adaptive-pool-invalid',
 ] as const;
+
+/** A run's start, inspection and advance all read the pinned pool again: what can be wrong with it is the same for all three. */
+const runProblems = [...poolProblems, '409 stream-conflict'] as const;
 
 /** What start, inspection and advance take alike. */
 const runRequest = {
@@ -220,6 +224,43 @@ export const readScaleCalibration = defineRoute({
   },
 });
 
+/** POST /v1/score-recovery-simulations */
+export const simulateScoreRecovery = defineRoute({
+  service: 'mastery',
+  operationId: 'simulateScoreRecovery',
+  method: 'POST',
+  path: '/v1/score-recovery-simulations',
+  summary: 'Simulate score recovery',
+  description:
+    'Lets made-up learners take the adaptive test and answers how far each recovered scale score lies from the known one. The same request gives the same matrix, event and hash, whenever and wherever it is answered; `receiptId` alone names the occurrence. A synthetic Caliper event is emitted and read back; nothing goes to Results. More than 100 profiles, or more than 500 knowledge components in one of them, is 413 `simulation-limit-exceeded`.',
+  scope: 'mastery:simulate',
+  gates: [],
+  handler: 'functions/mastery/endpoints/simulate-score-recovery/handler.ts',
+  request: {
+    ...runRequest,
+    maxBodyBytes: 5 * MEBIBYTE,
+    limit: { problem: '413 simulation-limit-exceeded', exceededBy: exceedsSimulationLimits },
+    body: simulationRequest,
+    ifMatch: false,
+  },
+  success: {
+    status: 200,
+    schema: scoreRecoverySimulation,
+    transfer: 'stream',
+    headers: [],
+    example: examples.simulation,
+  },
+  requestExample: examples.simulationRequest,
+  problems: poolProblems,
+  budget: { calls: 9, depth: 6 },
+  lambda: {
+    memoryMb: 1024,
+    timeoutSeconds: 29,
+    grants: ['records:read', 'control:write', 'keys:idempotency', 'profiles:read'],
+    impact: 'Psychometricians cannot check how well a test recovers scores; tests go on.',
+  },
+});
+
 /** The routes of the mastery engine, in the order of its document. */
 export const masteryRoutes = [
   startAdaptiveRun,
@@ -227,4 +268,5 @@ export const masteryRoutes = [
   advanceAdaptiveRun,
   readSelectionPolicy,
   readScaleCalibration,
+  simulateScoreRecovery,
 ] as const;

@@ -71,7 +71,10 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
     case 'invalid_union':
       return at('not-allowed', 'must have one of the documented forms');
     case 'invalid_key':
-      return at('invalid-name', 'has a member with a name that is not allowed');
+      // Said of what holds it: the name itself was submitted.
+      return [
+        invalid(part, path.slice(0, -1), 'invalid-name', 'has a member with a name that is not allowed'),
+      ];
     case 'custom':
       // A refinement's message is written in the schema: it never quotes what was submitted.
       return at(reasonOf(issue.params), issue.message);

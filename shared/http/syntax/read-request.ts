@@ -28,7 +28,7 @@ const MAX_FINDINGS = 100;
 
 /**
  * Checks path, query, headers and body of an event against the route's row and names everything that is wrong at once.
- * 413 before anything is parsed; on reports an unknown query name wins over invalid values [RP-307, MA-187].
+ * 413 before anything is parsed, or before anything else of what was parsed; on reports an unknown query name wins over invalid values [RP-307, MA-187].
  */
 export function readRequest(route: Route, event: APIGatewayProxyEvent): Result<CheckedRequest, Problem> {
   const { service, request } = route;
@@ -40,6 +40,7 @@ export function readRequest(route: Route, event: APIGatewayProxyEvent): Result<C
   const query = readQuery(event, Object.keys(request.query.shape));
   const key = request.idempotencyKey ? readIdempotencyKey(headers) : undefined;
   const body = readBody(route, event, headers);
+  if (body.overLimit) return err(problem('mastery', 'simulation-limit-exceeded', 413));
 
   const checkedPath = check('path', request.path, path.values, path.invalid);
   const checkedQuery = check('query', request.query, query.values, query.invalid);
@@ -107,28 +108,26 @@ function check(
   return { value: {}, invalid: [...unreadable, ...refused] };
 }
 
-function readBody(
-  { request }: Route,
-  event: APIGatewayProxyEvent,
-  headers: Headers,
-): Checked<unknown> & { readonly sent: unknown } {
-  const refused = (
-    ...findings: readonly InvalidParam[]
-  ): Checked<undefined> & { readonly sent: undefined } => ({
-    value: undefined,
-    sent: undefined,
-    invalid: findings,
-  });
+interface ReadBody extends Checked<unknown> {
+  readonly sent: unknown;
+  /** Whether it asks for more than the route's own limit. */
+  readonly overLimit: boolean;
+}
+
+function readBody({ request }: Route, event: APIGatewayProxyEvent, headers: Headers): ReadBody {
+  const none = { value: undefined, sent: undefined, invalid: [], overLimit: false };
+  const refused = (...findings: readonly InvalidParam[]): ReadBody => ({ ...none, invalid: findings });
   if (request.body === undefined)
     return bodySize(event) > 0
       ? refused(invalid('body', [], 'not-allowed', 'this operation takes no body'))
-      : refused();
+      : none;
   const mediaType = refuseMediaType(headers);
   if (mediaType !== undefined) return refused(mediaType);
   const sent = parseBody(event);
   if (!sent.ok) return refused(sent.error);
+  if (request.limit?.exceededBy(sent.value) === true) return { ...none, overLimit: true };
   const parsed = request.body.safeParse(sent.value);
   return parsed.success
-    ? { value: parsed.data, sent: sent.value, invalid: [] }
+    ? { ...none, value: parsed.data, sent: sent.value }
     : refused(...invalidParamsOf('body', parsed.error.issues, sent.value));
 }

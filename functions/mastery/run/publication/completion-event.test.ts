@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import type { RunState } from '../state.ts';
-import { completionEnvelope, completionEvent } from './completion-event.ts';
+import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
+import { completionEvent } from './completion-event.ts';
 import { completionEventIri, componentId, offerKey, producerResultId } from '../names.ts';
 
 const HASH = 'b'.repeat(64);
@@ -33,7 +34,7 @@ const conformance = {
 describe('completion event', () => {
   it('is a valid Caliper 1.2 envelope in both modes, with the time of the last attempt and not of the clock [MA-037]', () => {
     for (const completion of [learner, conformance]) {
-      const envelope = completionEnvelope(completionEvent(completion));
+      const envelope = envelopeOf(completionEvent(completion));
       expect(caliperEnvelope.safeParse(envelope).success).toBe(true);
       expect(envelope.sendTime).toBe('2026-03-01T08:30:00.000Z');
       expect(envelope.data[0]?.eventTime).toBe(envelope.sendTime);
@@ -41,7 +42,7 @@ describe('completion event', () => {
   });
 
   it('is the same event, byte for byte, at every retry [MA-202]', () => {
-    const envelope = (): string => JSON.stringify(completionEnvelope(completionEvent(learner)));
+    const envelope = (): string => JSON.stringify(envelopeOf(completionEvent(learner)));
     expect(envelope()).toBe(envelope());
     expect(completionEvent(learner).id).toBe(completionEventIri(state));
   });

@@ -1,11 +1,9 @@
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
-import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import { conformanceEvent, ENGINE_ACTOR, entityIri } from '#functions/mastery/evidence/caliper-event.ts';
 import type { RunState } from '../state.ts';
-import { attemptIri, completionEventIri, entityIri, scoreIri } from '../names.ts';
-
-const SENSOR = 'urn:mastery-engine:sensor';
-const ACTOR = { id: 'urn:mastery-engine:application', type: 'SoftwareApplication' } as const;
+import { attemptIri, completionEventIri, scoreIri } from '../names.ts';
 
 /** What a completion says beside the run's own names. Times come from QTI, so that a retry sends the same bytes. */
 export interface Completion {
@@ -20,13 +18,8 @@ export interface Completion {
 /** The Caliper 1.2 event of a completed run. */
 export function completionEvent(completion: Completion): CaliperEvent {
   return completion.learner === undefined
-    ? conformanceEvent(completion)
+    ? conformance(completion)
     : gradeEvent(completion, completion.learner);
-}
-
-/** Its envelope: sendTime is the event's own time, never the clock of a retry. */
-export function completionEnvelope(event: CaliperEvent): CaliperEnvelope {
-  return { sensor: SENSOR, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
 }
 
 /** Automatic grading of a learner's attempt: GradingProfile asks for a software actor. */
@@ -40,7 +33,7 @@ function gradeEvent(
     id: completionEventIri(state),
     type: 'GradeEvent',
     profile: 'GradingProfile',
-    actor: ACTOR,
+    actor: ENGINE_ACTOR,
     action: 'Graded',
     object: {
       id: attempt,
@@ -54,29 +47,25 @@ function gradeEvent(
       type: 'Score',
       attempt,
       scoreGiven: learner.scaleScore,
-      scoredBy: ACTOR,
+      scoredBy: ENGINE_ACTOR,
     },
     eventTime: formatInstant(completedAt),
   };
 }
 
-/** Evidence that a synthetic run passed through every owner: hashes and counts, no person anywhere [MA-013]. */
-function conformanceEvent({ state, completedAt, administeredItemCount }: Completion): CaliperEvent {
-  return {
-    '@context': CALIPER_CONTEXT,
-    id: completionEventIri(state),
-    type: 'Event',
-    profile: 'GeneralProfile',
-    actor: ACTOR,
-    action: 'Completed',
-    object: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
-    eventTime: formatInstant(completedAt),
+/** Evidence that a synthetic run passed through every owner [MA-013]. */
+function conformance({ state, completedAt, administeredItemCount }: Completion): CaliperEvent {
+  const { pins } = state;
+  return conformanceEvent(completionEventIri(state), {
+    tenantId: state.tenantId,
+    testBankId: pins.testBankId,
+    at: completedAt,
     extensions: {
-      resolvedPoolHash: state.pins.resolvedPoolHash,
-      qtiPoolPackageHash: state.pins.qtiPoolPackageHash,
+      resolvedPoolHash: pins.resolvedPoolHash,
+      qtiPoolPackageHash: pins.qtiPoolPackageHash,
       selectionPolicyChecksum: state.selectionPolicyChecksum,
       scaleCalibrationChecksum: state.scaleCalibrationChecksum,
       administeredItemCount,
     },
-  };
+  });
 }

@@ -1,18 +1,18 @@
-import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { emitAndReadBack, readBack } from '#functions/mastery/evidence/acknowledge-event.ts';
+import type { EventDoubt } from '#functions/mastery/evidence/acknowledge-event.ts';
 import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
 import { resultsAcknowledged } from '../state.ts';
 import type { RunState } from '../state.ts';
 import { acknowledge } from '../transitions/acknowledge.ts';
-import { completionEnvelope, completionEvent } from './completion-event.ts';
+import { completionEvent } from './completion-event.ts';
 import type { Completion } from './completion-event.ts';
 import type { Findings } from './findings.ts';
 import { componentsKey, producerResultId } from '../names.ts';
@@ -105,22 +105,22 @@ async function publishEvent(
 ): Promise<Published<RunState>> {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
   const event = completionEvent(completionOf(state, findings));
-  const emitted = await platform.call(operations.emitEvent, { body: completionEnvelope(event) });
-  if (!emitted.ok) return err(failed(emitted.error));
-  const proof = await readBack(platform, event);
-  return proof.ok ? ok(acknowledge(state, { caliperEventIri: event.id })) : proof;
+  const acknowledged = await emitAndReadBack(platform, event);
+  return acknowledged.ok
+    ? ok(acknowledge(state, { caliperEventIri: event.id }))
+    : err(doubted(acknowledged.error));
 }
 
-/** An event is acknowledged only by reading back that very event [MA-038]. */
-async function readBack(platform: Platform, event: CaliperEvent): Promise<Published<void>> {
-  const answer = await platform.call(operations.readEvidenceAck, { query: { eventIri: event.id } });
-  if (!answer.ok) {
-    // The event has just been accepted: an owner that does not show it yet is late, not wrong.
-    return answer.error.kind === 'not-found' ? err({ silent: true }) : err(failed(answer.error));
+function doubted(doubt: EventDoubt): Halt {
+  switch (doubt.kind) {
+    case 'fault':
+      return failed(doubt.fault);
+    case 'not-shown':
+      // The event has just been accepted: an owner that does not show it yet is late, not wrong.
+      return { silent: true };
+    case 'another':
+      return unacknowledged(operations.readEvidenceAck, doubt.upstreamRequestId);
   }
-  return answer.value.value.eventIri === event.id && says(answer.value.value.event, event)
-    ? ok(undefined)
-    : err(unacknowledged(operations.readEvidenceAck, answer.value.upstreamRequestId));
 }
 
 function completionOf(state: RunState, { scale, outcomes, lastOutcome }: Findings): Completion {
@@ -133,13 +133,6 @@ function completionOf(state: RunState, { scale, outcomes, lastOutcome }: Finding
         ? undefined
         : { studentId: state.resultsStudentId, scaleScore: scale.scaleScore },
   };
-}
-
-/** Whether a stored event says everything that was sent; an owner may add members of its own [MA-038]. */
-function says(stored: CaliperEvent, sent: CaliperEvent): boolean {
-  return Object.entries(sent).every(
-    ([name, value]) => stored[name] !== undefined && canonicalJson(stored[name]) === canonicalJson(value),
-  );
 }
 
 /** A transient fault leaves the step open; anything else is the owner's refusal. */

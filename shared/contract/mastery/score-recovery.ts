@@ -1,0 +1,125 @@
+import * as z from 'zod';
+import { executionPins } from './adaptive-run.ts';
+import { identifier, probability, sha256 } from './primitives.ts';
+
+const MAX_PROFILES = 100;
+const MAX_KCS = 500;
+
+/** CASE 1.1 names its items by UUIDs. */
+const caseGuid = z.string().regex(/^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/);
+
+/** How likely a profile has mastered each knowledge component that is known of it [MA-128]. */
+const knownMastery = z
+  .preprocess(
+    // A record passes over this one name without a word; then something would be simulated that nobody asked for.
+    (value, { issues }) => {
+      if (typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__'))
+        issues.push({
+          code: 'custom',
+          message: 'has a member with a name that is not allowed',
+          params: { reason: 'invalid-name' },
+          input: value,
+        });
+      return value;
+    },
+    z.record(caseGuid, probability).refine((known) => sizeWithin(Object.keys(known), MAX_KCS), {
+      message: `must name 1 to ${MAX_KCS} knowledge components`,
+      params: { reason: 'out-of-range' },
+    }),
+  )
+  .meta({ minProperties: 1, maxProperties: MAX_KCS });
+
+/** A made-up learner. No id of a real one begins like this one's [MA-127]. */
+const syntheticProfileId = z.string().regex(/^synthetic:/);
+
+const syntheticProfile = z
+  .strictObject({ syntheticProfileId, knownMastery })
+  .meta({ id: 'SyntheticProfile' });
+export type SyntheticProfile = z.infer<typeof syntheticProfile>;
+
+export const simulationRequest = z
+  .strictObject({
+    selectionPolicyId: identifier,
+    scaleCalibrationId: identifier,
+    testSpecId: identifier,
+    testBankId: identifier,
+    bankOperationId: identifier,
+    profiles: z
+      .array(syntheticProfile)
+      .min(1)
+      .max(MAX_PROFILES)
+      .check(({ value, issues }) => {
+        const seen = new Set<string>();
+        for (const [index, profile] of value.entries()) {
+          if (seen.has(profile.syntheticProfileId))
+            issues.push({
+              code: 'custom',
+              message: 'is the id of an earlier profile too',
+              params: { reason: 'repeated' },
+              path: [index, 'syntheticProfileId'],
+              input: value,
+            });
+          seen.add(profile.syntheticProfileId);
+        }
+      }),
+  })
+  .meta({ id: 'SimulationRequest' });
+
+/**
+ * Whether a body asks for more than one simulation takes: a problem of its own, whatever else is wrong with the body [MA-182].
+ * @param body the JSON value as it was sent
+ */
+export function exceedsSimulationLimits(body: unknown): boolean {
+  const profiles = memberOf(body, 'profiles');
+  if (!Array.isArray(profiles)) return false;
+  return (
+    profiles.length > MAX_PROFILES ||
+    profiles.some((profile: unknown) => {
+      const known = memberOf(profile, 'knownMastery');
+      return isObject(known) && Object.keys(known).length > MAX_KCS;
+    })
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sizeWithin(values: readonly unknown[], maximum: number): boolean {
+  return values.length >= 1 && values.length <= maximum;
+}
+
+/** What one profile was known to be and what its simulated test has found, in units of the scale [MA-130]. */
+const recoveryError = z
+  .strictObject({
+    syntheticProfileId,
+    knownScale: z.number(),
+    recoveredScale: z.number(),
+    absoluteError: z.number().min(0),
+  })
+  .meta({ id: 'RecoveryError' });
+export type RecoveryError = z.infer<typeof recoveryError>;
+
+/** The answer of a simulation [MA-129..MA-134]. */
+export const scoreRecoverySimulation = z
+  .strictObject({
+    profilesTotal: z.int().min(1),
+    recoveryErrors: z.array(recoveryError).min(1),
+    tolerance: z.number().min(0),
+    maxAbsoluteError: z.number().min(0),
+    withinTolerance: z.boolean(),
+    executionPins,
+    receiptId: identifier,
+    eventIri: z.string().regex(/^urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+    envelopeHash: sha256,
+  })
+  .refine(({ profilesTotal, recoveryErrors }) => profilesTotal === recoveryErrors.length, {
+    message: 'there is one error for each profile',
+    path: ['recoveryErrors'],
+  })
+  .meta({ id: 'ScoreRecoverySimulation' });
+export type ScoreRecoverySimulation = z.infer<typeof scoreRecoverySimulation>;
