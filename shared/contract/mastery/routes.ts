@@ -254,7 +254,8 @@ export const simulateScoreRecovery = defineRoute({
   problems: poolProblems,
   budget: { calls: 9, depth: 6 },
   lambda: {
-    memoryMb: 1024,
+    // One whole processor, which Lambda gives by memory: the work is sums, and needs a fifth of this.
+    memoryMb: 1769,
     timeoutSeconds: 29,
     grants: ['records:read', 'control:write', 'keys:idempotency', 'profiles:read'],
     impact: 'Psychometricians cannot check how well a test recovers scores; tests go on.',
