@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { verifyAnchor } from './anchor.ts';
+import { requireAnchor, verifyAnchor } from './anchor.ts';
 import { platformOf, validWorld } from './example.fixture.ts';
-import type { World } from './example.fixture.ts';
+import type { Override, World } from './example.fixture.ts';
 
 const anchor = { source: 'vendor', version: '2', checksum: 'c'.repeat(64), licenseScope: 'research' };
 type Points = World['anchors']['sourcePoints'];
@@ -62,5 +62,57 @@ describe('verifyAnchor', () => {
       ok: false,
       error: { status: 422, code: 'calibration-invalid', retryable: false },
     });
+  });
+});
+
+describe('requireAnchor', () => {
+  const required = (change: (world: World) => void, fault?: Override['fault']) => {
+    const world = validWorld();
+    change(world);
+    return requireAnchor(
+      platformOf(world, () => (fault === undefined ? undefined : { fault })),
+      anchor,
+    );
+  };
+
+  it('is content with the exact source point [MA-032]', async () => {
+    expect(await required(() => undefined)).toEqual({ ok: true, value: undefined });
+  });
+
+  it.each<[string, (world: World) => void]>([
+    ['another version', (world) => (world.anchors.tableVersion = '3')],
+    ['no such point', (world) => world.anchors.sourcePoints.shift()],
+    ['no source reference', (world) => (world.anchors.sourcePoints[0]!.sourceRef = null)],
+  ])('is 424 of the anchor, which waiting does not repair, with %s [MA-032, MA-218]', async (_, change) => {
+    expect(await required(change)).toMatchObject({
+      ok: false,
+      error: {
+        status: 424,
+        code: 'upstream-unavailable',
+        retryable: false,
+        upstream: { service: 'anchor', operation: 'extmap.verify_anchor', requestId: 'up-verifyAnchor' },
+      },
+    });
+  });
+
+  it.each([
+    ['unavailable', true],
+    ['malformed', false],
+    ['wrong-tenant', false],
+    ['not-found', false],
+  ] as const)(
+    'is 424 of the anchor when the table is %s, retryable: %s [MA-218]',
+    async (fault, retryable) => {
+      expect(await required(() => undefined, fault)).toMatchObject({
+        ok: false,
+        error: { status: 424, code: 'upstream-unavailable', retryable, upstream: { service: 'anchor' } },
+      });
+    },
+  );
+
+  it('is 422 for another checksum of its verified point', async () => {
+    expect(
+      await required((world) => (world.anchors.sourcePoints[0]!.checksum = 'e'.repeat(64))),
+    ).toMatchObject({ ok: false, error: { status: 422, code: 'calibration-invalid' } });
   });
 });
