@@ -109,7 +109,7 @@ describe('npm start', () => {
     expect(answers).toStrictEqual([
       '200',
       expect.stringContaining('201') as string,
-      ...Array.from({ length: 17 }, () => '200'),
+      ...Array.from({ length: 18 }, () => '200'),
       '201',
     ]);
     // The last one arms a fault that a new run cannot fail to meet.

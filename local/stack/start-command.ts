@@ -207,6 +207,9 @@ function accessLine({ method, resource, status, milliseconds }: Access, paint: P
   return `${paint(colour, String(status))} ${method} ${resource ?? 'no such route'} ${paint('dim', `${milliseconds} ms`)}`;
 }
 
+/** Of how many components a printed simulation speaks: the command has to stay one that can be read. */
+const SHOWN_KCS = 3;
+
 /** What somebody who has just started the stack wants to know. The commands work as they stand. */
 function welcome(
   stack: StackDescription,
@@ -218,14 +221,27 @@ function welcome(
   const mastery = stack.fixtures[tenant]?.mastery;
   const bank = mastery?.banks[0];
   const heading = (words: string): string => paint('bold', words);
-  const startBody = JSON.stringify({
+  const test = {
     selectionPolicyId: bank?.selectionPolicyId,
     scaleCalibrationId: bank?.scaleCalibrationId,
     testSpecId: bank?.testSpecId,
     testBankId: bank?.testBankId,
     bankOperationId: bank?.bankOperationId,
+  };
+  const startBody = JSON.stringify({
+    ...test,
     runMode: 'production_learner',
     resultsStudentId: mastery?.resultsStudentId,
+  });
+  const known = bank?.kcGuids.slice(0, SHOWN_KCS) ?? [];
+  const simulationBody = JSON.stringify({
+    ...test,
+    profiles: [['synthetic:novice', 0] as const, ['synthetic:expert', 1] as const].map(
+      ([syntheticProfileId, probability]) => ({
+        syntheticProfileId,
+        knownMastery: Object.fromEntries(known.map((guid) => [guid, probability])),
+      }),
+    ),
   });
   return [
     '',
@@ -252,6 +268,10 @@ function welcome(
     `  curl -sS ${stack.masteryUrl}/v1/selection-policies/${encodeURIComponent(bank?.selectionPolicyId ?? '')} -H "Authorization: Bearer $TOKEN"`,
     `  curl -sS -i ${stack.masteryUrl}/v1/adaptive-runs -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-run" -d '${startBody}'`,
     '',
+    heading('How well that test recovers what is known of made-up learners'),
+    '',
+    `  curl -sS ${stack.masteryUrl}/v1/score-recovery-simulations -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-simulation" -d ${shellWord(simulationBody)}`,
+    '',
     ...reportCalls(stack, tenant, served, heading),
     heading('The sandbox: synthetic answers of the reports service, without a token'),
     '',
@@ -271,6 +291,7 @@ function welcome(
     '',
     '  docs/local-runtime.md    what is real here and what is a double; faults on demand',
     '  docs/adaptive-run.md     the states of a run, step by step',
+    '  docs/score-recovery.md   what a simulation tells, and its evidence',
     '  docs/reports.md          how a report comes to be, and when there is none',
     '  docs/seeds.md            the data behind the reports, and how to bring your own',
     '  docs/release.md          gates: what opens a route, and what closes it',
