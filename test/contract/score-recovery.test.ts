@@ -495,6 +495,12 @@ describe('the body of a simulation', () => {
     expect(refusalOf(await refused({ body: text.padEnd(limit + 1) }))).toBe('413 payload-too-large');
   });
 
+  it('full of fields that it does not have is 400 with a hundred of them, as large as it may be [MA-187]', async () => {
+    const fields = Array.from({ length: 400_000 }, (_, n) => [`f${n}`, 1] as const);
+    const { code, invalidParams } = problemOf(await refused({ body: Object.fromEntries(fields) }));
+    expect([code, invalidParams?.length]).toEqual(['invalid-request', 100]);
+  });
+
   it('takes 100 profiles at once [MA-126, MA-129]', async () => {
     const body = withProfiles(
       ...Array.from({ length: 100 }, (_, n) =>

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
 import { scoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
-import type { ScoreRecoverySimulation , simulationRequest} from '#shared/contract/mastery/score-recovery.ts';
+import type { ScoreRecoverySimulation, simulationRequest } from '#shared/contract/mastery/score-recovery.ts';
 import { SHORT_BANK } from './adaptive-run.ts';
 import { callMastery } from './mastery-call.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';

@@ -116,18 +116,19 @@ interface ReadBody extends Checked<unknown> {
 
 function readBody({ request }: Route, event: APIGatewayProxyEvent, headers: Headers): ReadBody {
   const none = { value: undefined, sent: undefined, invalid: [], overLimit: false };
-  const refused = (...findings: readonly InvalidParam[]): ReadBody => ({ ...none, invalid: findings });
+  // A list, not arguments: a large body can have more findings than a call takes.
+  const refused = (findings: readonly InvalidParam[]): ReadBody => ({ ...none, invalid: findings });
   if (request.body === undefined)
     return bodySize(event) > 0
-      ? refused(invalid('body', [], 'not-allowed', 'this operation takes no body'))
+      ? refused([invalid('body', [], 'not-allowed', 'this operation takes no body')])
       : none;
   const mediaType = refuseMediaType(headers);
-  if (mediaType !== undefined) return refused(mediaType);
+  if (mediaType !== undefined) return refused([mediaType]);
   const sent = parseBody(event);
-  if (!sent.ok) return refused(sent.error);
+  if (!sent.ok) return refused([sent.error]);
   if (request.limit?.exceededBy(sent.value) === true) return { ...none, overLimit: true };
   const parsed = request.body.safeParse(sent.value);
   return parsed.success
     ? { ...none, value: parsed.data, sent: sent.value }
-    : refused(...invalidParamsOf('body', parsed.error.issues, sent.value));
+    : refused(invalidParamsOf('body', parsed.error.issues, sent.value));
 }
