@@ -14,6 +14,7 @@ import { improvementRunPart } from './improvement-run.ts';
 import type { Part, Progress } from './measure.ts';
 import { limitPart } from './report-limit.ts';
 import { reportParts } from './reports.ts';
+import { simulationPart } from './simulation.ts';
 import { wireParts } from './wire.ts';
 
 const parts: readonly Part[] = [
@@ -23,6 +24,7 @@ const parts: readonly Part[] = [
   recoveryMatrixPart,
   growthPart,
   adaptiveRequestPart,
+  simulationPart,
   ...reportParts,
   alignmentPart,
   improvementRunPart,

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 /** The time that a piece of work has. */
 export interface TimeLimit {
   /** Epoch milliseconds. */
@@ -25,7 +23,7 @@ export async function mapWithinTime<T, R>(
     if (began + longest >= until) break;
     results.push(work(value));
     longest = Math.max(longest, now() - began);
-    await setImmediate();
+    await new Promise<void>((resolve) => setImmediate(resolve));
   }
   return results;
 }
