@@ -31,18 +31,25 @@ const NO_IDS: ReadonlySet<string> = new Set(['grade', 'sourceKey', 'view', 'runM
 
 /** The same request for something that nobody has. */
 export function madeUp(ask: Ask, members: readonly string[] = idMembers(ask)): Ask {
-  const anew = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  const anew = <T extends string | readonly object[]>(
+    values: Readonly<Record<string, T>>,
+  ): Readonly<Record<string, T | string>> =>
     Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, members.includes(name) ? madeUpId(value) : value]),
+      Object.entries(values).map(([name, value]) => [
+        name,
+        typeof value === 'string' && members.includes(name) ? madeUpId(value) : value,
+      ]),
     );
   return {
     ...ask,
-    ...(ask.path === undefined ? {} : { path: anew(ask.path) }),
+    ...(ask.path === undefined ? {} : { path: anew<string>(ask.path) }),
     ...(ask.body === undefined ? {} : { body: anew(ask.body) }),
   };
 }
 
 /** The members of a request that name a resource of its tenant. */
 export function idMembers({ path, body }: Ask): readonly string[] {
-  return [...Object.keys(path ?? {}), ...Object.keys(body ?? {})].filter((name) => !NO_IDS.has(name));
+  return [...Object.entries(path ?? {}), ...Object.entries(body ?? {})]
+    .filter(([name, value]) => typeof value === 'string' && !NO_IDS.has(name))
+    .map(([name]) => name);
 }

@@ -90,6 +90,17 @@ export function masterySubjects(target: Target): readonly Subject[] {
           })),
         ),
     },
+    {
+      name: 'simulateScoreRecovery',
+      route: routes.simulateScoreRecovery,
+      needs: '/mastery',
+      narrowed: false,
+      repeatable: true,
+      async own(tenant) {
+        const state = await runOf(tenant);
+        return state.ok ? simulationAsk(tenant, state.value) : state;
+      },
+    },
   ];
 }
 
@@ -109,6 +120,18 @@ export function advanceAsk({ run, etag }: RunState): Ask {
     body: { continuationToken: run.continuationToken },
     ifMatch: etag,
   };
+}
+
+/** One made-up learner, of whom one component is known that a run over the same test has shown. */
+function simulationAsk({ side, mastery }: Tenant, { run }: RunState): Result<Ask, string> {
+  const [first] = run.kcClassifications;
+  if (mastery === undefined) return err(`the file of tenant ${side} has no /mastery`);
+  if (first === undefined) return err('the run shows no knowledge component');
+  const knownMastery = { [first.caseCompetencyGuid]: 0.5 };
+  return ok({
+    route: routes.simulateScoreRecovery,
+    body: { ...mastery, profiles: [{ syntheticProfileId: 'synthetic:proof', knownMastery }] },
+  });
 }
 
 /** What an answer says of a run. err: why it says nothing. */

@@ -70,7 +70,8 @@ export function belongsToBoth(own: Ask, foreign: Ask): boolean {
 }
 
 function valueOf({ path, body }: Ask, name: string): string | undefined {
-  return path?.[name] ?? body?.[name];
+  const value = path?.[name] ?? body?.[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** `GET /v1/…`, the template and never a path. */

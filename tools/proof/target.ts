@@ -17,7 +17,8 @@ export interface Ask {
   readonly route: Route;
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
-  readonly body?: Readonly<Record<string, string>>;
+  /** Members that are texts are ids; a list names no resource of a tenant by itself. */
+  readonly body?: Readonly<Record<string, string | readonly object[]>>;
   readonly ifMatch?: string;
 }
 
