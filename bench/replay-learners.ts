@@ -24,7 +24,7 @@ import { bankFile, calibrationFile, learnersFile } from '#local/seeds/seed.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { referencePosterior } from '#test/reference/higher-order-cdm.ts';
+import { referencePosterior } from '#tools/reference/higher-order-cdm.ts';
 import { flag, integer, runCommand, text } from '#tools/terminal/command.ts';
 import type { Option, OptionValues } from '#tools/terminal/command.ts';
 import { readResponseFiles, shorten } from '#tools/terminal/response-files.ts';

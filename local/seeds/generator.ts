@@ -145,7 +145,7 @@ function decimals(value: number): number {
 }
 
 /** mulberry32, seeded by a text: uniform draws in [0, 1). */
-function stream(seed: string): () => number {
+export function stream(seed: string): () => number {
   let state = parseInt(sha256Hex(seed).slice(0, 8), 16);
   return () => {
     state = (state + 0x6d2b79f5) | 0;

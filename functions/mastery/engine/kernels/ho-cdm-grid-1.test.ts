@@ -252,7 +252,7 @@ const golden: ModelParameters = {
   scale: [100, 180, 240, 300, 365, 440, 560],
 };
 
-/** Made by this kernel and checked against the oracle in test/reference when it was released. */
+/** Made by this kernel and checked against the oracle in tools/reference when it was released. */
 const GOLDEN = {
   kcs: [0.050780240224247125, 0.9444688606153714, 0.9259859641219504, 0.5031075656178926],
   theta: [

@@ -1,6 +1,7 @@
 /**
  * The model of docs/engine.md by brute force: every theta node with every pattern of all KCs, in the plainest form. It shares no code
- * with the engine, so that the two agree only when both are right. Feasible to about 10 KCs.
+ * with the engine, so that the two agree only when both are right. Feasible to about 10 KCs. Tests, the recovery study and the replay of
+ * learners hold the engine against it.
  */
 
 /** A whole model as written in a calibration; `success` holds P(correct) by pattern, bit i standing for the item's i-th KC. */
@@ -55,11 +56,11 @@ export function referencePosterior(
   for (const [node, t] of points.entries()) {
     for (let code = 0; code < 2 ** model.kcs.length; code += 1) {
       const mastered = model.kcs.map((_, k) => Math.floor(code / 2 ** k) % 2 === 1);
-      let log = Math.log(density[node]! / mass);
+      let log = Math.log(at(density, node) / mass);
       model.kcs.forEach(({ slope, location }, k) => {
         const raw = 1 / (1 + Math.exp(-slope * (t - location)));
         const probability = Math.min(1 - 1e-6, Math.max(1e-6, raw));
-        log += Math.log(mastered[k]! ? probability : 1 - probability);
+        log += Math.log(mastered[k] === true ? probability : 1 - probability);
       });
       for (const { item, correct } of answers) {
         const success = successProbability(model, item, mastered);
@@ -77,14 +78,14 @@ export function referencePosterior(
   const theta = points.map((_, g) =>
     sum(states.filter(({ node }) => node === g).map((state) => state.probability)),
   );
-  const scaleScore = sum(theta.map((p, g) => p * model.scale[g]!));
+  const scaleScore = sum(theta.map((p, g) => p * at(model.scale, g)));
   return {
     kcs: model.kcs.map((_, k) =>
-      sum(states.filter(({ mastered }) => mastered[k]).map((state) => state.probability)),
+      sum(states.filter(({ mastered }) => mastered[k] === true).map((state) => state.probability)),
     ),
     theta,
     scaleScore,
-    standardError: Math.sqrt(sum(theta.map((p, g) => p * (model.scale[g]! - scaleScore) ** 2))),
+    standardError: Math.sqrt(sum(theta.map((p, g) => p * (at(model.scale, g) - scaleScore) ** 2))),
     logLikelihood: highest + Math.log(total),
     // Worked out on demand: it costs more than all the rest.
     get information() {
@@ -94,8 +95,8 @@ export function referencePosterior(
 }
 
 function successProbability(model: ReferenceModel, item: number, mastered: readonly boolean[]): number {
-  const { kcs, success } = model.items[item]!;
-  return success[sum(kcs.map((k, i) => (mastered[k]! ? 2 ** i : 0)))]!;
+  const { kcs, success } = at(model.items, item);
+  return at(success, sum(kcs.map((k, i) => (mastered[k] === true ? 2 ** i : 0))));
 }
 
 /** Sum over states and outcomes of P(state, outcome) log2(P(outcome | state) / P(outcome)). */
@@ -124,4 +125,11 @@ function sum(values: readonly number[]): number {
     total = next;
   }
   return total;
+}
+
+/** What stands at an index that must be there. */
+function at<T>(values: readonly T[], index: number): T {
+  const value = values[index];
+  if (value === undefined) throw new RangeError(`the model has no index ${index}`);
+  return value;
 }
