@@ -1,0 +1,74 @@
+import { DESIGN } from './conditions.ts';
+import type { StudySize } from './conditions.ts';
+import type { Figures } from './figures.ts';
+
+/** One aim and what was seen. */
+export interface Judged {
+  readonly name: string;
+  readonly value: number;
+  /** The lowest and the highest value that meet the aim; `null` where there is no such side. */
+  readonly least: number | null;
+  readonly most: number | null;
+  readonly unit: 'SD' | 'share' | 'difference';
+  readonly met: boolean;
+}
+
+const BIAS = 0.05;
+const COVERAGE = 0.95;
+const COVERAGE_WITHIN = 0.03;
+const AGREEMENT = 0.985;
+const RMSE = 0.4;
+const BRUTE_FORCE = 1e-12;
+
+/**
+ * Holds the reference row to the design's aims.
+ * @param bar how many times as strict: what is allowed to be wrong is divided by it
+ * @param bruteForce the largest difference from brute force
+ */
+export function judge(figures: Figures, bruteForce: number, bar: number): readonly Judged[] {
+  const judged = (
+    name: string,
+    unit: Judged['unit'],
+    value: number,
+    least: number | null,
+    most: number | null,
+  ): Judged => ({
+    name,
+    unit,
+    value,
+    least,
+    most,
+    // NaN meets nothing: no comparison with it holds.
+    met: (least === null || value >= least) && (most === null || value <= most),
+  });
+  return [
+    judged('bias of ability', 'SD', figures.bias, -BIAS / bar, BIAS / bar),
+    judged('RMSE of ability', 'SD', figures.rmse, null, RMSE / bar),
+    judged(
+      'coverage of 95 % intervals',
+      'share',
+      figures.coverage,
+      COVERAGE - COVERAGE_WITHIN / bar,
+      COVERAGE + COVERAGE_WITHIN / bar,
+    ),
+    judged('KC agreement', 'share', figures.agreement, 1 - (1 - AGREEMENT) / bar, null),
+    judged('posteriors to brute force', 'difference', bruteForce, null, BRUTE_FORCE / bar),
+  ];
+}
+
+/** What the reader must know before the aims mean what the design means by them; empty for its own world and bar. */
+export function reservations({ items, kcs, length, policy }: StudySize, bar: number): readonly string[] {
+  return [
+    ...(items === DESIGN.items && kcs === DESIGN.kcs && length === DESIGN.length
+      ? []
+      : [
+          `The design’s aims speak of ${DESIGN.kcs} KCs, ${DESIGN.items} items and ${DESIGN.length} administered; here they are held against another world.`,
+        ]),
+    ...(policy === 'plain' ? [] : ['The design’s aims speak of no constraints; here there are some.']),
+    ...(bar === 1
+      ? []
+      : [
+          `The aims are ${bar > 1 ? `${bar} times as strict as` : `${1 / bar} times as lax as`} the design’s (--bar).`,
+        ]),
+  ];
+}

@@ -1,0 +1,145 @@
+import type { Constraints } from '#functions/mastery/engine/index.ts';
+import { PRIOR_POPULATION } from './learners.ts';
+import type { AnswerModel, Population } from './learners.ts';
+import { GOOD_ITEMS, kcGuid, WEAK_ITEMS } from './world.ts';
+import type { ItemQuality, World, WorldSize } from './world.ts';
+
+/** The world that the design's aims speak of. */
+export const DESIGN = { items: 400, kcs: 20, length: 30 } as const;
+
+/** A way to choose items, as a selection policy would ask for it. */
+export type PolicyName = keyof typeof policies;
+
+/** One test in one kind of world, whose figures are one row of the study. */
+export interface Condition {
+  readonly group: string;
+  readonly name: string;
+  readonly size: WorldSize;
+  readonly quality: ItemQuality;
+  /** The most items that a learner is given. */
+  readonly length: number;
+  /** A run stops when each KC is classified this confidently; 1 lets every run go to its full length. */
+  readonly confidence: number;
+  readonly policy: PolicyName;
+  readonly population: Population;
+  readonly answers: AnswerModel;
+  /** By which share the engine's parameters are off (`misjudged`). */
+  readonly misjudgedBy: number;
+}
+
+/** What the reader chose. */
+export interface StudySize extends WorldSize {
+  readonly length: number;
+  readonly policy: PolicyName;
+}
+
+type Limits = Pick<Constraints, 'minima' | 'maxima' | 'enemySets' | 'randomesqueSize'>;
+
+const unlimited: Limits = { minima: [], maxima: [], enemySets: [], randomesqueSize: 1 };
+const RANDOMESQUE = 5;
+const ENEMIES = 4;
+
+/** One item on each of as many KCs as take two thirds of the test at most. */
+const floors = ({ kcs }: World, length: number): Limits['minima'] =>
+  kcs.slice(0, Math.floor((2 * length) / 3)).map((_, kc) => ({ guid: kcGuid(kc), items: 1 }));
+
+/** No KC in more than twice its even share of the items. */
+const maxima = ({ kcs }: World, length: number): Limits['maxima'] =>
+  kcs.map((_, kc) => ({ guid: kcGuid(kc), items: Math.ceil((2 * length) / kcs.length) }));
+
+/** Items of the same first KC in groups, as variants of one task are. */
+const enemies = ({ items, kcs }: World): Limits['enemySets'] => {
+  const sets = new Map<string, string[]>();
+  items.forEach(({ id }, j) => {
+    const set = `${j % kcs.length} ${Math.floor(Math.floor(j / kcs.length) / ENEMIES)}`;
+    sets.set(set, [...(sets.get(set) ?? []), id]);
+  });
+  return [...sets.values()].filter((set) => set.length > 1);
+};
+
+export const policies = {
+  plain: { description: 'the best item, nothing else asked', limits: () => unlimited },
+  floors: {
+    description: 'coverage floors: an item on each KC, as far as two thirds of the test go',
+    limits: (world: World, length: number) => ({ ...unlimited, minima: floors(world, length) }),
+  },
+  maxima: {
+    description: 'content maxima: no KC in more than twice its even share',
+    limits: (world: World, length: number) => ({ ...unlimited, maxima: maxima(world, length) }),
+  },
+  enemies: {
+    description: `enemy sets: one of each ${ENEMIES} variants of a task`,
+    limits: (world: World) => ({ ...unlimited, enemySets: enemies(world) }),
+  },
+  randomesque: {
+    description: `randomesque: one of the ${RANDOMESQUE} best`,
+    limits: () => ({ ...unlimited, randomesqueSize: RANDOMESQUE }),
+  },
+  all: {
+    description: 'all four together',
+    limits: (world: World, length: number) => ({
+      minima: floors(world, length),
+      maxima: maxima(world, length),
+      enemySets: enemies(world),
+      randomesqueSize: RANDOMESQUE,
+    }),
+  },
+} satisfies Readonly<
+  Record<string, { readonly description: string; readonly limits: (world: World, length: number) => Limits }>
+>;
+
+export const policyNames = Object.keys(policies).filter((name): name is PolicyName =>
+  Object.hasOwn(policies, name),
+);
+
+/** Parameters as far off as this are what a study asks about. */
+const MISJUDGED_BY = 0.2;
+const CLASSIFICATION_CONFIDENCE = 0.9;
+
+/** The row that is held to the aims, then those that vary one thing of it, each thing once. */
+export function conditionsOf({ items, kcs, length, policy }: StudySize): readonly Condition[] {
+  const reference: Condition = {
+    group: 'reference',
+    name: `${kcs} KCs, ${items} items, ${length} administered`,
+    size: { items, kcs },
+    quality: GOOD_ITEMS,
+    length,
+    confidence: 1,
+    policy,
+    population: PRIOR_POPULATION,
+    answers: 'by-table',
+    misjudgedBy: 0,
+  };
+  const vary = (group: string, name: string, change: Partial<Condition>): Condition => ({
+    ...reference,
+    group,
+    name,
+    ...change,
+  });
+  const distinct = (values: readonly number[], least: number, given: number): readonly number[] =>
+    [...new Set(values.map(Math.round))].filter((value) => value >= least && value !== given);
+  return [
+    reference,
+    ...distinct([items / 4, items / 2, 2 * items], Math.max(length, kcs), items).map((count) =>
+      vary('pool', `${count} items`, { size: { items: count, kcs } }),
+    ),
+    ...distinct([length / 3, (2 * length) / 3, 1.5 * length, 2 * length], 1, length)
+      .filter((count) => count <= items)
+      .map((count) => vary('length', `${count} administered`, { length: count })),
+    ...policyNames
+      .filter((name) => name !== policy)
+      .map((name) => vary('policy', policies[name].description, { policy: name })),
+    vary(
+      'stop',
+      `until all are classified at ${CLASSIFICATION_CONFIDENCE}, ${Math.min(items, 2 * length)} at most`,
+      {
+        confidence: CLASSIFICATION_CONFIDENCE,
+        length: Math.min(items, 2 * length),
+      },
+    ),
+    vary('items', 'weaker items: guess 0.15 to 0.3, slip 0.1 to 0.25', { quality: WEAK_ITEMS }),
+    vary('wrong', `parameters off by up to ${100 * MISJUDGED_BY} %`, { misjudgedBy: MISJUDGED_BY }),
+    vary('wrong', 'compensatory responders', { answers: 'compensatory' }),
+    vary('wrong', 'population N(0.5, 1.2²), prior N(0, 1)', { population: { mean: 0.5, sd: 1.2 } }),
+  ];
+}

@@ -1,0 +1,73 @@
+import { bias, correlation, rootMeanSquareError, share, standardErrorOfBias } from './statistics.ts';
+import type { Recovered } from './statistics.ts';
+import type { Sitting, SittingKc } from './sit.ts';
+
+/** What one row of the study says. Abilities in standard deviations (SD) of the prior, shares from 0 to 1. */
+export interface Figures {
+  readonly learners: number;
+  readonly meanLength: number;
+  /** Mean of recovered minus known ability, over the population. */
+  readonly bias: number;
+  /** How much of the bias may be chance: one standard error of it. */
+  readonly biasError: number;
+  readonly rmse: number;
+  readonly correlation: number;
+  /** Share of learners whose ability lies within 1.96 standard errors of their score. */
+  readonly coverage: number;
+  /** Share of learners × KCs where the posterior is on the side of 0.5 that the learner is on. */
+  readonly agreement: number;
+  /** Share of learners × KCs that are classified at the stated confidence. */
+  readonly classified: number;
+  /** Of those, the share that is right. */
+  readonly classifiedAgreement: number;
+  /** Share of the pool that anybody was given. */
+  readonly poolUsed: number;
+  /** The largest share of learners that was given the same item. */
+  readonly mostExposed: number;
+}
+
+/** Half the width of a 95 % interval, in standard errors. */
+const NORMAL_95 = 1.96;
+
+export const recoveredOf = ({ ability, recovered }: Sitting): Recovered => ({ known: ability, recovered });
+
+/** Whether a client's interval, score ± 1.96 standard errors, holds the known ability. */
+export const isCovered = ({ ability, recovered, error }: Sitting): boolean =>
+  Math.abs(recovered - ability) <= NORMAL_95 * error;
+
+/** Whether the posterior is on the learner's side of one half, with evidence or without. */
+export const agrees = ({ posterior, mastered }: SittingKc): boolean => posterior >= 0.5 === mastered;
+
+/**
+ * @param worlds sittings by world: an item of one world is no item of another
+ * @param poolSize items of each world
+ */
+export function figuresOf(worlds: readonly (readonly Sitting[])[], poolSize: number): Figures {
+  const sittings = worlds.flat();
+  const pairs = sittings.map(recoveredOf);
+  const kcs = sittings.flatMap((sitting) => sitting.kcs);
+  const classified = kcs.filter((kc) => kc.classified);
+  const exposure = worlds.map((world) => exposures(world, poolSize));
+  const given = exposure.flat().filter((rate) => rate > 0).length;
+  return {
+    learners: sittings.length,
+    meanLength: sittings.reduce((sum, { items }) => sum + items.length, 0) / sittings.length,
+    bias: bias(pairs),
+    biasError: standardErrorOfBias(pairs),
+    rmse: rootMeanSquareError(pairs),
+    correlation: correlation(pairs),
+    coverage: share(sittings, isCovered),
+    agreement: share(kcs, agrees),
+    classified: classified.length / kcs.length,
+    classifiedAgreement: share(classified, agrees),
+    poolUsed: given / (poolSize * worlds.length),
+    mostExposed: exposure.flat().reduce((a, b) => Math.max(a, b), 0),
+  };
+}
+
+/** For each item of a pool, the share of the learners that it was given to. */
+function exposures(sittings: readonly Sitting[], poolSize: number): number[] {
+  const counts = Array.from({ length: poolSize }, () => 0);
+  for (const { items } of sittings) for (const item of items) counts[item] = (counts[item] ?? 0) + 1;
+  return counts.map((count) => count / sittings.length);
+}

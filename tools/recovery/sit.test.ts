@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { estimate } from '#functions/mastery/engine/index.ts';
+import { conditionsOf } from './conditions.ts';
+import type { Condition } from './conditions.ts';
+import { answerOf, drawLearner } from './learners.ts';
+import { compiled, sitAll } from './sit.ts';
+import { abilityOfScale, makeWorld, misjudged } from './world.ts';
+
+const LEARNERS = 5;
+const conditions = conditionsOf({ items: 60, kcs: 8, length: 9, policy: 'plain' });
+
+describe('a sitting', () => {
+  it.each(conditions.map((condition): [string, Condition] => [condition.name, condition]))(
+    'is what the engine makes of the learner’s answers: %s',
+    (_name, condition) => {
+      const world = makeWorld('one', condition.size, condition.quality);
+      const judged = condition.misjudgedBy > 0 ? misjudged(world, condition.misjudgedBy) : world;
+      const model = compiled(judged);
+      const sittings = [...sitAll(condition, 'one', LEARNERS)];
+      expect(sittings).toHaveLength(LEARNERS);
+      sittings.forEach((sitting, n) => {
+        const learner = drawLearner(world, `one ${n}`, condition.population);
+        expect(sitting.ability).toBe(learner.ability);
+        expect(new Set(sitting.items).size).toBe(sitting.items.length);
+        if (condition.confidence === 1) expect(sitting.items).toHaveLength(condition.length);
+        const outcomes = sitting.items.map((item) => ({
+          item,
+          correct: answerOf(learner, world.items[item]!, condition.answers),
+        }));
+        const posterior = estimate(model, outcomes);
+        expect(sitting.recovered).toBe(abilityOfScale(posterior.scaleScore));
+        expect(sitting.error).toBeCloseTo(posterior.standardError / 100, 12);
+        sitting.kcs.forEach((kc, k) => {
+          expect(kc.mastered).toBe(learner.mastered[k]);
+          expect(kc.posterior).toBe(posterior.kcPosteriors[k]);
+          expect(kc.items).toBe(sitting.items.filter((item) => world.items[item]!.kcs.includes(k)).length);
+          const sure = Math.max(kc.posterior, 1 - kc.posterior) >= 0.9;
+          expect(kc.classified).toBe(kc.items > 0 && sure);
+        });
+      });
+    },
+  );
+
+  it('is given to other learners in another world', () => {
+    const [reference] = conditions;
+    const abilities = (name: string) => [...sitAll(reference!, name, LEARNERS)].map(({ ability }) => ability);
+    expect(abilities('two')).not.toEqual(abilities('one'));
+  });
+});
+
+describe('the rows of a study', () => {
+  it('vary one thing of the first', () => {
+    const [reference, ...others] = conditions;
+    for (const row of others) {
+      const changed = Object.entries(row).filter(
+        ([key, value]) =>
+          !['group', 'name'].includes(key) &&
+          JSON.stringify(value) !== JSON.stringify(Object.entries(reference!).find(([k]) => k === key)![1]),
+      );
+      // A test that stops by itself has a longer limit as well.
+      expect(changed.length, row.name).toBe(row.group === 'stop' ? 2 : 1);
+    }
+    expect(new Set(conditions.map(({ name }) => name)).size).toBe(conditions.length);
+  });
+
+  it('never ask for more items than there are', () => {
+    for (const { size, length } of conditionsOf({ items: 12, kcs: 4, length: 10, policy: 'all' }))
+      expect(length).toBeLessThanOrEqual(size.items);
+  });
+});

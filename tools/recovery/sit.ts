@@ -1,0 +1,112 @@
+import {
+  classify,
+  compileModel,
+  prepareSelection,
+  simulatedRunSeed,
+  simulateRun,
+} from '#functions/mastery/engine/index.ts';
+import type { CompiledModel, SelectionContext } from '#functions/mastery/engine/index.ts';
+import { policies } from './conditions.ts';
+import type { Condition } from './conditions.ts';
+import { answerOf, drawLearner } from './learners.ts';
+import { abilityOfScale, kcGuid, makeWorld, misjudged, parametersOf } from './world.ts';
+import type { World } from './world.ts';
+
+/** What is known of a learner and what the test made of it. Abilities in standard deviations of the prior. */
+export interface Sitting {
+  readonly ability: number;
+  /** The scale score, as an ability: the posterior mean. */
+  readonly recovered: number;
+  /** The standard error of the scale score, as an ability: the posterior standard deviation. */
+  readonly error: number;
+  /** Indices of the items in the order in which they were given. */
+  readonly items: readonly number[];
+  readonly kcs: readonly SittingKc[];
+}
+
+/** One KC of one learner. */
+export interface SittingKc {
+  readonly mastered: boolean;
+  readonly posterior: number;
+  /** How many of the learner's items measured it. */
+  readonly items: number;
+  /** Whether the engine would call it mastered or a gap at `STATED_CONFIDENCE`. */
+  readonly classified: boolean;
+}
+
+/** At which confidence rows say what share of KCs is classified. */
+export const STATED_CONFIDENCE = 0.9;
+
+const CUT = 0.5;
+const PRECISION = 12;
+
+/** A test that is ready to be given in one world. */
+interface Prepared {
+  /** What learners and their answers come from. */
+  readonly world: World;
+  readonly context: SelectionContext;
+}
+
+function prepare(condition: Condition, worldName: string): Prepared {
+  const world = makeWorld(worldName, condition.size, condition.quality);
+  const model = compiled(condition.misjudgedBy === 0 ? world : misjudged(world, condition.misjudgedBy));
+  const context = prepareSelection(
+    model,
+    world.items.map(({ id, kcs }, item) => ({
+      item,
+      artifactVersionId: id,
+      qtiIdentifier: id,
+      tags: kcs.map(kcGuid),
+      accessibility: [],
+    })),
+    {
+      scope: [...model.kcGuids.keys()],
+      maxItems: condition.length,
+      requiredAccessibility: [],
+      excludedItems: [],
+      ...policies[condition.policy].limits(world, condition.length),
+    },
+  );
+  return { world, context };
+}
+
+/** A model of a made-up world, which has no defects. */
+export function compiled(world: World): CompiledModel {
+  const model = compileModel(parametersOf(world));
+  if (!model.ok)
+    throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
+  return model.value;
+}
+
+/** Gives the test to as many learners of one world, by the rules of a learner's run. */
+export function* sitAll(
+  condition: Condition,
+  worldName: string,
+  learners: number,
+): Generator<Sitting, undefined> {
+  const { world, context } = prepare(condition, worldName);
+  const rule = { kcCutScore: CUT, confidenceThreshold: condition.confidence, numericPrecision: PRECISION };
+  // Nothing but classification and length ends a run.
+  const rules = { ...rule, precisionTarget: 0, coverageFloors: [], timeBudgetSeconds: null };
+  for (let n = 0; n < learners; n += 1) {
+    const learner = drawLearner(world, `${worldName} ${n}`, condition.population);
+    const { evidence } = simulateRun(context, rules, simulatedRunSeed(learner.name), (index) => {
+      const item = world.items[index];
+      return item !== undefined && answerOf(learner, item, condition.answers);
+    });
+    const items = evidence.outcomes.map(({ item }) => item);
+    const { scaleScore, standardError, kcPosteriors } = evidence.estimate;
+    yield {
+      ability: learner.ability,
+      recovered: abilityOfScale(scaleScore),
+      error: abilityOfScale(standardError) - abilityOfScale(0),
+      items,
+      kcs: learner.mastered.map((mastered, kc) => {
+        const posterior = kcPosteriors[kc] ?? NaN;
+        const own = items.filter((item) => world.items[item]?.kcs.includes(kc) === true).length;
+        const stated = classify({ ...rule, confidenceThreshold: STATED_CONFIDENCE }, posterior, own);
+        return { mastered, posterior, items: own, classified: stated !== 'not_yet' };
+      }),
+    };
+  }
+}

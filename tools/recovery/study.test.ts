@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from './aims.ts';
+import { compareWithBruteForce } from './brute-force.ts';
+import { DESIGN } from './conditions.ts';
+import { figuresOf } from './figures.ts';
+import type { Figures } from './figures.ts';
+import { htmlReport } from './html-report.ts';
+import type { Sitting } from './sit.ts';
+import { resultsJson, runStudy } from './study.ts';
+import { textReport } from './text-report.ts';
+
+const settings = {
+  items: 80,
+  kcs: 8,
+  length: 14,
+  policy: 'plain',
+  seed: 1,
+  worlds: 2,
+  learners: 45,
+  bar: 1,
+} as const;
+const study = runStudy(settings);
+const rowOf = (name: string): Figures => study.rows.find((row) => row.name.startsWith(name))!.figures;
+
+describe('figures of a row', () => {
+  const sitting = (change: Partial<Sitting>): Sitting => ({
+    ability: 0,
+    recovered: 0,
+    error: 1,
+    items: [0, 1],
+    kcs: [],
+    ...change,
+  });
+  const kc = { mastered: true, posterior: 0.5, items: 1, classified: true };
+
+  it('are those of a case worked out by hand', () => {
+    const worlds = [
+      [
+        sitting({ recovered: 1.97, kcs: [kc, kc, { ...kc, mastered: false }] }),
+        sitting({ ability: 1, recovered: -0.95, items: [1] }),
+      ],
+      [
+        sitting({ items: [3], kcs: [{ ...kc, posterior: 0.49, classified: false }] }),
+        sitting({
+          items: [3, 2, 1],
+          kcs: [{ mastered: false, posterior: 0.49, items: 0, classified: false }],
+        }),
+      ],
+    ];
+    const figures = figuresOf(worlds, 4);
+    expect(figures).toMatchObject({
+      learners: 4,
+      meanLength: 7 / 4,
+      // 1.97 is just outside 1.96 standard errors, 1.95 just inside.
+      coverage: 3 / 4,
+      // One half counts as mastered; evidence is not asked for.
+      agreement: 3 / 5,
+      classified: 3 / 5,
+      classifiedAgreement: 2 / 3,
+      // Items 0 and 1 of the first world; 1, 2 and 3 of the second.
+      poolUsed: 5 / 8,
+      mostExposed: 1,
+    });
+    expect(figures.bias).toBeCloseTo((1.97 - 1.95) / 4, 12);
+  });
+});
+
+describe('the aims', () => {
+  const good: Figures = {
+    learners: 1,
+    meanLength: 30,
+    bias: 0.05,
+    biasError: 0,
+    rmse: 0.4,
+    correlation: 1,
+    coverage: 0.92,
+    agreement: 0.985,
+    classified: 1,
+    classifiedAgreement: 1,
+    poolUsed: 1,
+    mostExposed: 1,
+  };
+  const missed = (figures: Figures, bruteForce = 1e-12, bar = 1): readonly string[] =>
+    judge(figures, bruteForce, bar).flatMap(({ name, met }) => (met ? [] : [name]));
+
+  it('are those of the design, bounds included', () => {
+    expect(missed(good)).toEqual([]);
+    expect(missed({ ...good, bias: -0.05, coverage: 0.98 })).toEqual([]);
+    expect(missed({ ...good, bias: -0.0501 })).toEqual(['bias of ability']);
+    expect(missed({ ...good, bias: 0.0501 })).toEqual(['bias of ability']);
+    expect(missed({ ...good, rmse: 0.401 })).toEqual(['RMSE of ability']);
+    expect(missed({ ...good, coverage: 0.919 })).toEqual(['coverage of 95 % intervals']);
+    expect(missed({ ...good, coverage: 0.981 })).toEqual(['coverage of 95 % intervals']);
+    expect(missed({ ...good, agreement: 0.9849 })).toEqual(['KC agreement']);
+    expect(missed(good, 1.1e-12)).toEqual(['posteriors to brute force']);
+  });
+
+  it('become stricter and laxer with the bar, each of them, and are never met by no number', () => {
+    expect(missed(good, 1e-12, 1.01)).toHaveLength(5);
+    const poor = { ...good, bias: 0.09, rmse: 0.79, coverage: 0.9, agreement: 0.971 };
+    expect(missed(poor, 1.9e-12, 1)).toHaveLength(5);
+    expect(missed(poor, 1.9e-12, 0.5)).toEqual([]);
+    const none = { ...good, bias: NaN, rmse: NaN, coverage: NaN, agreement: NaN };
+    expect(missed(none, NaN, 0.01)).toHaveLength(5);
+  });
+});
+
+describe('a study', () => {
+  it('finds the engine equal to brute force, on as many posteriors as it says', () => {
+    // 13 prefixes of 12 answers, 7 KCs and 61 nodes.
+    const figures = compareWithBruteForce('small', 2);
+    expect(figures.posteriors).toBe(2 * 13 * (7 + 61));
+    expect(figures.largestDifference).toBeLessThan(1e-12);
+    expect(study.bruteForce.largestDifference).toBeGreaterThan(0);
+  });
+
+  it('sees more with more items, and less where its assumptions are wrong', () => {
+    const reference = study.rows[0]!.figures;
+    expect(reference.learners).toBe(90);
+    expect(rowOf('5 administered').rmse).toBeGreaterThan(rowOf('28 administered').rmse);
+    expect(rowOf('5 administered').agreement).toBeLessThan(rowOf('28 administered').agreement);
+    expect(rowOf('compensatory').agreement).toBeLessThan(reference.agreement);
+    expect(rowOf('compensatory').bias).toBeGreaterThan(reference.bias + 0.05);
+    expect(rowOf('weaker items').classified).toBeLessThan(reference.classified);
+    expect(rowOf('randomesque').mostExposed).toBeLessThan(1);
+    expect(rowOf('until all').meanLength).not.toBe(28);
+  });
+
+  it('counts every learner of the reference row once in each of its pictures', () => {
+    const total = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
+    expect(total(study.byAbility.map(({ learners }) => learners))).toBe(90);
+    expect(total(study.byEvidence.map(({ count }) => count))).toBe(90 * 8);
+    expect(total(study.calibration.map(({ count }) => count))).toBe(90 * 8);
+    expect(total(study.lengths.map(({ learners }) => learners))).toBe(30);
+    expect(study.sample).toHaveLength(90);
+  });
+
+  it('shows in its pictures what its row says of all', () => {
+    const { bias, rmse, coverage, agreement } = study.rows[0]!.figures;
+    const groups = study.byAbility.filter(({ learners }) => learners > 0);
+    const over = (valueOf: (group: (typeof groups)[number]) => number): number =>
+      groups.reduce((sum, group) => sum + (group.learners / 90) * valueOf(group), 0);
+    expect(over((group) => group.bias)).toBeCloseTo(bias, 12);
+    expect(Math.sqrt(over((group) => group.rmse ** 2))).toBeCloseTo(rmse, 12);
+    expect(over((group) => group.coverage)).toBeCloseTo(coverage, 12);
+    const agreeing = study.byEvidence.reduce((sum, group) => sum + group.count * group.agreement, 0);
+    expect(agreeing / (90 * 8)).toBeCloseTo(agreement, 12);
+  });
+
+  it('has the same bytes for the same settings, other ones for another seed, and no clock in them', () => {
+    const small = { ...settings, items: 24, kcs: 4, length: 6, worlds: 1, learners: 6 };
+    const results = resultsJson(runStudy(small));
+    expect(resultsJson(runStudy(small))).toBe(results);
+    expect(resultsJson(runStudy({ ...small, seed: 2 }))).not.toBe(results);
+    // Groups that nobody is in have no figure, rather than one that is made up.
+    expect((JSON.parse(results) as typeof study).byAbility.some((group) => group.rmse === null)).toBe(true);
+  });
+
+  it('says that its aims are held against another world, policy or bar than the design’s', () => {
+    const of = (change: object): readonly string[] =>
+      runStudy({ ...settings, ...DESIGN, worlds: 1, learners: 2, ...change }).reservations;
+    expect(of({})).toEqual([]);
+    expect(of({ length: 29 })).toEqual([expect.stringContaining('another world')]);
+    expect(of({ policy: 'floors', bar: 0.5 })).toEqual([
+      expect.stringContaining('constraints'),
+      'The aims are 2 times as lax as the design’s (--bar).',
+    ]);
+  });
+
+  it('reports its progress up to the end', () => {
+    const shares: number[] = [];
+    runStudy({ ...settings, items: 24, kcs: 4, length: 6, worlds: 1, learners: 6 }, (done) =>
+      shares.push(done),
+    );
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect([shares[0], Math.max(...shares) < 1, Math.max(...shares) > 0.9]).toEqual([0, true, true]);
+  });
+});
+
+describe('the reports', () => {
+  const html = htmlReport(study);
+
+  it('show each row and aim, on paper and in the terminal', () => {
+    const text = textReport(study, (_style, word) => word);
+    for (const { name } of [...study.rows, ...study.aims]) {
+      expect(text).toContain(name);
+      expect(html).toContain(name);
+    }
+    expect(text.match(/^(met|missed) /gm)).toHaveLength(5);
+  });
+
+  it('draw six pictures with a title and a description each, and stand alone', () => {
+    const labels = [...html.matchAll(/<svg role="img" [^>]*aria-labelledby="(\S+) (\S+)">/g)];
+    expect(labels).toHaveLength(6);
+    for (const [, title, description] of labels) {
+      expect(html).toMatch(new RegExp(`<title id="${title!}">[^<]+</title>`));
+      expect(html).toMatch(new RegExp(`<desc id="${description!}">[^<]+</desc>`));
+    }
+    expect(new Set(labels.map(([, title]) => title)).size).toBe(6);
+    expect(html.match(/<figure>/g)).toHaveLength(6);
+    expect(html.match(/<figure>.*?<\/figure>/gs)!.every((figure) => figure.includes('<table>'))).toBe(true);
+    expect(html).toContain('prefers-color-scheme: dark');
+    expect(html).not.toMatch(/<script|<link|src=|href=|url\(|@import/);
+  });
+
+  it('draw inside their frames, and no coordinate that is no number', () => {
+    const places = [...html.matchAll(/ (?:x|y|cx|cy|x1|x2|y1|y2|width|height)="([^"]*)"/g)].map(([, text]) =>
+      Number(text),
+    );
+    expect(places.length).toBeGreaterThan(200);
+    for (const place of places) {
+      expect(place).toBeGreaterThanOrEqual(0);
+      expect(place).toBeLessThanOrEqual(560);
+    }
+    expect(html).not.toContain('NaN');
+  });
+});

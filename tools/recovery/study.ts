@@ -1,0 +1,201 @@
+import { judge, reservations } from './aims.ts';
+import type { Judged } from './aims.ts';
+import { compareWithBruteForce } from './brute-force.ts';
+import type { BruteForceFigures } from './brute-force.ts';
+import { conditionsOf } from './conditions.ts';
+import type { Condition, StudySize } from './conditions.ts';
+import { agrees, figuresOf, isCovered, recoveredOf } from './figures.ts';
+import type { Figures } from './figures.ts';
+import { sitAll } from './sit.ts';
+import type { Sitting } from './sit.ts';
+import { bias, calibrationError, calibrationOf, groupBy, rootMeanSquareError, share } from './statistics.ts';
+import type { CalibrationBin, Recovered } from './statistics.ts';
+import { assumptions, GOOD_ITEMS } from './world.ts';
+
+/** What a study is made of; equal settings give equal studies. */
+export interface StudySettings extends StudySize {
+  readonly seed: number;
+  readonly worlds: number;
+  /** Learners of each world in the reference row; the other rows take a third of them. */
+  readonly learners: number;
+  /** How many times as strict as the design the aims are. */
+  readonly bar: number;
+}
+
+/** Learners of about the same ability. */
+export interface AbilityGroup {
+  /** `null`: no bound on that side. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly learners: number;
+  readonly bias: number;
+  readonly rmse: number;
+  readonly coverage: number;
+}
+
+/** KCs that were measured by as many items. */
+export interface EvidenceGroup {
+  readonly items: number;
+  /** Learners × KCs. */
+  readonly count: number;
+  readonly agreement: number;
+}
+
+/** How many learners needed that many items, both bounds included. */
+export interface LengthGroup {
+  readonly from: number;
+  readonly to: number;
+  readonly learners: number;
+}
+
+export interface Row {
+  readonly group: string;
+  readonly name: string;
+  readonly figures: Figures;
+}
+
+export interface Study {
+  readonly settings: StudySettings;
+  readonly assumptions: readonly string[];
+  readonly reservations: readonly string[];
+  readonly aims: readonly Judged[];
+  readonly bruteForce: BruteForceFigures;
+  readonly rows: readonly Row[];
+  /** Of the reference row. */
+  readonly byAbility: readonly AbilityGroup[];
+  readonly byEvidence: readonly EvidenceGroup[];
+  readonly calibration: readonly CalibrationBin[];
+  readonly calibrationError: number;
+  /** Some learners of the reference row, known and recovered ability. */
+  readonly sample: readonly Recovered[];
+  /** Of the row that stops when all is classified. */
+  readonly lengths: readonly LengthGroup[];
+}
+
+/** The other rows only compare, on the first learners of each world. */
+const SHARE_OF_ROWS = 3;
+const BRUTE_FORCE_LEARNERS = 4;
+const ABILITY_BOUNDS = [-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2];
+const CALIBRATION_BINS = 10;
+const SAMPLE = 500;
+const MOST_LENGTH_GROUPS = 15;
+
+/** Runs the whole study. @param progress is told the share that is done, and what is next */
+export function runStudy(
+  settings: StudySettings,
+  progress: (done: number, what: string) => void = () => undefined,
+): Study {
+  const conditions = conditionsOf(settings);
+  const learnersOf = ({ group }: Condition): number =>
+    group === 'reference' ? settings.learners : Math.ceil(settings.learners / SHARE_OF_ROWS);
+  const worldNames = Array.from({ length: settings.worlds }, (_, w) => `${settings.seed} ${w}`);
+  const total = conditions.reduce((sum, row) => sum + workOf(row, learnersOf(row)), 0);
+  let done = 0;
+
+  let bruteForce: BruteForceFigures = { posteriors: 0, largestDifference: 0 };
+  for (const name of worldNames) {
+    progress(0, 'brute force');
+    const { posteriors, largestDifference } = compareWithBruteForce(name, BRUTE_FORCE_LEARNERS);
+    bruteForce = {
+      posteriors: bruteForce.posteriors + posteriors,
+      largestDifference: Math.max(bruteForce.largestDifference, largestDifference),
+    };
+  }
+
+  const rows: Row[] = [];
+  let reference: readonly Sitting[] = [];
+  let lengths: readonly LengthGroup[] = [];
+  for (const condition of conditions) {
+    const learners = learnersOf(condition);
+    const worlds: Sitting[][] = [];
+    for (const name of worldNames) {
+      const sittings: Sitting[] = [];
+      for (const sitting of sitAll(condition, name, learners)) {
+        progress(done / total, condition.name);
+        sittings.push(sitting);
+        done += workOf(condition, 1) / settings.worlds;
+      }
+      worlds.push(sittings);
+    }
+    if (condition.group === 'reference') reference = worlds.flat();
+    if (condition.group === 'stop') lengths = lengthsOf(worlds.flat());
+    rows.push({
+      group: condition.group,
+      name: condition.name,
+      figures: figuresOf(worlds, condition.size.items),
+    });
+  }
+  const [first] = rows;
+  if (first === undefined) throw new Error('a study has a reference row');
+  const forecasts = reference.flatMap(({ kcs }) =>
+    kcs.map(({ posterior, mastered }) => ({ probability: posterior, happened: mastered })),
+  );
+  const calibration = calibrationOf(forecasts, CALIBRATION_BINS);
+  return {
+    settings,
+    assumptions: assumptions(GOOD_ITEMS),
+    reservations: reservations(settings, settings.bar),
+    aims: judge(first.figures, bruteForce.largestDifference, settings.bar),
+    bruteForce,
+    rows,
+    byAbility: abilityGroups(reference),
+    byEvidence: evidenceGroups(reference),
+    calibration,
+    calibrationError: calibrationError(calibration),
+    sample: reference.slice(0, SAMPLE).map(recoveredOf),
+    lengths,
+  };
+}
+
+/** A row's share of the waiting: answers given. */
+function workOf({ length }: Condition, learners: number): number {
+  return length * learners;
+}
+
+function abilityGroups(sittings: readonly Sitting[]): readonly AbilityGroup[] {
+  return groupBy(sittings, ABILITY_BOUNDS, ({ ability }) => ability).map((group, n) => {
+    const pairs = group.map(recoveredOf);
+    return {
+      from: ABILITY_BOUNDS[n - 1] ?? null,
+      to: ABILITY_BOUNDS[n] ?? null,
+      learners: group.length,
+      bias: bias(pairs),
+      rmse: rootMeanSquareError(pairs),
+      coverage: share(group, isCovered),
+    };
+  });
+}
+
+function evidenceGroups(sittings: readonly Sitting[]): readonly EvidenceGroup[] {
+  const kcs = sittings.flatMap((sitting) => sitting.kcs);
+  return [...new Set(kcs.map(({ items }) => items))]
+    .sort((a, b) => a - b)
+    .map((items) => {
+      const group = kcs.filter((kc) => kc.items === items);
+      return { items, count: group.length, agreement: share(group, agrees) };
+    });
+}
+
+function lengthsOf(sittings: readonly Sitting[]): readonly LengthGroup[] {
+  const lengths = sittings.map(({ items }) => items.length);
+  const shortest = lengths.reduce((a, b) => Math.min(a, b), Infinity);
+  const longest = lengths.reduce((a, b) => Math.max(a, b), 0);
+  const width = Math.ceil((longest - shortest + 1) / MOST_LENGTH_GROUPS);
+  return Array.from({ length: Math.ceil((longest - shortest + 1) / width) }, (_, n) => {
+    const from = shortest + n * width;
+    const to = Math.min(from + width - 1, longest);
+    return { from, to, learners: lengths.filter((length) => length >= from && length <= to).length };
+  });
+}
+
+/** Significant digits of `results.json`: below them sums may differ between processors. */
+const DIGITS = 9;
+
+/** The study as a document: the same bytes for the same settings. What no learner stands behind is `null`. */
+export function resultsJson(study: Study): string {
+  const rounded = (_key: string, value: unknown): unknown => {
+    if (typeof value !== 'number') return value;
+    return Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null;
+  };
+  return `${JSON.stringify(study, rounded, 2)}\n`;
+}
