@@ -153,7 +153,11 @@ describe('a study', () => {
     expect(resultsJson(runStudy(small))).toBe(results);
     expect(resultsJson(runStudy({ ...small, seed: 2 }))).not.toBe(results);
     // Groups that nobody is in have no figure, rather than one that is made up.
-    expect((JSON.parse(results) as typeof study).byAbility.some((group) => group.rmse === null)).toBe(true);
+    expect(
+      (JSON.parse(results) as { byAbility: { rmse: number | null }[] }).byAbility.some(
+        ({ rmse }) => rmse === null,
+      ),
+    ).toBe(true);
   });
 
   it('says that its aims are held against another world, policy or bar than the design’s', () => {
