@@ -157,6 +157,104 @@ describe('release FILE', () => {
   });
 });
 
+describe('release policy FILE --calibration', () => {
+  /** Its calibration has one item that may be offered, which measures kc-a and kc-b. */
+  const impossible = samplePolicyFile({
+    coverageFloors: [
+      { caseCompetencyGuid: 'kc-a', minimumEvidenceItems: 2 },
+      { caseCompetencyGuid: 'kc-c', minimumEvidenceItems: 1 },
+    ],
+  });
+  const files = { 'p.json': samplePolicyFile(), 'bad.json': impossible, 'c.json': sampleCalibrationFile() };
+  const dry = { ...anywhere, dryRun: true };
+
+  it('refuses, with every finding, what no learner could be given; nothing is written [MA-112, MA-113]', async () => {
+    const world = worldWith(files);
+    const refused = await releaseFile(world, 'policy', 'bad.json', {
+      ...anywhere,
+      dryRun: false,
+      calibration: 'c.json',
+    });
+    expect(refused.ok ? '' : refused.error.split('\n')).toEqual([
+      'bad.json cannot be released with calibration c.json, 2 defects:',
+      expect.stringMatching(
+        /^ {2}\/document\/coverageFloors\/0\/minimumEvidenceItems: cannot be met: 1 item /,
+      ),
+      expect.stringMatching(
+        /^ {2}\/document\/coverageFloors\/1\/minimumEvidenceItems: cannot be met: no item /,
+      ),
+    ]);
+    expect(world.lines).toEqual([]);
+    expect(await world.table.read(POLICY)).toBeUndefined();
+    // The same file is released without the calibration: by itself it contradicts nothing.
+    expect(await releaseFile(world, 'policy', 'bad.json', dry)).toEqual(ok(undefined));
+  });
+
+  it('releases what can be met, and says what it could not check', async () => {
+    const world = worldWith(files);
+    const options = { ...anywhere, dryRun: false, calibration: 'c.json' };
+    expect(await releaseFile(world, 'policy', 'p.json', options)).toEqual(ok(undefined));
+    expect(world.lines).toEqual([
+      expect.stringMatching(
+        /^not checked: \/document\/eligibilityRules\/contentConstraints\/standard-1\/minItems: /,
+      ),
+      'calibration c.json can give what else the policy asks for',
+      expect.stringMatching(/^policy fractions-policy-7 \(system\) released, /),
+    ]);
+  });
+
+  it('finds a released calibration by its id, a tenant’s own before a system one, and no other tenant’s', async () => {
+    const world = worldWith({
+      ...files,
+      'own.json': samplePolicyFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }),
+    });
+    const against = (path: string): ReturnType<typeof releaseFile> =>
+      releaseFile(world, 'policy', path, { ...dry, calibration: 'fractions-2026.1' });
+    const unknown = err(
+      'calibration fractions-2026.1 was never released here; the name of a file ends in .json',
+    );
+    const tenantCalibration = (tenantId: string, parameters: object = {}): object =>
+      sampleCalibrationFile({ visibility: 'tenant' }, { tenantId, ...parameters });
+
+    await releaseCalibration(world.table, tenantCalibration('tenant-2'));
+    expect([await against('p.json'), await against('own.json')]).toEqual([unknown, unknown]);
+
+    await releaseCalibration(world.table, sampleCalibrationFile());
+    expect([await against('p.json'), await against('own.json')]).toEqual([ok(undefined), ok(undefined)]);
+    expect(await against('bad.json')).toMatchObject({ ok: false });
+
+    // The tenant's own calibration has no item left that may be offered.
+    const parameters = sampleParameters();
+    parameters['items'] = (parameters['items'] as Record<string, unknown>[]).filter(
+      (item) => item['qtiIdentifier'] !== 'item-2',
+    );
+    await releaseCalibration(world.table, tenantCalibration('tenant-1', { parameters }));
+    expect(await against('p.json')).toEqual(ok(undefined));
+    expect(await against('own.json')).toEqual(err(expect.stringContaining('no item on kc-a may be offered')));
+    expect(await world.table.read(POLICY)).toBeUndefined();
+  });
+
+  it('says when a calibration cannot be used, or is not asked for', async () => {
+    const world = worldWith({ ...files, 'broken.json': sampleCalibrationFile({ id: 'latest' }) });
+    const of = (kind: string, path: string, calibration: string): ReturnType<typeof releaseFile> =>
+      releaseFile(world, kind, path, { ...dry, calibration });
+    expect(await of('calibration', 'c.json', 'c.json')).toEqual(
+      err('--calibration goes with a policy, not with calibration'),
+    );
+    expect(await of('policy', 'p.json', 'broken.json')).toEqual(
+      err(expect.stringMatching(/^broken\.json cannot be released, one defect:\n {2}\/document\/id: /)),
+    );
+    expect(await of('policy', 'p.json', 'absent.json')).toEqual(
+      err(expect.stringContaining('absent.json cannot be read')),
+    );
+    await releaseCalibration(world.table, sampleCalibrationFile());
+    world.table.corrupt({ kind: 'calibration', id: 'fractions-2026.1' }, { parameters: '{}' });
+    expect(await of('policy', 'p.json', 'fractions-2026.1')).toEqual(
+      err(expect.stringContaining('cannot be used: it is damaged')),
+    );
+  });
+});
+
 it('says in words why npm run release cannot read a file', () => {
   const command = join(import.meta.dirname, 'release.ts');
   for (const [path, reason] of [

@@ -5,12 +5,15 @@ import { describeNoStack, findRunningStack, localFiles } from '#local/stack/desc
 import { dynamo } from '#shared/aws/clients.ts';
 import { findDeployedTables } from '#shared/aws/deployed-table.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/aws/records-table.ts';
+import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
+import { checkCalibration } from '#shared/records/check-calibration.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
+import type { CalibrationParameters } from '#shared/records/records.ts';
 import {
   deprecateRecord,
   prepareAnalysisPolicy,
@@ -19,7 +22,9 @@ import {
   writeRecord,
 } from '#shared/records/release.ts';
 import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
+import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
+import { checkFeasibility } from './release/feasibility.ts';
 import { flag, runCommand, text } from './terminal/command.ts';
 import { fileFailure } from './terminal/file-failure.ts';
 
@@ -79,18 +84,34 @@ export interface ReleaseWorld {
   readonly print: (line: string) => void;
 }
 
-/** `release KIND FILE`: one line on success, every defect with its pointer otherwise. With `dryRun` nothing is written or looked up. */
+/** What `release KIND FILE` takes beside its arguments. */
+export interface ReleaseOptions extends Destination {
+  readonly dryRun: boolean;
+  /** A calibration to hold a policy's demands against: a file's name, which ends in `.json`, or the id of a released one. */
+  readonly calibration?: string | undefined;
+}
+
+/**
+ * `release KIND FILE`: one line on success, every defect with its pointer otherwise. With `dryRun` nothing is written, and nothing looked up
+ * but a calibration that is named by its id.
+ */
 export async function releaseFile(
   world: ReleaseWorld,
   kind: string,
   path: string,
-  options: Destination & { readonly dryRun: boolean },
+  options: ReleaseOptions,
 ): Promise<Result<undefined, string>> {
   if (!isKind(kind)) return err(unknownKind(kind));
+  if (options.calibration !== undefined && kind !== 'policy')
+    return err(`--calibration goes with a policy, not with ${kind}`);
   const file = await readJson(world, path);
   if (!file.ok) return file;
   const prepared = prepare(kind, file.value);
   if (!prepared.ok) return err(refusal(path, prepared.error));
+  if (options.calibration !== undefined) {
+    const feasible = await checkAgainst(world, options.calibration, prepared.value, path, options);
+    if (!feasible.ok) return feasible;
+  }
   if (options.dryRun) {
     world.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
     return ok(undefined);
@@ -103,6 +124,57 @@ export async function releaseFile(
   world.print(`${describe(key)} ${already ? 'was already released' : 'released'}, checksum ${checksum}`);
   if (kind === 'analysis-policy') world.print(howToChoose(key));
   return ok(undefined);
+}
+
+/** Holds a prepared policy against a calibration; what cannot be checked is said and stops nothing. */
+async function checkAgainst(
+  world: ReleaseWorld,
+  calibration: string,
+  { key, stored }: PreparedRecord,
+  path: string,
+  destination: Destination,
+): Promise<Result<undefined, string>> {
+  const parameters = calibration.endsWith('.json')
+    ? await readCalibration(world, calibration)
+    : await findCalibration(world, calibration, key.tenantId, destination);
+  if (!parameters.ok) return parameters;
+  const policy = selectionPolicy.parse(JSON.parse(stored.document));
+  const { defects, unchecked } = checkFeasibility(policy, parameters.value);
+  if (defects.length > 0) return err(refusal(path, defects, ` with calibration ${calibration}`));
+  for (const line of unchecked) world.print(`not checked: ${line}`);
+  world.print(`calibration ${calibration} can give what else the policy asks for`);
+  return ok(undefined);
+}
+
+/** The parameters of a calibration file, which must be one that could be released. */
+async function readCalibration(
+  world: ReleaseWorld,
+  path: string,
+): Promise<Result<CalibrationParameters, string>> {
+  const file = await readJson(world, path);
+  if (!file.ok) return file;
+  const checked = checkCalibration(file.value, checkModel);
+  return checked.ok ? ok(checked.value.parameters) : err(refusal(path, checked.error));
+}
+
+/** The parameters of a released calibration, as a run of the policy's tenant would find them: its own before a system one. */
+async function findCalibration(
+  world: ReleaseWorld,
+  id: string,
+  tenantId: string | undefined,
+  destination: Destination,
+): Promise<Result<CalibrationParameters, string>> {
+  const table = await world.openTable(destination);
+  if (!table.ok) return table;
+  const store = createRecordStore({ table: table.value, mayReadSystem: () => true });
+  // No tenant has an empty name: for a system policy only system calibrations are found.
+  const found = await store.calibration(tenantId ?? '', id);
+  if (found.ok && found.value === undefined)
+    return err(`calibration ${id} was never released here; the name of a file ends in .json`);
+  const parameters = found.ok ? await found.value?.parameters() : found;
+  return parameters?.ok === true
+    ? parameters
+    : err(`calibration ${id} cannot be used: it is damaged, or of a form that is not known here`);
 }
 
 /** A released policy analyzes nothing until a tenant's service profile names it. */
@@ -159,12 +231,12 @@ function describe({ kind, id, tenantId }: RecordKey): string {
   return `${kind} ${id} (${tenantId === undefined ? 'system' : `tenant ${tenantId}`})`;
 }
 
-function refusal(path: string, defects: readonly Defect[]): string {
+function refusal(path: string, defects: readonly Defect[], given = ''): string {
   const lines = defects.map(
     ({ pointer, message }) => `  ${pointer === '' ? '(the whole)' : pointer}: ${message}`,
   );
   const count = defects.length === 1 ? 'one defect' : `${defects.length} defects`;
-  return [`${path} cannot be released, ${count}:`, ...lines].join('\n');
+  return [`${path} cannot be released${given}, ${count}:`, ...lines].join('\n');
 }
 
 function failure(path: string, problem: ReleaseFailure): string {
@@ -280,9 +352,19 @@ if (import.meta.main) {
         summary:
           'Checks a selection policy, a scale calibration or an analysis policy and writes it once, for ever (docs/records.md). See also: npm run release -- deprecate --help',
         positionals: [kinds.join('|'), 'FILE'],
-        options: { ...where, 'dry-run': flag('only checks the file; nothing is written or looked up') },
+        options: {
+          ...where,
+          calibration: text(
+            'for a policy: also checks that the items of this calibration can give what it asks for; the name of a file ends in .json',
+            'ID|FILE',
+          ),
+          'dry-run': flag(
+            'only checks the file; nothing is written, and nothing looked up but a calibration by its id',
+          ),
+        },
         examples: [
           'npm run release -- policy kc-gaps-v5.json --dry-run',
+          'npm run release -- policy kc-gaps-v5.json --calibration fractions-2026-01.json --dry-run',
           'npm run release -- calibration fractions-2026-01.json --stage staging',
           'npm run release -- analysis-policy revision-thresholds-3.json --stage staging',
         ],

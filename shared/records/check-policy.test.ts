@@ -105,10 +105,24 @@ describe('checkPolicy', () => {
     [{ contentConstraints: { 'a/b': { minItems: 3, maxItems: 2 } } }, '/contentConstraints/a~1b/minItems'],
     [{ contentConstraints: { s: { minItems: 13 } } }, '/contentConstraints/s/minItems'],
     [{ contentConstraints: { 'kc-a': { maxItems: 0 } } }, '/contentConstraints/kc-a/maxItems'],
+    [
+      { kcScope: ['kc-a', 'kc-x'], contentConstraints: { 'kc-x': { maxItems: 0 } } },
+      '/contentConstraints/kc-x/maxItems',
+    ],
     [{ exposure: { method: 'sympson-hetter', size: 2 } }, '/exposure/method'],
     [{ poolMembership: 'any' }, '/poolMembership'],
   ])('refuses rules that repeat, contradict or cannot be kept: %j', (rules, at) => {
     expect(pointersOf({ eligibilityRules: rules })).toEqual([`/document/eligibilityRules${at}`]);
+  });
+
+  it('lets a policy bar the items of a component that it does not classify', () => {
+    const rules = { kcScope: ['kc-a'], contentConstraints: { 'kc-x': { maxItems: 0 } } };
+    expect(pointersOf({ eligibilityRules: rules })).toEqual([]);
+    expect(
+      pointersOf({
+        eligibilityRules: { ...rules, contentConstraints: { 'kc-x': { maxItems: 1 } }, kcScope: ['kc-x'] },
+      }),
+    ).toEqual([]);
   });
 
   it('refuses a rule that this version does not know: it could not be kept [MA-113]', () => {

@@ -92,6 +92,16 @@ function ruleDefects(rules: Rules, floors: Floors, maxItems: number | undefined)
     ...Object.entries(rules.contentConstraints ?? {}).flatMap(([guid, range]) =>
       constraintDefects([...path, 'contentConstraints', guid], guid, range, floors, maxItems),
     ),
+    ...(rules.kcScope ?? []).flatMap((guid) =>
+      rules.contentConstraints?.[guid]?.maxItems === 0
+        ? [
+            {
+              pointer: pointer(...path, 'contentConstraints', guid, 'maxItems'),
+              message: 'bars every item of a component of kcScope, which then can never be classified',
+            },
+          ]
+        : [],
+    ),
   ];
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
+import { feasibilityOf } from './feasibility.ts';
 import { compileModel, estimate } from './model.ts';
 import type { CompiledModel } from './model.ts';
 import { prepareSelection, selectItem } from './selection.ts';
@@ -17,8 +18,16 @@ import { simulateRun } from './simulation.ts';
 const TAGS = ['s-0', 's-1', 's-2'];
 const KCS = 14;
 const MOST_COMPONENT_KCS = 12;
-/** KC sets of which two can already pass the limit of a component. */
-const KC_SETS = [[0], [1, 2], [0, 1, 2, 3, 4, 5, 6], [6, 7, 8, 9, 10, 11, 12], [5, 6], [11, 12, 13], [12]];
+/** KC sets that reach the limit of a component in some combinations, and pass it in others. */
+const KC_SETS = [
+  [0],
+  [1, 2],
+  [0, 1, 2, 3, 4, 5, 6],
+  [6, 7, 8, 9, 10, 11],
+  [6, 7, 8, 9, 10, 11, 12],
+  [11, 12, 13],
+  [12],
+];
 
 interface Rule {
   readonly guid: string;
@@ -238,6 +247,8 @@ function drawn(ranked: readonly Ranked[], k: number, runSeed: string, sequence: 
   return best[best.length > 1 ? Number(BigInt(`0x${stream}`) % BigInt(best.length)) : 0];
 }
 
+const GROUP = Array.from({ length: 9 }, (_, m) => m);
+
 const seeds = fc.string({ minLength: 1, maxLength: 8 });
 
 describe('every selection under every rule at once', () => {
@@ -355,5 +366,74 @@ describe('whole runs, whatever the answers', () => {
     );
     for (const reason of ['max_items', 'precision_target_met', 'classifications_complete'])
       expect(ended.get(reason) ?? 0, reason).toBeGreaterThan(10);
+  });
+});
+
+describe('what a pool can do for a policy', () => {
+  it('names each minimum that no set of items meets, and others, none of them for nothing, that keep one from being met', () => {
+    const seen = new Map<string, number>();
+    fc.assert(
+      fc.property(caseOf(6), (value) => {
+        const sound = soundSets(value);
+        const minima = minimaOf(value);
+        const meetable = (wanted: readonly number[]): boolean =>
+          sound.some(({ met }) => within(bitsOf(wanted), met));
+        const { unmeetable, undecided } = feasibilityOf(contextOf(value));
+        expect(undecided).toEqual([]);
+        const named = unmeetable.map(({ minimum }) => minimum);
+        expect(named).toEqual([...new Set(named)].toSorted((a, b) => a - b));
+        expect(meetable([...minima.keys()].filter((m) => !named.includes(m)))).toBe(true);
+        for (const { minimum, cause, items, others } of unmeetable) {
+          seen.set(cause, (seen.get(cause) ?? 0) + 1);
+          const { guid, items: wanted } = minima[minimum]!;
+          const offered = value.items.filter(
+            (_, j) => tagsOf(value, j).includes(guid) && broken(value, [j]).length === 0,
+          );
+          expect(items).toBe(offered.length);
+          expect(cause === 'items').toBe(items < wanted);
+          expect(meetable([minimum])).toBe(cause === 'together');
+          expect(others.length > 0).toBe(cause === 'together');
+          if (cause !== 'together') continue;
+          expect(others.filter((other) => named.includes(other) || other >= minimum)).toEqual([]);
+          expect(meetable(others)).toBe(true);
+          expect(meetable([...others, minimum])).toBe(false);
+          for (const other of others) {
+            expect(meetable([...others.filter((one) => one !== other), minimum])).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 4000 },
+    );
+    for (const cause of ['items', 'conditions', 'together'])
+      expect(seen.get(cause) ?? 0, cause).toBeGreaterThan(5);
+  });
+
+  it('leaves open what a search of bounded work does not settle', () => {
+    // Nine items that serve two minima each would meet all 18, but no item crosses from the first nine minima to the others, and nine is odd.
+    const items = GROUP.flatMap((a) =>
+      GROUP.filter((b) => b > a).flatMap((b) =>
+        ['m', 'n'].map((side) => ({
+          kcs: [0],
+          tags: [`${side}-${a}`, `${side}-${b}`],
+          high: 0.9,
+          accessibility: [],
+        })),
+      ),
+    );
+    const value: Case = {
+      items,
+      floors: ['m', 'n'].flatMap((side) => GROUP.map((a) => ({ guid: `${side}-${a}`, items: 1 }))),
+      contentMinima: [],
+      maxima: [],
+      enemySets: [],
+      excludedItems: [],
+      requiredAccessibility: [],
+      scope: [0],
+      maxItems: 9,
+      randomesqueSize: 1,
+    };
+    const { unmeetable, undecided } = feasibilityOf(contextOf(value));
+    expect(unmeetable).toEqual([]);
+    expect(undecided.length).toBeGreaterThan(0);
   });
 });

@@ -105,30 +105,11 @@ export function reachability(
   slots: number,
 ): Reachability {
   const { service } = requirements;
-  const needs = requirements.wanted.slice();
-  for (const item of new Set(used)) lower(service, needs, item);
+  const needs = needsAfter(requirements, used);
   if (needs.every((need) => need <= 0)) return UNRESTRICTED;
-  const isOpen = (r: number): boolean => (needs[r] ?? 0) > 0;
   /** The first open minimum of each signature, -1 for none. */
-  const firstOpen = Int32Array.from(service.signatures, (list) => list.find(isOpen) ?? -1);
-  const supply = new Int32Array(service.signatures.length);
-  const problem: CoverageProblem = {
-    service,
-    needs,
-    servers: requirements.servers.map((list, r) => {
-      if (!isOpen(r)) return list.subarray(0, 0);
-      const open = list.filter((item) => candidates[item] === 1);
-      for (const item of open) {
-        const signature = service.signatureOf[item] ?? 0;
-        // An item with several is counted where it is met first.
-        if (firstOpen[signature] === r) supply[signature] = (supply[signature] ?? 0) + 1;
-      }
-      return open;
-    }),
-    supply,
-    usage: usageOf(conditions, used),
-    barred: new Uint8Array(candidates.length),
-  };
+  const firstOpen = firstOpenOf(service, needs);
+  const problem = coverageProblem(requirements, conditions, needs, used, candidates);
 
   const planned = planCoverage(problem, slots, { left: PLAN_BUDGET });
   const isPlanned = new Uint8Array(needs.length);
@@ -194,6 +175,50 @@ export function reachability(
     for (let item = 0; item < items.length; item += 1) if (!servesPlanned(item)) items[item] = 0;
   };
   return { serves: (item) => (firstOpen[service.signatureOf[item] ?? 0] ?? -1) >= 0, admits, ruleOut };
+}
+
+/** How many further items each minimum needs once these are used; not above 0 for one that is met. */
+export function needsAfter({ service, wanted }: Requirements, used: readonly number[]): Int32Array {
+  const needs = wanted.slice();
+  for (const item of new Set(used)) lower(service, needs, item);
+  return needs;
+}
+
+/** The first open minimum of each signature, -1 for none. */
+function firstOpenOf({ signatures }: Service, needs: Int32Array): Int32Array {
+  return Int32Array.from(signatures, (list) => list.find((r) => (needs[r] ?? 0) > 0) ?? -1);
+}
+
+/**
+ * The open minima as the search sees them.
+ * @param candidates 1 for items that may be used next
+ */
+export function coverageProblem(
+  { service, servers }: Requirements,
+  conditions: SideConditions,
+  needs: Int32Array,
+  used: readonly number[],
+  candidates: Uint8Array,
+): CoverageProblem {
+  const firstOpen = firstOpenOf(service, needs);
+  const supply = new Int32Array(service.signatures.length);
+  return {
+    service,
+    needs,
+    servers: servers.map((list, r) => {
+      if ((needs[r] ?? 0) <= 0) return list.subarray(0, 0);
+      const open = list.filter((item) => candidates[item] === 1);
+      for (const item of open) {
+        const signature = service.signatureOf[item] ?? 0;
+        // An item with several is counted where it is met first.
+        if (firstOpen[signature] === r) supply[signature] = (supply[signature] ?? 0) + 1;
+      }
+      return open;
+    }),
+    supply,
+    usage: usageOf(conditions, used),
+    barred: new Uint8Array(candidates.length),
+  };
 }
 
 /** A plan with what it uses, and how far it goes beyond each need. */

@@ -83,7 +83,7 @@ function keptFor(pool: ReconciledPool, model: CompiledModel): Recent<BoundPool> 
 }
 
 /** The policy in the engine's vocabulary: coverage floors and content minima are demands of one kind. */
-function constraintsOf(policy: SelectionPolicy, scope: readonly number[]): Constraints {
+export function constraintsOf(policy: SelectionPolicy, scope: readonly number[]): Constraints {
   const { eligibilityRules, coverageFloors, maxItems } = policy;
   const content = Object.entries(eligibilityRules.contentConstraints ?? {});
   return {
