@@ -40,7 +40,7 @@ const command = {
     kcs: integer('knowledge components of a world', 'N', { min: 1, max: MOST_KCS }, DESIGN.kcs),
     length: integer('items that a learner is given', 'N', { min: 1, max: MOST_ADMINISTERED }, DESIGN.length),
     policy: choice(
-      `how items are chosen in the first row: ${policyNames.map((name) => `${name} (${policies[name].description})`).join('; ')}`,
+      `how items are chosen in the first row: ${policyNames.map((name) => policies[name].description).join('; ')}`,
       policyNames,
       'plain',
     ),

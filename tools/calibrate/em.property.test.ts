@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { referencePosterior } from '#test/reference/higher-order-cdm.ts';
-import type { ReferenceModel } from '#test/reference/higher-order-cdm.ts';
+import { referencePosterior } from '#tools/reference/higher-order-cdm.ts';
+import type { ReferenceModel } from '#tools/reference/higher-order-cdm.ts';
 import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
 import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import { describeAbilities } from './abilities.ts';

@@ -58,17 +58,17 @@ const enemies = ({ items, kcs }: World): Limits['enemySets'] => {
 };
 
 export const policies = {
-  plain: { description: 'the best item, nothing else asked', limits: () => unlimited },
+  plain: { description: 'plain: the best item', limits: () => unlimited },
   floors: {
-    description: 'coverage floors: an item on each KC, as far as two thirds of the test go',
+    description: 'coverage floors: an item on each KC',
     limits: (world: World, length: number) => ({ ...unlimited, minima: floors(world, length) }),
   },
   maxima: {
-    description: 'content maxima: no KC in more than twice its even share',
+    description: 'content maxima: twice an even share',
     limits: (world: World, length: number) => ({ ...unlimited, maxima: maxima(world, length) }),
   },
   enemies: {
-    description: `enemy sets: one of each ${ENEMIES} variants of a task`,
+    description: `enemy sets: one of ${ENEMIES} variants`,
     limits: (world: World) => ({ ...unlimited, enemySets: enemies(world) }),
   },
   randomesque: {
@@ -76,7 +76,7 @@ export const policies = {
     limits: () => ({ ...unlimited, randomesqueSize: RANDOMESQUE }),
   },
   all: {
-    description: 'all four together',
+    description: 'all: all four together',
     limits: (world: World, length: number) => ({
       minima: floors(world, length),
       maxima: maxima(world, length),
@@ -129,15 +129,13 @@ export function conditionsOf({ items, kcs, length, policy }: StudySize): readonl
     ...policyNames
       .filter((name) => name !== policy)
       .map((name) => vary('policy', policies[name].description, { policy: name })),
-    vary(
-      'stop',
-      `until all are classified at ${CLASSIFICATION_CONFIDENCE}, ${Math.min(items, 2 * length)} at most`,
-      {
-        confidence: CLASSIFICATION_CONFIDENCE,
-        length: Math.min(items, 2 * length),
-      },
-    ),
-    vary('items', 'weaker items: guess 0.15 to 0.3, slip 0.1 to 0.25', { quality: WEAK_ITEMS }),
+    vary('stop', `until classified at ${CLASSIFICATION_CONFIDENCE}, ${Math.min(items, 2 * length)} at most`, {
+      confidence: CLASSIFICATION_CONFIDENCE,
+      length: Math.min(items, 2 * length),
+    }),
+    vary('items', `weaker: guess ${WEAK_ITEMS.guess.join('-')}, slip ${WEAK_ITEMS.slip.join('-')}`, {
+      quality: WEAK_ITEMS,
+    }),
     vary('wrong', `parameters off by up to ${100 * MISJUDGED_BY} %`, { misjudgedBy: MISJUDGED_BY }),
     vary('wrong', 'compensatory responders', { answers: 'compensatory' }),
     vary('wrong', 'population N(0.5, 1.2²), prior N(0, 1)', { population: { mean: 0.5, sd: 1.2 } }),

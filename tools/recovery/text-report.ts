@@ -1,5 +1,6 @@
 import type { Paint } from '#tools/terminal/paint.ts';
 import type { Judged } from './aims.ts';
+import { STATED_CONFIDENCE } from './sit.ts';
 import type { Row, Study } from './study.ts';
 
 /** The characters of a bar at its full length. */
@@ -81,21 +82,22 @@ export const rowHead = [
   'learners',
   'length',
   'bias',
-  '± chance',
+  'chance',
   'RMSE',
   'covered',
-  'KCs agree',
+  'agree',
   'classified',
-  'of them agree',
-  'pool used',
-  'most exposed',
+  'of these',
+  'pool',
+  'exposed',
 ] as const;
 
 /** What the columns of the rows mean. */
 export const rowLegend = [
-  'bias, RMSE: scale score less known ability, in SD of the prior; chance: one standard error of the bias. covered: ability within 1.96',
-  'standard errors of the score. KCs agree: posterior of every KC on the learner’s side of 0.5. classified: mastered or gap at 0.9.',
-  'most exposed: the largest share of learners that was given one item.',
+  'bias, RMSE: scale score less known ability, in SD of the prior; chance: one standard error of the bias.',
+  'covered: ability within 1.96 standard errors of the score. agree: posterior of a KC on the learner’s side of 0.5, all KCs counted.',
+  `classified: KCs mastered or gap at ${STATED_CONFIDENCE}; of these: the share that is right. pool: items that anybody was given; exposed: the largest`,
+  'share of learners that was given one item.',
 ] as const;
 
 export function rowCells({ name, figures }: Row): readonly string[] {
@@ -116,7 +118,7 @@ export function rowCells({ name, figures }: Row): readonly string[] {
 }
 
 /** One aim in one line. */
-export function aimLine(aim: Judged, paint: Paint): string {
+function aimLine(aim: Judged, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
   return `${word}  ${aim.name.padEnd(26)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
 }

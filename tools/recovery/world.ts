@@ -54,7 +54,7 @@ const UP_TO_TWO_KCS = 0.85;
 /** Share of items that are conjunctive. */
 const CONJUNCTIVE = 0.8;
 
-export const GRID = { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 } as const;
+const GRID = { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 } as const;
 
 /** What the reader of a study must know of its worlds, in the order in which it is drawn. */
 export function assumptions({ guess, slip }: ItemQuality): readonly string[] {
