@@ -35,6 +35,7 @@ ${settings.worlds} worlds of seed ${settings.seed}, ${settings.learners} learner
 <h2>Aims</h2>
 ${study.reservations.map((line) => `<p class="reservation">${escapeHtml(line)}</p>`).join('\n')}
 ${table(
+  'Aims',
   ['aim', 'seen', 'asked', ''],
   study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), aim.met ? 'met' : 'missed']),
 )}
@@ -43,7 +44,7 @@ ${table(
 ${study.assumptions.map((line) => `<li>${escapeHtml(line)}</li>`).join('\n')}
 </ul>
 <h2>Rows</h2>
-${table(rowHead, study.rows.map(rowCells))}
+${table('Rows', rowHead, study.rows.map(rowCells))}
 <p>${escapeHtml(rowLegend.join(' '))}</p>
 <h2>Pictures</h2>
 <p>Of the first row, unless told otherwise.</p>
@@ -73,12 +74,12 @@ th:first-child, td:first-child { text-align: left; white-space: normal; } th { c
 .met { color: var(--aim); font-weight: 600; } .missed, .reservation { color: var(--bad); font-weight: 600; }
 `;
 
-/** A table whose first column names its rows. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table whose first column names its rows; `label` says what it holds, to whoever comes to it by keyboard or by ear. */
+function table(label: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cell = (text: string): string =>
     `<td${text === 'met' || text === 'missed' ? ` class="${text}"` : ''}>${escapeHtml(text)}</td>`;
   return [
-    '<div class="scroll" tabindex="0"><table>',
+    `<div class="scroll" role="region" aria-label="${escapeHtml(label)}" tabindex="0"><table>`,
     `<thead><tr>${head.map((text) => `<th scope="col">${escapeHtml(text)}</th>`).join('')}</tr></thead>`,
     '<tbody>',
     ...rows.map(
@@ -91,7 +92,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** A picture with its figures beside it. */
 function figure(chart: Chart, head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return `<figure>\n<figcaption>${escapeHtml(chart.title)}</figcaption>\n${svg(chart)}\n${table(head, rows)}\n</figure>`;
+  return `<figure>\n<figcaption>${escapeHtml(chart.title)}</figcaption>\n${svg(chart)}\n${table(`Figures: ${chart.title}`, head, rows)}\n</figure>`;
 }
 
 /** Abilities beyond this are rare: their points are left out of pictures, not of figures. */

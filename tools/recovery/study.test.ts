@@ -203,6 +203,8 @@ describe('the reports', () => {
     expect(new Set(labels.map(([, title]) => title)).size).toBe(6);
     expect(html.match(/<figure>/g)).toHaveLength(6);
     expect(html.match(/<figure>.*?<\/figure>/gs)!.every((figure) => figure.includes('<table>'))).toBe(true);
+    // A place that scrolls is reached by keyboard, and says what it is.
+    expect(html.match(/<div class="scroll" role="region" aria-label="[^"]+" tabindex="0">/g)).toHaveLength(8);
     expect(html).toContain('prefers-color-scheme: dark');
     expect(html).not.toMatch(/<script|<link|src=|href=|url\(|@import/);
   });
