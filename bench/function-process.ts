@@ -7,6 +7,7 @@ import {
   ResponseStream,
   runStreaming,
 } from '#local/gateway/response-stream.ts';
+import { peakMb } from './measure.ts';
 
 /** What one invocation gave and took. */
 export interface Invocation {
@@ -58,8 +59,7 @@ async function invoke(event: unknown): Promise<Invocation> {
     : buffered(event, context, start));
   const last = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);
-  const peak = process.resourceUsage().maxRSS / 1024;
-  return { ...answer, last, cpu: (user + system) / 1000, peak };
+  return { ...answer, last, cpu: (user + system) / 1000, peak: peakMb() };
 }
 
 async function buffered(event: unknown, context: object, start: number): Promise<Answer> {

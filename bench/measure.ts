@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 /** Tells a person who waits what is being measured. */
 export type Progress = (text: string) => void;
 
@@ -108,4 +110,16 @@ export const judge = (met: boolean): string => (met ? 'met' : 'missed here');
 /** The sentence for a ratio above its guard, or one that is no number; nothing for one within it. */
 export function above(what: string, value: number, guard: number): readonly string[] {
   return value <= guard ? [] : [`${what}: ${ratio(value)}, guard ${guard}`];
+}
+
+const STATUS = '/proc/self/status';
+
+/**
+ * Megabytes of this process at its peak so far. The kernel's own mark where there is one: what Node tells has begun with the size of the process that started this one.
+ */
+export function peakMb(): number {
+  const mark = existsSync(STATUS)
+    ? /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(STATUS, 'utf8'))?.[1]
+    : undefined;
+  return (mark === undefined ? process.resourceUsage().maxRSS : Number(mark)) / 1024;
 }

@@ -1,5 +1,6 @@
 import { drawSimulee, responderOf, simulatedRunSeed, simulateRun } from '#functions/mastery/engine/index.ts';
 import { makeRandom } from '../bank.ts';
+import { peakMb } from '../measure.ts';
 import { bankOf, contextOf, range, REFERENCE } from './positions.ts';
 
 /** What the matrix took, the preparation of model and pool included. */
@@ -40,6 +41,6 @@ const figures: MatrixFigures = {
   profiles: PROFILES,
   items,
   cpu: (user + system) / 1000,
-  peak: process.resourceUsage().maxRSS / 1024,
+  peak: peakMb(),
 };
 process.stdout.write(JSON.stringify(figures));
