@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { flag, list, runCommand } from '#tools/terminal/command.ts';
+import { liveLine } from '#tools/terminal/live-line.ts';
 import { adaptiveRequestPart } from './adaptive-request.ts';
 import { alignmentPart } from './alignment.ts';
 import { bundlePart } from './bundles.ts';
@@ -11,7 +12,7 @@ import { peerPart } from './engine/peer.ts';
 import { recoveryMatrixPart } from './engine/recovery-matrix.ts';
 import { replayPart } from './engine/replay.ts';
 import { improvementRunPart } from './improvement-run.ts';
-import type { Part, Progress } from './measure.ts';
+import type { Part } from './measure.ts';
 import { limitPart } from './report-limit.ts';
 import { reportParts } from './reports.ts';
 import { simulationPart } from './simulation.ts';
@@ -59,12 +60,17 @@ async function main(only: readonly string[] | undefined, check: boolean): Promis
       'where its time and its ratio both miss; no other time.',
     ].join('\n'),
   );
+  const { stderr } = process;
+  const live = liveLine(stderr);
   const missed: string[] = [];
   for (const part of parts) {
     if (only?.includes(part.name) === false) continue;
-    const progress = progressOf(part.name);
-    const report = await part.run(progress.show);
-    progress.clear();
+    // Elsewhere than on a terminal, a line for each part.
+    if (!stderr.isTTY) stderr.write(`${part.name} …\n`);
+    const report = await part.run((text) => {
+      live.show(`${part.name}: ${text}`);
+    });
+    live.clear();
     console.log(`\n${part.title}\n${report.text}`);
     missed.push(...report.missed);
   }
@@ -74,23 +80,6 @@ async function main(only: readonly string[] | undefined, check: boolean): Promis
       : `\nMissed:\n${missed.join('\n')}`,
   );
   return missed.length > 0 && check ? err(`missed: ${missed.length}`) : ok(undefined);
-}
-
-/** One line on a terminal that rewrites itself; a line for each part elsewhere. */
-function progressOf(part: string): { readonly show: Progress; readonly clear: () => void } {
-  const { stderr } = process;
-  if (!stderr.isTTY) {
-    stderr.write(`${part} …\n`);
-    return { show: () => undefined, clear: () => undefined };
-  }
-  const clear = (): void => void stderr.write('\r\u001B[K');
-  return {
-    show: (text) => {
-      clear();
-      stderr.write(`${part}: ${text}`.slice(0, (stderr.columns || 80) - 1));
-    },
-    clear,
-  };
 }
 
 await runCommand(command, ({ only, check }) => main(only, check));

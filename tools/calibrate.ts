@@ -7,15 +7,16 @@ import { calibrate } from './calibrate/calibrate.ts';
 import type { Calibration } from './calibrate/calibrate.ts';
 import { FIT_MARK, fitFile } from './calibrate/fit-file.ts';
 import type { ItemModel } from './calibrate/model.ts';
+import { progressLine } from './calibrate/progress-line.ts';
 import { MAXIMUM_FILE_BYTES, describeFault, readStudy, tooLarge } from './calibrate/read-data.ts';
 import type { DataFault, Study, StudyFiles } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
-import { showProgress } from './calibrate/show-progress.ts';
 import { calibrationFile, parametersFile, readMeta } from './calibrate/write-calibration.ts';
 import type { Meta } from './calibrate/write-calibration.ts';
 import { choice, flag, integer, runCommand, text } from './terminal/command.ts';
 import type { Option, OptionValues } from './terminal/command.ts';
 import { fileFailure } from './terminal/file-failure.ts';
+import { liveLine } from './terminal/live-line.ts';
 import { plainText } from './terminal/plain-text.ts';
 import { shorten } from './terminal/response-files.ts';
 
@@ -95,7 +96,7 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   const free = await mayWrite(out, values.force);
   if (!free.ok) return free;
 
-  const progress = showProgress(process.stderr);
+  const live = liveLine(process.stderr);
   const calibration = calibrate(study.value, {
     model: itemModel,
     penalty: values.penalty,
@@ -104,9 +105,11 @@ async function main(values: Values): Promise<Result<undefined, string>> {
     tolerance: values.tolerance,
     randomStarts: values.starts,
     seed: values.seed,
-    progress: progress.show,
+    progress: (stage, step) => {
+      live.show(progressLine(stage, step));
+    },
   });
-  progress.clear();
+  live.clear();
   const file = calibrationFile(calibration, { name: values.name, meta: meta.value });
   if (!file.ok) {
     const lines = file.error.map(({ pointer, message }) => `calibration.json#${pointer}: ${message}`);

@@ -4,13 +4,14 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { DESIGN, policies, policyNames } from './recovery/conditions.ts';
 import { htmlReport } from './recovery/html-report.ts';
-import { progressBar } from './recovery/progress.ts';
+import { progressLine } from './recovery/progress-line.ts';
 import { resultsJson, runStudy } from './recovery/study.ts';
 import type { StudySettings } from './recovery/study.ts';
 import { textReport } from './recovery/text-report.ts';
 import { choice, flag, integer, runCommand, text } from './terminal/command.ts';
 import type { Option, OptionValues } from './terminal/command.ts';
 import { fileFailure } from './terminal/file-failure.ts';
+import { liveLine } from './terminal/live-line.ts';
 import { paintFor } from './terminal/paint.ts';
 
 /** How much is simulated: enough for the second decimal of the aims, or, in a hurry, enough to see an aim missed by much. */
@@ -88,9 +89,11 @@ async function main(values: OptionValues<typeof command.options>): Promise<Resul
   // A folder that cannot be written is found out before the waiting.
   const folder = out === undefined ? ok(undefined) : await makeFolder(out);
   if (!folder.ok) return folder;
-  const progress = progressBar(process.stderr);
-  const study = runStudy(settings, progress.show);
-  progress.clear();
+  const live = liveLine(process.stderr);
+  const study = runStudy(settings, (done, what) => {
+    live.show(progressLine(done, what));
+  });
+  live.clear();
   console.log(textReport(study, paintFor(process.stdout, process.env)));
   if (out !== undefined) {
     for (const [name, content] of [
