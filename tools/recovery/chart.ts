@@ -1,3 +1,7 @@
+import { markup } from '../pages/markup.ts';
+import type { Markup } from '../pages/markup.ts';
+import { picture } from '../pages/picture.ts';
+
 /** A point of a picture, in the units of its axes. */
 export interface Point {
   readonly x: number;
@@ -42,7 +46,7 @@ const MARGIN = { left: 62, right: 14, top: 14, bottom: 48 };
 const RADIUS = { small: 2, large: 4 };
 
 /** The picture as an inline SVG image; colours come from the classes of the page. */
-export function svg({ id, title, description, x, y, marks }: Chart): string {
+export function svg({ id, title, description, x, y, marks }: Chart): Markup {
   const px = (value: number): number =>
     MARGIN.left + ((WIDTH - MARGIN.left - MARGIN.right) * (value - x.from)) / (x.to - x.from);
   const py = (value: number): number =>
@@ -50,52 +54,46 @@ export function svg({ id, title, description, x, y, marks }: Chart): string {
   const inside = ({ x: a, y: b }: { x: number; y: number }): boolean =>
     a >= x.from && a <= x.to && b >= y.from && b <= y.to;
   const [left, right, top, bottom] = [px(x.from), px(x.to), py(y.to), py(y.from)];
-  const draw = (mark: Mark): string => {
+  const draw = (mark: Mark): Markup[] => {
     switch (mark.kind) {
-      case 'line':
-        return `<polyline class="${mark.style}" points="${mark.points
-          .filter(inside)
-          .map((point) => `${n(px(point.x))},${n(py(point.y))}`)
-          .join(' ')}"/>`;
+      case 'line': {
+        const points = mark.points.filter(inside).map((point) => `${n(px(point.x))},${n(py(point.y))}`);
+        return [markup`<polyline class="${mark.style}" points="${points.join(' ')}"/>`];
+      }
       case 'band':
-        return `<rect class="band" x="${n(left)}" y="${n(py(mark.to))}" width="${n(right - left)}" height="${n(py(mark.from) - py(mark.to))}"/>`;
+        return [
+          markup`<rect class="band" x="${n(left)}" y="${n(py(mark.to))}" width="${n(right - left)}" height="${n(py(mark.from) - py(mark.to))}"/>`,
+        ];
       case 'dots':
         return mark.points
           .filter(inside)
           .map(
             (point) =>
-              `<circle class="${mark.size}" cx="${n(px(point.x))}" cy="${n(py(point.y))}" r="${RADIUS[mark.size]}"><title>${escapeHtml(point.label)}</title></circle>`,
-          )
-          .join('');
+              markup`<circle class="${mark.size}" cx="${n(px(point.x))}" cy="${n(py(point.y))}" r="${RADIUS[mark.size]}"><title>${point.label}</title></circle>`,
+          );
       case 'bars':
-        return mark.points
-          .map((point) => {
-            const [start, end] = [px(point.x - mark.width / 2), px(point.x + mark.width / 2)];
-            const height = bottom - py(point.y);
-            return `<rect class="bar" x="${n(start)}" y="${n(bottom - height)}" width="${n(end - start)}" height="${n(height)}"><title>${escapeHtml(point.label)}</title></rect>`;
-          })
-          .join('');
+        return mark.points.map((point) => {
+          const [start, end] = [px(point.x - mark.width / 2), px(point.x + mark.width / 2)];
+          const height = bottom - py(point.y);
+          return markup`<rect class="bar" x="${n(start)}" y="${n(bottom - height)}" width="${n(end - start)}" height="${n(height)}"><title>${point.label}</title></rect>`;
+        });
     }
   };
-  return [
-    `<svg role="img" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-labelledby="${id}-title ${id}-description">`,
-    `<title id="${id}-title">${escapeHtml(title)}</title>`,
-    `<desc id="${id}-description">${escapeHtml(description)}</desc>`,
+  return picture(id, { width: WIDTH, height: HEIGHT }, { title, description }, [
     ...y.ticks.map(
       ({ at, text }) =>
-        `<line class="grid" x1="${n(left)}" x2="${n(right)}" y1="${n(py(at))}" y2="${n(py(at))}"/><text class="tick end" x="${n(left - 8)}" y="${n(py(at) + 4)}">${escapeHtml(text)}</text>`,
+        markup`<line class="grid" x1="${n(left)}" x2="${n(right)}" y1="${n(py(at))}" y2="${n(py(at))}"/><text class="tick" x="${n(left - 8)}" y="${n(py(at) + 4)}" text-anchor="end">${text}</text>`,
     ),
     ...x.ticks.map(
       ({ at, text }) =>
-        `<text class="tick middle" x="${n(px(at))}" y="${n(bottom + 18)}">${escapeHtml(text)}</text>`,
+        markup`<text class="tick" x="${n(px(at))}" y="${n(bottom + 18)}" text-anchor="middle">${text}</text>`,
     ),
-    ...marks.map(draw),
-    `<line class="axis" x1="${n(left)}" x2="${n(right)}" y1="${n(bottom)}" y2="${n(bottom)}"/>`,
-    `<line class="axis" x1="${n(left)}" x2="${n(left)}" y1="${n(top)}" y2="${n(bottom)}"/>`,
-    `<text class="middle" x="${n((left + right) / 2)}" y="${HEIGHT - 8}">${escapeHtml(x.title)}</text>`,
-    `<text class="middle" transform="translate(14 ${n((top + bottom) / 2)}) rotate(-90)">${escapeHtml(y.title)}</text>`,
-    '</svg>',
-  ].join('\n');
+    ...marks.flatMap(draw),
+    markup`<line class="axis" x1="${n(left)}" x2="${n(right)}" y1="${n(bottom)}" y2="${n(bottom)}"/>`,
+    markup`<line class="axis" x1="${n(left)}" x2="${n(left)}" y1="${n(top)}" y2="${n(bottom)}"/>`,
+    markup`<text class="label" x="${n((left + right) / 2)}" y="${HEIGHT - 8}" text-anchor="middle">${x.title}</text>`,
+    markup`<text class="label" transform="translate(14 ${n((top + bottom) / 2)}) rotate(-90)" text-anchor="middle">${y.title}</text>`,
+  ]);
 }
 
 /** Marks at even steps, with so many decimals. */
@@ -107,16 +105,7 @@ export function ticks(from: number, to: number, step: number, digits: number): A
   });
 }
 
-/** Text that stands for itself in HTML and SVG, attributes included. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-}
-
 /** A coordinate: tenths of a pixel are enough, and keep the document small. */
-function n(value: number): string {
-  return String(Number(value.toFixed(1)));
+function n(value: number): number {
+  return Number(value.toFixed(1));
 }

@@ -1,4 +1,7 @@
-import { escapeHtml, svg, ticks } from './chart.ts';
+import { markup, table } from '../pages/markup.ts';
+import type { Markup } from '../pages/markup.ts';
+import { htmlPage } from '../pages/page.ts';
+import { svg, ticks } from './chart.ts';
 import type { Chart, Mark, Point } from './chart.ts';
 import type { Study } from './study.ts';
 import {
@@ -18,81 +21,60 @@ import {
 /** The study as one page that needs nothing else: no script, no font, no request. */
 export function htmlReport(study: Study): string {
   const { settings } = study;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Recovery study</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
+  return htmlPage({
+    title: 'Recovery study',
+    style,
+    body: markup`<main>
 <h1>Recovery study</h1>
 <p>Learners who are known entirely take the test of the mastery engine; here is what it made of them.
 ${settings.worlds} worlds of seed ${settings.seed}, ${settings.learners} learners in each; the rows below the first take a third of them.</p>
 <h2>Aims</h2>
-${study.reservations.map((line) => `<p class="reservation">${escapeHtml(line)}</p>`).join('\n')}
+${study.reservations.map((line) => markup`<p class="reservation">${line}</p>`)}
 ${table(
   'Aims',
-  ['aim', 'seen', 'asked', ''],
-  study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), aim.met ? 'met' : 'missed']),
+  ['aim', 'seen', { text: 'asked' }, { text: '' }],
+  study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), aim.met ? met : missed]),
 )}
 <h2>What is assumed</h2>
 <ul>
-${study.assumptions.map((line) => `<li>${escapeHtml(line)}</li>`).join('\n')}
+${study.assumptions.map((line) => markup`<li>${line}</li>`)}
 </ul>
 <h2>Rows</h2>
 ${table('Rows', rowHead, study.rows.map(rowCells))}
-<p>${escapeHtml(rowLegend.join(' '))}</p>
+<p>${rowLegend.join(' ')}</p>
 <h2>Pictures</h2>
 <p>Of the first row, unless told otherwise.</p>
-${[knownAndRecovered, errorByAbility, coverageByAbility, agreementByEvidence, reliability, testLengths].map((figure) => figure(study)).join('\n')}
-</main>
-</body>
-</html>
-`;
+${[knownAndRecovered, errorByAbility, coverageByAbility, agreementByEvidence, reliability, testLengths].map((draw) => draw(study))}
+</main>`,
+  });
 }
 
-const STYLE = `
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #5a6475; --line: #d5dae2; --back: #ffffff; --seen: #1f5fbf; --band: #dcebdc; --aim: #1c7a3d; --bad: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ebf0; --soft: #a3adbd; --line: #39414f; --back: #14181f; --seen: #7db1ff; --band: #1f3527; --aim: #6fd08c; --bad: #ff8a80; } }
-body { margin: 0; background: var(--back); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 76rem; margin: 0 auto; padding: 1.5rem; }
+const met = markup`<span class="met">met</span>`;
+const missed = markup`<span class="missed">missed</span>`;
+
+/** What the page adds to the common style sheet. Captions are for the ear: to the eye, the headings above the tables say the same. */
+const style = markup`
+:root { --band: #dcebdc; }
+@media (prefers-color-scheme: dark) { :root { --band: #1f3527; } }
+body { max-width: 76rem; }
 figure { margin: 0 0 2rem; display: grid; grid-template-columns: minmax(18rem, 36rem) minmax(16rem, 1fr); gap: 1rem 2rem; align-items: start; }
 figcaption { grid-column: 1 / -1; font-weight: 600; }
+figure svg, figure .scroll { margin: 0; }
 @media (max-width: 50rem) { figure { grid-template-columns: 1fr; } }
-svg { width: 100%; height: auto; font-size: 13px; }
-text { fill: var(--ink); } .tick { fill: var(--soft); font-size: 12px; } .middle { text-anchor: middle; } .end { text-anchor: end; }
-.grid { stroke: var(--line); } .axis { stroke: var(--soft); } .band { fill: var(--band); } .bar { fill: var(--seen); }
-polyline { fill: none; stroke-width: 2; } .aim { stroke: var(--aim); stroke-dasharray: 6 4; } .seen { stroke: var(--seen); }
-.small { fill: var(--seen); fill-opacity: .45; } .large { fill: var(--seen); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; }
-th, td { padding: .2rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; white-space: normal; } th { color: var(--soft); font-weight: 600; }
-.met { color: var(--aim); font-weight: 600; } .missed, .reservation { color: var(--bad); font-weight: 600; }
+caption { position: absolute; width: 1px; height: 1px; padding: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+svg .axis { stroke: var(--soft); } svg .band { fill: var(--band); } svg .bar { fill: var(--one); }
+polyline { fill: none; stroke-width: 2; } svg .aim { stroke: var(--good); stroke-dasharray: 6 4; } svg .seen { stroke: var(--one); }
+svg .small { fill: var(--one); fill-opacity: .45; } svg .large { fill: var(--one); }
+.met { color: var(--good); font-weight: 600; } .missed, .reservation { color: var(--bad); font-weight: 600; }
 `;
 
-/** A table whose first column names its rows; `label` says what it holds, to whoever comes to it by keyboard or by ear. */
-function table(label: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cell = (text: string): string =>
-    `<td${text === 'met' || text === 'missed' ? ` class="${text}"` : ''}>${escapeHtml(text)}</td>`;
-  return [
-    `<div class="scroll" role="region" aria-label="${escapeHtml(label)}" tabindex="0"><table>`,
-    `<thead><tr>${head.map((text) => `<th scope="col">${escapeHtml(text)}</th>`).join('')}</tr></thead>`,
-    '<tbody>',
-    ...rows.map(
-      ([name = '', ...cells]) =>
-        `<tr><th scope="row">${escapeHtml(name)}</th>${cells.map(cell).join('')}</tr>`,
-    ),
-    '</tbody></table></div>',
-  ].join('\n');
-}
-
 /** A picture with its figures beside it. */
-function figure(chart: Chart, head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return `<figure>\n<figcaption>${escapeHtml(chart.title)}</figcaption>\n${svg(chart)}\n${table(`Figures: ${chart.title}`, head, rows)}\n</figure>`;
+function figure(chart: Chart, head: readonly string[], rows: readonly (readonly string[])[]): Markup {
+  return markup`<figure>
+<figcaption>${chart.title}</figcaption>
+${svg(chart)}
+${table(`Figures: ${chart.title}`, head, rows)}
+</figure>`;
 }
 
 /** Abilities beyond this are rare: their points are left out of pictures, not of figures. */
@@ -104,7 +86,7 @@ const abilityAxis = {
   ticks: ticks(-3, 3, 1, 0),
 };
 
-function knownAndRecovered({ sample, rows }: Study): string {
+function knownAndRecovered({ sample, rows }: Study): Markup {
   const figures = rows[0]?.figures;
   return figure(
     {
@@ -159,7 +141,7 @@ function groupPoints(
     });
 }
 
-function errorByAbility(study: Study): string {
+function errorByAbility(study: Study): Markup {
   const biases = groupPoints(study, (group) => group.bias, signed);
   const errors = groupPoints(
     study,
@@ -193,7 +175,7 @@ function errorByAbility(study: Study): string {
   );
 }
 
-function coverageByAbility(study: Study): string {
+function coverageByAbility(study: Study): Markup {
   const points = groupPoints(study, (group) => group.coverage, percent);
   const low = 1 - outward(shortfalls(points), 0.1, 0.2);
   return figure(
@@ -220,7 +202,7 @@ function coverageByAbility(study: Study): string {
   );
 }
 
-function agreementByEvidence({ byEvidence, aims }: Study): string {
+function agreementByEvidence({ byEvidence, aims }: Study): Markup {
   const last = byEvidence.at(-1)?.items ?? 1;
   const points = byEvidence.map(({ items, count, agreement }) => ({
     x: items,
@@ -262,7 +244,7 @@ function outward(points: readonly Point[], step: number, least: number): number 
 /** A share of fewer claims than this says little: its dot is small. */
 const FEW_CLAIMS = 30;
 
-function reliability({ calibration, calibrationError }: Study): string {
+function reliability({ calibration, calibrationError }: Study): Markup {
   const dots = (size: 'small' | 'large'): Mark => ({
     kind: 'dots',
     size,
@@ -297,7 +279,7 @@ function reliability({ calibration, calibrationError }: Study): string {
   );
 }
 
-function testLengths(study: Study): string {
+function testLengths(study: Study): Markup {
   const { lengths } = study;
   const first = lengths[0]?.from ?? 0;
   const last = lengths.at(-1)?.to ?? 1;

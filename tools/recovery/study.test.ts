@@ -194,7 +194,7 @@ describe('the reports', () => {
   });
 
   it('draw six pictures with a title and a description each, and stand alone', () => {
-    const labels = [...html.matchAll(/<svg role="img" [^>]*aria-labelledby="(\S+) (\S+)">/g)];
+    const labels = [...html.matchAll(/<svg [^>]*role="img" aria-labelledby="(\S+) (\S+)">/g)];
     expect(labels).toHaveLength(6);
     for (const [, title, description] of labels) {
       expect(html).toMatch(new RegExp(`<title id="${title!}">[^<]+</title>`));
@@ -207,6 +207,22 @@ describe('the reports', () => {
     expect(html.match(/<div class="scroll" role="region" aria-label="[^"]+" tabindex="0">/g)).toHaveLength(8);
     expect(html).toContain('prefers-color-scheme: dark');
     expect(html).not.toMatch(/<script|<link|src=|href=|url\(|@import/);
+  });
+
+  it('let nothing of a study into the page that is not escaped', () => {
+    const hostile = '"><script>\'&';
+    const page = htmlReport({
+      ...study,
+      reservations: [hostile],
+      assumptions: [hostile],
+      aims: study.aims.map((aim) => ({ ...aim, name: hostile })),
+      rows: study.rows.map((row) => ({ ...row, name: hostile })),
+    });
+    expect(page).not.toContain('<script');
+    // Rows, aims, a reservation, an assumption; the row of the test lengths also names its picture, its table and the place of this.
+    expect(page.split('&quot;&gt;&lt;script&gt;&#39;&amp;')).toHaveLength(
+      1 + study.rows.length + study.aims.length + 2 + 4,
+    );
   });
 
   it('draw inside their frames, and no coordinate that is no number', () => {

@@ -1,10 +1,12 @@
+import { markup, table } from '../../pages/markup.ts';
+import type { Markup } from '../../pages/markup.ts';
+import { htmlPage } from '../../pages/page.ts';
 import type { Calibration } from '../calibrate.ts';
 import { srmsr, worstPair } from '../item-fit.ts';
 import { SLOPE_RANGE, theta } from '../model.ts';
 import { at } from '../numbers.ts';
 import { INTERCEPT_PRIOR, SLOPE_PRIOR } from '../penalty.ts';
-import { figure, markup, pValue, table } from './markup.ts';
-import type { Markup } from './markup.ts';
+import { figure, pValue } from './figures.ts';
 import {
   abilityPicture,
   convergencePicture,
@@ -41,29 +43,18 @@ export function renderReport(
     ['monotonicity', 'Monotonicity', monotonicity(calibration)],
     ['references', 'References', [references()]],
   ];
-  const page = markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${title}: ${model} calibration</title>
-<style>${{ html: style }}</style>
-</head>
-<body>
-<header><h1>${title}</h1><p>${model} calibration, ${study.responses.learners} learners, ${study.items.length} items, ${study.kcs.length} knowledge components</p>
+  return htmlPage({
+    title: `${title}: ${model} calibration`,
+    style,
+    body: markup`<header><h1>${title}</h1><p>${model} calibration, ${study.responses.learners} learners, ${study.items.length} items, ${study.kcs.length} knowledge components</p>
 <nav aria-label="Sections"><ul>${sections.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav></header>
 <main>
 ${sections.map(
   ([id, name, content]) => markup`<section id="${id}" aria-labelledby="${id}-h"><h2 id="${id}-h">${name}</h2>
 ${content.filter((part) => part !== undefined)}</section>`,
 )}
-</main>
-</body>
-</html>
-`;
-  return page.html;
+</main>`,
+  });
 }
 
 function summary(calibration: Calibration, placeholders: readonly string[]): (Markup | undefined)[] {

@@ -1,11 +1,13 @@
 /** The pictures of the report. None tells by colour alone: shapes, dashes, outlines and the tables beside them say the same. */
+import { markup } from '../../pages/markup.ts';
+import type { Markup } from '../../pages/markup.ts';
+import { picture } from '../../pages/picture.ts';
 import type { Calibration } from '../calibrate.ts';
 import { masteryCurve } from '../model.ts';
 import { at, normalQuantileTwoSided } from '../numbers.ts';
-import { bottomAxis, brief, curve, leftAxis, picture, pixel, place } from './drawing.ts';
+import { bottomAxis, brief, curve, leftAxis, pixel, place } from './drawing.ts';
 import type { Axis } from './drawing.ts';
-import { figure, markup } from './markup.ts';
-import type { Markup } from './markup.ts';
+import { figure } from './figures.ts';
 
 /** Half the width of a 95 % interval, in standard errors. */
 const HALF_WIDTH = 1.96;

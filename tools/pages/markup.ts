@@ -1,22 +1,33 @@
-import { plainText } from '../../terminal/plain-text.ts';
+import { plainText } from '../terminal/plain-text.ts';
 
-/** Text that is HTML already. Only `markup` makes it, so that nothing from an input gets into a page unescaped. */
+/** Not exported: no other file can write an object that passes as markup, and none that was read as JSON does. */
+const html = Symbol('html');
+
+/** Text that is HTML already. Only `markup` makes it, so that nothing gets into a page unescaped. */
 export interface Markup {
-  readonly html: string;
+  readonly [html]: string;
 }
 
 type Insert = string | number | Markup | readonly Markup[] | undefined;
 
-/** HTML with values put in: strings and numbers are escaped, markup is taken as it is, undefined is nothing. */
+/**
+ * HTML with values put in: strings and numbers are escaped, markup is taken as it is (several on a line each), undefined is nothing.
+ * Values stand for text or, in quotes, for the value of an attribute; not within `style`.
+ */
 export function markup(texts: TemplateStringsArray, ...values: readonly Insert[]): Markup {
-  return { html: texts.map((text, n) => text + rendered(values[n])).join('') };
+  return { [html]: texts.map((text, n) => text + rendered(values[n])).join('') };
+}
+
+/** What a file is to hold. */
+export function htmlOf(page: Markup): string {
+  return page[html];
 }
 
 function rendered(value: Insert): string {
   if (value === undefined) return '';
   if (typeof value === 'number') return String(value);
   if (typeof value === 'string') return escaped(value);
-  return 'html' in value ? value.html : value.map(({ html }) => html).join('\n');
+  return html in value ? value[html] : value.map(htmlOf).join('\n');
 }
 
 /** Also what would turn the writing around or is no character of HTML. */
@@ -29,24 +40,16 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** A figure to some decimals; a dash where there is none. */
-export function figure(value: number | undefined, decimals = 3): string {
-  if (value === undefined || !Number.isFinite(value)) return '–';
-  const text = value.toFixed(decimals);
-  // No "-0.000", and the minus of typography.
-  return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
-}
+/** A column by its head: figures, or text. */
+export type Column = string | { readonly text: string };
 
-/** A p value: below a thousandth it says only that. */
-export function pValue(value: number | undefined): string {
-  if (value === undefined) return '–';
-  return value < 0.001 ? '< 0.001' : figure(value);
-}
-
-/** A table: the first column heads its rows. Text is put to the left, figures to the right. */
+/**
+ * A table that scrolls by itself where it is too wide: its caption names it to whoever comes to it by keyboard or by ear. The first column
+ * heads its rows. Text is put to the left, figures to the right.
+ */
 export function table(
   caption: string,
-  columns: readonly (string | { readonly text: string })[],
+  columns: readonly Column[],
   rows: readonly (readonly (string | Markup)[])[],
 ): Markup {
   const isText = columns.map((column) => typeof column !== 'string');

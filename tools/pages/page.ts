@@ -1,0 +1,33 @@
+import { htmlOf, markup } from './markup.ts';
+import type { Markup } from './markup.ts';
+import { baseStyle } from './style.ts';
+
+/**
+ * A report as one HTML page that needs nothing else: no script, no font, no request, which its policy also forbids (CSP 3).
+ * @param style what the page adds to the common style sheet
+ */
+export function htmlPage({
+  title,
+  style,
+  body,
+}: {
+  readonly title: string;
+  readonly style: Markup;
+  readonly body: Markup;
+}): string {
+  return htmlOf(markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${title}</title>
+<style>${[baseStyle, style]}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`);
+}
