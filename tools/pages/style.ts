@@ -10,14 +10,14 @@ export const baseStyle = markup`
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1.25rem 4rem; background: var(--paper); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
 h1 { margin: 0; font-size: 1.9rem; } h2 { margin: 2.5rem 0 0.75rem; padding-top: 0.5rem; border-top: 1px solid var(--line); font-size: 1.35rem; } h3 { margin: 1.5rem 0 0.5rem; font-size: 1.05rem; }
-h1, th, td, li, p { overflow-wrap: anywhere; }
+h1, li, p { overflow-wrap: anywhere; } th, td { overflow-wrap: break-word; }
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
-th, td { padding: 0.2rem 0.75rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th, td { padding: 0.2rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; } tbody th { font-weight: 500; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-th[scope="row"] { max-width: 22rem; }
+th:first-child { padding-left: 0; } th[scope="row"] { max-width: 22rem; }
 svg { display: block; max-width: 100%; height: auto; margin: 1rem 0; font: 12px system-ui, sans-serif; }
 svg text { fill: var(--ink); } svg .tick { fill: var(--soft); font-size: 11px; } svg .label { fill: var(--soft); }
 svg .grid { stroke: var(--line); stroke-width: 1; }

@@ -32,7 +32,7 @@ ${settings.worlds} worlds of seed ${settings.seed}, ${settings.learners} learner
 ${study.reservations.map((line) => markup`<p class="reservation">${line}</p>`)}
 ${table(
   'Aims',
-  ['aim', 'seen', { text: 'asked' }, { text: '' }],
+  ['aim', 'seen', 'asked', { text: '' }],
   study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), aim.met ? met : missed]),
 )}
 <h2>What is assumed</h2>
@@ -56,7 +56,7 @@ const missed = markup`<span class="missed">missed</span>`;
 const style = markup`
 :root { --band: #dcebdc; }
 @media (prefers-color-scheme: dark) { :root { --band: #1f3527; } }
-body { max-width: 76rem; }
+body { max-width: 76rem; } tbody th { min-width: 9rem; }
 figure { margin: 0 0 2rem; display: grid; grid-template-columns: minmax(18rem, 36rem) minmax(16rem, 1fr); gap: 1rem 2rem; align-items: start; }
 figcaption { grid-column: 1 / -1; font-weight: 600; }
 figure svg, figure .scroll { margin: 0; }

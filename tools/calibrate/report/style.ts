@@ -8,7 +8,7 @@ a { color: var(--one); }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: 0.75rem; margin: 0; }
 .cards div { padding: 0.6rem 0.8rem; border-radius: 0.5rem; background: var(--panel); }
 .cards dt { color: var(--soft); font-size: 0.85rem; } .cards dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
-.warnings { padding-left: 1rem; border-left: 4px solid var(--warn); list-style-position: inside; }
+.warnings { padding-left: 2rem; border-left: 4px solid var(--warn); }
 details { margin: 1rem 0; } summary { cursor: pointer; color: var(--one); }
 svg .panel { font-weight: 600; } svg .span { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 1 3; }
 svg .whisker { stroke: var(--ink); stroke-width: 1.2; fill: none; } svg .pattern { stroke: var(--soft); stroke-width: 1.5; }
