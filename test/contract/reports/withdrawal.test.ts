@@ -142,6 +142,8 @@ beforeEach(async () => {
   await open();
   clock.advance(PROMISE_MS);
   expect(await answers()).toEqual(whole);
+  // The run that this has begun: one that a test stopped on its way would become a dead letter.
+  await stack.improvement.settled();
 });
 afterEach(() => stack.awsFaults.reset());
 

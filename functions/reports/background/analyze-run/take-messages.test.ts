@@ -218,6 +218,28 @@ describe('while a gate is withdrawn', () => {
   });
 });
 
+it('stops before the next step when a gate is withdrawn on the way, hands nothing on, and goes on from there', async () => {
+  const withdrawn: WatchedRelease = { state: { ...wholeRelease, open: new Set(['A', 'B', 'C', 'D']) } };
+  world.receive = () => {
+    watched = withdrawn;
+    return undefined;
+  };
+  expect(await take(eventOf(writeRunMessage(key)), context)).toEqual({
+    batchItemFailures: [{ itemIdentifier: 'message-0' }],
+  });
+  expect([world.handed.length, world.sent]).toEqual([1, []]);
+  expect((await world.store.readRun(key))?.state).toBe('analyzing');
+  expect(logged()).toMatchObject([
+    { code: 'RELEASE_WITHDRAWN', missing: ['F'] },
+    { code: 'IMPROVEMENT_RUN_STALLED', reason: 'release', owner: 'unknown', delivered: 1 },
+  ]);
+  world.receive = () => undefined;
+  watched = { state: wholeRelease };
+  expect(await take(eventOf(writeRunMessage(key)), context)).toEqual({ batchItemFailures: [] });
+  expect((await world.store.readRun(key))?.state).toBe('completed_with_omissions');
+  expect(world.handed).toHaveLength(3);
+});
+
 it('binds its dependencies once a container', async () => {
   await take(eventOf(writeRunMessage(key)), context);
   await take(eventOf(writeRunMessage(key)), context);

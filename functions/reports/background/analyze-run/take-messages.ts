@@ -22,7 +22,7 @@ export type MessageFunction = (
  * the invocation with an error, so that it counts as one: the queue brings one message at a time.
  *
  * While a gate is withdrawn, nothing is looked at and every message fails: it stays in its queue and comes again, and a run whose message has
- * become a dead letter by then is sent on by the sweeper.
+ * become a dead letter by then is sent on by the sweeper. A run that is being worked on meanwhile stops before its next step.
  * @param bind the dependencies; called once a container
  * @param watch the release; called once a container
  */
@@ -36,9 +36,12 @@ export function createMessageFunction(
   return async ({ Records: records }, context) => {
     const { now } = surroundings;
     const log = openLog(analyzeRun, context, surroundings);
-    try {
+    const isReleased = async (): Promise<boolean> => {
       release ??= watch();
-      if ((await releaseFor(analyzeRun, release, log)) === undefined)
+      return (await releaseFor(analyzeRun, release, log)) !== undefined;
+    };
+    try {
+      if (!(await isReleased()))
         return { batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
     } catch (error) {
       logBroken(log, error);
@@ -58,7 +61,7 @@ export function createMessageFunction(
       try {
         bound ??= bind();
         const endsAt = receivedAt + context.getRemainingTimeInMillis();
-        const worked = await workRun(bound, key, { receivedAt, endsAt, log });
+        const worked = await workRun(bound, key, { receivedAt, endsAt, isReleased, log });
         if (!worked.ok) failed.push(messageId);
         logWorked(log, worked, { improvementRunId, received, durationMs: now() - receivedAt });
       } catch (error) {

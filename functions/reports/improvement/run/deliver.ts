@@ -16,7 +16,7 @@ export interface OpenedOrder {
 
 /** The delivery of orders in one invocation. */
 export interface Delivery {
-  /** Hands open orders to their receivers and records what these say; false when time has run out before all were tried. */
+  /** Hands open orders to their receivers and records what these say; false when it had to stop before all were tried. */
   readonly deliver: (orders: readonly OpenedOrder[]) => Promise<boolean>;
   /** Whether a receiver has been found missing: it is not asked again. */
   readonly isMissing: (module: OrderRecord['targetModule']) => boolean;
@@ -37,7 +37,7 @@ const receivers = {
  * receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any more; where that happens
  * while it is under way, its acknowledgement is recorded with it [RP-205].
  */
-export function createDelivery({ run, store, platform, now, isTime, tally }: Worker): Delivery {
+export function createDelivery({ run, store, platform, now, mayGoOn, tally }: Worker): Delivery {
   const missing = new Set<OrderRecord['targetModule']>();
 
   async function block({ revisionOrderId, status }: OrderRecord, wasTried: boolean): Promise<void> {
@@ -82,7 +82,7 @@ export function createDelivery({ run, store, platform, now, isTime, tally }: Wor
     deliver(orders) {
       const open = orders.filter(({ record }) => isOpen(record));
       const inTurn = open.toSorted((a, b) => triedAt(a.record) - triedAt(b.record));
-      return inLanes(LANES, inTurn, isTime, deliver);
+      return inLanes(LANES, inTurn, mayGoOn, deliver);
     },
     isMissing: (module) => missing.has(module),
   };

@@ -32,7 +32,7 @@ export async function finishRun(
     const isParked = await store.moveRun(run, ['queued', 'analyzing'], { state: 'blocked_upstream' }, now());
     return ok(isParked ? 'blocked_upstream' : await stateOf(worker));
   }
-  if (!worker.isTime()) return ok('unfinished');
+  if (!(await worker.mayGoOn())) return ok('unfinished');
   const metrics = await metricDecisions(worker, known);
   if (!metrics.ok) return metrics;
   const bundle = runBundle({ progress, policy, metrics: metrics.value });

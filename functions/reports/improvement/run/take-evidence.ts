@@ -15,7 +15,7 @@ import type { Worker } from './worker.ts';
 /** Orders that are recorded at once. */
 const LANES = 8;
 
-/** How far an evidence has come; `isDone` is false when time has run out before all of its orders were recorded and tried. */
+/** How far an evidence has come; `isDone` is false when it had to stop before all of its orders were recorded and tried. */
 export interface Taken {
   readonly evaluation: Evaluation;
   readonly isDone: boolean;
@@ -50,16 +50,16 @@ export async function takeEvidence(
   return ok({ evaluation, isDone: await delivery.deliver(opened) });
 }
 
-/** The records of an evidence's orders, made where there is none; undefined when time has run out before all were made. */
+/** The records of an evidence's orders, made where there is none; undefined when it had to stop before all were made. */
 async function openOrders(
-  { run, store, now, isTime, tally }: Worker,
+  { run, store, now, mayGoOn, tally }: Worker,
   { orders }: Pick<RunProgress, 'orders'>,
   { key }: RunEvidence,
   derivedOrders: readonly DerivedOrder[],
 ): Promise<readonly OpenedOrder[] | undefined> {
   const known = new Map(orders.map((record) => [record.revisionOrderId, record]));
   const opened = new Map<string, OpenedOrder>();
-  const isWhole = await inLanes(LANES, derivedOrders, isTime, async (derived) => {
+  const isWhole = await inLanes(LANES, derivedOrders, mayGoOn, async (derived) => {
     const { revisionOrderId, targetModule } = derived.content;
     let record = known.get(revisionOrderId);
     if (record === undefined) {

@@ -28,6 +28,7 @@ function work(
   return workRun(world.dependencies, key, {
     receivedAt: world.now,
     endsAt: world.now + remaining,
+    isReleased: () => Promise.resolve(true),
     log: () => undefined,
   });
 }

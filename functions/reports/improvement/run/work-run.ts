@@ -38,6 +38,8 @@ export interface RunInvocation {
   readonly receivedAt: number;
   /** When the function is stopped. */
   readonly endsAt: number;
+  /** Whether what the worker waits for is released still; asked before every step. */
+  readonly isReleased: () => Promise<boolean>;
   readonly log: Log;
 }
 
@@ -54,11 +56,11 @@ export interface Worked {
 }
 
 /**
- * Why a message must come again: an owner, the tenant's service profile or the record of the pinned policy cannot be used just now, or nothing
- * could be done in time.
+ * Why a message must come again: an owner, the tenant's service profile or the record of the pinned policy cannot be used just now, nothing
+ * could be done in time, or a gate was withdrawn on the way.
  */
 export interface Stalled {
-  readonly reason: 'owner' | 'profile' | 'policy' | 'time';
+  readonly reason: 'owner' | 'profile' | 'policy' | 'time' | 'release';
   readonly dependency: SourceService;
   readonly tally: Tally;
 }
@@ -78,9 +80,10 @@ const CALL_MS = 20_000;
 export async function workRun(
   dependencies: RunDependencies,
   key: RunKey,
-  { receivedAt, endsAt, log }: RunInvocation,
+  invocation: RunInvocation,
 ): Promise<Result<Worked, Stalled>> {
   const { store, receipts, queue } = dependencies;
+  const { receivedAt, endsAt, log } = invocation;
   const tally = emptyTally();
   const found = await store.readProgress(key);
   if (found === undefined) return ok({ outcome: 'absent', tally });
@@ -117,6 +120,7 @@ export async function workRun(
   if (policy === undefined) return fail('policy', 'unknown');
 
   const platform = withTimeLimit(opened.value.platform);
+  const permit = openPermit(invocation, dependencies.now);
   const worker: Worker = {
     run,
     policy,
@@ -125,7 +129,7 @@ export async function workRun(
     platform,
     reader: createSourceReader({ platform, stamp: formatInstant, now }),
     now,
-    isTime: () => endsAt - dependencies.now() >= LEAST_STEP_MS,
+    mayGoOn: permit.mayGoOn,
     progress: () => progressOf(store, key),
     tally,
   };
@@ -144,9 +148,28 @@ export async function workRun(
   }
   if (finished.value === 'blocked_upstream') await store.touchRun(key, 'worker', now());
   if (finished.value !== 'unfinished') return ok({ outcome: finished.value, tally });
+  // Another message would find the gate closed: this one comes again when it may be open.
+  if (permit.isWithdrawn()) return err({ reason: 'release', dependency: 'unknown', tally });
   if (!hasProgress(tally)) return err({ reason: 'time', dependency: 'unknown', tally });
   await queue.send(key);
   return ok({ outcome: 'handed_on', tally });
+}
+
+/** What lets an invocation begin another step: time, and the release. Once withdrawn it stays so. */
+function openPermit(
+  { endsAt, isReleased }: RunInvocation,
+  now: () => number,
+): Pick<Worker, 'mayGoOn'> & { readonly isWithdrawn: () => boolean } {
+  let isWithdrawn = false;
+  return {
+    isWithdrawn: () => isWithdrawn,
+    mayGoOn: async () => {
+      if (isWithdrawn || endsAt - now() < LEAST_STEP_MS) return false;
+      const released = await isReleased();
+      isWithdrawn ||= !released;
+      return !isWithdrawn;
+    },
+  };
 }
 
 /** How much is recorded of a run: it grows with whatever a worker does of it, and never falls. */
@@ -163,7 +186,7 @@ async function takeAll(worker: Worker, found: RunProgress): Promise<Result<Finis
   const { fresh, blocked } = remainingOf(found);
   const left = [...fresh.map((evidence) => ({ evidence, targets: undefined })), ...blocked];
   for (const { evidence, targets } of left) {
-    if (!worker.isTime()) break;
+    if (!(await worker.mayGoOn())) break;
     // Its orders would be read and derived again for nothing: they are blocked already.
     if (targets !== undefined && [...targets].every(delivery.isMissing)) continue;
     const taken = await takeEvidence(worker, found, evidence, delivery);

@@ -15,8 +15,8 @@ export interface Worker {
   readonly reader: SourceReader;
   /** Epoch milliseconds, never before the run was created: what is recorded of a run is not older than the run. */
   readonly now: () => number;
-  /** Whether there is time to begin another step. */
-  readonly isTime: () => boolean;
+  /** Whether another step may begin: there is time for it, and what the worker waits for is released still. */
+  readonly mayGoOn: () => Promise<boolean>;
   /** All of the run as it is recorded now. */
   readonly progress: () => Promise<RunProgress>;
   /** What this worker has recorded so far. */
