@@ -192,6 +192,27 @@ describe('a withdrawal', () => {
     expect((await store.state.read())?.flags).toMatchObject({ C: 'open', D: 'closed' });
   });
 
+  it('does not call closed what somebody else has opened meanwhile', async () => {
+    await applyManifest(store, checked, new Set(), options);
+    const slow: ReleaseStore = {
+      ...store,
+      writeParameter: async (name, value) => {
+        await applyManifest(store, checked, new Set(), options);
+        await store.writeParameter(name, value);
+      },
+    };
+    printed.length = 0;
+    expect(await withdraw(slow, new Set(['D']), options)).toStrictEqual({
+      ok: false,
+      error: expect.stringMatching(
+        /^D could not be closed everywhere; run it again\.\n.*somebody else/,
+      ) as string,
+    });
+    expect(printed.join('\n')).not.toMatch(/closed D/);
+    expect(await withdrawing('D')).toMatchObject({ ok: true });
+    expect((await store.state.read())?.flags).toMatchObject({ C: 'open', D: 'closed' });
+  });
+
   it('needs no manifest, and none that was ever applied', async () => {
     await withdrawing('B', 'F');
     expect(await flags()).toMatch(/B closed.*F closed/);

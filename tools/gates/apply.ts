@@ -46,7 +46,7 @@ export function flagsFor({ receipts }: ReleaseManifest, withdrawn: ReadonlySet<G
 
 /**
  * Closes gates, whatever there is of a manifest: first for the functions that are deployed, then for the next synth. Both are tried, and
- * again does nothing.
+ * again does nothing. Whoever applies between the two sees flags that are still open: so the item is looked at again at the end.
  */
 export async function withdraw(
   store: ReleaseStore,
@@ -80,6 +80,11 @@ export async function withdraw(
     const name = `${gatesPath(stage)}/${gate}`;
     await attempt(`${name} is as it was`, () => store.writeParameter(name, 'closed'));
   }
+  await attempt('the item that functions read is not known to be closed', async () => {
+    const after = await store.state.read();
+    if (names.some((gate) => after?.flags[gate] === 'open'))
+      throw new Error('somebody else has applied meanwhile');
+  });
   if (failures.length > 0) {
     return err(`${names.join(', ')} could not be closed everywhere; run it again.\n${failures.join('\n')}`);
   }
