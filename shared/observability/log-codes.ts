@@ -94,6 +94,7 @@ export const logCodes = {
     level: 'info',
     meaning: 'The function waits for what is not open any more: 503, or nothing done.',
     fields: { missing: 'words' },
+    always: true,
   },
   RELEASE_UNPROVED: {
     level: 'error',
