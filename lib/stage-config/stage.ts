@@ -48,3 +48,6 @@ export interface StageConfig {
   /** Caps of concurrency by operation id, where an upstream owner must be protected. Absent: the account's pool. */
   readonly reservedConcurrency?: Readonly<Record<string, number>>;
 }
+
+/** Deployments by their names. None is called `local`: a rehearsal opens that one, and the commands look for it on this machine [RP-032]. */
+export type StageConfigs = Readonly<Record<string, StageConfig>> & { readonly local?: never };

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
-import { nobodysKey, type StageConfig } from './stage.ts';
+import { nobodysKey, type StageConfig, type StageConfigs } from './stage.ts';
 
 /**
  * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,
@@ -56,7 +56,7 @@ export const stages = {
     logLevel: 'info',
     logRetentionDays: 365,
   },
-} as const satisfies Readonly<Record<string, StageConfig>>;
+} as const satisfies StageConfigs;
 
 export type StageName = keyof typeof stages;
 
