@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readGateFlags } from '#shared/aws/gate-parameters.ts';
+import { keepProof, placeOfProof } from '#shared/aws/proof-objects.ts';
 import { createReleaseStateTable } from '#shared/aws/release-state-table.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
@@ -14,6 +15,7 @@ import { formatReference } from '#shared/release/applied-manifest.ts';
 import { releaseManifest, verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestReceipt, ReleaseManifest } from '#shared/release/manifest.ts';
 import { flagsOf } from '#shared/release/release-state.ts';
+import { localBucketName } from '#local/aws/environment.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes } from '#tools/proof/receipt.ts';
@@ -284,11 +286,20 @@ describe('show', () => {
     readonly manifest?: ReleaseManifest | undefined;
     readonly key?: typeof privateKey;
     readonly change?: boolean;
+    /** What the functions read; default: the same manifest. */
+    readonly runtime?: ReleaseManifest;
   }
-  async function shown({ flags = {}, manifest, key = privateKey, change = false }: Stored): Promise<string> {
+  async function shown({
+    flags = {},
+    manifest,
+    key = privateKey,
+    change = false,
+    runtime = manifest,
+  }: Stored): Promise<string> {
     for (const name of ['a', 'c', 'd'])
       await writeFile(join(folder, name), change && name === 'c' ? 'changed' : 'proof');
     const jws = manifest === undefined ? undefined : signManifest(manifest, key);
+    const item = runtime === undefined ? undefined : signManifest(runtime, key);
     const result = await showGates({
       use: { key: jwk, stage: 'prod', now: NOW },
       applied: {
@@ -302,7 +313,7 @@ describe('show', () => {
       state: {
         read: () =>
           Promise.resolve(
-            jws === undefined ? undefined : { manifest: jws, flags: flagsOf(flags), appliedAt: NOW },
+            item === undefined ? undefined : { manifest: item, flags: flagsOf(flags), appliedAt: NOW },
           ),
       },
       places: { ...nowhere, folder },
@@ -356,6 +367,15 @@ describe('show', () => {
       /^! \/prod\/gates\/X is no gate; .*every synth refuses it$/m,
     ],
     [
+      'functions that still go by a manifest without a finer receipt',
+      {
+        flags: open,
+        manifest: manifestOf([...receipts, receiptOf('candidate_attempt_index', 'file:a')]),
+        runtime: manifestOf(receipts),
+      },
+      /^Deployed functions: A, C, D open \(.*\), which is not what the next synth opens: apply again$/m,
+    ],
+    [
       'gate E closed',
       { flags: { ...open, E: 'closed' }, manifest: manifestOf(receipts) },
       /^A +open +1 +closed, with gate E/m,
@@ -372,7 +392,7 @@ describe('npm run gates', () => {
       execFile(
         process.execPath,
         [resolve(import.meta.dirname, '../gates.ts'), ...args],
-        { env },
+        { env, cwd: folder },
         (failure, out, error) => {
           done({ code: typeof failure?.code === 'number' ? failure.code : 0, out, error });
         },
@@ -404,6 +424,46 @@ describe('npm run gates', () => {
       code: 1,
       error: expect.stringContaining('is not signed with the key that prod trusts') as string,
     });
+  }, 120_000);
+
+  it('asks AWS for no receipt of the local stage', async () => {
+    const test = await startTestAws();
+    try {
+      env = { ...process.env, ...test.env };
+      const { location } = placeOfProof(localBucketName, 'rehearsal', 'proof');
+      const jws = signManifest(
+        manifestOf([receiptOf('A', location)], {
+          stage: 'local',
+          rehearsal: true,
+          issuedAt: '2020-01-01T00:00:00Z',
+          expiresAt: '2999-01-01T00:00:00Z',
+        }),
+        privateKey,
+      );
+      await keepProof(test.s3, localBucketName, 'rehearsal', 'proof');
+      await writeFile(join(folder, 'manifest.jws'), jws);
+      await writeFile(join(folder, 'key.jwk'), JSON.stringify(jwk));
+      // This bucket stands for the account that the caller's environment leads to.
+      expect(await run('verify', 'manifest.jws', '--key', 'key.jwk')).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(/A +no +s3:\S+ +it is not there/) as string,
+      });
+    } finally {
+      env = process.env;
+      await test.close();
+    }
+  }, 120_000);
+
+  it('says of a mere look what AWS has against it, and of nothing written', async () => {
+    const test = await startTestAws();
+    await test.close();
+    try {
+      env = { ...process.env, ...test.env };
+      const { code, error } = await run('show', '--stage', 'prod');
+      expect([code, error]).toEqual([1, expect.stringMatching(/^AWS cannot be reached: ECONNREFUSED\n$/)]);
+    } finally {
+      env = process.env;
+    }
   }, 120_000);
 
   it('closes gates whatever becomes of the manifest beside them, and ends with 1 when that was refused', async () => {

@@ -1,6 +1,6 @@
 import { readAppliedManifest, sortFlags } from '#lib/gates.ts';
 import type { AppliedGates } from '#lib/gates.ts';
-import { gates, provable } from '#shared/contract/gates.ts';
+import { finerReceipts, gates, provable } from '#shared/contract/gates.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { ReleaseStateTable } from '#shared/aws/release-state-table.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -147,10 +147,14 @@ async function runtimeLine(
   if (runtime === undefined)
     return 'Deployed functions: nothing was ever applied, every gated route answers 503';
   const verified = await verifyManifest(runtime.manifest, use);
-  const { open } = verified.ok ? releaseOf(verified.value, runtime.flags) : closed;
-  const names = [...open].join(', ') || 'no gate';
+  const { open, proved } = verified.ok ? releaseOf(verified.value, runtime.flags) : closed;
+  const finer = finerReceipts.filter((name) => proved.has(name));
+  const names = [...open, ...finer].join(', ') || 'no gate';
   const since = `applied ${new Date(runtime.appliedAt).toISOString()}`;
-  return [...open].join() === [...synthesized.open].join()
+  const isSame =
+    [...open].join() === [...synthesized.open].join() &&
+    finerReceipts.every((name) => proved.has(name) === synthesized.proved.has(name));
+  return isSame
     ? `Deployed functions: the same (${since})`
     : `Deployed functions: ${names} open (${since}), which is not what the next synth opens: apply again`;
 }
