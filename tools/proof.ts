@@ -1,4 +1,4 @@
-import { access, readFile } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { createIssuer, readIssuerKey } from '#local/issuer/issuer.ts';
@@ -62,6 +62,9 @@ await runCommand(
     if (!chosen.ok) return chosen;
     const out = values.out ?? defaultOut(values);
     if (await isThere(out)) return err(`${out} is there already, and a receipt is written over nothing`);
+    // Asked before the suite is, whose hundreds of requests would be for nothing.
+    if (!(await isThere(dirname(out), constants.W_OK)))
+      return err(`${out} cannot be written: its folder is not there, or may not be written to`);
 
     const space = {
       width: process.stdout.isTTY ? process.stdout.columns : 200,
@@ -150,8 +153,8 @@ function defaultOut({ local, service }: Values): string {
   return local ? join(dirname(localFiles('.').stack), name) : name;
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
+async function isThere(path: string, mode: number = constants.F_OK): Promise<boolean> {
+  return access(path, mode).then(
     () => true,
     () => false,
   );

@@ -219,6 +219,10 @@ describe('npm run proof', () => {
     const { urls } = stack;
     for (const [args, said] of [
       [
+        [...against(urls.sandboxUrl), '--out', 'no-folder/receipt.json'],
+        /^no-folder\/receipt\.json cannot be written: its folder is not there, or may not be written to\n$/,
+      ],
+      [
         ['--target', urls.reportsUrl],
         /^needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local\n$/,
       ],
