@@ -335,6 +335,15 @@ describe('show', () => {
     expect(text).toContain('Deployed functions: the same');
   });
 
+  it('warns of a manifest that expires within 30 days, and of no other', async () => {
+    const warned = async (expiresAt: string): Promise<boolean> =>
+      (await shown({ flags: open, manifest: manifestOf(receipts, { expiresAt }) })).includes(
+        `! the manifest expires at ${expiresAt}`,
+      );
+    expect(await warned('2030-01-30T23:59:59Z')).toBe(true);
+    expect(await warned('2030-01-31T00:00:00Z')).toBe(false);
+  });
+
   it.each<[string, Stored, RegExp]>([
     ['nothing', {}, /no manifest was ever applied[\s\S]*Next: A and D would open readClassCohort, /],
     [

@@ -23,6 +23,9 @@ export interface Shown {
   readonly routes: readonly Route[];
 }
 
+/** How long before its end a manifest should be renewed: 30 days. */
+const RENEWAL_MS = 30 * 24 * 3_600_000;
+
 /** The table of a stage's gates, what is wrong with it, what the deployed functions go by, and what opens next. */
 export async function showGates({
   use,
@@ -54,6 +57,11 @@ export async function showGates({
     '',
   ];
   const warnings = [
+    ...(manifest !== undefined && Date.parse(manifest.expiresAt) - use.now < RENEWAL_MS
+      ? [
+          `the manifest expires at ${manifest.expiresAt}: from then on every route answers 503. Apply a renewed one`,
+        ]
+      : []),
     ...wrong.map((sentence) => `${sentence}: it counts as closed here, and every synth refuses it`),
     ...(found.ok ? [] : [`${found.error}: it proves nothing`]),
     ...receiptFaults(receipts).map(
