@@ -12,6 +12,8 @@ export interface FetchRequest {
   readonly body?: string;
   /** Ends the exchange, the reading of the body included. */
   readonly signal: AbortSignal;
+  /** Not over a connection that was kept: the other side may have given it up, and then all that were kept with it. */
+  readonly freshConnection?: boolean;
 }
 
 /** An answer, its body still under way: whoever does not read it to its end has to abort. */
@@ -29,18 +31,20 @@ export type Fetch = (url: string, request: FetchRequest) => Promise<FetchAnswer>
 
 /** Connections that stay open for the next request. More are never useful: the platform client has its own bound of calls in flight. */
 const KEPT_SOCKETS = 64;
+const keeping = { keepAlive: true, maxFreeSockets: KEPT_SOCKETS } as const;
 const agents = {
-  http: new HttpAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS }),
-  https: new HttpsAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS }),
+  'http:': { kept: new HttpAgent(keeping), fresh: new HttpAgent() },
+  'https:': { kept: new HttpsAgent(keeping), fresh: new HttpsAgent() },
 };
 
 /**
  * `fetch` over `node:http`: less than half of its processor time for a small answer, and nothing to load before the first one. A request
  * of the engine may read hundreds of knowledge components. Compressed answers are asked for and decompressed as they are read.
  */
-export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
+export const fetchOverHttp: Fetch = (url, { method, headers, body, signal, freshConnection = false }) =>
   new Promise((resolve, reject) => {
-    const { protocol } = new URL(url);
+    const isHttps = new URL(url).protocol === 'https:';
+    const { kept, fresh } = agents[isHttps ? 'https:' : 'http:'];
     const options: RequestOptions = {
       method,
       headers: {
@@ -48,11 +52,9 @@ export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
         'accept-encoding': 'gzip',
         ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
       },
+      agent: freshConnection ? fresh : kept,
     };
-    const request: ClientRequest =
-      protocol === 'https:'
-        ? httpsRequest(url, { ...options, agent: agents.https })
-        : httpRequest(url, { ...options, agent: agents.http });
+    const request: ClientRequest = isHttps ? httpsRequest(url, options) : httpRequest(url, options);
     const abort = (): void => void request.destroy(signal.reason as Error);
     const done = (): void => signal.removeEventListener('abort', abort);
     if (signal.aborted) abort();
@@ -60,6 +62,11 @@ export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
     request.on('error', (error) => {
       done();
       reject(error);
+    });
+    // An answer that is none, such as 101, ends the request without a response and without an error.
+    request.on('close', () => {
+      done();
+      reject(new Error('the connection ended without an answer'));
     });
     request.on('response', (response) => {
       // A connection that is kept must not be ended by the signal of a request before.

@@ -96,6 +96,24 @@ describe('over a real connection', () => {
     expect(answers.every(({ ok }) => ok)).toBe(true);
   });
 
+  it('a retry meets none of the kept connections that the owner has given up', async () => {
+    const used = new Set<unknown>();
+    const waiting: (() => void)[] = [];
+    const platform = open((request, response) => {
+      if (used.has(request.socket)) return void request.socket.resetAndDestroy();
+      used.add(request.socket);
+      waiting.push(() => send(response, JSON.stringify(bank)));
+      // The first four are answered together, so that each has a connection of its own.
+      if (used.size >= 4) for (const answer of waiting.splice(0)) answer();
+    });
+    const call = () =>
+      platform.call(operations.validateAdaptiveBankIdentity, { path: { testBankId: 'bank' } });
+    // Connections of other tests are in the pool as well; none of them is taken twice here.
+    const first = await Promise.all([call(), call(), call(), call()]);
+    expect(first.every(({ ok }) => ok)).toBe(true);
+    expect(await call()).toMatchObject({ ok: true, value: { value: bank } });
+  });
+
   it('a broken coding, or one that was not asked for, is no answer', async () => {
     const cut = gzipSync(JSON.stringify(bank)).subarray(0, 40);
     const broken = await ask((_, response) => send(response, cut, { 'content-encoding': 'gzip' }));

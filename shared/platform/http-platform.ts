@@ -123,11 +123,13 @@ export function createPlatform(options: PlatformOptions): Platform {
     operation: UpstreamOperation,
     call: PreparedCall,
     signal: AbortSignal,
+    freshConnection: boolean,
   ): Promise<Outcome> {
     const response = await fetch(call.url, {
       method: operation.method,
       headers: call.headers,
       signal,
+      freshConnection,
       ...(call.body === undefined ? {} : { body: call.body }),
     });
     const head = { status: response.status, ...keptHeaders(response.headers) };
@@ -161,12 +163,12 @@ export function createPlatform(options: PlatformOptions): Platform {
   async function attempt(
     operation: UpstreamOperation,
     call: PreparedCall,
-    timeout: number,
+    { timeout, freshConnection }: { readonly timeout: number; readonly freshConnection: boolean },
   ): Promise<Outcome> {
     const controller = new AbortController();
     const late = sleep(timeout, controller.signal).then((): Outcome => ({ kind: 'unavailable' }));
     try {
-      return await Promise.race([exchange(operation, call, controller.signal), late]);
+      return await Promise.race([exchange(operation, call, controller.signal, freshConnection), late]);
     } catch {
       // Whatever fetch or the body's stream rejects with means the same: there is no whole answer. Its message may name hosts.
       return { kind: 'unavailable' };
@@ -181,7 +183,9 @@ export function createPlatform(options: PlatformOptions): Platform {
     for (let made = 0; ;) {
       const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
-      outcome = await attempt(operation, call, Math.min(attemptTimeout, remaining));
+      // After a container has slept, all kept connections may be dead: the retry must not meet another of them.
+      const timeout = Math.min(attemptTimeout, remaining);
+      outcome = await attempt(operation, call, { timeout, freshConnection: made > 0 });
       made += 1;
       if (outcome.kind !== 'unavailable' || made > MAX_RETRIES) return [outcome, made];
       const delay = retryDelay(outcome.retryAfter, random());

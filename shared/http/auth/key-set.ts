@@ -85,6 +85,8 @@ async function readKeySet(fetchKeys: Fetch, url: string): Promise<JSONWebKeySet>
     method: 'GET',
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { accept: 'application/jwk-set+json, application/json' },
+    // The last question was minutes ago, and there is no retry.
+    freshConnection: true,
   });
   if (response.status !== 200) throw new TypeError('the key set answers another status than 200');
   const bytes = await readCapped(response.body, MAX_BYTES);
