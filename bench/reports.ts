@@ -361,7 +361,9 @@ function requestTo(answer: (url: string, asked: OutgoingHttpHeaders) => OwnersRe
     const sent = Object.assign(new EventEmitter(), {
       destroy: () => sent,
       end: () => {
-        const response = Readable.from(text === '' ? [] : [Buffer.from(text)], { objectMode: false });
+        const response = new Readable({ read: () => undefined });
+        if (text !== '') response.push(Buffer.from(text));
+        response.push(null);
         queueMicrotask(() => sent.emit('response', Object.assign(response, { statusCode: status, headers })));
       },
     });
