@@ -1,0 +1,173 @@
+import type { DecryptCommand } from '@aws-sdk/client-kms';
+import type { KMSClient } from '@aws-sdk/client-kms';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { localBucketName, localTableName } from '#local/aws/environment.ts';
+import { createControlTable } from '#shared/aws/control-table.ts';
+import { createImprovementTable } from '#shared/aws/improvement-table.ts';
+import { createDataKeyOpener } from '#shared/aws/kms.ts';
+import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
+import { createRecordsTable } from '#shared/aws/records-table.ts';
+import { createReleaseStateTable } from '#shared/aws/release-state-table.ts';
+import type { ReleaseStateTable } from '#shared/aws/release-state-table.ts';
+import { createServiceProfileParameters } from '#shared/aws/service-profile-parameters.ts';
+import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
+import type { TableDefinition } from '#shared/aws/tables.ts';
+import type { Principal } from '#shared/http/operation.ts';
+import type { ControlTable } from '#shared/idempotency/control-record.ts';
+import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
+import type { ReceiptStore } from '#shared/improvement/receipts.ts';
+import type { ImprovementStore } from '#shared/improvement/records.ts';
+import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import { keyPurposes } from '#shared/keys/key-ring.ts';
+import type { KeyContext, WritableKeySettings } from '#shared/keys/key-record.ts';
+import type { RecordsTable } from '#shared/records/table.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { ReleaseKey } from '#shared/release/release-key.ts';
+import type { TestAws } from '#test/support/aws.ts';
+
+/*
+ * Frozen forms: everything that the product stores or seals, as one version of it wrote it. `v1` was written once, by version 0.1.0, and is
+ * never written again. A stored form that changes gets a new folder (`freeze.ts`), and the readers go on reading the old ones.
+ */
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** An item of DynamoDB as its API writes it: bytes as base64 text. */
+export type FrozenItem = Readonly<Record<string, Json>>;
+
+export type TableName = TableDefinition['name'];
+
+/** A cursor with the list, the request and the caller that it was sealed for. `query` is what stood in the URL. */
+export interface FrozenCursor {
+  readonly list: 'listCandidateReports' | 'listRevisionOrders';
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly principal: Principal;
+  readonly keyset: readonly string[];
+  readonly binding: Readonly<Record<string, string | number>>;
+  readonly token: string;
+}
+
+/** One version of everything that is stored or sealed. */
+export interface FrozenForms {
+  /** Test keys: they have never protected anything. */
+  readonly keys: {
+    readonly note: string;
+    /** Stands for KMS: which data key opens from which wrapped bytes (base64) under which encryption context. */
+    readonly dataKeys: readonly {
+      readonly context: KeyContext;
+      readonly wrapped: string;
+      readonly key: string;
+    }[];
+    /** The public half of the key that signed the manifest. The private half was thrown away. */
+    readonly releaseKey: ReleaseKey;
+  };
+  readonly tokens: {
+    readonly continuations: Readonly<Record<string, string>>;
+    readonly cursors: Readonly<Record<string, FrozenCursor>>;
+    readonly receiptLinks: Readonly<Record<string, string>>;
+  };
+  /** What the idempotency records in `items.control` were written for. */
+  readonly requests: Readonly<Record<string, IdentifiedRequest>>;
+  readonly items: Readonly<Record<TableName, readonly FrozenItem[]>>;
+  /** Objects in the bucket of receipts: UTF-8 text by key. */
+  readonly objects: Readonly<Record<string, { readonly contentType: string; readonly text: string }>>;
+  /** Parameters of Systems Manager; a SecureString as it is decrypted. */
+  readonly parameters: Readonly<
+    Record<string, { readonly type: 'String' | 'SecureString'; readonly value: string }>
+  >;
+  /** Bodies of messages of the queue of improvement runs. */
+  readonly messages: readonly string[];
+  /** Files that commands write: the receipt of the two-tenant proof. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** The stage that everything was written for. */
+export const STAGE = 'frozen';
+/** The tenant that everything was written for: its id needs every kind of encoding. */
+export const TENANT = 'tenant ü/#1.a';
+/** When everything was written, in epoch milliseconds. */
+export const WRITTEN_AT = Date.parse('2026-01-31T09:30:00.000Z');
+/** When everything is read: before the first token has expired. */
+export const READ_AT = WRITTEN_AT + 60_000;
+
+export const profilesPath = `/${STAGE}/profiles`;
+
+/** The stores of the product. */
+export interface Stores {
+  readonly control: ControlTable;
+  readonly improvement: ImprovementStore;
+  readonly records: RecordsTable;
+  readonly keys: WritableKeySettings;
+  readonly release: ReleaseStateTable;
+  readonly receipts: ReceiptStore;
+  readonly profiles: ReturnType<typeof createServiceProfileParameters>;
+}
+
+/** The stores over an AWS emulator, as functions and commands open them. */
+export function openStores({ dynamo, s3, ssm }: TestAws): Stores {
+  return {
+    control: createControlTable(dynamo, localTableName('control')),
+    improvement: createImprovementTable(dynamo, localTableName('improvement')),
+    records: createRecordsTable(dynamo, localTableName('records')),
+    keys: createWritableKeySettings(dynamo, localTableName('settings')),
+    release: createReleaseStateTable(dynamo, localTableName('settings')),
+    receipts: createReceiptBucket(s3, localBucketName),
+    profiles: createServiceProfileParameters(ssm, profilesPath),
+  };
+}
+
+/** The key ring of a stored form, over its own table and a KMS that knows its wrapped keys. */
+export function openRing(
+  settings: Stores['keys'],
+  dataKeys: FrozenForms['keys']['dataKeys'],
+  now: () => number,
+): KeyRing {
+  return createKeyRing({
+    settings,
+    kms: createDataKeyOpener(kmsOf(dataKeys)),
+    stage: STAGE,
+    purposes: keyPurposes,
+    clock: now,
+  });
+}
+
+/** A KMS that opens these wrapped keys, each under exactly its own context. */
+function kmsOf(dataKeys: FrozenForms['keys']['dataKeys']): KMSClient {
+  const nameOf = (wrapped: string, context: Readonly<Record<string, string>> = {}): string =>
+    JSON.stringify([wrapped, Object.entries(context).toSorted()]);
+  const known = new Map(dataKeys.map(({ context, wrapped, key }) => [nameOf(wrapped, { ...context }), key]));
+  const send = (command: DecryptCommand) => {
+    const { CiphertextBlob: blob = new Uint8Array(), EncryptionContext: context } = command.input;
+    const key = known.get(nameOf(Buffer.from(blob).toString('base64'), context));
+    return key === undefined
+      ? Promise.reject(new Error('InvalidCiphertextException'))
+      : Promise.resolve({ Plaintext: new Uint8Array(Buffer.from(key, 'base64')) });
+  };
+  // SAFETY: the opener sends this one command and nothing else.
+  return { send } as unknown as KMSClient;
+}
+
+/** An item as JSON, bytes as base64. */
+export function freezeItem(item: Readonly<Record<string, AttributeValue>>): FrozenItem {
+  return JSON.parse(
+    JSON.stringify(item, (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+    ),
+  ) as FrozenItem;
+}
+
+/** An item as the SDK takes it. `B` at the top level is the only place where bytes are stored. */
+export function thawItem(item: FrozenItem): Record<string, AttributeValue> {
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => {
+      const bytes = (value as { readonly B?: string }).B;
+      // SAFETY: `freezeItem` wrote it.
+      return [
+        name,
+        bytes === undefined ? (value as unknown as AttributeValue) : { B: Buffer.from(bytes, 'base64') },
+      ];
+    }),
+  );
+}

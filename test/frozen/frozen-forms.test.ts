@@ -1,0 +1,257 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { compactDecrypt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
+import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
+import type { ControlState } from '#shared/idempotency/control-record.ts';
+import { runStates } from '#shared/improvement/records.ts';
+import type { ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import type { KeyState } from '#shared/keys/key-ring.ts';
+import type { RecordKey } from '#shared/records/record-key.ts';
+import type { ReleaseManifest } from '#shared/release/manifest.ts';
+import { startTestAws } from '#test/support/aws.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { signingInput } from '#tools/gates/sign-manifest.ts';
+import type { FrozenForms, FrozenItem, Stores } from './forms.ts';
+import { openForms, readers, readForm } from './read.ts';
+import { writeForms } from './write.ts';
+
+/** Every version of what is stored out there, oldest first. */
+const versions = readdirSync(import.meta.dirname)
+  .filter((name) => /^v\d+$/.test(name))
+  .toSorted((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+
+function fileOf(version: string, name: 'forms' | 'decoded'): unknown {
+  return JSON.parse(readFileSync(`${import.meta.dirname}/${version}/${name}.json`, 'utf8'));
+}
+
+/** The methods of stores that were called, as `<store>.<method>`. */
+const called = new Set<string>();
+let every: readonly string[] = [];
+
+/** The stores, noting what of them is used. */
+function observe(stores: Stores): Stores {
+  every = Object.entries(stores).flatMap(([store, methods]) =>
+    Object.keys(methods).map((method) => `${store}.${method}`),
+  );
+  const observed = Object.entries(stores).map(([store, methods]) => [
+    store,
+    new Proxy(methods, {
+      get(target, method, receiver) {
+        called.add(`${store}.${String(method)}`);
+        return Reflect.get(target, method, receiver) as unknown;
+      },
+    }),
+  ]);
+  // SAFETY: the same members, each behind a proxy of its own.
+  return Object.fromEntries(observed) as Stores;
+}
+
+describe.each(versions)('what was stored and sealed as %s', (version) => {
+  const forms = fileOf(version, 'forms') as FrozenForms;
+  const decoded = fileOf(version, 'decoded') as Readonly<Record<string, unknown>>;
+  let aws: TestAws;
+  let reading: Awaited<ReturnType<typeof openForms>>;
+  beforeAll(async () => {
+    aws = await startTestAws();
+    reading = await openForms(aws, forms);
+  });
+  afterAll(() => aws.close());
+
+  it.each(Object.keys(readers))('is read to the last member: %s', async (name) => {
+    expect(decoded).toHaveProperty([name]);
+    expect(await readForm(name, reading)).toStrictEqual(decoded[name]);
+  });
+});
+
+describe('the newest frozen forms', () => {
+  const newest = versions.at(-1) ?? '';
+  const forms = fileOf(newest, 'forms') as FrozenForms;
+  let aws: TestAws;
+  let written: FrozenForms;
+  beforeAll(async () => {
+    aws = await startTestAws();
+    // An ECDSA signature is another one every time; the frozen one is good while the same is signed.
+    const [jws = ''] = Object.entries(forms.objects).flatMap(([key, { text }]) =>
+      key.startsWith('release.manifests/') ? [text] : [],
+    );
+    const sign = (manifest: ReleaseManifest) => `${signingInput(manifest)}.${jws.split('.')[2] ?? ''}`;
+    written = await writeForms(aws, { key: forms.keys.releaseKey, sign }, observe);
+  });
+  afterAll(() => aws.close());
+
+  it.each(Object.keys(forms) as (keyof FrozenForms)[])(
+    'are what the code writes now (if a form has to change, freeze it in a new folder): %s',
+    async (part) => {
+      expect(await comparable(written, part)).toStrictEqual(await comparable(forms, part));
+    },
+  );
+
+  it('were written and are read through every method of every store', async () => {
+    const double = await startTestAws();
+    const reading = await openForms(double, forms, observe);
+    for (const name of Object.keys(readers)) await readForm(name, reading);
+    await double.close();
+    expect([...called].toSorted()).toEqual([...every].toSorted());
+  });
+
+  it('have every kind of sealed token and signed text that the code names', () => {
+    const named = sourcesOf('functions', 'shared').flatMap((text) => text.match(/[\w-]+\+jw[es]\b/g) ?? []);
+    const tokens = [...tokensIn(forms.tokens), ...Object.values(forms.objects).map(({ text }) => text)];
+    const frozen = tokens.map((token) => headerOf(token)?.typ).filter((typ) => typ !== undefined);
+    expect([...new Set(frozen)].toSorted()).toEqual([...new Set(named)].toSorted());
+  });
+
+  // One entry for each value of a type: another one does not compile until it stands here, and then has to be frozen.
+  it.each([
+    [
+      'adaptive run modes',
+      'continuation',
+      everyOf<RunMode>({ owner_conformance: 0, production_learner: 0 }),
+      'runMode',
+    ],
+    ['stop reasons', 'continuation', stopReason.options, 'stopReason'],
+    ['control states', 'control', everyOf<ControlState>({ started: 0, completed: 0, failed: 0 }), 'state'],
+    ['key states', 'settings', everyOf<KeyState>({ pending: 0, active: 0, opening: 0, retired: 0 }), 'state'],
+    ['improvement run states', 'improvement', runStates, 'state'],
+    [
+      'order statuses',
+      'improvement',
+      everyOf<OrderStatus>({
+        pending: 0,
+        accepted: 0,
+        replayed: 0,
+        blocked_upstream: 0,
+        rejected: 0,
+        superseded: 0,
+      }),
+      'status',
+    ],
+    [
+      'receipt bundles',
+      'receipt bundles',
+      everyOf<ReceiptBundle['object']>({ source_receipt: 0, run_receipt: 0 }),
+      'object',
+    ],
+  ] as const)('have all %s', (_, section, values, member) => {
+    const decoded = fileOf(newest, 'decoded') as Readonly<Record<string, unknown>>;
+    const found = membersOf(decoded[section], member);
+    expect(values.filter((value) => !found.has(value))).toEqual([]);
+  });
+
+  it('have every kind of record, with and without a lifecycle, as text, compressed and in parts', () => {
+    const items = forms.items.records.map(({ pk, sk, ...columns }) => ({
+      kind: /^(?:system|tenant#[^#]*)#([^#]*)/.exec(textOf(pk))?.[1],
+      form: [textOf(sk).replace(/#.*/, ''), ...Object.keys(columns)].join(' '),
+    }));
+    expect(new Set(items.map(({ kind }) => kind))).toEqual(
+      new Set(everyOf<RecordKey['kind']>({ policy: 0, calibration: 0, 'analysis-policy': 0 })),
+    );
+    expect([...new Set(items.map(({ form }) => form))].toSorted()).toEqual([
+      'document document',
+      'document document parametersHash parametersParts',
+      'document documentGzip parametersHash parametersParts',
+      'lifecycle deprecatedAt',
+      'lifecycle deprecatedAt sunsetAt',
+      'parameters content',
+    ]);
+    expect(forms.items.records.filter(({ sk }) => textOf(sk).startsWith('parameters#'))).toHaveLength(4);
+  });
+});
+
+function everyOf<T extends string>(values: Readonly<Record<T, 0>>): readonly T[] {
+  return Object.keys(values) as T[];
+}
+
+/** All values of members of a name, at any depth. */
+function membersOf(value: unknown, name: string): ReadonlySet<unknown> {
+  if (typeof value !== 'object' || value === null) return new Set();
+  return new Set(
+    Object.entries(value).flatMap(([key, member]) => [
+      ...(key === name ? [member as unknown] : []),
+      ...membersOf(member, name),
+    ]),
+  );
+}
+
+/** A part of the forms without what is another one every time: nonces of tokens, and the bytes in which gzip packs a text. */
+function comparable(forms: FrozenForms, part: keyof FrozenForms): unknown {
+  if (part === 'items')
+    return Object.fromEntries(Object.entries(forms.items).map(([table, items]) => [table, unpacked(items)]));
+  return part === 'tokens' ? withContents(forms, forms.tokens) : JSON.parse(JSON.stringify(forms[part]));
+}
+
+/** A value in which every token is replaced by what it holds. */
+async function withContents(forms: FrozenForms, value: unknown): Promise<unknown> {
+  if (typeof value === 'string') {
+    const [token] = tokensIn(value);
+    return token === undefined ? value : [value.replace(token, ''), await contentOf(forms, token)];
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const members = await Promise.all(
+    Object.entries(value).map(async ([name, member]) => [name, await withContents(forms, member)] as const),
+  );
+  return Object.fromEntries(members);
+}
+
+/** Items with their gzip as text; parts of one text are put together. */
+function unpacked(items: readonly FrozenItem[]): unknown {
+  const texts = new Map<string, Buffer>();
+  const rest = items.map((item) => {
+    const column = ['pins', 'content', 'documentGzip'].find((name) => item[name] !== undefined);
+    if (column === undefined) return item;
+    const name = `${textOf(item['pk'])} ${column}`;
+    texts.set(
+      name,
+      Buffer.concat([texts.get(name) ?? Buffer.alloc(0), bytesOf(item[column]) ?? Buffer.alloc(0)]),
+    );
+    return { ...item, [column]: 'packed' };
+  });
+  return { rest, texts: [...texts].map(([name, bytes]) => [name, gunzipSync(bytes).toString()]) };
+}
+
+function bytesOf(value: unknown): Buffer | undefined {
+  const text = (value as { readonly B?: string }).B;
+  return text === undefined ? undefined : Buffer.from(text, 'base64');
+}
+
+function textOf(value: unknown): string {
+  return (value as { readonly S?: string } | undefined)?.S ?? '';
+}
+
+/** Every compact JWE among tokens and links. */
+function tokensIn(tokens: FrozenForms['tokens'] | string): readonly string[] {
+  return JSON.stringify(tokens).match(/[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+/g) ?? [];
+}
+
+function headerOf(token: string): { readonly typ?: string; readonly kid?: string } | undefined {
+  try {
+    return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as {
+      readonly typ?: string;
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A token's header and what it holds, opened by the key ring's own key without the product's readers. */
+async function contentOf({ keys }: FrozenForms, token: string): Promise<unknown> {
+  const header = headerOf(token);
+  for (const { context, key } of keys.dataKeys.filter(({ context: { kid } }) => kid === header?.kid)) {
+    const opened = await compactDecrypt(token, Buffer.from(key, 'base64')).catch(() => undefined);
+    if (opened !== undefined)
+      return [header, context.purpose, JSON.parse(new TextDecoder().decode(opened.plaintext)) as unknown];
+  }
+  throw new Error('no key opens the token');
+}
+
+/** The production sources of folders. */
+function sourcesOf(...folders: readonly string[]): readonly string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(`${import.meta.dirname}/../../${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .map((path) => readFileSync(`${import.meta.dirname}/../../${folder}/${path}`, 'utf8')),
+  );
+}

@@ -1,0 +1,372 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutParameterCommand } from '@aws-sdk/client-ssm';
+import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
+import { deriveIdentity } from '#functions/mastery/run/identity.ts';
+import * as runNames from '#functions/mastery/run/names.ts';
+import { outstandingOffer, resultsAcknowledged, statusOf } from '#functions/mastery/run/state.ts';
+import type { RunState } from '#functions/mastery/run/state.ts';
+import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
+import { listRevisionOrdersOperation } from '#functions/reports/endpoints/list-revision-orders/operation.ts';
+import { openCursor } from '#functions/reports/cursor/cursor.ts';
+import * as reportNames from '#functions/reports/materialization/names.ts';
+import { openReceiptLink } from '#functions/reports/receipts/link.ts';
+import { localBucketName, localTableName } from '#local/aws/environment.ts';
+import { readGateFlags, readGateParameter } from '#shared/aws/gate-parameters.ts';
+import { formerOf, headOf } from '#shared/aws/improvement-items.ts';
+import { readObject } from '#shared/aws/proof-objects.ts';
+import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { createIdempotency } from '#shared/idempotency/idempotency.ts';
+import { identifyRequest } from '#shared/idempotency/request-identity.ts';
+import { parseRunMessage } from '#shared/improvement/run-message.ts';
+import type { OpenRun } from '#shared/improvement/records.ts';
+import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { err } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { keyPurposes } from '#shared/keys/key-ring.ts';
+import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
+import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
+import { createAnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import type { RecordKey } from '#shared/records/record-key.ts';
+import { createRecordStore } from '#shared/records/store.ts';
+import { gatesPath, manifestParameter, parseReference } from '#shared/release/applied-manifest.ts';
+import { MAX_MANIFEST_BYTES, verifyManifest } from '#shared/release/manifest.ts';
+import { flagsOf, releaseOf } from '#shared/release/release-state.ts';
+import { watchRelease } from '#shared/release/watch-release.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { readProof } from '#tools/proof/receipt.ts';
+import { checkReceipt } from '#tools/receipts/check-receipt.ts';
+import { openRing, openStores, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
+import type { FrozenCursor, FrozenForms, Stores, TableName } from './forms.ts';
+
+/** What a reader is given. */
+interface Reading {
+  readonly forms: FrozenForms;
+  readonly aws: TestAws;
+  readonly stores: Stores;
+  readonly keys: KeyRing;
+}
+
+/** Puts frozen forms into an emulator without any data, byte for byte, and opens the stores over them. */
+export async function openForms(
+  aws: TestAws,
+  forms: FrozenForms,
+  observe: (stores: Stores) => Stores = (stores) => stores,
+): Promise<Reading> {
+  for (const [table, items] of Object.entries(forms.items))
+    for (const item of items) {
+      const TableName = localTableName(table as TableName);
+      await aws.dynamo.send(new PutItemCommand({ TableName, Item: thawItem(item) }));
+    }
+  for (const [Key, { contentType, text }] of Object.entries(forms.objects)) {
+    const object = { Bucket: localBucketName, Key, Body: text, ContentType: contentType, IfNoneMatch: '*' };
+    await aws.s3.send(new PutObjectCommand(object));
+  }
+  for (const [Name, { type, value }] of Object.entries(forms.parameters))
+    await aws.ssm.send(new PutParameterCommand({ Name, Value: value, Type: type }));
+  const stores = observe(openStores(aws));
+  return { forms, aws, stores, keys: openRing(stores.keys, forms.keys.dataKeys, () => READ_AT) };
+}
+
+type Reader = (reading: Reading) => unknown;
+
+/** What is sealed under a key of each purpose, or derived with it and found again by what it gives. */
+const sealed = {
+  continuation: ({ forms, keys }) =>
+    each(forms.tokens.continuations, async (token) => {
+      const opened = await openContinuation(keys, token, TENANT, READ_AT);
+      const { token: same, ...continuation } = sound(opened);
+      return {
+        ...continuation,
+        isTheSameToken: same === token,
+        status: statusOf(continuation.state),
+        outstanding: outstandingOffer(continuation.state) ?? null,
+        resultsAcknowledged: resultsAcknowledged(continuation.state),
+        names: namesOf(continuation.state),
+      };
+    }),
+
+  cursor: ({ forms, keys }) =>
+    each(forms.tokens.cursors, async (cursor) => ({
+      opened: sound(await openCursor(keys, cursor, cursor.token, READ_AT)),
+      listed: await listAfter(keys, cursor),
+    })),
+
+  'receipt-link': ({ forms, keys }) =>
+    each(forms.tokens.receiptLinks, (link) => {
+      const { pathname, searchParams } = new URL(link);
+      const parts = {
+        sha256: pathname.split('/').at(-1) ?? '',
+        expires: searchParams.get('expires') ?? '',
+        signature: searchParams.get('signature') ?? '',
+      };
+      return openReceiptLink(keys, parts, READ_AT);
+    }),
+
+  idempotency: ({ forms, keys, stores }) =>
+    each(forms.requests, async (request) => {
+      const none = () => Promise.reject(new Error('nothing is run'));
+      const idempotency = createIdempotency({
+        table: stores.control,
+        keys,
+        now: () => READ_AT,
+        sleep: none,
+        random: () => new Uint8Array(),
+      });
+      const begun = async (changes: object) => {
+        const keyed = await idempotency({ ...request, ...changes });
+        return { begun: keyed.begun ?? null, reusedBy: keyed.reusedBy ?? null };
+      };
+      return { same: await begun({}), other: await begun({ body: { another: 'request' } }) };
+    }),
+
+  pseudonym: ({ keys }) => deriveIdentity(keys, TENANT, { operationId: 'op_1', createdAt: READ_AT }),
+} satisfies Record<KeyPurpose, Reader>;
+
+/** What each table holds. */
+const tables = {
+  control: ({ forms, keys, stores }) =>
+    each(forms.requests, async (request) =>
+      stores.control.read((await identifyRequest(keys, request)).id, READ_AT),
+    ),
+
+  settings: async ({ stores, keys, forms, aws }) => {
+    const release = await stores.release.read();
+    if (release === undefined) throw new Error('no release');
+    const trust = { key: forms.keys.releaseKey, stage: STAGE };
+    const manifest = sound(await verifyManifest(release.manifest, { ...trust, now: READ_AT }));
+    const watch = watchRelease({ ...trust, read: () => stores.release.read(), now: () => READ_AT });
+    const flags = flagsOf(Object.fromEntries(await readGateFlags(aws.ssm, gatesPath(STAGE))));
+    return {
+      keys: await each(
+        Object.fromEntries(keyPurposes.map((purpose) => [purpose, purpose])),
+        async (purpose) => ({
+          records: (await stores.keys.list(purpose)).toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
+          active: await keys.active(purpose),
+          opened: await each({ k1: 'k1', k2: 'k2', k3: 'k3', k4: 'k4' }, (kid) => keys.open(purpose, kid)),
+        }),
+      ),
+      release: { ...release, manifest },
+      released: releaseOf(manifest, flags),
+      watched: await watch(),
+    };
+  },
+
+  records: async ({ stores }) => {
+    const options = { table: stores.records, mayReadSystem: () => true };
+    const records = createRecordStore(options);
+    const policies = createAnalysisPolicyStore(options);
+    const kinds = {
+      policy: async (id) => sound(await records.policy(TENANT, id)),
+      calibration: async (id) => {
+        const found = sound(await records.calibration(TENANT, id));
+        return { ...found, parameters: found && sound(await found.parameters()) };
+      },
+      'analysis-policy': async (id) => {
+        const found = sound(await policies.read(TENANT, id));
+        if (found === undefined) throw new Error(`no analysis policy ${id}`);
+        const { owner, policy } = found;
+        const pinned = await policies.readPinned(TENANT, { owner, id, checksum: policy.checksum });
+        return {
+          owner,
+          policy,
+          isPinned: pinned.ok && hashCanonical(pinned.value) === hashCanonical(policy),
+        };
+      },
+    } satisfies Record<RecordKey['kind'], (id: string) => Promise<unknown>>;
+    return each(
+      {
+        policy: ['fractions-policy-7', 'own policy'],
+        calibration: ['fractions-2026.1', 'own calibration'],
+        'analysis-policy': ['revision-thresholds-3', 'own analysis policy'],
+      } satisfies Record<RecordKey['kind'], readonly string[]>,
+      (ids, kind) =>
+        each(Object.fromEntries(ids.map((id) => [id, id])), (id): Promise<unknown> =>
+          kinds[kind as RecordKey['kind']](id),
+        ),
+    );
+  },
+
+  improvement: async ({ stores: { improvement: store }, forms }) => {
+    const runs = forms.items.improvement.filter(({ sk }) => textOf(sk) === '0-run');
+    const open: OpenRun[] = [];
+    for await (const run of store.listOpen()) open.push(run);
+    const openOfOne: OpenRun[] = [];
+    for await (const run of store.listOpen({ tenantId: TENANT, administrationId: 'administration #1' }))
+      openOfOne.push(run);
+    const lineages = forms.items.improvement.filter(({ pk }) => textOf(pk).startsWith('lineage#'));
+    return {
+      runs: await each(
+        Object.fromEntries(
+          runs.map(({ improvementRunId }) => [textOf(improvementRunId), textOf(improvementRunId)]),
+        ),
+        async (improvementRunId) => {
+          const key = { tenantId: TENANT, improvementRunId };
+          const progress = await store.readProgress(key);
+          return {
+            run: await store.readRun(key),
+            summary: await store.readSummary(key),
+            evidence: await each(
+              Object.fromEntries((progress?.evidence ?? []).map((evidence) => [evidence.key, evidence])),
+              async ({ key: name }) => store.readEvidence(key, name),
+            ),
+            orders: await store.listOrders(key, { limit: 100 }),
+            isTheSameInProgress:
+              hashCanonical(plain(progress)) ===
+              hashCanonical(
+                plain({
+                  run: await store.readRun(key),
+                  evidence: progress?.evidence,
+                  orders: await store.listOrders(key, { limit: 100 }),
+                }),
+              ),
+          };
+        },
+      ),
+      open,
+      openOfOne,
+      lineages: lineages.map((item) =>
+        textOf(item['sk']) === 'head' ? headOf(thawItem(item)) : formerOf(thawItem(item)),
+      ),
+    };
+  },
+} satisfies Record<TableName, Reader>;
+
+/** Everything else. */
+const others = {
+  'receipt bundles': ({ stores, forms }) =>
+    each(objectsIn(forms, 'tenant%20%C3%BC%2F%231%2Ea/'), async (_, key) => {
+      const sha256 = key.split('/').at(-1) ?? '';
+      const bytes = await stores.receipts.get(TENANT, sha256);
+      const checked = checkReceipt({ name: `${sha256}.json`, bytes: bytes ?? new Uint8Array() });
+      const { checks, receipt } = sound(checked);
+      return { receipt, failures: checks.flatMap(({ failures }) => failures) };
+    }),
+
+  'objects of a release': ({ aws, forms }) =>
+    each(objectsIn(forms, 'release.'), async (_, key) => {
+      const bytes = await readObject(aws.s3, `s3://${localBucketName}/${key}`, MAX_MANIFEST_BYTES);
+      const text = Buffer.from(bytes ?? []).toString();
+      if (!key.startsWith('release.manifests/')) return text;
+      return sound(await verifyManifest(text, { key: forms.keys.releaseKey, stage: STAGE, now: READ_AT }));
+    }),
+
+  'parameters of a release': async ({ aws }) => ({
+    flags: Object.fromEntries(await readGateFlags(aws.ssm, gatesPath(STAGE))),
+    reference: parseReference((await readGateParameter(aws.ssm, manifestParameter(STAGE))) ?? ''),
+  }),
+
+  'service profiles': ({ stores: { profiles: reader } }) =>
+    each({ [TENANT]: TENANT, 'tenant-b': 'tenant-b' }, async (tenantId) => {
+      const profiles = createServiceProfiles({ reader, stage: STAGE, now: () => READ_AT });
+      const profile = sound(await profiles.resolve(tenantId));
+      return { ...profile, credential: profile.credential.reveal() };
+    }),
+
+  'messages of the queue': ({ forms }) => forms.messages.map(parseRunMessage),
+
+  'files of commands': ({ forms }) => each(forms.files, (text) => sound(readProof(Buffer.from(text)))),
+
+  /** What owners and stores keep under names that are derived anew with every retry. */
+  'derived names': () => ({
+    ...({
+      componentId: reportNames.componentId(TENANT, 'attempt-1', { qtiItemId: 'item', qtiOutcomeId: 'SCORE' }),
+      componentsKey: reportNames.componentsKey(TENANT, 'attempt-1', 'hash'),
+      gradeEventIri: reportNames.gradeEventIri(settled),
+      scoreIri: reportNames.scoreIri(settled),
+      entityIri: reportNames.entityIri(TENANT, 'attempt', 'attempt ü'),
+    } satisfies Record<keyof typeof reportNames, string>),
+    improvementRunId: `run_${deterministicUuid('improvement-run', TENANT, 'op_1')}`,
+  }),
+} satisfies Record<string, Reader>;
+
+/**
+ * Everything that is stored or sealed, and how the product reads it. A key purpose or a table without a reader does not
+ * compile.
+ */
+export const readers: Readonly<Record<string, Reader>> = { ...sealed, ...tables, ...others };
+
+/** What a reader makes of its forms, as JSON: sets as lists, bytes as base64, long texts by their digest. */
+export async function readForm(name: string, reading: Reading): Promise<unknown> {
+  const reader = readers[name];
+  if (reader === undefined) throw new TypeError(`no reader of ${name}`);
+  return plain(await reader(reading));
+}
+
+const settled = { tenantId: TENANT, attemptId: 'attempt-1', resultRecordId: 'record-1', version: '3' };
+
+function namesOf(state: RunState): Record<keyof typeof runNames, string> {
+  return {
+    offerKey: runNames.offerKey(state, 1),
+    producerResultId: runNames.producerResultId(state),
+    componentsKey: runNames.componentsKey(state),
+    componentId: runNames.componentId(state, 'kc-a'),
+    completionEventIri: runNames.completionEventIri(state),
+    attemptIri: runNames.attemptIri(state),
+    scoreIri: runNames.scoreIri(state),
+  };
+}
+
+/**
+ * What a list answers to its cursor. The caller may see neither list, and nobody looks at that before the cursor: a cursor that is refused
+ * gives 400, another answer says that it was taken.
+ */
+async function listAfter(
+  keys: KeyRing,
+  { list, path, query, principal, token }: FrozenCursor,
+): Promise<string> {
+  const request = (route: typeof listCandidateReports | typeof listRevisionOrders) => ({
+    principal,
+    path: route.request.path.parse(path),
+    query: route.request.query.parse({ ...query, cursor: token }),
+    receivedAt: READ_AT,
+    deadline: READ_AT + 10_000,
+    log: () => undefined,
+  });
+  const profiles = { resolve: () => Promise.resolve(err({ kind: 'missing', transient: false })) };
+  // SAFETY: neither operation gets further than to the caller's claims and the tenant's profile.
+  const answer =
+    list === 'listCandidateReports'
+      ? await listCandidateReportsOperation({ keys, profiles } as never)(
+          request(listCandidateReports) as never,
+        )
+      : await listRevisionOrdersOperation({ keys, profiles } as never)(request(listRevisionOrders) as never);
+  if (answer.ok) return 'a page';
+  if (answer.error.status === 400) throw new Error('the list refuses its cursor');
+  return `${answer.error.status} ${answer.error.code}`;
+}
+
+/** A refusal is not frozen: every form opens. */
+function sound<T>(result: Result<T, unknown>): T {
+  if (!result.ok) throw new Error(`a stored form is refused: ${JSON.stringify(result.error)}`);
+  return result.value;
+}
+
+function objectsIn({ objects }: FrozenForms, folder: string): FrozenForms['objects'] {
+  return Object.fromEntries(Object.entries(objects).filter(([key]) => key.startsWith(folder)));
+}
+
+function textOf(value: unknown): string {
+  return (value as { readonly S?: string } | undefined)?.S ?? '';
+}
+
+async function each<T, R>(
+  values: Readonly<Record<string, T>>,
+  read: (value: T, name: string) => R,
+): Promise<Record<string, Awaited<R>>> {
+  const results: Record<string, Awaited<R>> = {};
+  for (const [name, value] of Object.entries(values)) results[name] = await read(value, name);
+  return results;
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value ?? null, (_, member: unknown): unknown => {
+      if (member instanceof Set) return [...(member as ReadonlySet<unknown>)];
+      if (typeof member === 'string' && member.length > 10_000)
+        return { characters: member.length, sha256: sha256Hex(member) };
+      return member instanceof Uint8Array ? { base64: Buffer.from(member).toString('base64') } : member;
+    }),
+  );
+}
