@@ -33,10 +33,10 @@ let every: readonly string[] = [];
 
 /** The stores, noting what of them is used. */
 function observe(stores: Stores): Stores {
-  every = Object.entries(stores).flatMap(([store, methods]) =>
+  every = (Object.entries(stores) as [string, object][]).flatMap(([store, methods]) =>
     Object.keys(methods).map((method) => `${store}.${method}`),
   );
-  const observed = Object.entries(stores).map(([store, methods]) => [
+  const observed = (Object.entries(stores) as [string, object][]).map(([store, methods]) => [
     store,
     new Proxy(methods, {
       get(target, method, receiver) {
