@@ -4,9 +4,15 @@
  */
 const test = '\\.test\\.ts$|^test/';
 const aws = '^node_modules/@aws-sdk/';
-/** What the reports service makes of facts. */
-const pureReports =
-  '^functions/reports/(composition/|improvement/((alignment|bundles|metrics|orders)/|omissions\\.ts$))';
+const ours = '^(bin|lib|functions|shared|client|ops|local|psychometrics|tools|bench|test)/';
+/** Leaves: they know nothing of ours but the kernel and the list of functions, so any command may use them. */
+const leaves = '^tools/(bundling|terminal)/';
+/** What of the services others may import: the engine's entry, and the pure checks of what is released. */
+const engineEntry = '^functions/mastery/engine/index\\.ts$';
+const masteryRecords = '^functions/mastery/records/';
+const reportsAnalysis = '^functions/reports/analysis/';
+/** What the reports service makes of its owners' facts. */
+const pureReports = '^functions/reports/(analysis|composition|facts)/';
 
 /** Forbids imports of our own folders other than the allowed ones. */
 function only(name, comment, from, allowed, except = []) {
@@ -15,7 +21,7 @@ function only(name, comment, from, allowed, except = []) {
     severity: 'error',
     comment,
     from: { path: from, pathNot: [test, ...except] },
-    to: { path: '^(bin|lib|functions|shared|local|tools|bench|test)/', pathNot: [from, ...allowed] },
+    to: { path: ours, pathNot: [from, ...allowed] },
   };
 }
 
@@ -125,10 +131,22 @@ module.exports = {
       ['^shared/http/lambda(-release)?\\.ts$'],
     ),
     only(
-      'aws-implements',
-      'The AWS folder implements the interfaces of the others and is used by nobody but the files that bind.',
-      '^shared/aws/',
+      'stores-implement',
+      'The stores implement the interfaces of the other folders on AWS; only the files that bind dependencies use them.',
+      '^shared/stores/',
       ['^shared/(kernel|observability|idempotency|improvement|keys|records|platform|release)/'],
+    ),
+    only(
+      'stage-settings',
+      'What a command and the local runtime must know of a stage alike: its settings, names and description file.',
+      '^shared/stage/',
+      ['^shared/(kernel|contract|release)/', '^shared/stores/tables\\.ts$'],
+    ),
+    only(
+      'openapi-from-rows',
+      'The published document is rendered from the rows of routes and problems.',
+      '^shared/openapi/',
+      ['^shared/(kernel|contract|problems|release)/'],
     ),
     only(
       'shared-serves-everybody',
@@ -167,7 +185,7 @@ module.exports = {
       severity: 'error',
       comment:
         'Endpoints bind and call the domain; a domain folder that imports one has its direction reversed.',
-      from: { path: '^functions/[^/]+/(?!endpoints/)' },
+      from: { path: '^functions/[^/]+/(?!endpoints/)', pathNot: test },
       to: { path: '^functions/[^/]+/endpoints/' },
     },
     {
@@ -188,22 +206,52 @@ module.exports = {
     {
       name: 'functions-only-on-shared',
       severity: 'error',
-      comment: 'A bundle must hold nothing of the stacks, the local runtime, the tools or the tests.',
+      comment:
+        'A bundle must hold nothing of the stacks, the commands, the local runtime or the tests, nor what only they share.',
       from: { path: '^functions/', pathNot: test },
-      to: { path: '^(bin|lib|local|tools|bench|test)/' },
+      to: { path: '^(bin|lib|client|ops|local|psychometrics|tools|bench|test)/|^shared/(openapi|stage)/' },
     },
     {
       name: 'only-handlers-bind-aws',
       severity: 'error',
       comment: 'A file that binds real dependencies ends there: everything below it is tested with values.',
       from: { path: '^functions/', pathNot: ['^functions/[^/]+/(endpoints|background)/', test] },
-      to: { path: '^shared/aws/' },
+      to: { path: '^shared/stores/' },
     },
     only(
+      'facts-are-values',
+      'Facts are what the owners said, and whether they fit together; everything that is made of them stands above.',
+      '^functions/reports/facts/',
+      ['^shared/(kernel|contract|problems)/', '^shared/platform/owners/'],
+    ),
+    only(
+      'analysis-on-facts',
+      'An alignment, a metric, an order or a bundle is a function of facts and policy, so that the receipts command can recompute it.',
+      reportsAnalysis,
+      [
+        '^functions/reports/facts/',
+        '^shared/(kernel|contract|improvement|problems)/',
+        '^shared/platform/owners/',
+      ],
+    ),
+    only(
       'composition-is-pure',
-      'A report, an order or a receipt is a function of what its owners said: whoever asks them, and whoever keeps an answer, stands outside.',
-      pureReports,
-      ['^shared/(kernel|contract|improvement|problems)/', '^shared/platform/owners/'],
+      'A report is a function of what its owners said: the code that asks them, and the cache that keeps an answer, stand outside.',
+      '^functions/reports/composition/',
+      [
+        '^functions/reports/(analysis|facts)/',
+        '^shared/(kernel|contract|improvement|problems)/',
+        '^shared/platform/owners/',
+      ],
+    ),
+    only(
+      'sources-on-facts',
+      'A source is read without knowing which report it is for.',
+      '^functions/reports/sources/',
+      [
+        '^functions/reports/(access|facts)/',
+        '^shared/(kernel|contract|improvement|platform|problems|http|observability)/',
+      ],
     ),
     {
       name: 'composition-without-packages',
@@ -223,7 +271,7 @@ module.exports = {
         'The response cache holds answers about learners: what it imports can keep them in the memory of its container and nowhere else.',
       from: { path: '^functions/reports/cache/', pathNot: test },
       to: {
-        path: '^shared/(aws|idempotency|observability|records)/|^(?:node:)?(?!crypto$|node:)[a-z_]+(?:/promises)?$',
+        path: '^shared/(stores|idempotency|observability|records)/|^(?:node:)?(?!crypto$|node:)[a-z_]+(?:/promises)?$',
       },
     },
     {
@@ -234,7 +282,7 @@ module.exports = {
       from: { path: '^functions/sandbox/', pathNot: test },
       to: {
         path: [
-          '^shared/(platform|aws|keys|tokens|records|improvement|http/auth)/',
+          '^shared/(platform|stores|keys|tokens|records|improvement|http/auth)/',
           // What a request would know of its control record is a type, and there is none.
           '^shared/idempotency/(?!keyed-request\\.ts$)',
           '^node_modules/(@aws-lambda-powertools|jose)/',
@@ -250,19 +298,63 @@ module.exports = {
       'Stacks read the contract as data and name handlers by path: importing one would run a service’s code at synth.',
       '^lib/',
       [
-        '^shared/(kernel|contract|problems|release)/',
-        '^shared/aws/tables\\.ts$',
+        '^shared/(kernel|contract|problems|release|stage)/',
+        '^shared/stores/tables\\.ts$',
         '^shared/keys/key-ring\\.ts$',
       ],
     ),
     only(
       'app-builds-stacks',
-      'The app chooses stage and gates and builds the stacks, nothing else.',
+      'The app chooses stage and gates and builds the stacks; it never runs a service.',
       '^bin/',
-      ['^lib/', '^shared/'],
+      ['^lib/', '^shared/(?!platform/|http/|lambda/)'],
     ),
 
-    // Development
+    // Around the product
+    only(
+      'client-stands-alone',
+      'The client is what an integrator would write. Until its types are generated it may use the contract’s schemas and the kernel, and nothing else.',
+      '^client/',
+      ['^shared/(kernel|contract)/'],
+    ),
+    only(
+      'ops-on-libraries',
+      'The operator’s commands work on any deployment: they reach the local stage through its description file, never by import.',
+      '^ops/',
+      ['^(shared|client)/', leaves, engineEntry, masteryRecords, reportsAnalysis],
+    ),
+    only(
+      'psychometrics-are-studies',
+      'Studies use the engine as released calibrations do, by its entry; nothing in the product imports a study.',
+      '^psychometrics/',
+      ['^(shared|client)/', leaves, engineEntry, masteryRecords],
+    ),
+    only(
+      'local-runs-the-product',
+      'The local runtime serves the bundled functions over HTTP: it imports the contract and the commands, not the services.',
+      '^local/',
+      ['^(shared|client|ops)/', leaves, masteryRecords],
+    ),
+    only(
+      'leaves-stand-alone',
+      'Bundling and terminal are used by every command: an import of theirs would become an import of all.',
+      leaves,
+      ['^shared/kernel/', '^shared/contract/functions\\.ts$'],
+    ),
+    {
+      name: 'tools-serve-maintainers',
+      severity: 'error',
+      comment: 'The maintainer’s tools may look at everything, so nothing that runs may depend on them.',
+      from: { path: ours, pathNot: ['^(tools|bench)/', test] },
+      to: { path: '^tools/', pathNot: leaves },
+    },
+    {
+      name: 'bench-is-imported-by-nothing',
+      severity: 'error',
+      comment: 'A measurement may import anything; what imports a measurement would run it.',
+      from: { path: ours, pathNot: '^bench/' },
+      to: { path: '^bench/' },
+    },
     {
       name: 'local-without-cdk',
       severity: 'error',
@@ -275,7 +367,7 @@ module.exports = {
       name: 'no-import-of-tests',
       severity: 'error',
       comment: 'Nothing that runs depends on a test or its helpers.',
-      from: { path: '^(bin|lib|functions|shared|local|tools)/', pathNot: test },
+      from: { path: ours, pathNot: ['^bench/', test] },
       to: { path: test },
     },
 
@@ -285,7 +377,7 @@ module.exports = {
       severity: 'error',
       comment:
         'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; tests of the double may too.',
-      from: { pathNot: ['^shared/aws/', '^node_modules/', '^local/aws/.*\\.test\\.ts$', '^test/'] },
+      from: { pathNot: ['^shared/stores/', '^node_modules/', '^local/aws/.*\\.test\\.ts$', '^test/'] },
       to: { path: aws },
     },
     confined(
@@ -297,6 +389,7 @@ module.exports = {
         '^shared/tokens/',
         '^shared/release/',
         '^(shared|functions)/.*\\.test\\.ts$',
+        '^shared/stage/local-issuer\\.ts$',
         '^local/',
         '^node_modules/',
         '^test/',
@@ -342,7 +435,7 @@ module.exports = {
       severity: 'error',
       comment:
         'A package that package.json does not name is there by accident and goes with the next install.',
-      from: { path: '^(bin|lib|functions|shared|local|tools|bench|test)/' },
+      from: { path: ours },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {

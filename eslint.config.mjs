@@ -23,7 +23,7 @@ export default tseslint.config(
   },
   {
     // Command-line programs and the local runtime talk to a terminal.
-    files: ['tools/**', 'bench/**', 'local/**', 'bin/**'],
+    files: ['tools/**', 'ops/**', 'psychometrics/**', 'bench/**', 'local/**', 'bin/**'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -4,7 +4,7 @@ import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
-import { buildFunctions } from '#tools/build.ts';
+import { buildFunctions } from '#tools/bundling/build.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
 import { startLargeStack, variablesBeside } from './large-stack.ts';

@@ -1,4 +1,4 @@
-import { alignSource } from '#functions/reports/improvement/alignment/align-source.ts';
+import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import { alignment as example } from '#shared/contract/reports/examples.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
 import { checkBody } from '#shared/http/checked-body.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { buildFunctions, bundleAim, type BuiltFunction } from '#tools/build.ts';
+import { buildFunctions, bundleAim, type BuiltFunction } from '#tools/bundling/build.ts';
 import { quantile } from './measure.ts';
 import type { Part, Progress } from './measure.ts';
 

@@ -1,4 +1,4 @@
-import { workRun } from '#functions/reports/improvement/run/work-run.ts';
+import { workRun } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createIssuerKey } from '#local/issuer/issuer.ts';
+import { createIssuerKey } from '#shared/stage/local-issuer.ts';
 import { loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
@@ -11,7 +11,7 @@ import type { Stack } from '#local/stack/stack.ts';
 import { provable } from '#shared/contract/gates.ts';
 import { masteryRoutes } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { buildFunctions } from '#tools/build.ts';
+import { buildFunctions } from '#tools/bundling/build.ts';
 
 /** As many standards and knowledge components as the bank has that the aims speak of: 500 KCs. */
 const [STANDARDS, KCS_PER_STANDARD] = [50, 10];

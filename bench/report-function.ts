@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
 import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test/support/lambda.ts';
-import { buildFunctions } from '#tools/build.ts';
+import { buildFunctions } from '#tools/bundling/build.ts';
 import { ATTEMPT_ID, CANDIDATE_ID, TENANT_ID } from './attempt.ts';
 
 /** The bundle of the function that reads a report, as it deploys: its path. */

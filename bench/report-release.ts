@@ -1,4 +1,4 @@
-import { createReleaseStateTable } from '#shared/aws/release-state-table.ts';
+import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import { provable } from '#shared/contract/gates.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import { applied, createSigner, signedManifest } from '#test/support/release.ts';

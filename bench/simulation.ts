@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Stack } from '#local/stack/stack.ts';
 import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
-import { buildFunctions } from '#tools/build.ts';
+import { buildFunctions } from '#tools/bundling/build.ts';
 import { makeRandom } from './bank.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';

@@ -1,5 +1,5 @@
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import type { RunState } from '#functions/mastery/run/state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';

@@ -2,7 +2,7 @@ import type { App, Stack } from 'aws-cdk-lib';
 import { deploymentOf, type DeployedFunction } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
-import type { Stage } from './stage-config/stages.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import { operations } from './stacks/operations.ts';
 import { recordsAndKeys } from './stacks/records-and-keys.ts';
 import { sandbox } from './stacks/sandbox.ts';

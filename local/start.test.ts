@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { localFiles, stackDescription } from './stack/description.ts';
-import type { StackDescription } from './stack/description.ts';
+import { localFiles, stackDescription } from '#shared/stage/description.ts';
+import type { StackDescription } from '#shared/stage/description.ts';
 
 /** Everything is run as npm runs it, but in a folder of its own, so that `.local` is nobody else's. */
 let folder: string;
@@ -85,10 +85,10 @@ describe('npm start', () => {
   });
 
   it('prints calls that work when pasted', { timeout: 120_000 }, async () => {
-    const { stdout } = await run('tools/token.ts', '--tenant', 'tenant-aurora');
+    const { stdout } = await run('local/token.ts', '--tenant', 'tenant-aurora');
     const [, claims = ''] = /REPORTS_TOKEN=\$\(npm run --silent token -- (.*)\)$/m.exec(shown) ?? [];
     const words = claims.split(' ').map((word) => word.replaceAll("'", ''));
-    const reports = await run('tools/token.ts', ...words);
+    const reports = await run('local/token.ts', ...words);
     const [, analyze = ''] = /^ {2}RUN=\$\((curl .*)\)$/m.exec(shown) ?? [];
     const commands = [...shown.matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command ?? '');
     expect(commands.length).toBeGreaterThanOrEqual(3);
@@ -140,7 +140,7 @@ describe('npm start', () => {
 describe('npm run token', () => {
   it('prints a token alone on its last line, with the claims that were asked for', async () => {
     const { code, stdout } = await run(
-      'tools/token.ts',
+      'local/token.ts',
       ...[
         '--tenant',
         'tenant-borealis',
@@ -166,7 +166,7 @@ describe('npm run token', () => {
     [['--tenant', 'nobody'], /unknown tenant nobody; known are tenant-aurora, tenant-borealis/],
     [[], /--tenant is required; known are tenant-aurora/],
   ])('names the known tenants: %j', async (argv, message) => {
-    const ended = await run('tools/token.ts', ...argv);
+    const ended = await run('local/token.ts', ...argv);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(message);
   });
@@ -174,7 +174,7 @@ describe('npm run token', () => {
 
 describe('npm run journey', () => {
   it('takes a learner to the stop, one line an item, without any escape code', async () => {
-    const { code, stdout, stderr } = await run('tools/journey.ts', '--random-seed', '3');
+    const { code, stdout, stderr } = await run('local/journey.ts', '--random-seed', '3');
     expect(stderr).toBe('');
     expect(code).toBe(0);
     expect(stdout).not.toContain('\u001b');
@@ -185,7 +185,7 @@ describe('npm run journey', () => {
   });
 
   it('ends with the report of its own attempt, which says what the engine answered', async () => {
-    const { code, stdout } = await run('tools/journey.ts', '--random-seed', '3', '--evidence');
+    const { code, stdout } = await run('local/journey.ts', '--random-seed', '3', '--evidence');
     const [engine = '', report = ''] = stdout.split(/^(?=attempt report )/m);
     const recordIn = (text: string): string | undefined => /^results record +(\S+)$/m.exec(text)?.[1];
     expect(recordIn(report)).toBe(recordIn(engine));
@@ -199,7 +199,7 @@ describe('npm run journey', () => {
     const faults = `${description.platformUrl}/_control/faults`;
     const fault = { operation: 'oneroster.read_user', kind: 'status', status: 404, times: 100 };
     expect((await fetch(faults, { method: 'POST', body: JSON.stringify(fault) })).status).toBe(201);
-    const { code, stdout, stderr } = await run('tools/journey.ts');
+    const { code, stdout, stderr } = await run('local/journey.ts');
     await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
     expect([code, stderr]).toStrictEqual([1, expect.stringMatching(/^there is no report: 404 not-found: /)]);
     expect(stdout).toMatch(/^stop reason /m);
@@ -210,8 +210,8 @@ describe('npm run journey', () => {
       new Map(
         [...stdout.matchAll(/^item \d+ (\S+) (\w+)/gm)].map(([, item, answer]) => [item ?? '', answer ?? '']),
       );
-    const first = answersOf(await run('tools/journey.ts', '--random-seed', '4'));
-    const second = answersOf(await run('tools/journey.ts', '--random-seed', '4'));
+    const first = answersOf(await run('local/journey.ts', '--random-seed', '4'));
+    const second = answersOf(await run('local/journey.ts', '--random-seed', '4'));
     // Which of equally good items comes first is the run's own secret.
     const common = [...first].filter(([item]) => second.has(item));
     expect(common.length).toBeGreaterThan(0);
@@ -219,7 +219,7 @@ describe('npm run journey', () => {
   });
 
   it('replays a learner of the seed, in the conformance mode without a results record', async () => {
-    const { code, stdout } = await run('tools/journey.ts', '--learner', '1', '--mode', 'owner_conformance');
+    const { code, stdout } = await run('local/journey.ts', '--learner', '1', '--mode', 'owner_conformance');
     expect(code).toBe(0);
     expect(stdout).toContain('replayed, everything-mastered');
     expect(stdout).toMatch(/^results record +none/m);
@@ -231,7 +231,7 @@ describe('npm run journey', () => {
     [['--tenant', 'nobody'], /unknown tenant nobody/],
     [['--learner', '9999'], /has learners 1 to \d+/],
   ])('says what is wrong with %j', async (argv, message) => {
-    const ended = await run('tools/journey.ts', ...argv);
+    const ended = await run('local/journey.ts', ...argv);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(message);
   });
@@ -241,7 +241,7 @@ describe('npm run journey', () => {
       method: 'POST',
       body: JSON.stringify({ operation: 'bank.read_adaptive_pool_manifest', kind: 'version_drift' }),
     });
-    const ended = await run('tools/journey.ts');
+    const ended = await run('local/journey.ts');
     await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(/^the run ends early: (409|502) /);
@@ -249,7 +249,7 @@ describe('npm run journey', () => {
 });
 
 describe('npm run gates', () => {
-  const gates = (...argv: string[]): Promise<Ended> => run('tools/gates.ts', ...argv);
+  const gates = (...argv: string[]): Promise<Ended> => run('ops/gates.ts', ...argv);
 
   it(
     'shows, closes and opens the gates of the running stack, whose key it knows',
@@ -267,7 +267,7 @@ describe('npm run gates', () => {
       });
 
       const { stdout: token } = await run(
-        'tools/token.ts',
+        'local/token.ts',
         '--tenant',
         'tenant-aurora',
         '--scope',
@@ -319,7 +319,7 @@ describe('the end', () => {
     expect(stack.exitCode).toBe(0);
     expect(existsSync(localFiles(folder).stack)).toBe(false);
     expect(existsSync(localFiles(folder).lock)).toBe(false);
-    for (const program of ['tools/token.ts', 'tools/journey.ts']) {
+    for (const program of ['local/token.ts', 'local/journey.ts']) {
       const ended = await run(program, '--tenant', 'tenant-aurora');
       expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') as string });
     }

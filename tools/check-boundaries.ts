@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
@@ -8,7 +8,11 @@ import { runCommand } from './terminal/command.ts';
 /** Fewer modules than this were not the project: a checker that reads nothing also finds nothing. */
 const FEWEST_MODULES = 100;
 const projectRoot = resolve(import.meta.dirname, '..');
-const folders = ['bin', 'lib', 'functions', 'shared', 'local', 'tools', 'bench', 'test'];
+/** What is compiled is checked: a folder that only one of the two knew would be free of rules. */
+const folders = z
+  .object({ include: z.array(z.string()) })
+  .parse(JSON.parse(readFileSync(join(projectRoot, 'tsconfig.json'), 'utf8')))
+  .include.filter((entry) => !entry.includes('*'));
 
 const report = z.object({
   summary: z.object({

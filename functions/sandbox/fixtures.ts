@@ -3,17 +3,7 @@ import type { attemptReport, MasteryRow } from '#shared/contract/reports/attempt
 import type { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import type { readinessReport } from '#shared/contract/reports/readiness-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-
-/** The ids to call the sandbox with. */
-export const sandboxIds = {
-  /** Its gate was failed. */
-  masteryGateAttempt: 'sandbox-attempt-mastery-gate',
-  adaptiveDiagnosticAttempt: 'sandbox-attempt-adaptive-diagnostic',
-  /** The candidate of both attempts. */
-  candidate: 'sandbox-candidate',
-  /** The form of the mastery gate. */
-  form: 'sandbox-form-a',
-} as const;
+import { sandboxIds } from '#shared/contract/sandbox.ts';
 
 /** Every answer says that it was composed at this instant. */
 export const composedAt = '2026-01-15T09:00:00.000Z';

@@ -1,17 +1,10 @@
 import type * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
-import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import {
-  adaptiveDiagnostic,
-  equivalent,
-  masteryGate,
-  materialization,
-  notReady,
-  sandboxIds,
-} from './fixtures.ts';
+import { adaptiveDiagnostic, equivalent, masteryGate, materialization, notReady } from './fixtures.ts';
 import { pageOf, viewOf } from './reports.ts';
 import type { Correlation } from './reports.ts';
 

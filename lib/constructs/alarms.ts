@@ -6,13 +6,13 @@ import {
   TreatMissingData,
   type CreateAlarmOptions,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { TableDefinition } from '#shared/aws/tables.ts';
+import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
-import { prefix } from '../stacks/stack-props.ts';
-import type { Stage } from '../stage-config/stages.ts';
+import { prefix } from '../names.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
 import { functionName } from './deployed-function.ts';
 import { apiName } from './rest-api.ts';

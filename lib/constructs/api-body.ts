@@ -1,5 +1,5 @@
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
-import { gatewayResponses } from './gateway-responses.ts';
+import { gatewayResponses } from '#shared/problems/gateway-responses.ts';
 
 /** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
 export type ApiName = ServiceName | 'receipts' | 'sandbox';

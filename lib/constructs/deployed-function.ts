@@ -6,8 +6,8 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { grantsOf, isGated } from '#shared/contract/grants.ts';
-import { prefix } from '../stacks/stack-props.ts';
-import type { Stage } from '../stage-config/stages.ts';
+import { prefix } from '../names.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { accessOf, profilesPath, type Access, type Places } from './grants.ts';
 import { retention } from './retention.ts';
@@ -21,7 +21,7 @@ export function functionName(stage: Stage, { operationId }: Pick<DeployedFunctio
  * One function: memory, time and permissions as its row says, its own log group and role, and only the variables that it reads. What calls
  * it is attached elsewhere.
  * @param places undefined for a function that may touch nothing
- * @param assets the folder with `<operationId>/index.mjs`, as `tools/build.ts` writes it
+ * @param assets the folder with `<operationId>/index.mjs`, as `tools/bundling/build.ts` writes it
  */
 export function deployedFunction(
   scope: Construct,

@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { keyPurposesOf, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { Grant, GrantVariable } from '#shared/contract/grants.ts';
 import type { StoreReferences } from '../stacks/records-and-keys.ts';
-import type { StageName } from '../stage-config/stages.ts';
+import type { StageName } from '#shared/stage/stages.ts';
 
 /** What a function may touch and how it learns where that is. */
 export interface Access {

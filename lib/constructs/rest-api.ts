@@ -13,8 +13,8 @@ import { CfnPermission, type Function as LambdaFunction } from 'aws-cdk-lib/aws-
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { prefix } from '../stacks/stack-props.ts';
-import type { Stage } from '../stage-config/stages.ts';
+import { prefix } from '../names.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { apiBody, type ApiName, type ServedOperation } from './api-body.ts';
 import { retention } from './retention.ts';

@@ -1,5 +1,5 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { StageConfig } from '../stage-config/stage.ts';
+import type { StageConfig } from '#shared/stage/stage.ts';
 
 /** The CDK's name for a stage's retention. Stage settings are read by tools that should not load the CDK, so they hold plain days. */
 export const retention: Readonly<Record<StageConfig['logRetentionDays'], RetentionDays>> = {

@@ -1,10 +1,10 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { prefix } from '../stacks/stack-props.ts';
-import type { Stage } from '../stage-config/stages.ts';
+import { prefix } from '../names.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
-import { rateLimitedDocument } from './gateway-responses.ts';
+import { rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
 
 /**
  * The firewall before an API. Sampled requests stay off: a sample holds the Authorization header and the whole URL.

@@ -4,7 +4,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { tables, type TableDefinition } from '#shared/aws/tables.ts';
+import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import {
   deploymentOf,
   isRoute,
@@ -20,9 +20,9 @@ import {
   triggerAlarms,
   type AlarmDefinition,
 } from '../constructs/alarms.ts';
-import type { Stage } from '../stage-config/stages.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { prefix, stackProps } from './stack-props.ts';
+import { prefix, stackProps } from '../names.ts';
 
 /**
  * Alarms and a dashboard over everything that is deployed. Functions, APIs and firewalls are found by their names, tables and

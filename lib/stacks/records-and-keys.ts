@@ -5,12 +5,12 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
-import { tables, type TableDefinition } from '#shared/aws/tables.ts';
+import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
-import type { Stage } from '../stage-config/stages.ts';
-import { stackProps } from './stack-props.ts';
+import type { Stage } from '#shared/stage/stages.ts';
+import { stackProps } from '../names.ts';
 
 /** A table or a bucket as other stacks refer to it. */
 export interface StoreReference {

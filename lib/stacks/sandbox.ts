@@ -4,8 +4,8 @@ import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { servedOperation } from '../constructs/api-body.ts';
 import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
-import type { Stage } from '../stage-config/stages.ts';
-import { stackProps } from './stack-props.ts';
+import type { Stage } from '#shared/stage/stages.ts';
+import { stackProps } from '../names.ts';
 
 /**
  * The synthetic sandbox: one function without any grant, and a REST API of its own before it. It refers to nothing of another stack, so

@@ -8,9 +8,9 @@ import { servedOperation } from '../constructs/api-body.ts';
 import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
-import type { Stage } from '../stage-config/stages.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { stackProps } from './stack-props.ts';
+import { stackProps } from '../names.ts';
 
 const titles: Readonly<Record<ServiceName, { readonly id: string; readonly api: string }>> = {
   mastery: { id: 'Mastery', api: 'Adaptive Mastery Engine API' },

@@ -13,7 +13,7 @@ import {
   SignCommand,
 } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localKeyAlias } from '#local/aws/environment.ts';
+import { localKeyAlias } from '#shared/stage/local-stage.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
 

@@ -4,10 +4,7 @@ import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
 import { operation, refuse } from './wire.ts';
-
-/** The account and region of the double: visible in ARNs, meant to be recognisable. */
-export const localAccount = '000000000000';
-export const localRegion = 'us-east-1';
+import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 
 const context = z.record(z.string(), z.string()).default({});
 const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));

@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { localBucketName, localCredentials } from '#local/aws/environment.ts';
+import { localBucketName, localCredentials } from '#shared/stage/local-stage.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
 

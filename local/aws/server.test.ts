@@ -17,8 +17,8 @@ import {
   localKeyAlias,
   localQueueName,
   localQueueUrl,
-  localTables,
-} from '#local/aws/environment.ts';
+} from '#shared/stage/local-stage.ts';
+import { localTables } from '#local/aws/resources.ts';
 import { startAws } from '#local/aws/server.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
@@ -192,7 +192,7 @@ describe('the environment of a handler', () => {
         import { GetObjectCommand } from '@aws-sdk/client-s3';
         import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
         import { GetParameterCommand } from '@aws-sdk/client-ssm';
-        import { dynamo, kms, s3, sqs, ssm } from '#shared/aws/clients.ts';
+        import { dynamo, kms, s3, sqs, ssm } from '#shared/stores/clients.ts';
         const { TableNames } = await dynamo().send(new ListTablesCommand({}));
         const { KeyMetadata } = await kms().send(new DescribeKeyCommand({ KeyId: '${localKeyAlias}' }));
         const { Parameter } = await ssm().send(new GetParameterCommand({ Name: '/where' }));

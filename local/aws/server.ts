@@ -5,7 +5,7 @@ import { addresseeOf } from '#local/loopback.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { LocalTable } from './dynamodb.ts';
 import { createDynamoDb } from './dynamodb.ts';
-import { localCredentials } from './environment.ts';
+import { localCredentials } from '#shared/stage/local-stage.ts';
 import type { AwsFaults, FaultPlan } from './faults.ts';
 import { createFaults } from './faults.ts';
 import { createKms } from './kms.ts';

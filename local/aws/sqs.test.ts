@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { ReceiveMessageCommandInput } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { localQueueName, localQueueUrl } from '#local/aws/environment.ts';
+import { localQueueName, localQueueUrl } from '#shared/stage/local-stage.ts';
 import { createSqs } from '#local/aws/sqs.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
-import { localAccount, localRegion } from './kms.ts';
+import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import type { LocalQueue, Queue, QueueAccess, ReceivedMessage } from './queue.ts';
 import { createQueue, readHandle } from './queue.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import type { KmsDouble } from './kms.ts';
-import { localAccount, localRegion } from './kms.ts';
+import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
 import { operation, refuse } from './wire.ts';
 

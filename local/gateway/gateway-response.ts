@@ -1,5 +1,5 @@
-import { gatewayResponses } from '#lib/constructs/gateway-responses.ts';
-import type { GatewayResponseType } from '#lib/constructs/gateway-responses.ts';
+import { gatewayResponses } from '#shared/problems/gateway-responses.ts';
+import type { GatewayResponseType } from '#shared/problems/gateway-responses.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { GatewayFailure } from './gateway.ts';
 import type { HttpAnswer } from './http-answer.ts';

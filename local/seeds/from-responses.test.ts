@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seedFromResponses } from './from-responses.ts';
-import type { ResponseFiles } from './from-responses.ts';
+import type { ResponseFiles } from '#tools/terminal/study.ts';
 import { bankFile, calibrationFile, learnersFile, policyFile } from './seed.ts';
 
 const parameters = {

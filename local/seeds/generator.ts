@@ -1,4 +1,4 @@
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { stream } from '#shared/kernel/random-stream.ts';
 import type { BankContent, BankFile, CalibrationFile, GeneratorFile, Learner } from './seed.ts';
 
 const DOMAINS = [
@@ -142,15 +142,4 @@ function pad(number: number, largest: number): string {
 
 function decimals(value: number): number {
   return Number(value.toFixed(6));
-}
-
-/** mulberry32, seeded by a text: uniform draws in [0, 1). */
-export function stream(seed: string): () => number {
-  let state = parseInt(sha256Hex(seed).slice(0, 8), 16);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

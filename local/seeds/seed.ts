@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { pointer } from '#shared/kernel/defect.ts';
+import { checkTable, oneModel, thetaGrid } from '#tools/terminal/study.ts';
 import type { ReportsFile } from './reports/file.ts';
 
 /** The files of a seed directory; docs/seeds.md explains them field by field. Names stand where a tenant's ids will stand. */
@@ -58,19 +59,9 @@ export type BankFile = z.output<typeof bankFile>;
 
 const success = z.number().gt(0).lt(1);
 
-/** What an item's entry holds, in words: a union's own message says nothing. */
-export const oneModel =
-  'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
-
 /** `calibration.json` */
 export const calibrationFile = z.strictObject({
-  theta: z.strictObject({
-    nodes: z.int().min(3).max(401),
-    min: z.number(),
-    max: z.number(),
-    mean: z.number(),
-    sd: z.number().positive(),
-  }),
+  theta: thetaGrid,
   kcs: z.array(z.strictObject({ kc: name, slope: z.number().positive(), location: z.number() })).min(1),
   items: z
     .array(
@@ -313,26 +304,6 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
     findings.push(finding('must be later than validFrom', 'validUntil'));
   }
   return findings;
-}
-
-/** A table over the patterns of an item's components: bit i of the index says that the item's i-th one is mastered. */
-export function checkTable(
-  probabilities: readonly number[],
-  size: number,
-  path: readonly PropertyKey[],
-): readonly Finding[] {
-  if (probabilities.length !== 2 ** size) {
-    const message = `holds ${probabilities.length} numbers; the item's ${size} knowledge components need ${2 ** size}`;
-    return [finding(message, ...path)];
-  }
-  const falling = probabilities.findIndex((value, pattern) =>
-    Array.from({ length: size }, (_, bit) => 1 << bit).some(
-      (bit) => (pattern & bit) !== 0 && value < (probabilities[pattern ^ bit] ?? value),
-    ),
-  );
-  return falling < 0
-    ? []
-    : [finding('must not be lower than with one knowledge component fewer', ...path, falling)];
 }
 
 function missingItems(bank: BankFile, calibrated: ReadonlySet<string>): readonly Finding[] {

@@ -10,7 +10,7 @@ import * as operations from '#shared/platform/operations.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
 import { calibrationRecord, policyRecord } from '#shared/records/records.ts';
-import { sampleTrigger } from '#shared/records/sample-files.ts';
+import { sampleTrigger } from '#test/support/sample-files.ts';
 import { generateBank } from './generator.ts';
 import { instantiateSeed } from './instantiate.ts';
 import type { TenantWorld } from './instantiate.ts';

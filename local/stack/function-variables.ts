@@ -4,8 +4,8 @@ import {
   localQueueUrl,
   localStage,
   tableEnvironment,
-} from '#local/aws/environment.ts';
-import { localAlgorithm, localAudience, localIssuer } from '#local/issuer/issuer.ts';
+} from '#shared/stage/local-stage.ts';
+import { localAlgorithm, localAudience, localIssuer } from '#shared/stage/local-issuer.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { grantsOf, isGated, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { GrantVariable } from '#shared/contract/grants.ts';

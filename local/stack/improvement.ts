@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import type { QueueAccess, ReceivedMessage } from '#local/aws/queue.ts';
-import { localQueueName } from '#local/aws/environment.ts';
-import { localAccount, localRegion } from '#local/aws/kms.ts';
+import { localQueueName } from '#shared/stage/local-stage.ts';
+import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import type { Outcome } from '#local/gateway/environment.ts';
 import type { FunctionPool } from '#local/gateway/function-pool.ts';
 import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';

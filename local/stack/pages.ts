@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '#local/gateway/http-answer.ts';
-import type { Issuer } from '#local/issuer/issuer.ts';
+import type { Issuer } from '#shared/stage/local-issuer.ts';
 
 /** The published documents, as files of a site: what a deployment serves under its documentation address. */
 export interface Documents {

@@ -1,17 +1,17 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { localBucketName, localStage, localTableName } from '#local/aws/environment.ts';
-import type { EndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { keepProof, placeOfProof } from '#shared/aws/proof-objects.ts';
+import { localBucketName, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
-import { applyManifest } from '#tools/gates/apply.ts';
-import { createReleaseStore } from '#tools/gates/release-store.ts';
-import { signManifest } from '#tools/gates/sign-manifest.ts';
+import { applyManifest } from '#ops/gates/apply.ts';
+import { createReleaseStore } from '#ops/gates/release-store.ts';
+import { signManifest } from '#ops/gates/sign-manifest.ts';
 
 /** How the gates of a local stack come to be open: by a manifest that was made for it. */
 export interface Rehearsal {

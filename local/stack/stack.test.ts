@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxIds } from '#functions/sandbox/fixtures.ts';
-import { localCredentials, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
+import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createRecordsTable } from '#shared/aws/records-table.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';

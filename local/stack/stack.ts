@@ -2,16 +2,14 @@ import type { KeyObject } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import type { AwsFaults } from '#local/aws/faults.ts';
 import {
-  localBuckets,
   localCredentials,
   localKeyAlias,
   localQueueName,
-  localQueues,
   localStage,
   localTableName,
-  localTables,
-} from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
+} from '#shared/stage/local-stage.ts';
+import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
 import { startAws } from '#local/aws/server.ts';
 import type { LocalAws } from '#local/aws/server.ts';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
@@ -20,26 +18,26 @@ import { answerOfGateway } from '#local/gateway/gateway-response.ts';
 import { startGateway } from '#local/gateway/gateway.ts';
 import type { Access } from '#local/gateway/gateway.ts';
 import type { ServedRoute } from '#local/gateway/route-match.ts';
-import { createIssuer } from '#local/issuer/issuer.ts';
-import type { IssuerKey, TokenClaims } from '#local/issuer/issuer.ts';
+import { createIssuer } from '#shared/stage/local-issuer.ts';
+import type { IssuerKey, TokenClaims } from '#shared/stage/local-issuer.ts';
 import { startPlatform } from '#local/platform/platform.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import type { TenantWorld } from '#local/seeds/instantiate.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import type { EndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createDataKeyMaker } from '#shared/aws/kms.ts';
-import { createRecordsTable } from '#shared/aws/records-table.ts';
-import { createServiceProfileParameters } from '#shared/aws/service-profile-parameters.ts';
-import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createDataKeyMaker } from '#shared/stores/kms.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
+import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
+import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
-import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#tools/release.ts';
-import type { StackUrls } from './description.ts';
+import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#ops/release.ts';
+import type { StackUrls } from '#shared/stage/description.ts';
 import { createLineReader } from './function-log.ts';
 import type { FunctionLogLine } from './function-log.ts';
 import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from './function-variables.ts';

@@ -3,14 +3,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream/promises';
-import { sandboxIds } from '#functions/sandbox/fixtures.ts';
+import { sandboxIds } from '#shared/contract/sandbox.ts';
 import type { Access } from '#local/gateway/gateway.ts';
-import { loadIssuerKey } from '#local/issuer/issuer.ts';
+import { loadIssuerKey } from '#shared/stage/local-issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
-import { offlineRelease } from '#lib/gates.ts';
-import type { OpenGates } from '#lib/gates.ts';
+import { offlineRelease } from '#shared/release/read-release.ts';
+import type { OpenGates } from '#shared/release/read-release.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import { gates } from '#shared/contract/gates.ts';
 import type { GateName } from '#shared/contract/gates.ts';
@@ -20,7 +20,7 @@ import { serveSandbox } from '#shared/contract/sandbox.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { isReleased } from '#shared/release/release-state.ts';
-import { buildFunctions } from '#tools/build.ts';
+import { buildFunctions } from '#tools/bundling/build.ts';
 import { integer, runCommand, text } from '#tools/terminal/command.ts';
 import type { Option } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
@@ -32,8 +32,8 @@ import {
   localFiles,
   removeStackDescription,
   writeStackDescription,
-} from './description.ts';
-import type { StackDescription } from './description.ts';
+} from '#shared/stage/description.ts';
+import type { StackDescription } from '#shared/stage/description.ts';
 import { loadDocuments } from './documents.ts';
 import { interrupted } from './interrupted.ts';
 import { takeLock } from './lock.ts';

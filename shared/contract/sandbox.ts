@@ -56,3 +56,14 @@ export const sandboxRoutes = {
   readEquivalence: inSandbox(readEquivalence),
   materializeAttemptReport: inSandbox(materializeAttemptReport),
 } as const;
+
+/** The ids to call the sandbox with. */
+export const sandboxIds = {
+  /** Its gate was failed. */
+  masteryGateAttempt: 'sandbox-attempt-mastery-gate',
+  adaptiveDiagnosticAttempt: 'sandbox-attempt-adaptive-diagnostic',
+  /** The candidate of both attempts. */
+  candidate: 'sandbox-candidate',
+  /** The form of the mastery gate. */
+  form: 'sandbox-form-a',
+} as const;

@@ -1,4 +1,4 @@
-import { openRelease } from '#shared/aws/open-release.ts';
+import { openRelease } from '#shared/stores/open-release.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { EnvironmentError, readEnvironment, releaseVariables } from './environment.ts';

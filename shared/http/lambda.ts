@@ -1,6 +1,6 @@
-import { dynamo } from '#shared/aws/clients.ts';
-import { createControlTable } from '#shared/aws/control-table.ts';
-import { openKeyRing } from '#shared/aws/open-key-ring.ts';
+import { dynamo } from '#shared/stores/clients.ts';
+import { createControlTable } from '#shared/stores/control-table.ts';
+import { openKeyRing } from '#shared/stores/open-key-ring.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';

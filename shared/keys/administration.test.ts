@@ -3,7 +3,7 @@ import type { KeyAdministration } from './administration.ts';
 import { initKeyRing, replaceKey, retireKeyNow, retireKeys, rotateKey } from './administration.ts';
 import { keyPurposes } from './key-ring.ts';
 import { RETIRE_AFTER_MS } from './key-states.ts';
-import { createMemoryKeySettings, createMemoryKms } from './memory-keys.ts';
+import { createMemoryKeySettings, createMemoryKms } from '#test/support/memory-keys.ts';
 
 const T0 = 1_700_000_000_000;
 

@@ -4,7 +4,7 @@ import { createKeyRing } from './create-key-ring.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
 import { keyPurposes } from './key-ring.ts';
 import { PROMOTE_AFTER_MS, REFRESH_MS, RETIRE_AFTER_MS } from './key-states.ts';
-import { createMemoryKeySettings, createMemoryKms } from './memory-keys.ts';
+import { createMemoryKeySettings, createMemoryKms } from '#test/support/memory-keys.ts';
 
 const T0 = 1_700_000_000_000;
 

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '#shared/kernel/result.ts';
 import { createAnalysisPolicyStore } from './analysis-policy-store.ts';
 import type { AnalysisPolicyStore, PolicyPin } from './analysis-policy-store.ts';
-import { createMemoryRecordsTable } from './memory-table.ts';
-import type { MemoryRecordsTable } from './memory-table.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareAnalysisPolicy, writeRecord } from './release.ts';
-import { sampleAnalysisPolicyFile } from './sample-files.ts';
+import { sampleAnalysisPolicyFile } from '#test/support/sample-files.ts';
 
 const TENANT = 'tenant-1';
 const ID = 'revision-thresholds-3';

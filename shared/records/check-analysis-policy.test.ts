@@ -9,7 +9,11 @@ import {
 } from '#shared/contract/reports/analysis-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkAnalysisPolicy } from './check-analysis-policy.ts';
-import { sampleAnalysisPolicyFile, sampleCrosswalkTrigger, sampleTrigger } from './sample-files.ts';
+import {
+  sampleAnalysisPolicyFile,
+  sampleCrosswalkTrigger,
+  sampleTrigger,
+} from '#test/support/sample-files.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 

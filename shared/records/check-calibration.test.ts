@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkCalibration } from './check-calibration.ts';
 import type { ModelCheck } from './check-calibration.ts';
-import { sampleCalibrationFile, sampleParameters } from './sample-files.ts';
+import { sampleCalibrationFile, sampleParameters } from '#test/support/sample-files.ts';
 
 const compiles: ModelCheck = () => [];
 

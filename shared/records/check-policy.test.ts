@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkPolicy } from './check-policy.ts';
-import { samplePolicyFile } from './sample-files.ts';
+import { samplePolicyFile } from '#test/support/sample-files.ts';
 
 function defectsOf(file: unknown): readonly string[] {
   const checked = checkPolicy(file);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryRecordsTable } from './memory-table.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import { deprecateRecord, prepareCalibration, preparePolicy, writeRecord } from './release.ts';
 import type { PreparedRecord } from './release.ts';
-import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from './sample-files.ts';
+import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import type { RecordsTable } from './table.ts';
 
 function policy(document: Record<string, unknown> = {}): PreparedRecord {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryRecordsTable } from './memory-table.ts';
-import type { MemoryRecordsTable } from './memory-table.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, preparePolicy, writeRecord } from './release.ts';
 import type { PreparedRecord } from './release.ts';
-import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from './sample-files.ts';
+import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from './store.ts';
 import type { RecordStore } from './store.ts';
 

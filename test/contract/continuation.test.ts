@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import { localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createDataKeyOpener } from '#shared/aws/kms.ts';
-import { createKeySettings } from '#shared/aws/settings-table.ts';
+import { localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createDataKeyOpener } from '#shared/stores/kms.ts';
+import { createKeySettings } from '#shared/stores/settings-table.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';

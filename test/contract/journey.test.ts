@@ -15,8 +15,8 @@ import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, reportOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey, Step } from '#test/support/take-journey.ts';
-import type { JourneyBank } from '#tools/journey/bank.ts';
-import { compareReport } from '#tools/journey/compare-report.ts';
+import type { JourneyBank } from '#local/journey/bank.ts';
+import { compareReport } from '#local/journey/compare-report.ts';
 
 /** Every bank of the default seed: the learner who takes it, and the stop that the bank's policy is for. */
 const banks = [

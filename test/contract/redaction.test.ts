@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { localCredentials, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import {
   advanceAdaptiveRun,
   inspectAdaptiveRun,

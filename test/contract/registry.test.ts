@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createRecordsTable } from '#shared/aws/records-table.ts';
+import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import {
   advanceAdaptiveRun,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { sandboxIds } from '#functions/sandbox/fixtures.ts';
+import { sandboxIds } from '#shared/contract/sandbox.ts';
 import { attemptReport, attemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import { materializeResponse } from '#shared/contract/reports/materialize.ts';

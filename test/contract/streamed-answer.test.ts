@@ -14,7 +14,7 @@ import { answerOfGateway } from '#local/gateway/gateway-response.ts';
 import { startGateway } from '#local/gateway/gateway.ts';
 import type { Gateway } from '#local/gateway/gateway.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import { projectRoot } from '#tools/build.ts';
+import { projectRoot } from '#tools/bundling/build.ts';
 import { bundle } from '#tools/bundling/bundle.ts';
 import { createTestIssuer, testAudience, testIssuerUrl } from '#test/support/lambda.ts';
 import { streamedProbe } from '#test/support/probe-routes.ts';

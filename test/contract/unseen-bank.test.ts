@@ -8,9 +8,9 @@ import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
-import { chooseLearner, startRequest } from '#tools/journey/bank.ts';
-import { createPlayer } from '#tools/journey/player.ts';
-import { takeRun } from '#tools/journey/take-run.ts';
+import { chooseLearner, startRequest } from '#local/journey/bank.ts';
+import { createPlayer } from '#client/player.ts';
+import { takeRun } from '#client/take-run.ts';
 
 /** A study that nobody has seen: three skills, eleven items that need one to three of them, DINA and general tables side by side. */
 const kcs = [

@@ -1,17 +1,17 @@
 import type { DecryptCommand } from '@aws-sdk/client-kms';
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { localBucketName, localTableName } from '#local/aws/environment.ts';
-import { createControlTable } from '#shared/aws/control-table.ts';
-import { createImprovementTable } from '#shared/aws/improvement-table.ts';
-import { createDataKeyOpener } from '#shared/aws/kms.ts';
-import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
-import { createRecordsTable } from '#shared/aws/records-table.ts';
-import { createReleaseStateTable } from '#shared/aws/release-state-table.ts';
-import type { ReleaseStateTable } from '#shared/aws/release-state-table.ts';
-import { createServiceProfileParameters } from '#shared/aws/service-profile-parameters.ts';
-import { createWritableKeySettings } from '#shared/aws/settings-table.ts';
-import type { TableDefinition } from '#shared/aws/tables.ts';
+import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
+import { createControlTable } from '#shared/stores/control-table.ts';
+import { createImprovementTable } from '#shared/stores/improvement-table.ts';
+import { createDataKeyOpener } from '#shared/stores/kms.ts';
+import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
+import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
+import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
+import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
+import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
+import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import type { ControlTable } from '#shared/idempotency/control-record.ts';
 import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
@@ -92,7 +92,7 @@ export const WRITTEN_AT = Date.parse('2026-01-31T09:30:00.000Z');
 /** When everything is read: before the first token has expired. */
 export const READ_AT = WRITTEN_AT + 60_000;
 
-export const profilesPath = `/${STAGE}/profiles`;
+const profilesPath = `/${STAGE}/profiles`;
 
 /** The stores of the product. */
 export interface Stores {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 import { startTestAws } from '#test/support/aws.ts';
-import { signManifest } from '#tools/gates/sign-manifest.ts';
+import { signManifest } from '#ops/gates/sign-manifest.ts';
 import { openForms, readers, readForm } from './read.ts';
 import { writeForms } from './write.ts';
 

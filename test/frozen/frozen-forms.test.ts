@@ -13,7 +13,7 @@ import type { RecordKey } from '#shared/records/record-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import type { TestAws } from '#test/support/aws.ts';
-import { signingInput } from '#tools/gates/sign-manifest.ts';
+import { signingInput } from '#ops/gates/sign-manifest.ts';
 import type { FrozenForms, FrozenItem, Stores } from './forms.ts';
 import { openForms, readers, readForm } from './read.ts';
 import { writeForms } from './write.ts';

@@ -4,17 +4,21 @@ import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import * as runNames from '#functions/mastery/run/names.ts';
-import { outstandingOffer, resultsAcknowledged, statusOf } from '#functions/mastery/run/state.ts';
-import type { RunState } from '#functions/mastery/run/state.ts';
+import {
+  outstandingOffer,
+  resultsAcknowledged,
+  statusOf,
+} from '#functions/mastery/continuation/run-state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { listRevisionOrdersOperation } from '#functions/reports/endpoints/list-revision-orders/operation.ts';
 import { openCursor } from '#functions/reports/cursor/cursor.ts';
-import * as reportNames from '#functions/reports/materialization/names.ts';
+import * as reportNames from '#functions/reports/endpoints/materialize-attempt-report/names.ts';
 import { openReceiptLink } from '#functions/reports/receipts/link.ts';
-import { localBucketName, localTableName } from '#local/aws/environment.ts';
-import { readGateFlags, readGateParameter } from '#shared/aws/gate-parameters.ts';
-import { formerOf, headOf } from '#shared/aws/improvement-items.ts';
-import { readObject } from '#shared/aws/proof-objects.ts';
+import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
+import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
+import { formerOf, headOf } from '#shared/stores/improvement-items.ts';
+import { readObject } from '#shared/stores/proof-objects.ts';
 import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import { identifyRequest } from '#shared/idempotency/request-identity.ts';
@@ -35,8 +39,8 @@ import { MAX_MANIFEST_BYTES, verifyManifest } from '#shared/release/manifest.ts'
 import { flagsOf, releaseOf } from '#shared/release/release-state.ts';
 import { watchRelease } from '#shared/release/watch-release.ts';
 import type { TestAws } from '#test/support/aws.ts';
-import { readProof } from '#tools/proof/receipt.ts';
-import { checkReceipt } from '#tools/receipts/check-receipt.ts';
+import { readProof } from '#ops/proof/receipt.ts';
+import { checkReceipt } from '#ops/receipts/check-receipt.ts';
 import { openRing, openStores, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
 import type { FrozenCursor, FrozenForms, Stores, TableName } from './forms.ts';
 

@@ -6,7 +6,7 @@ import { sealContinuation } from '#functions/mastery/continuation/continuation.t
 import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
-import type { RunState } from '#functions/mastery/run/state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '#functions/mastery/run/transitions/acknowledge.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
 import { beginFinalizing } from '#functions/mastery/run/transitions/begin-finalizing.ts';
@@ -14,10 +14,10 @@ import { consumeOutcome } from '#functions/mastery/run/transitions/consume-outco
 import { startState } from '#functions/mastery/run/transitions/start.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
-import { localBucketName, localTableName } from '#local/aws/environment.ts';
-import { writeGateParameter } from '#shared/aws/gate-parameters.ts';
-import { keepProof, placeOfProof } from '#shared/aws/proof-objects.ts';
-import { tables } from '#shared/aws/tables.ts';
+import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
+import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
+import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
+import { tables } from '#shared/stores/tables.ts';
 import { gates, provable } from '#shared/contract/gates.ts';
 import type { RunMode, StopReason } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Principal } from '#shared/http/operation.ts';
@@ -40,7 +40,7 @@ import {
   sampleAnalysisPolicyFile,
   sampleCalibrationFile,
   samplePolicyFile,
-} from '#shared/records/sample-files.ts';
+} from '#test/support/sample-files.ts';
 import {
   deprecateRecord,
   prepareAnalysisPolicy,
@@ -56,7 +56,7 @@ import type { TestAws } from '#test/support/aws.ts';
 import { improveRun } from '#test/support/improved-run.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
-import { receiptBytes } from '#tools/proof/receipt.ts';
+import { receiptBytes } from '#ops/proof/receipt.ts';
 import { freezeItem, openRing, openStores, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
 import type { FrozenCursor, FrozenForms, FrozenItem, Stores, TableName } from './forms.ts';
 

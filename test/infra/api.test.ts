@@ -6,7 +6,7 @@ import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRow } from '#shared/problems/registry.ts';
 import type { GateName } from '#shared/contract/gates.ts';
-import { gatewayResponseTypes, rateLimitedDocument } from '#lib/constructs/gateway-responses.ts';
+import { gatewayResponseTypes, rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { Match } from 'aws-cdk-lib/assertions';
 import type { ApiName } from '#lib/constructs/api-body.ts';

@@ -2,9 +2,9 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { recordsAndKeys } from '#lib/stacks/records-and-keys.ts';
-import { stageNamed } from '#lib/stage-config/stages.ts';
-import { isDeployedTable } from '#shared/aws/deployed-table.ts';
-import { tables } from '#shared/aws/tables.ts';
+import { stageNamed } from '#shared/stage/stages.ts';
+import { isDeployedTable } from '#shared/stores/deployed-table.ts';
+import { tables } from '#shared/stores/tables.ts';
 
 describe('isDeployedTable', () => {
   it('knows the names that CloudFormation makes of the stack’s own tables', () => {

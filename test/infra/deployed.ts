@@ -12,8 +12,8 @@ import { routes } from '#shared/contract/routes.ts';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { deployment } from '#lib/deployment.ts';
-import { offlineRelease } from '#lib/gates.ts';
-import { stageNamed, type Stage } from '#lib/stage-config/stages.ts';
+import { offlineRelease } from '#shared/release/read-release.ts';
+import { stageNamed, type Stage } from '#shared/stage/stages.ts';
 
 const cdkJson = z.object({ context: z.record(z.string(), z.unknown()) });
 

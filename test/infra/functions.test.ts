@@ -97,7 +97,7 @@ function receiptObjects(): RegExp {
   return /^\{"Fn::Join":\["",\[\{"Fn::GetStackOutput":[^[\]]*"ReceiptsBucketArn"\}\},"\/\*"\]\]\}$/;
 }
 
-/** Key ring items lie under `key#<purpose>` (shared/aws/settings-table.ts). */
+/** Key ring items lie under `key#<purpose>` (shared/stores/settings-table.ts). */
 function keys(purpose: string): readonly Rule[] {
   return [
     {

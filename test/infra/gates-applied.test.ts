@@ -1,20 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { readRelease } from '#lib/gates.ts';
-import { localBucketName } from '#local/aws/environment.ts';
-import { ssm } from '#shared/aws/clients.ts';
-import { writeGateParameter } from '#shared/aws/gate-parameters.ts';
+import { readRelease } from '#shared/release/read-release.ts';
+import { localBucketName } from '#shared/stage/local-stage.ts';
+import { ssm } from '#shared/stores/clients.ts';
+import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import type { GateName } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
-import { applyManifest, withdraw } from '#tools/gates/apply.ts';
-import type { ReleaseStore } from '#tools/gates/apply.ts';
-import { signManifest } from '#tools/gates/sign-manifest.ts';
-import { appliedGates, releaseStore } from '#tools/gates/stage-places.ts';
+import { applyManifest, withdraw } from '#ops/gates/apply.ts';
+import type { ReleaseStore } from '#ops/gates/apply.ts';
+import { signManifest } from '#ops/gates/sign-manifest.ts';
+import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
 import { deployed, ofType } from './deployed.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00.000Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { offlineRelease, parseGates } from '#lib/gates.ts';
+import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import { gates } from '#shared/contract/gates.ts';
 import type { Gate } from '#shared/contract/gates.ts';
@@ -8,7 +8,7 @@ import { routesOf } from '#shared/contract/routes.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { matchRoute } from '#local/gateway/route-match.ts';
-import { renderOpenApi } from '#tools/docs/openapi.ts';
+import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { deployed, ofType } from './deployed.ts';
 
 const api = z.object({

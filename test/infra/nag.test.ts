@@ -4,7 +4,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, it } from 'vitest';
 import { checkWithNag } from '#lib/nag.ts';
-import type { StageConfig } from '#lib/stage-config/stage.ts';
+import type { StageConfig } from '#shared/stage/stage.ts';
 import { appOf, context, stage } from './deployed.ts';
 
 // Each judges every resource by every rule of two packs: seconds where everything else takes milliseconds.

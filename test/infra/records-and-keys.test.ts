@@ -2,15 +2,15 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { analyzeRun } from '#shared/contract/background.ts';
-import { tables, type TableDefinition } from '#shared/aws/tables.ts';
+import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { deployed, ofType, stage } from './deployed.ts';
-import { placeholders, stages } from '#lib/stage-config/stages.ts';
+import { placeholders, stages } from '#shared/stage/stages.ts';
 
 const { stores } = deployed();
 const definitions: readonly TableDefinition[] = tables;
 
 describe('the tables', () => {
-  it('are exactly those of shared/aws/tables.ts', () => {
+  it('are exactly those of shared/stores/tables.ts', () => {
     expect(ofType(stores, 'AWS::DynamoDB::Table')).toHaveLength(definitions.length);
   });
 

@@ -1,6 +1,6 @@
-import { s3, sqs } from '#shared/aws/clients.ts';
-import { createImprovementQueue } from '#shared/aws/improvement-queue.ts';
-import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
+import { s3, sqs } from '#shared/stores/clients.ts';
+import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
+import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
 
 /** Stands for a worker in the tests of the bundler: says what S3 and SQS answered, also to what they refuse. */

@@ -1,5 +1,5 @@
 import type { CalibrationParameters } from '#shared/records/records.ts';
-import { referencePosterior } from '#tools/reference/higher-order-cdm.ts';
+import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
 
 export interface Oracle {
   /** P(mastered) by CASE GUID, of every knowledge component of the calibration. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileModel, estimate, remainingUncertainty } from '#functions/mastery/engine/index.ts';
 import type { CompiledModel, Estimate, ModelParameters } from '#functions/mastery/engine/index.ts';
-import { referencePosterior } from '#tools/reference/higher-order-cdm.ts';
+import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
 import { modelCase } from './model-arbitrary.ts';
 
 const TOLERANCE = 1e-12;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { ModelParameters, Outcome } from '#functions/mastery/engine/index.ts';
-import type { ReferenceModel } from '#tools/reference/higher-order-cdm.ts';
+import type { ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
 
 /** One random model in the engine's form and in the oracle's, with answers to some of its items. */
 export interface ModelCase {

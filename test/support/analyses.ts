@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import { expect } from 'vitest';
-import { localCredentials } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
+import { localCredentials } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
 import { localProfilesPath } from '#local/stack/function-variables.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';

@@ -6,13 +6,11 @@ import { SSMClient } from '@aws-sdk/client-ssm';
 import {
   awsEnvironment,
   localCredentials,
-  localBuckets,
   localKeyAlias,
-  localQueues,
   localStage,
-  localTables,
   tableEnvironment,
-} from '#local/aws/environment.ts';
+} from '#shared/stage/local-stage.ts';
+import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
 import type { AwsOptions, LocalAws } from '#local/aws/server.ts';
 import { startAws } from '#local/aws/server.ts';
 

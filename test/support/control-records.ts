@@ -1,10 +1,10 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
-import { createControlTable } from '#shared/aws/control-table.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createDataKeyOpener } from '#shared/aws/kms.ts';
-import { createKeySettings } from '#shared/aws/settings-table.ts';
+import { localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
+import { createControlTable } from '#shared/stores/control-table.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createDataKeyOpener } from '#shared/stores/kms.ts';
+import { createKeySettings } from '#shared/stores/settings-table.ts';
 import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';

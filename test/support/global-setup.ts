@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { buildFunctions } from '#tools/build.ts';
+import { buildFunctions } from '#tools/bundling/build.ts';
 
 /** What the tests that talk to bundled handlers run: built once, before all of them. */
 export type Bundles =

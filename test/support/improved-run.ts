@@ -1,15 +1,12 @@
-import { alignSource } from '#functions/reports/improvement/alignment/align-source.ts';
-import type { Alignment } from '#functions/reports/improvement/alignment/align-source.ts';
-import { showComparison } from '#functions/reports/improvement/alignment/show-comparison.ts';
-import { runBundle } from '#functions/reports/improvement/bundles/run-bundle.ts';
-import type { RunFacts } from '#functions/reports/improvement/bundles/run-bundle.ts';
-import { sourceBundle } from '#functions/reports/improvement/bundles/source-bundle.ts';
-import type { SourceFacts } from '#functions/reports/improvement/bundles/source-bundle.ts';
-import {
-  deriveMetricOrders,
-  deriveSourceOrders,
-} from '#functions/reports/improvement/orders/derive-orders.ts';
-import type { Derived, OrderGrounds } from '#functions/reports/improvement/orders/derive-orders.ts';
+import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
+import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
+import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import { runBundle } from '#functions/reports/analysis/bundles/run-bundle.ts';
+import type { RunFacts } from '#functions/reports/analysis/bundles/run-bundle.ts';
+import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import type { SourceFacts } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
@@ -18,11 +15,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import {
-  sampleAnalysisPolicyFile,
-  sampleCrosswalkTrigger,
-  sampleTrigger,
-} from '#shared/records/sample-files.ts';
+import { sampleAnalysisPolicyFile, sampleCrosswalkTrigger, sampleTrigger } from './sample-files.ts';
 
 const START = Date.parse('2026-03-02T10:15:30.331Z');
 

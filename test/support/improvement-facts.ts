@@ -1,8 +1,8 @@
 /** Evidence, policies and records of improvement runs: whatever the contracts of their owners allow. */
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
-import { judgeMetric } from '#functions/reports/improvement/metrics/judge-metric.ts';
-import { omissionsOf } from '#functions/reports/improvement/omissions.ts';
+import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import {
   actions,
   analysisTrigger,

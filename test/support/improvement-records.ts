@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { localCredentials, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createImprovementTable } from '#shared/aws/improvement-table.ts';
+import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import type { ImprovementStore } from '#shared/improvement/records.ts';
 import type { TestStack } from './stack.ts';
 

@@ -1,4 +1,4 @@
-import type { RunDependencies } from '#functions/reports/improvement/run/work-run.ts';
+import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { PinnedMetric, PinnedSource, RunKey, RunPins } from '#shared/improvement/records.ts';

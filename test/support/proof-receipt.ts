@@ -1,7 +1,7 @@
 import { requestableTestKind, view } from '#shared/contract/reports/attempt-report.ts';
 import { readAttemptReport, readEquivalence } from '#shared/contract/reports/routes.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import type { ProofReceipt } from '#tools/proof/receipt.ts';
+import type { ProofReceipt } from '#ops/proof/receipt.ts';
 
 const passed = (id: string): ProofReceipt['checks'][number] => ({
   id,

@@ -6,7 +6,7 @@ import { parseReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { AppliedRelease, GateFlags, ReleaseState } from '#shared/release/release-state.ts';
-import { signManifest } from '#tools/gates/sign-manifest.ts';
+import { signManifest } from '#ops/gates/sign-manifest.ts';
 
 /** Who signs manifests in a test. */
 export interface TestSigner {

@@ -9,7 +9,7 @@ import type {
   Moment,
   ReadinessFacts,
   ReportFacts,
-} from '#functions/reports/composition/facts.ts';
+} from '#functions/reports/facts/facts.ts';
 import type { PageContext } from '#functions/reports/composition/page.ts';
 import { grade } from '#shared/contract/reports/cohort-report.ts';
 import { reference as referenceSchema } from '#shared/contract/reports/primitives.ts';

@@ -1,5 +1,5 @@
-import { collapse, latentPrior, successOf } from '#tools/calibrate/model.ts';
-import type { Design, Parameters, Responses } from '#tools/calibrate/model.ts';
+import { collapse, latentPrior, successOf } from '#psychometrics/calibrate/model.ts';
+import type { Design, Parameters, Responses } from '#psychometrics/calibrate/model.ts';
 
 /** Answers of simulated learners, learners x items; -1 with the given probability. */
 export function simulateAnswers(

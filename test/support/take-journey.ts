@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { chooseLearner, findBank } from '#tools/journey/bank.ts';
-import type { JourneyBank } from '#tools/journey/bank.ts';
-import { createReportClient, describeReportFailure } from '#tools/journey/report-client.ts';
+import { chooseLearner, findBank } from '#local/journey/bank.ts';
+import type { JourneyBank } from '#local/journey/bank.ts';
+import { createReportClient, describeReportFailure } from '#client/report-client.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { OfferedItem, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Result } from '#shared/kernel/result.ts';

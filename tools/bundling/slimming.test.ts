@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localBucketName, localQueueName, localQueueUrl } from '#local/aws/environment.ts';
+import { localBucketName, localQueueName, localQueueUrl } from '#shared/stage/local-stage.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import { bundle } from './bundle.ts';

@@ -6,7 +6,7 @@ import { routesOf } from '#shared/contract/routes.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderProofSchema } from './proof-schema.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
-import { renderOpenApi } from './openapi.ts';
+import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { renderProblemPages } from './problem-pages.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
 

@@ -3,7 +3,7 @@ import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRows } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
-import { problemExample } from './problem-examples.ts';
+import { problemExample } from '#shared/openapi/problem-examples.ts';
 import { renderProblemPages } from './problem-pages.ts';
 
 const pages = renderProblemPages();

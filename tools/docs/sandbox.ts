@@ -3,8 +3,8 @@ import { manifest } from '#functions/sandbox/manifest.ts';
 import type { Fixture } from '#functions/sandbox/manifest.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
-import { renderEdition } from './openapi.ts';
-import type { OpenApiDocument } from './openapi.ts';
+import { renderEdition } from '#shared/openapi/openapi.ts';
+import type { OpenApiDocument } from '#shared/openapi/openapi.ts';
 
 const introduction = [
   'Synthetic answers of the reports service, for code that is being written: the paths, parameters and schemas of production over a few fixed resources. It holds no tenant’s data, asks nobody, and opens no gate.',

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { CompactEncrypt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { RunState } from '#functions/mastery/run/state.ts';
+import type { RunState } from './run-state.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { openContinuation, sealContinuation } from './continuation.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { runState } from '#functions/mastery/run/state.ts';
-import type { RunState } from '#functions/mastery/run/state.ts';
+import { runState } from './run-state.ts';
+import type { RunState } from './run-state.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';

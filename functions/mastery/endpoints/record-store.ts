@@ -1,7 +1,7 @@
 import { systemReaders } from '#shared/records/system-readers.ts';
-import { dynamo } from '#shared/aws/clients.ts';
-import { openServiceProfiles } from '#shared/aws/open-service-profiles.ts';
-import { createRecordsTable } from '#shared/aws/records-table.ts';
+import { dynamo } from '#shared/stores/clients.ts';
+import { openServiceProfiles } from '#shared/stores/open-service-profiles.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { createRecordStore } from '#shared/records/store.ts';

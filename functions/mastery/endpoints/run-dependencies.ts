@@ -2,7 +2,7 @@ import { compileModel } from '#functions/mastery/engine/index.ts';
 import { createPoolCache } from '#functions/mastery/pool/read-pool.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
 import type { PoolDependencies, RunDependencies } from '#functions/mastery/run/dependencies.ts';
-import { openKeyRing } from '#shared/aws/open-key-ring.ts';
+import { openKeyRing } from '#shared/stores/open-key-ring.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { platformConnection } from '#shared/platform/connect.ts';
 import * as operations from '#shared/platform/operations.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { requireAnchor, verifyAnchor } from './anchor.ts';
-import { platformOf, validWorld } from './example.fixture.ts';
-import type { Override, World } from './example.fixture.ts';
+import { platformOf, validWorld } from '#test/support/example-pool.ts';
+import type { Override, World } from '#test/support/example-pool.ts';
 
 const anchor = { source: 'vendor', version: '2', checksum: 'c'.repeat(64), licenseScope: 'research' };
 type Points = World['anchors']['sourcePoints'];

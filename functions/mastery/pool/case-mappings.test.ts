@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verifyCaseMappings } from './case-mappings.ts';
-import { platformOf, validWorld } from './example.fixture.ts';
-import type { World } from './example.fixture.ts';
+import { platformOf, validWorld } from '#test/support/example-pool.ts';
+import type { World } from '#test/support/example-pool.ts';
 
 const mappings = ['kc-0', 'kc-1', 'kc-9'].map((guid) => ({
   guid,

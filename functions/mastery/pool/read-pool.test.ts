@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { executionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { ids, platformOf, validWorld } from './example.fixture.ts';
-import type { Override, Row, World } from './example.fixture.ts';
+import { ids, platformOf, validWorld } from '#test/support/example-pool.ts';
+import type { Override, Row, World } from '#test/support/example-pool.ts';
 import { createPoolCache, readPool, revalidatePool } from './read-pool.ts';
 import { reconcile } from './reconcile.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { ids, platformOf, validWorld } from './example.fixture.ts';
-import type { World } from './example.fixture.ts';
+import { ids, platformOf, validWorld } from '#test/support/example-pool.ts';
+import type { World } from '#test/support/example-pool.ts';
 import { blueprintHash } from './content.ts';
 import { createPoolCache, readPool } from './read-pool.ts';
 import { reconcile } from './reconcile.ts';

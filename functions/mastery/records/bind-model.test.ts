@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
-import { sampleCalibrationFile } from '#shared/records/sample-files.ts';
+import { sampleCalibrationFile } from '#test/support/sample-files.ts';
 import { bindModel } from './bind-model.ts';
 import type { BindableMember, IndexedModel, TestScope } from './bind-model.ts';
 import type { RunCalibration } from './load.ts';

@@ -8,7 +8,7 @@ import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts'
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
-import { sampleCalibrationFile, samplePolicyFile } from '#shared/records/sample-files.ts';
+import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
 import type { PinnedRecords } from './pinned-records.ts';

@@ -1,15 +1,9 @@
 import { prepareSelection } from '#functions/mastery/engine/index.ts';
-import type {
-  CompiledModel,
-  Constraints,
-  SelectionContext,
-  StoppingRules,
-} from '#functions/mastery/engine/index.ts';
+import type { CompiledModel, SelectionContext } from '#functions/mastery/engine/index.ts';
 import type { ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { bindModel } from '#functions/mastery/records/bind-model.ts';
 import type { BoundItem, BoundModel, TestScope } from '#functions/mastery/records/bind-model.ts';
-import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { constraintsOf } from '#functions/mastery/records/engine-rules.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -80,46 +74,4 @@ function keptFor(pool: ReconciledPool, model: CompiledModel): Recent<BoundPool> 
   const kept = byModel.get(model) ?? createRecent<BoundPool>(KEPT);
   byModel.set(model, kept);
   return kept;
-}
-
-/** The policy in the engine's vocabulary: coverage floors and content minima are demands of one kind. */
-export function constraintsOf(policy: SelectionPolicy, scope: readonly number[]): Constraints {
-  const { eligibilityRules, coverageFloors, maxItems } = policy;
-  const content = Object.entries(eligibilityRules.contentConstraints ?? {});
-  return {
-    scope,
-    maxItems,
-    requiredAccessibility: eligibilityRules.requiredAccessibility ?? [],
-    enemySets: eligibilityRules.enemySets ?? [],
-    excludedItems: eligibilityRules.excludedItems ?? [],
-    minima: [
-      ...coverageFloors.map((floor) => ({
-        guid: floor.caseCompetencyGuid,
-        items: floor.minimumEvidenceItems,
-      })),
-      ...content.flatMap(([guid, { minItems }]) =>
-        minItems === undefined ? [] : [{ guid, items: minItems }],
-      ),
-    ],
-    maxima: content.flatMap(([guid, { maxItems: maximum }]) =>
-      maximum === undefined ? [] : [{ guid, items: maximum }],
-    ),
-    randomesqueSize: eligibilityRules.exposure?.size ?? 1,
-  };
-}
-
-/** When the policy stops a run, in the engine's vocabulary. */
-export function stoppingRulesOf(
-  { precisionTarget, coverageFloors, timeBudgetSeconds }: SelectionPolicy,
-  { numericPrecision }: Pick<ScaleCalibration, 'numericPrecision'>,
-): StoppingRules {
-  return {
-    precisionTarget,
-    numericPrecision,
-    coverageFloors: coverageFloors.map((floor) => ({
-      guid: floor.caseCompetencyGuid,
-      items: floor.minimumEvidenceItems,
-    })),
-    timeBudgetSeconds,
-  };
 }

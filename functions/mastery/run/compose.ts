@@ -2,7 +2,7 @@ import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { outstandingOffer, statusOf } from './state.ts';
+import { outstandingOffer, statusOf } from '../continuation/run-state.ts';
 
 /** The answer of start, inspect and advance, from the state that its token seals and what the consumed outcomes say. */
 export function composeRun(continuation: Continuation, diagnosis: Diagnosis, receiptId: string): AdaptiveRun {

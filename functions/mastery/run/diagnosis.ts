@@ -4,10 +4,10 @@ import { nextStep, weigh } from '#functions/mastery/engine/index.ts';
 import type { Evidence } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { RunBasis } from './basis.ts';
-import { stoppingRulesOf } from './bound-pool.ts';
+import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { BoundPool } from './bound-pool.ts';
 import type { ScoredOutcome } from './outcomes.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from '../continuation/run-state.ts';
 
 /** What the consumed outcomes say, as it is shown: every number at the calibration's pinned precision [MA-117]. */
 export interface Diagnosis {

@@ -3,7 +3,7 @@ import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import type { Attempt } from '#shared/platform/owners/qti.ts';
 import { runEntityTag } from './entity-tag.ts';
 import type { NamedRuntime } from './outcomes.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from '../continuation/run-state.ts';
 
 const HASH = 'a'.repeat(64);
 const OTHER_HASH = 'b'.repeat(64);

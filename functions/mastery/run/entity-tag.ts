@@ -1,7 +1,7 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
 import type { NamedRuntime } from './outcomes.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from '../continuation/run-state.ts';
 
 /**
  * The run's strong validator [MA-048]: what the continuation pins and how far it has come, and every attempt that QTI holds now for the

@@ -1,5 +1,5 @@
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from '../continuation/run-state.ts';
 
 /**
  * The names of everything that a run writes upstream, made of the tenant and the run's seed: a retry names the same thing again

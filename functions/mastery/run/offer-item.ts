@@ -9,7 +9,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { offerKey } from './names.ts';
 import { canonicalAttempts } from './outcomes.ts';
 import { readUnnamedSessions } from './runtime.ts';
-import type { Offer, RunState } from './state.ts';
+import type { Offer, RunState } from '../continuation/run-state.ts';
 
 /** An offer with the attempts that QTI already holds for it: none, unless the session was found. */
 export interface PlacedOffer {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt, RuntimeData } from '#shared/platform/owners/qti.ts';
 import { digestOutcomes, nameSessions, readOutcomes } from './outcomes.ts';
 import type { NamedRuntime } from './outcomes.ts';
-import type { Offer, RunState } from './state.ts';
+import type { Offer, RunState } from '../continuation/run-state.ts';
 
 const AT = '2026-03-01T08:00:00Z';
 

@@ -3,7 +3,7 @@ import { parseInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
-import type { Offer, RunState } from './state.ts';
+import type { Offer, RunState } from '../continuation/run-state.ts';
 
 /** The outcome that counts for one offer. */
 export interface ScoredOutcome {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
-import { createMemoryRecordsTable } from '#shared/records/memory-table.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
-import { sampleCalibrationFile, samplePolicyFile } from '#shared/records/sample-files.ts';
+import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RunDependencies } from './dependencies.ts';
 import { loadPinnedRecords } from './pinned-records.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from '../continuation/run-state.ts';
 
 const TENANT = 'tenant-1';
 const STARTED = Date.parse('2026-12-31T12:00:00Z');

@@ -11,7 +11,7 @@ import { readBasis } from './basis.ts';
 import type { RunBasis } from './basis.ts';
 import type { RunDependencies } from './dependencies.ts';
 import { loadPinnedRecords } from './pinned-records.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from '../continuation/run-state.ts';
 
 /** Opens the caller's continuation: 400 when it is malformed or too late, and one hidden 404 for everything else [MA-061, MA-159]. */
 export async function openForCaller(

@@ -8,7 +8,7 @@ import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { nameSessions, readOutcomes } from './outcomes.ts';
 import type { Evidence, NamedRuntime, RuntimeFault } from './outcomes.ts';
-import type { RunState } from './state.ts';
+import type { RunState } from '../continuation/run-state.ts';
 
 /** QTI's runtime of a run, read and understood. */
 export interface RunRuntime extends Evidence {

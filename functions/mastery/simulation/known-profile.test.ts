@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exampleModel } from './example.fixture.ts';
+import { exampleModel } from '#test/support/example-simulation.ts';
 import { readProfiles } from './known-profile.ts';
 
 const model = exampleModel();

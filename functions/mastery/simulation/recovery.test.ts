@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import { exampleProfiles, exampleTest } from './example.fixture.ts';
+import { exampleProfiles, exampleTest } from '#test/support/example-simulation.ts';
 import { judgeRecovery, simulateProfile } from './recovery.ts';
 
 const test = exampleTest();

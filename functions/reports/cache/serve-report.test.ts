@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { Moment } from '#functions/reports/composition/facts.ts';
+import type { Moment } from '#functions/reports/facts/facts.ts';
 import { sourceProblem } from '#functions/reports/sources/problems.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';

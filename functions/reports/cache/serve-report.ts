@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Moment } from '#functions/reports/composition/facts.ts';
+import type { Moment } from '#functions/reports/facts/facts.ts';
 import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
 import type { Consulted, SourceReader } from '#functions/reports/sources/reader.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -14,8 +14,8 @@ import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { ClockReading, ResponseCache, Validator } from './response-cache.ts';
-import { createStamps } from './stamps.ts';
-import type { Stamps } from './stamps.ts';
+import { createStamps } from './placeholders.ts';
+import type { Stamps } from './placeholders.ts';
 
 /** What every report goes out through, once per container. */
 export interface ReportServing {

@@ -3,9 +3,9 @@ import type { DiagnosticDetail } from '#shared/contract/reports/attempt-report.t
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { Released } from './facts.ts';
-import { incomplete } from './incomplete.ts';
-import { known } from './known.ts';
+import type { Released } from '../facts/facts.ts';
+import { incomplete } from '../facts/incomplete.ts';
+import { known } from '../facts/known.ts';
 import type { HeaderFacts, ReportKind } from './report-kind.ts';
 
 /** A scale score with its uncertainty, beside the map of the mastery rows; never a pass or fail [RP-012, RP-068]. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alignSource } from '#functions/reports/improvement/alignment/align-source.ts';
-import { showComparison } from '#functions/reports/improvement/alignment/show-comparison.ts';
+import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
+import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { completedRun } from '#shared/contract/reports/examples.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import type { Alignment } from '#functions/reports/improvement/alignment/align-source.ts';
-import { showComparison } from '#functions/reports/improvement/alignment/show-comparison.ts';
-import type { ShownComparison } from '#functions/reports/improvement/alignment/show-comparison.ts';
+import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
+import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import type { ShownComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
 import type { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
@@ -9,7 +9,7 @@ import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunRecord } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import type { Moment, Observed } from './facts.ts';
+import type { Moment, Observed } from '../facts/facts.ts';
 
 /**
  * The alignment of one named source of a run, as it has been recomputed from the pinned crosswalk. The comparison stands beside it and

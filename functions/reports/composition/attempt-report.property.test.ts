@@ -8,7 +8,7 @@ import { settledRecord } from '#shared/platform/owners/results.ts';
 import { attemptFacts, frozen, moment } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
-import type { ReportFacts } from './facts.ts';
+import type { ReportFacts } from '../facts/facts.ts';
 
 /** Facts that belong together make a report, and are only read. */
 function composed(facts: ReportFacts): ComposedAttempt {

@@ -9,7 +9,7 @@ import { problem } from '#shared/problems/registry.ts';
 import { anExampleOf, attemptFacts, frozen, kinds, moment } from '#test/support/report-facts.ts';
 import type { Kind } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
-import type { ReportFacts } from './facts.ts';
+import type { ReportFacts } from '../facts/facts.ts';
 
 /** An attempt of a kind without a gap, whose one gate decision is a pass. */
 function settledAttempt(kind: Kind): ReportFacts {

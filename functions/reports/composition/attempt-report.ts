@@ -11,10 +11,10 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { AttemptFacts, Moment, ReportFacts } from './facts.ts';
+import type { AttemptFacts, Moment, ReportFacts } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
 import type { ComposedHeader } from './header.ts';
-import { incomplete, requireCurrent } from './incomplete.ts';
+import { checkScored, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { checkGaps } from './mastery-gate.ts';
 import { composeMastery } from './mastery-rows.ts';
 import type { ComposedRow } from './mastery-rows.ts';
@@ -79,13 +79,6 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
     sources: [...required, ...enrichments.map(({ receipt }) => receipt)],
     enrichmentProblems: enrichments.flatMap(({ problem }) => problem ?? []),
   });
-}
-
-/** An attempt that QTI has not scored is no report [RP-063]. */
-export function checkScored({ evidence }: Pick<AttemptFacts, 'evidence'>): Problem | undefined {
-  return evidence.value.status === 'scored'
-    ? undefined
-    : incomplete('qti', 'QTI has not scored the attempt.');
 }
 
 /** A framework from before the one that the test spec was built on is stale. */

@@ -3,9 +3,9 @@ import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { CohortFacts, Moment } from './facts.ts';
-import { incomplete, requireCurrent } from './incomplete.ts';
-import { known } from './known.ts';
+import type { CohortFacts, Moment } from '../facts/facts.ts';
+import { incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { known } from '../facts/known.ts';
 
 const suppressions = cohortReport.shape.suppression.shape.status.options;
 

@@ -5,7 +5,7 @@ import { formEquivalence } from '#shared/platform/owners/analytics.ts';
 import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
 import { anExampleOf, equivalenceFacts, frozen, moment } from '#test/support/report-facts.ts';
 import { composeEquivalence } from './equivalence.ts';
-import type { EquivalenceFacts } from './facts.ts';
+import type { EquivalenceFacts } from '../facts/facts.ts';
 
 const incomplete = (dependency: string): object => ({
   ok: false,

@@ -6,9 +6,9 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { EquivalenceFacts, Moment } from './facts.ts';
-import { incomplete, requireCurrent } from './incomplete.ts';
-import { known } from './known.ts';
+import type { EquivalenceFacts, Moment } from '../facts/facts.ts';
+import { incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { known } from '../facts/known.ts';
 
 const { decision: decisions, evidenceArtifactUrl: artifactUrl } = equivalenceReport.shape;
 

@@ -6,8 +6,8 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledGate } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { incomplete } from './incomplete.ts';
-import { known } from './known.ts';
+import { incomplete } from '../facts/incomplete.ts';
+import { known } from '../facts/known.ts';
 
 type Criteria = NonNullable<ReportCriteria['criteria']>;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { omissionsOf } from '#functions/reports/improvement/omissions.ts';
+import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { improvementRun, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { completedRun } from '#shared/contract/reports/examples.ts';

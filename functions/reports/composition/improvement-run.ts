@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { showMetric } from '#functions/reports/improvement/metrics/judge-metric.ts';
-import { omissionsOf } from '#functions/reports/improvement/omissions.ts';
+import { showMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { omission } from '#shared/contract/reports/improvement-run.ts';
 import type { improvementRun, RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
@@ -8,7 +8,7 @@ import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunProgress } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
-import type { Moment } from './facts.ts';
+import type { Moment } from '../facts/facts.ts';
 
 /**
  * A run as it is recorded, with what its pinned metrics say now. A metric whose artifact is lost is an omission too [RP-166], which only a

@@ -3,7 +3,7 @@ import { ok } from '#shared/kernel/result.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { decideGate } from './gate-decision.ts';
-import { incomplete } from './incomplete.ts';
+import { incomplete } from '../facts/incomplete.ts';
 import type { ReportKind } from './report-kind.ts';
 
 /** A pass or fail of Results with every gap; indeterminate where criteria or coverage evidence are missing [RP-010, RP-066, RP-067]. */

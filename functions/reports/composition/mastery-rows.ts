@@ -5,9 +5,9 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { Framework } from './facts.ts';
-import { incomplete } from './incomplete.ts';
-import { known } from './known.ts';
+import type { Framework } from '../facts/facts.ts';
+import { incomplete } from '../facts/incomplete.ts';
+import { known } from '../facts/known.ts';
 
 /** Evidence rows of one attempt, at most: beyond it, an answer could not be written within a function's memory. */
 const MAX_EVIDENCE = 250_000;

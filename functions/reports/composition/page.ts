@@ -8,10 +8,10 @@ import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/re
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { projectAttemptReport } from './attempt-report.ts';
-import type { IndexRow, Moment, Observed, Released } from './facts.ts';
+import type { IndexRow, Moment, Observed, Released } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
-import { incomplete, requireCurrent } from './incomplete.ts';
-import { disagreement } from './versions.ts';
+import { incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { disagreement } from '../facts/versions.ts';
 
 /** What every row of a page has to satisfy; an absent filter lets everything pass. */
 export interface PageFilters {

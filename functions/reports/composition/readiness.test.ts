@@ -7,7 +7,7 @@ import { anExampleOf, attemptFacts, frozen, moment, readinessFacts } from '#test
 import type { Kind } from '#test/support/report-facts.ts';
 import { decideGate } from './gate-decision.ts';
 import { composeReadiness } from './readiness.ts';
-import type { ReadinessFacts } from './facts.ts';
+import type { ReadinessFacts } from '../facts/facts.ts';
 
 type Crosswalk = ReadinessCrosswalks['entries'][number];
 

@@ -8,10 +8,9 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { ReadinessCrosswalks } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { checkScored } from './attempt-report.ts';
-import type { Moment, ReadinessFacts } from './facts.ts';
+import type { Moment, ReadinessFacts } from '../facts/facts.ts';
 import { reportKinds, settledKind } from './header.ts';
-import { incomplete, requireCurrent } from './incomplete.ts';
+import { checkScored, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { checkGaps } from './mastery-gate.ts';
 
 /** The rule that is applied [RP-113]. What it says stands in `decide` and `causes`; other conditions are another version. */

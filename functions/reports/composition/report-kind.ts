@@ -3,7 +3,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { RecordHeader } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { Released } from './facts.ts';
+import type { Released } from '../facts/facts.ts';
 
 /** What is known of an attempt without its mastery rows: all that a summary shows. */
 export interface HeaderFacts {

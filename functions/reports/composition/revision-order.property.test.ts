@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deriveMetricOrders } from '#functions/reports/improvement/orders/derive-orders.ts';
-import type { DerivedOrder } from '#functions/reports/improvement/orders/derive-orders.ts';
+import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { completedRun, revisionOrders } from '#shared/contract/reports/examples.ts';
 import { orderStatus, revisionOrder } from '#shared/contract/reports/revision-order.ts';
 import type { OrderRecord } from '#shared/improvement/records.ts';

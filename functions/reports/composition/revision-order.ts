@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { DerivedOrder } from '#functions/reports/improvement/orders/derive-orders.ts';
+import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { revisionOrder } from '#shared/contract/reports/revision-order.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { OrderRecord, RunRecord } from '#shared/improvement/records.ts';

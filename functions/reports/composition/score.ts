@@ -4,8 +4,8 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { SettledScore } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { incomplete } from './incomplete.ts';
-import { known } from './known.ts';
+import { incomplete } from '../facts/incomplete.ts';
+import { known } from '../facts/known.ts';
 
 /** The settled score as Results holds it. No outcome enters: nothing here could add up to another value [RP-003, RP-080]. */
 export function composeScore(settled: SettledScore | null): Result<Score, Problem> {

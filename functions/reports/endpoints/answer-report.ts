@@ -1,6 +1,6 @@
 import { serveReport } from '#functions/reports/cache/serve-report.ts';
 import type { Compose, ReportServing } from '#functions/reports/cache/serve-report.ts';
-import type { Moment } from '#functions/reports/composition/facts.ts';
+import type { Moment } from '#functions/reports/facts/facts.ts';
 import type { Frameworks, TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import { profileProblem } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';

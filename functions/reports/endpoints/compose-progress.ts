@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeRun } from '#functions/reports/composition/improvement-run.ts';
 import {
   pinProblem,

@@ -1,8 +1,8 @@
-import { dynamo } from '#shared/aws/clients.ts';
-import { createImprovementTable } from '#shared/aws/improvement-table.ts';
-import { openAnalysisPolicies } from '#shared/aws/open-analysis-policies.ts';
-import { openKeyRing } from '#shared/aws/open-key-ring.ts';
-import { openServiceProfiles } from '#shared/aws/open-service-profiles.ts';
+import { dynamo } from '#shared/stores/clients.ts';
+import { createImprovementTable } from '#shared/stores/improvement-table.ts';
+import { openAnalysisPolicies } from '#shared/stores/open-analysis-policies.ts';
+import { openKeyRing } from '#shared/stores/open-key-ring.ts';
+import { openServiceProfiles } from '#shared/stores/open-service-profiles.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { platformConnection } from '#shared/platform/connect.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';

@@ -1,5 +1,5 @@
-import type { Moment } from '#functions/reports/composition/facts.ts';
-import { requireCurrent } from '#functions/reports/composition/incomplete.ts';
+import type { Moment } from '#functions/reports/facts/facts.ts';
+import { requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { readScope } from '#functions/reports/sources/administration.ts';
 import { createSourceReader } from '#functions/reports/sources/create-reader.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
 import type { ClockReading } from '#functions/reports/cache/response-cache.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
-import { openServiceProfiles } from '#shared/aws/open-service-profiles.ts';
+import { openServiceProfiles } from '#shared/stores/open-service-profiles.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { platformConnection } from '#shared/platform/connect.ts';
 import type { ReportDependencies } from './answer-report.ts';

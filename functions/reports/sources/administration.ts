@@ -1,5 +1,5 @@
 import { mayReadAdministration, namesAdministration } from '#functions/reports/access/claims.ts';
-import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';

@@ -1,4 +1,4 @@
-import type { AttemptFacts, Enrichment } from '#functions/reports/composition/facts.ts';
+import type { AttemptFacts, Enrichment } from '#functions/reports/facts/facts.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';

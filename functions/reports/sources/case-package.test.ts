@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Framework, Observed } from '#functions/reports/composition/facts.ts';
+import type { Framework, Observed } from '#functions/reports/facts/facts.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';

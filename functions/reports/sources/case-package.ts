@@ -1,4 +1,4 @@
-import type { Framework, Observed } from '#functions/reports/composition/facts.ts';
+import type { Framework, Observed } from '#functions/reports/facts/facts.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
 import type { Result } from '#shared/kernel/result.ts';

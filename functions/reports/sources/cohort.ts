@@ -1,4 +1,4 @@
-import type { CohortFacts, Observed } from '#functions/reports/composition/facts.ts';
+import type { CohortFacts, Observed } from '#functions/reports/facts/facts.ts';
 import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { Observed } from '#functions/reports/composition/facts.ts';
-import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
+import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';

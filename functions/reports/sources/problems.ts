@@ -1,4 +1,4 @@
-import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { sourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { err, ok } from '#shared/kernel/result.ts';

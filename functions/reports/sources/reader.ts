@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { incomplete } from '#functions/reports/composition/incomplete.ts';
+import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AttemptFacts, ReadinessFacts } from '#functions/reports/composition/facts.ts';
+import type { AttemptFacts, ReadinessFacts } from '#functions/reports/facts/facts.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { principalWith } from '#test/support/principal.ts';
@@ -11,7 +11,7 @@ import { readAttempt } from './attempt.ts';
 import { createFrameworks } from './case-package.ts';
 import { createSourceReader } from './create-reader.ts';
 import { notFound } from './problems.ts';
-import { readReadinessFacts } from './readiness.ts';
+import { readReadinessFacts } from '../endpoints/read-readiness/read-facts.ts';
 
 const profile = { tenantId: 'tenant-1', baseUrl: 'https://platform.example' };
 const EVENT = 'urn:uuid:7a2c3f9e-0000-4000-8000-000000000001';

@@ -1,8 +1,7 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
-import { checkScored } from '#functions/reports/composition/attempt-report.ts';
-import type { Observed } from '#functions/reports/composition/facts.ts';
-import { incomplete } from '#functions/reports/composition/incomplete.ts';
-import { contradiction, disagreement } from '#functions/reports/composition/versions.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
+import { checkScored, incomplete } from '#functions/reports/facts/incomplete.ts';
+import { contradiction, disagreement } from '#functions/reports/facts/versions.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Principal } from '#shared/http/operation.ts';

@@ -1,4 +1,4 @@
-import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';

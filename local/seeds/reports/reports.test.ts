@@ -8,7 +8,7 @@ import * as operations from '#shared/platform/operations.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledRecord } from '#shared/platform/owners/results.ts';
-import { stackDescription } from '#local/stack/description.ts';
+import { stackDescription } from '#shared/stage/description.ts';
 import { instantiateSeed } from '../instantiate.ts';
 import type { TenantWorld } from '../instantiate.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '../load.ts';

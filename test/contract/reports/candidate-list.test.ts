@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials, localStage, localTableName } from '#local/aws/environment.ts';
-import { localRegion } from '#local/aws/kms.ts';
+import { localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
 import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
 import { openCursor, sealCursor } from '#functions/reports/cursor/cursor.ts';
 import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
-import { createEndpointClients } from '#shared/aws/endpoint-clients.ts';
-import { createDataKeyOpener } from '#shared/aws/kms.ts';
-import { createKeySettings } from '#shared/aws/settings-table.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createDataKeyOpener } from '#shared/stores/kms.ts';
+import { createKeySettings } from '#shared/stores/settings-table.ts';
 import type { AttemptReport, AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import { normalizeInstant } from '#shared/kernel/instant.ts';
 import { listCandidateReports, readAttemptReport } from '#shared/contract/reports/routes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { offlineRelease, parseGates } from '#lib/gates.ts';
+import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';
 import { routes } from '#shared/contract/routes.ts';
 import * as operations from '#shared/platform/operations.ts';

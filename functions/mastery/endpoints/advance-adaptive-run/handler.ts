@@ -1,6 +1,6 @@
 import { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { createLambda } from '#shared/http/lambda.ts';
-import { advanceRun } from '#functions/mastery/run/advance-run.ts';
+import { advanceRun } from './operation.ts';
 import { runDependencies } from '../run-dependencies.ts';
 
 /** Advances an adaptive run: the pipeline around the operation, with the real dependencies. */

@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readScaleCalibration } from '#shared/contract/mastery/routes.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { createMemoryRecordsTable } from '#shared/records/memory-table.ts';
-import type { MemoryRecordsTable } from '#shared/records/memory-table.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, writeRecord } from '#shared/records/release.ts';
 import type { PreparedRecord } from '#shared/records/release.ts';
-import { sampleCalibrationFile } from '#shared/records/sample-files.ts';
+import { sampleCalibrationFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
 import type { TestAnswer, TestIssuer, TestLambda, TestRequest } from '#test/support/lambda.ts';

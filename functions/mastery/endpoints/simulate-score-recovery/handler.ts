@@ -1,4 +1,4 @@
-import { simulateRecovery } from '#functions/mastery/simulation/simulate-score-recovery.ts';
+import { simulateRecovery } from './operation.ts';
 import { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
 import { createLambda } from '#shared/http/lambda.ts';
 import { poolDependencies } from '../run-dependencies.ts';

@@ -1,6 +1,6 @@
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { createLambda } from '#shared/http/lambda.ts';
-import { startRun } from '#functions/mastery/run/start-run.ts';
+import { startRun } from './operation.ts';
 import { runDependencies } from '../run-dependencies.ts';
 
 /** Starts an adaptive run: the pipeline around the operation, with the real dependencies. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
-import type { RunState } from '../state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import { completionEvent } from './completion-event.ts';
 import { completionEventIri, componentId, offerKey, producerResultId } from '../names.ts';

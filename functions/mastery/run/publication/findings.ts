@@ -1,7 +1,7 @@
 import type { KcClassification, ScaleResult, StopReason } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Diagnosis } from '../diagnosis.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
-import type { RunState } from '../state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 
 /** What a stopped run has to say to Results and Caliper. */
 export interface Findings {

@@ -5,8 +5,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { KcComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { componentId, completionEventIri, producerResultId } from '../names.ts';
-import { statusOf } from '../state.ts';
-import type { RunState } from '../state.ts';
+import { statusOf } from '#functions/mastery/continuation/run-state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 import type { Findings } from './findings.ts';
 import { publish } from './publish.ts';
 

@@ -1,6 +1,6 @@
 import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
-import type { RunState } from '../state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 import { componentId, producerResultId } from '../names.ts';
 import type { Findings } from './findings.ts';
 

@@ -1,5 +1,5 @@
-import { statusOf } from '../state.ts';
-import type { Acknowledgements, RunState } from '../state.ts';
+import { statusOf } from '#functions/mastery/continuation/run-state.ts';
+import type { Acknowledgements, RunState } from '#functions/mastery/continuation/run-state.ts';
 
 /** finalizing → finalizing or completed: an owner has acknowledged something. An acknowledgement is only ever added. */
 export function acknowledge(state: RunState, news: Acknowledgements): RunState {

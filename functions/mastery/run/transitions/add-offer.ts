@@ -1,5 +1,5 @@
-import type { Offer, RunState } from '../state.ts';
-import { outstandingOffer } from '../state.ts';
+import type { Offer, RunState } from '#functions/mastery/continuation/run-state.ts';
+import { outstandingOffer } from '#functions/mastery/continuation/run-state.ts';
 
 /** (none) or in_progress → in_progress: QTI delivers one more item. At most one item is outstanding at a time [MA-078]. */
 export function addOffer(state: RunState, offer: Offer): RunState {

@@ -1,6 +1,6 @@
 import type { StopReason } from '#shared/contract/mastery/adaptive-run.ts';
-import { outstandingOffer } from '../state.ts';
-import type { RunState } from '../state.ts';
+import { outstandingOffer } from '#functions/mastery/continuation/run-state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 
 /** in_progress → finalizing: a stopping rule holds; nothing is offered any more, and what is left is to be acknowledged [MA-137]. */
 export function beginFinalizing(state: RunState, stopReason: StopReason): RunState {

@@ -1,6 +1,6 @@
 import { digestOutcomes } from '../outcomes.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
-import type { RunState } from '../state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 
 /**
  * in_progress → in_progress: the outstanding item's outcome becomes part of the evidence. Consumes exactly one outcome, so that every

@@ -1,7 +1,7 @@
 import type { ExecutionPins, StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { RunIdentity } from '../identity.ts';
 import { digestOutcomes } from '../outcomes.ts';
-import type { RunState } from '../state.ts';
+import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 
 /** (none) → in_progress, before its first offer: everything is pinned. */
 export function startState(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { digestOutcomes } from '../outcomes.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
-import { outstandingOffer, statusOf } from '../state.ts';
-import type { Acknowledgements, RunState } from '../state.ts';
+import { outstandingOffer, statusOf } from '#functions/mastery/continuation/run-state.ts';
+import type { Acknowledgements, RunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from './acknowledge.ts';
 import { addOffer } from './add-offer.ts';
 import { beginFinalizing } from './begin-finalizing.ts';

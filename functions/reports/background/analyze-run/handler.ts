@@ -1,14 +1,14 @@
-import { dynamo, s3, sqs } from '#shared/aws/clients.ts';
-import { createImprovementQueue } from '#shared/aws/improvement-queue.ts';
-import { createImprovementTable } from '#shared/aws/improvement-table.ts';
-import { openAnalysisPolicies } from '#shared/aws/open-analysis-policies.ts';
-import { openServiceProfiles } from '#shared/aws/open-service-profiles.ts';
-import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
+import { dynamo, s3, sqs } from '#shared/stores/clients.ts';
+import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
+import { createImprovementTable } from '#shared/stores/improvement-table.ts';
+import { openAnalysisPolicies } from '#shared/stores/open-analysis-policies.ts';
+import { openServiceProfiles } from '#shared/stores/open-service-profiles.ts';
+import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { lambdaRelease } from '#shared/http/lambda-release.ts';
 import { processSurroundings } from '#shared/http/surroundings.ts';
 import { platformConnection } from '#shared/platform/connect.ts';
-import type { RunDependencies } from '#functions/reports/improvement/run/work-run.ts';
+import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import { createMessageFunction } from './take-messages.ts';
 
 const surroundings = processSurroundings();

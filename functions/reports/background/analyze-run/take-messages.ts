@@ -1,8 +1,8 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
 import type { LogSurroundings } from '#functions/reports/background/open-log.ts';
-import { workRun } from '#functions/reports/improvement/run/work-run.ts';
-import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/run/work-run.ts';
+import { workRun } from '#functions/reports/improvement/work-run.ts';
+import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/check-release.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';

@@ -1,6 +1,6 @@
-import { s3 } from '#shared/aws/clients.ts';
-import { openKeyRing } from '#shared/aws/open-key-ring.ts';
-import { createReceiptBucket } from '#shared/aws/receipt-bucket.ts';
+import { s3 } from '#shared/stores/clients.ts';
+import { openKeyRing } from '#shared/stores/open-key-ring.ts';
+import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import { readEnvironment, variablesOfBackground } from '#shared/http/environment.ts';
 import { streamedFunction } from '#shared/http/lambda-function.ts';

@@ -1,6 +1,6 @@
-import { dynamo, sqs } from '#shared/aws/clients.ts';
-import { createImprovementQueue } from '#shared/aws/improvement-queue.ts';
-import { createImprovementTable } from '#shared/aws/improvement-table.ts';
+import { dynamo, sqs } from '#shared/stores/clients.ts';
+import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
+import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { lambdaRelease } from '#shared/http/lambda-release.ts';
 import { processSurroundings } from '#shared/http/surroundings.ts';

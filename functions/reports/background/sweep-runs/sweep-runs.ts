@@ -1,4 +1,4 @@
-import { inLanes } from '#functions/reports/improvement/run/in-lanes.ts';
+import { inLanes } from '#functions/reports/improvement/map-concurrent.ts';
 import { isTerminal, runStates } from '#shared/improvement/records.ts';
 import type { ImprovementStore, OpenRun, RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-queue.ts';

@@ -1,5 +1,5 @@
-import { sqs } from '#shared/aws/clients.ts';
-import { createImprovementQueue } from '#shared/aws/improvement-queue.ts';
+import { sqs } from '#shared/stores/clients.ts';
+import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { analyzeAdministration } from '#shared/contract/reports/routes.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { createLambda } from '#shared/http/lambda.ts';

@@ -1,6 +1,6 @@
-import { incomplete, requireCurrent } from '#functions/reports/composition/incomplete.ts';
+import { incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import { readAdministration } from '#functions/reports/sources/administration.ts';
-import { readImprovementBasis } from '#functions/reports/sources/improvement-basis.ts';
+import { readImprovementBasis } from './read-basis.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { analyzeAdministration } from '#shared/contract/reports/routes.ts';
 import type { Control, Operation, OperationRequest } from '#shared/http/operation.ts';
@@ -14,7 +14,7 @@ import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeProgress, readRunEvidence } from '../compose-progress.ts';
 import type { RunEvidence } from '../compose-progress.ts';
 import { openOwners } from '../open-improvement.ts';
@@ -91,7 +91,7 @@ async function begin(
   { createdAt }: Control,
   administration: Observed<Administration>,
 ): Promise<Result<Begun, Problem>> {
-  const unfit = checkScored(administration.value);
+  const unfit = checkAdministrationScored(administration.value);
   if (unfit !== undefined) return err(unfit);
   const { reader, profile } = owners;
   const { administrationId } = administration.value;
@@ -133,7 +133,7 @@ async function goOn({ reader }: OpenedOwners, progress: RunProgress): Promise<Re
 }
 
 /** Statuses other than `scored` are the owner's own affair; there is nothing final to analyze under any of them [RP-290]. */
-function checkScored({ status }: Administration): Problem | undefined {
+function checkAdministrationScored({ status }: Administration): Problem | undefined {
   return status === 'scored' ? undefined : incomplete('unknown', 'The administration is not scored yet.');
 }
 

@@ -1,12 +1,12 @@
 import type * as z from 'zod';
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
-import type { Moment } from '#functions/reports/composition/facts.ts';
+import type { Moment } from '#functions/reports/facts/facts.ts';
 import { composePageRow } from '#functions/reports/composition/page.ts';
 import type { PageContext, PageFilters, RowPlace } from '#functions/reports/composition/page.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
-import { readCandidatePage } from '#functions/reports/sources/candidate-page.ts';
-import type { PageFacts } from '#functions/reports/sources/candidate-page.ts';
+import { readCandidatePage } from './read-facts.ts';
+import type { PageFacts } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import type { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';

@@ -1,4 +1,4 @@
-import { openKeyRing } from '#shared/aws/open-key-ring.ts';
+import { openKeyRing } from '#shared/stores/open-key-ring.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { createReadLambda } from '#shared/http/read-lambda.ts';

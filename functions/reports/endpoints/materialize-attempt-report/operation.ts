@@ -1,9 +1,9 @@
 import { serveFreshReport } from '#functions/reports/cache/serve-report.ts';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
-import type { AttemptFacts } from '#functions/reports/composition/facts.ts';
-import { componentsOf } from '#functions/reports/materialization/components.ts';
-import { writeThrough } from '#functions/reports/materialization/write-through.ts';
-import { readAdministeredAttempt } from '#functions/reports/sources/administered-attempt.ts';
+import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
+import { componentsOf } from './components.ts';
+import { writeThrough } from './write-through.ts';
+import { readAdministeredAttempt } from './administered-attempt.ts';
 import { readAttempt } from '#functions/reports/sources/attempt.ts';
 import { conflicting } from '#functions/reports/sources/problems.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';

@@ -1,7 +1,7 @@
-import type { Observed } from '#functions/reports/composition/facts.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeAlignmentReport } from '#functions/reports/composition/alignment-report.ts';
-import { incomplete } from '#functions/reports/composition/incomplete.ts';
-import { alignSource } from '#functions/reports/improvement/alignment/align-source.ts';
+import { incomplete } from '#functions/reports/facts/incomplete.ts';
+import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import {
   pinProblem,
   readPinnedComparison,

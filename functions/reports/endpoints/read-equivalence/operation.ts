@@ -1,5 +1,5 @@
 import { composeEquivalence } from '#functions/reports/composition/equivalence.ts';
-import { readEquivalenceFacts } from '#functions/reports/sources/equivalence.ts';
+import { readEquivalenceFacts } from './read-facts.ts';
 import { readEquivalence } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { answerReport } from '../answer-report.ts';

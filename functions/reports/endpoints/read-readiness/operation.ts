@@ -1,5 +1,5 @@
 import { composeReadiness } from '#functions/reports/composition/readiness.ts';
-import { readReadinessFacts } from '#functions/reports/sources/readiness.ts';
+import { readReadinessFacts } from './read-facts.ts';
 import { readReadiness } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { answerReport } from '../answer-report.ts';

@@ -1,0 +1,79 @@
+import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
+import { readPool } from '#functions/mastery/pool/read-pool.ts';
+import { invalidCalibration } from '#functions/mastery/records/load.ts';
+import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { readBasis, requireKcComponents } from '#functions/mastery/run/basis.ts';
+import { composeRun } from '#functions/mastery/run/compose.ts';
+import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
+import { assess } from '#functions/mastery/run/diagnosis.ts';
+import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
+import { deriveIdentity } from '#functions/mastery/run/identity.ts';
+import { offerItem } from '#functions/mastery/run/offer-item.ts';
+import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
+import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
+import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
+import { recordReceipt } from '#functions/mastery/run/receipt.ts';
+import { readUnnamedSessions } from '#functions/mastery/run/runtime.ts';
+import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
+import { startState } from '#functions/mastery/run/transitions/start.ts';
+
+type Start = typeof startAdaptiveRun;
+
+/**
+ * Starts a run: pins records and pool, offers the first item, and answers with the token that is the run's only handle [MA-135]. Repeated
+ * with the same key it derives the same identity from the control record, finds its offer in QTI, and answers 201 again.
+ */
+export function startRun(dependencies: RunDependencies): Operation<Start> {
+  return async (request) => {
+    const opened = await openRunPlatform(dependencies, request);
+    if (!opened.ok) return opened;
+    const { principal, body, receivedAt } = request;
+    const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
+    if (!records.ok) return records;
+    return request.idempotent((control) =>
+      begin(dependencies, request, opened.value, records.value, control),
+    );
+  };
+}
+
+async function begin(
+  dependencies: RunDependencies,
+  { principal, body, log }: OperationRequest<Start>,
+  opened: OpenedPlatform,
+  records: PinnedRecords,
+  control: Control,
+): Promise<Result<OperationAnswer<Start>, Problem>> {
+  const { platform } = opened;
+  const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control);
+  const [basis, sessions, publishable] = await Promise.all([
+    readBasis(platform, records, readPool(platform, dependencies.pools, body)),
+    readUnnamedSessions(platform, identity.candidateRef, new Set()),
+    body.runMode === 'production_learner' ? requireKcComponents(platform) : ok(undefined),
+  ]);
+  if (!basis.ok) return basis;
+  if (!publishable.ok) return publishable;
+  if (!sessions.ok) return sessions;
+
+  const { policy, calibration, pins } = basis.value;
+  const blank = startState(principal.tenantId, body, identity, pins, {
+    selectionPolicy: policy.checksum,
+    scaleCalibration: calibration.document.checksum,
+  });
+  const { diagnosis, next } = assess(basis.value, blank, []);
+  if (next.kind === 'stop')
+    return err(invalidCalibration('No item of the pool is eligible under the policy and the calibration.'));
+  const placed = await offerItem(platform, blank, sessions.value, next.item);
+  if (!placed.ok) return placed;
+
+  const state = addOffer(blank, placed.value.offer);
+  const continuation = await sealContinuation(dependencies.keys, state, control.createdAt);
+  return ok({
+    body: composeRun(continuation, diagnosis, recordReceipt(log, opened, basis.value, state)),
+    headers: { ETag: runEntityTag(state, { sessions: [placed.value], unnamed: [] }) },
+  });
+}

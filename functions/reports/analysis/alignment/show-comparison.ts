@@ -1,0 +1,72 @@
+import { agreementOf, predictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
+import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
+import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
+import { known } from '#functions/reports/facts/known.ts';
+
+const suppressions = predictedActualComparison.shape.suppressionStatus.options;
+
+/** What an alignment report shows of a comparison of predicted with actual results. */
+export interface ShownComparison {
+  readonly comparison: PredictedActualComparison | null;
+  /** Why there is none, or none of its counts: sentences without any count. */
+  readonly limitations: readonly string[];
+}
+
+/**
+ * The comparison of Analytics as a report may show it: its counts and their agreement only where Analytics calls it `not_suppressed`,
+ * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189].
+ */
+export function showComparison(artifact: ComparisonArtifact): ShownComparison {
+  const { artifactRef, populationCount, method, analysisVersion } = artifact;
+  if (populationCount === 0)
+    return nothing(
+      'The comparison of predicted with actual results has an empty population and is not shown.',
+    );
+
+  const suppressionStatus = known(suppressions, artifact.suppression.status);
+  const suppressionRule = suppressionStatus === 'suppressed' ? artifact.suppression.rule : null;
+  const shown = { artifactRef, populationCount, suppressionStatus, suppressionRule, method, analysisVersion };
+  const withheld = {
+    ...shown,
+    predictedPassCount: null,
+    actualPassCount: null,
+    agreementCount: null,
+    observedAgreement: null,
+  };
+  switch (suppressionStatus) {
+    case 'suppressed':
+      return suppressionRule === null
+        ? nothing(
+            'The comparison of predicted with actual results is suppressed without a rule and is not shown.',
+          )
+        : {
+            comparison: withheld,
+            limitations: ['The counts of the comparison of predicted with actual results are suppressed.'],
+          };
+    case 'unknown':
+      return {
+        comparison: withheld,
+        limitations: [
+          'Whether the comparison of predicted with actual results is suppressed is unknown: its counts are not shown.',
+        ],
+      };
+    case 'not_suppressed': {
+      const { predictedPassCount, actualPassCount, agreementCount } = artifact;
+      if (predictedPassCount === null || actualPassCount === null || agreementCount === null)
+        return nothing('The comparison of predicted with actual results lacks a count and is not shown.');
+      if (Math.max(predictedPassCount, actualPassCount, agreementCount) > populationCount)
+        return nothing(
+          'The comparison of predicted with actual results counts more than its population and is not shown.',
+        );
+      const observedAgreement = agreementOf(agreementCount, populationCount);
+      return {
+        comparison: { ...shown, predictedPassCount, actualPassCount, agreementCount, observedAgreement },
+        limitations: [],
+      };
+    }
+  }
+}
+
+function nothing(limitation: string): ShownComparison {
+  return { comparison: null, limitations: [limitation] };
+}

@@ -1,0 +1,391 @@
+import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
+import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
+import { isTripped } from '#shared/contract/reports/analysis-policy.ts';
+import type { AnalysisPolicy, AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
+import { MAX_SUBJECTS } from '#shared/contract/reports/order-content.ts';
+import type { OrderContent } from '#shared/contract/reports/order-content.ts';
+import type { Pin } from '#shared/improvement/records.ts';
+import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { exactSum, roundedRatio } from '#shared/kernel/decimal.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
+
+/** What all orders of a run have in common. */
+export interface OrderGrounds {
+  readonly tenantId: string;
+  readonly administrationId: string;
+  readonly contentTestSpecId: string;
+  readonly contentTestSpecVersion: string;
+  readonly policy: AnalysisPolicy;
+}
+
+/** What an order is about. */
+export type OrderSubjects = Pick<OrderContent, Subject>;
+
+/** An artifact that an order rests on, with the owner that its receipt names. */
+export type OrderEvidence = Pin & { readonly service: 'analytics' | 'blueprint' };
+
+/** An order that the evidence asks for. */
+export interface DerivedOrder {
+  readonly content: OrderContent;
+  /** SHA-256 hex of what it is about, whatever its evidence says: no two orders of a run have the same. */
+  readonly lineage: string;
+  /** Index of its trigger in the policy. */
+  readonly trigger: number;
+  /** 1 to 32 artifacts. */
+  readonly evidence: readonly OrderEvidence[];
+}
+
+/** A decision that cannot become an order. */
+export interface Withheld {
+  /** Index of its trigger in the policy. */
+  readonly trigger: number;
+  /** The value trips and its evidence names not all that the trigger requires; or it has another unit than the threshold. */
+  readonly reason: 'subject_missing' | 'unit_mismatch';
+  readonly subjects: OrderSubjects;
+}
+
+/** The same in the same sequence, in whatever sequence the evidence has its rows. */
+export interface Derived {
+  /** Ascending by id, no id twice. */
+  readonly orders: readonly DerivedOrder[];
+  /** Ascending by trigger, no decision twice. */
+  readonly withheld: readonly Withheld[];
+}
+
+/** Figures about the same subjects. */
+interface Observation {
+  readonly measures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
+  /** Asked for only when a figure counts: there may be long lists to sort. */
+  readonly subjects: () => OrderSubjects;
+}
+
+/** Figures of one metric with the artifacts that they are read from. */
+interface Observed {
+  readonly metric: string;
+  readonly evidence: readonly OrderEvidence[];
+  readonly observations: readonly Observation[];
+}
+
+/**
+ * The orders of one metric: each of its rows against each trigger on a measure of the row [RP-190..RP-201].
+ * @param pin of the artifact
+ * @param artifact of a metric that is `available`, since no other may trigger an order [RP-159]; one that is not `not_suppressed` gives none
+ */
+export function deriveMetricOrders(grounds: OrderGrounds, pin: Pin, artifact: MetricArtifact): Derived {
+  const rows = artifact.suppression.status === 'not_suppressed' ? artifact.rows : [];
+  return derive(grounds, [
+    {
+      metric: artifact.metric,
+      evidence: [{ service: 'analytics', ref: pin.ref, sha256: pin.sha256 }],
+      observations: rows.map(({ measures, qtiItemId, qtiFormId, qtiTestId, caseGuids }) => ({
+        measures,
+        subjects: () => ({
+          qtiItemId,
+          qtiFormId,
+          qtiTestId,
+          caseGuids: sortedUnique(caseGuids),
+          sourceKeys: [],
+        }),
+      })),
+    },
+  ]);
+}
+
+/**
+ * The orders of one named source: on its alignment, and on its comparison of predicted with actual results where that can be shown.
+ * @param source `comparison` is undefined when Analytics has none
+ */
+export function deriveSourceOrders(
+  grounds: OrderGrounds,
+  source: {
+    readonly sourceKey: string;
+    readonly crosswalk: Pin;
+    readonly alignment: Alignment;
+    readonly comparison?: { readonly pin: Pin; readonly artifact: ComparisonArtifact };
+  },
+): Derived {
+  const { sourceKey, crosswalk, alignment, comparison } = source;
+  return derive(grounds, [
+    {
+      metric: 'alignment',
+      evidence: [{ service: 'blueprint', ref: crosswalk.ref, sha256: crosswalk.sha256 }],
+      observations: observeAlignment(sourceKey, alignment),
+    },
+    ...(comparison === undefined
+      ? []
+      : [
+          {
+            metric: 'predicted_actual',
+            evidence: [
+              { service: 'analytics' as const, ref: comparison.pin.ref, sha256: comparison.pin.sha256 },
+            ],
+            observations: observeComparison(sourceKey, comparison.artifact),
+          },
+        ]),
+  ]);
+}
+
+/** Every figure is about the standards of the contributions that it counts; the percentage about all that do not count in full. */
+function observeAlignment(
+  sourceKey: string,
+  { alignmentPercent, contributions }: Alignment,
+): readonly Observation[] {
+  const about = (affected: readonly AlignmentContribution[]) => (): OrderSubjects => ({
+    qtiItemId: null,
+    qtiFormId: null,
+    qtiTestId: null,
+    caseGuids: sortedUnique(affected.flatMap(({ caseGuid }) => caseGuid ?? [])),
+    sourceKeys: [sourceKey],
+  });
+  const uncovered = contributions.filter(({ coverage }) => coverage === 0);
+  const lowerDok = contributions.filter(({ reasonCode }) => reasonCode === 'lower_dok');
+  return [
+    {
+      measures: [{ name: 'alignment_percent', value: alignmentPercent, unit: 'percent' }],
+      subjects: about(contributions.filter(({ reasonCode }) => reasonCode !== null)),
+    },
+    {
+      measures: [{ name: 'uncovered_requirements', value: uncovered.length, unit: 'count' }],
+      subjects: about(uncovered),
+    },
+    {
+      measures: [{ name: 'lower_dok_requirements', value: lowerDok.length, unit: 'count' }],
+      subjects: about(lowerDok),
+    },
+  ];
+}
+
+function observeComparison(sourceKey: string, artifact: ComparisonArtifact): readonly Observation[] {
+  const { comparison } = showComparison(artifact);
+  if (comparison === null) return [];
+  const { observedAgreement, predictedPassCount, actualPassCount, populationCount } = comparison;
+  if (observedAgreement === null || predictedPassCount === null || actualPassCount === null) return [];
+  const difference = exactSum([predictedPassCount, -actualPassCount]);
+  return [
+    {
+      measures: [
+        { name: 'observed_agreement', value: observedAgreement, unit: 'proportion' },
+        {
+          name: 'pass_rate_difference',
+          value: roundedRatio(difference, exactSum([populationCount]), { factor: 100n, digits: 6 }),
+          unit: 'percent',
+        },
+      ],
+      subjects: () => ({
+        qtiItemId: null,
+        qtiFormId: artifact.qtiFormId,
+        qtiTestId: artifact.qtiTestId,
+        caseGuids: sortedUnique(artifact.caseGuids),
+        sourceKeys: [sourceKey],
+      }),
+    },
+  ];
+}
+
+/** A trigger over the evidence that it looks at. */
+interface Armed {
+  readonly index: number;
+  readonly trigger: AnalysisTrigger;
+  readonly evidence: readonly OrderEvidence[];
+  /** SHA-256 hex of the evidence and of what is asked of it. */
+  readonly digest: string;
+}
+
+/** Subjects, with a digest that no others have. */
+interface Part {
+  readonly subjects: OrderSubjects;
+  readonly digest: string;
+}
+
+/** A trigger that an order, or the lack of one, answers. */
+interface Decision {
+  readonly armed: Armed;
+  readonly value: number;
+  readonly withheld: Withheld['reason'] | undefined;
+  readonly whole: Part;
+  /** The whole, as often as an order for it has to be split. */
+  readonly parts: readonly Part[];
+}
+
+interface Tripped extends Part {
+  readonly armed: Armed;
+  readonly value: number;
+}
+
+/**
+ * One order for each trigger and each set of subjects on which it has tripped. Evidence that reports the same subjects twice gives one order,
+ * with the least of the values that trip: an id is made of trigger, subjects and evidence [RP-190], and one id cannot have two contents.
+ */
+function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
+  const tripped = new Map<string, Tripped>();
+  const withheld = new Map<string, Withheld & { readonly digest: string }>();
+  for (const { armed, value, withheld: reason, whole, parts } of decisions(grounds.policy, sets)) {
+    if (reason !== undefined) {
+      withheld.set(`${armed.index} ${reason} ${whole.digest}`, { trigger: armed.index, reason, ...whole });
+      continue;
+    }
+    for (const part of parts) {
+      const key = `${armed.index} ${part.digest}`;
+      const other = tripped.get(key);
+      if (other === undefined || value < other.value) tripped.set(key, { ...part, armed, value });
+    }
+  }
+  return {
+    orders: [...numbered(grounds, tripped.values())]
+      .map(([one, lineage]) => orderOf(grounds, one, lineage))
+      .toSorted((a, b) => compareText(a.content.revisionOrderId, b.content.revisionOrderId)),
+    withheld: [...withheld.values()]
+      .toSorted(
+        (a, b) => a.trigger - b.trigger || compareText(a.reason, b.reason) || compareText(a.digest, b.digest),
+      )
+      .map(({ trigger, reason, subjects }) => ({ trigger, reason, subjects })),
+  };
+}
+
+/** Every figure that trips a trigger or cannot be compared with it. Nothing is sorted or hashed for the others. */
+function* decisions(policy: AnalysisPolicy, sets: readonly Observed[]): Generator<Decision> {
+  for (const { metric, evidence, observations } of sets) {
+    const triggers = armedTriggers(policy, metric, evidence);
+    for (const { measures, subjects } of observations) {
+      let found: Pick<Decision, 'whole' | 'parts'> | undefined;
+      for (const { name, value, unit } of measures) {
+        for (const armed of triggers.get(name) ?? []) {
+          const { observed, threshold, requiredSubjects } = armed.trigger;
+          const isComparable = unit === observed.unit;
+          if (isComparable && !isTripped(threshold, value)) continue;
+          found ??= partsOf(subjects());
+          const named = found.whole.subjects;
+          const lacks = requiredSubjects.some((subject) => (named[subject]?.length ?? 0) === 0);
+          const reason = lacks ? 'subject_missing' : undefined;
+          yield { armed, value, withheld: isComparable ? reason : 'unit_mismatch', ...found };
+        }
+      }
+    }
+  }
+}
+
+/** The policy's triggers on one metric, by the measure that they look at. */
+function armedTriggers(
+  policy: AnalysisPolicy,
+  metric: string,
+  evidence: readonly OrderEvidence[],
+): ReadonlyMap<string, readonly Armed[]> {
+  const armed = policy.triggers.flatMap((trigger, index) =>
+    trigger.metric === metric
+      ? [{ index, trigger, evidence, digest: hashCanonical({ evidence, trigger }) }]
+      : [],
+  );
+  return Map.groupBy(armed, ({ trigger }) => trigger.observed.name);
+}
+
+/** Subjects as a whole, and in parts of as many GUIDs as an order can name: one part without any, if there are none. */
+function partsOf(subjects: OrderSubjects): { readonly whole: Part; readonly parts: readonly Part[] } {
+  const { caseGuids } = subjects;
+  const whole = partOf(subjects);
+  if (caseGuids.length <= MAX_SUBJECTS) return { whole, parts: [whole] };
+  const parts = Array.from({ length: Math.ceil(caseGuids.length / MAX_SUBJECTS) }, (_, at) =>
+    partOf({ ...subjects, caseGuids: caseGuids.slice(at * MAX_SUBJECTS, (at + 1) * MAX_SUBJECTS) }),
+  );
+  return { whole, parts };
+}
+
+function partOf(subjects: OrderSubjects): Part {
+  const { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids } = subjects;
+  return {
+    subjects,
+    digest: sha256Hex(JSON.stringify([qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids])),
+  };
+}
+
+/**
+ * Every one with its lineage. What is about the same but for its GUIDs, as the parts of a long list are, is numbered in the order of the GUIDs,
+ * so that every order of a run has at most one predecessor.
+ */
+function* numbered(
+  grounds: OrderGrounds,
+  tripped: Iterable<Tripped>,
+): Generator<readonly [one: Tripped, lineage: string]> {
+  for (const [about, ones] of Map.groupBy(tripped, (one) => aboutOf(grounds, one))) {
+    const sequence =
+      ones.length === 1
+        ? ones
+        : ones
+            .map((one) => ({ one, guids: JSON.stringify(one.subjects.caseGuids) }))
+            .toSorted((a, b) => compareText(a.guids, b.guids))
+            .map(({ one }) => one);
+    for (const [part, one] of sequence.entries()) yield [one, sha256Hex(`${part} ${about}`)];
+  }
+}
+
+/** What an order is about, whatever its evidence, its versions and its threshold's value are. GUIDs tell it only where nothing else does. */
+function aboutOf(
+  { tenantId, administrationId }: OrderGrounds,
+  { subjects: { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }, armed: { trigger } }: Tripped,
+): string {
+  const natives = [qtiItemId, qtiFormId, qtiTestId, ...sourceKeys];
+  return JSON.stringify([
+    tenantId,
+    administrationId,
+    trigger.targetModule,
+    trigger.requestedAction,
+    trigger.metric,
+    trigger.observed.name,
+    trigger.threshold.operator,
+    natives,
+    natives.every((id) => id === null) ? caseGuids : [],
+  ]);
+}
+
+/**
+ * The id is made of everything that the content is made of [RP-190]. Administration and blueprint are among its native subjects: the same
+ * crosswalk under the same policy asks for its repair once for each administration.
+ */
+function orderOf(
+  { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy }: OrderGrounds,
+  { armed: { index, trigger, evidence, digest: evidenceDigest }, subjects, digest, value }: Tripped,
+  lineage: string,
+): DerivedOrder {
+  const { targetModule, requestedAction, reasonCodes, observed, threshold } = trigger;
+  const id = deterministicUuid(
+    'revision-order',
+    tenantId,
+    targetModule,
+    administrationId,
+    contentTestSpecId,
+    contentTestSpecVersion,
+    digest,
+    policy.id,
+    policy.version,
+    evidenceDigest,
+  );
+  return {
+    content: {
+      revisionOrderId: `order_${id}`,
+      administrationId,
+      targetModule,
+      requestedAction,
+      ...subjects,
+      contentTestSpecId,
+      contentTestSpecVersion,
+      reasonCodes,
+      observedMetric: { ...observed, value },
+      threshold,
+      analysisPolicyId: policy.id,
+      analysisPolicyVersion: policy.version,
+    },
+    lineage,
+    trigger: index,
+    evidence,
+  };
+}
+
+/** In the order of UTF-16 code units. */
+function sortedUnique(values: readonly string[]): string[] {
+  return [...new Set(values)].toSorted();
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

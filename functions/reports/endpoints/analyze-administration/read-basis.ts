@@ -1,0 +1,255 @@
+import { incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
+import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { sourceKey } from '#shared/contract/reports/improvement-run.ts';
+import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
+import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import { areUnique } from '#shared/contract/reports/primitives.ts';
+import { maxSources } from '#shared/improvement/records.ts';
+import type { PinnedMetric, PinnedSource, RunPins } from '#shared/improvement/records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type { Administration } from '#shared/platform/owners/administration.ts';
+import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
+import type { AlignmentSources } from '#shared/platform/owners/content.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { conflicting, together } from '#functions/reports/sources/problems.ts';
+import { readPinnedMetric } from '#functions/reports/sources/pinned.ts';
+import type { PinFault } from '#functions/reports/sources/pinned.ts';
+import { readSource } from '#functions/reports/sources/read-source.ts';
+import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
+
+type MetricEntry = AdministrationAnalysis['metrics'][number];
+
+/** What the owners say that an analysis of an administration stands on. */
+export interface ImprovementBasis {
+  /** All pins but the policy and the formula, which are the service's own. */
+  readonly pins: Pick<
+    RunPins,
+    'contentTestSpecId' | 'contentTestSpecVersion' | 'sourceSet' | 'metrics' | 'sources'
+  >;
+  /** The artifacts that were read. */
+  readonly artifacts: ReadonlyMap<RunMetric, Observed<MetricArtifact>>;
+  readonly sourceSet: Observed<AlignmentSources>;
+}
+
+interface Basis {
+  readonly administration: Observed<Administration>;
+  readonly sourceSet: Answered<AlignmentSources>;
+  readonly analysis: Observed<AdministrationAnalysis>;
+  readonly metrics: ReadonlyMap<RunMetric, Observed<MetricArtifact> | PinFault>;
+}
+
+/**
+ * Reads what an analysis of an administration stands on, in two waves: Content's named sources beside the analysis of Analytics, then the
+ * metric artifacts that this names. Owners that do not speak of one version of the test spec, or an artifact that is not there or not the one
+ * that its entry names, are read once more, the administration with them; what differs then is a 409 that names the owner [RP-264].
+ * @param readAdministration reads the administration again
+ */
+export async function readImprovementBasis(
+  reader: SourceReader,
+  administration: Observed<Administration>,
+  readAdministration: () => Promise<Result<Observed<Administration>, Problem>>,
+): Promise<Result<ImprovementBasis, Problem>> {
+  const first = await readBasis(reader, administration);
+  if (!first.ok) return first;
+  if (disagreement(first.value) === undefined && !lacksArtifact(first.value)) return accept(first.value);
+  const second = await readAgain(reader, first.value, readAdministration);
+  if (!second.ok) return second;
+  const owner = disagreement(second.value);
+  return owner === undefined ? accept(second.value) : err(conflicting(owner));
+}
+
+/** Reads everything once more, side by side: for which version Content is to be asked, the first wave has to tell. */
+async function readAgain(
+  reader: SourceReader,
+  first: Basis,
+  readAdministration: () => Promise<Result<Observed<Administration>, Problem>>,
+): Promise<Result<Basis, Problem>> {
+  // Analytics was read after the administration: if they differ, it probably speaks of the newer version.
+  const { administrationId, contentTestSpecId } = first.administration.value;
+  const { contentTestSpecVersion } =
+    first.analysis.value.contentTestSpecId === contentTestSpecId
+      ? first.analysis.value
+      : first.administration.value;
+  const read = await together({
+    administration: readAdministration(),
+    // Content need not hold a version that nobody but Analytics speaks of.
+    sourceSet: readSourceSet(reader, { contentTestSpecId, contentTestSpecVersion }).then(ok),
+    analysis: readAnalysis(reader, administrationId),
+  });
+  if (!read.ok) return read;
+  const { administration, analysis } = read.value;
+  if (!isAnalysisOf(administration, analysis)) return err(conflicting('analytics'));
+  const sourceSet = isSourceSetOf(administration, first.sourceSet)
+    ? ok(first.sourceSet)
+    : read.value.sourceSet;
+  return sourceSet.ok
+    ? withMetrics(reader, { administration, analysis, sourceSet: sourceSet.value })
+    : sourceSet;
+}
+
+async function readBasis(
+  reader: SourceReader,
+  administration: Observed<Administration>,
+): Promise<Result<Basis, Problem>> {
+  const read = await together({
+    sourceSet: readSourceSet(reader, administration.value),
+    analysis: readAnalysis(reader, administration.value.administrationId),
+  });
+  return read.ok ? withMetrics(reader, { administration, ...read.value }) : read;
+}
+
+/** The artifacts that the analysis names, all side by side. One that Analytics does not hold is a metric that is not available. */
+async function withMetrics(
+  reader: SourceReader,
+  basis: Omit<Basis, 'metrics'>,
+): Promise<Result<Basis, Problem>> {
+  const { administration, sourceSet, analysis } = basis;
+  const { administrationId, contentTestSpecId, contentTestSpecVersion } = administration.value;
+  const run = {
+    administrationId,
+    pins: { contentTestSpecId, contentTestSpecVersion, sourceSet: pinOf(sourceSet) },
+  };
+  const read = await Promise.all(
+    runMetrics.map(async (metric) => {
+      const pin = entryOf(analysis.value, metric)?.artifact;
+      if (pin === null || pin === undefined) return undefined;
+      const answer = await readPinnedMetric(reader, run, metric, {
+        ref: pin.artifactRef,
+        sha256: pin.sha256,
+      });
+      return [metric, answer.ok ? answer.value : answer.error] as const;
+    }),
+  );
+  const metrics = new Map(read.filter((entry) => entry !== undefined));
+  for (const answer of metrics.values())
+    if ('kind' in answer && answer.kind === 'unavailable') return err(answer.problem);
+  return ok({ ...basis, metrics });
+}
+
+function readSourceSet(
+  reader: SourceReader,
+  {
+    contentTestSpecId,
+    contentTestSpecVersion,
+  }: Pick<Administration, 'contentTestSpecId' | 'contentTestSpecVersion'>,
+): Promise<Result<Answered<AlignmentSources>, Problem>> {
+  return readSource(
+    reader,
+    operations.readAlignmentSources,
+    { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
+    {
+      origin: 'derived',
+      isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
+      about: ({ sourceSetId, version }) => ({ resourceId: sourceSetId, version }),
+    },
+  );
+}
+
+function readAnalysis(
+  reader: SourceReader,
+  administrationId: string,
+): Promise<Result<Observed<AdministrationAnalysis>, Problem>> {
+  return readSource(
+    reader,
+    operations.readAdministrationAnalysis,
+    { path: { administrationId } },
+    {
+      origin: 'derived',
+      isAsked: (analysis) => analysis.administrationId === administrationId,
+      about: ({ version, freshness }) => ({ resourceId: administrationId, version, status: freshness }),
+    },
+  );
+}
+
+/** The first owner that speaks of another version than the administration does, or of another artifact than its own entry. */
+function disagreement({ administration, sourceSet, analysis, metrics }: Basis): SourceService | undefined {
+  if (!isSourceSetOf(administration, sourceSet)) return 'blueprint';
+  if (!isAnalysisOf(administration, analysis)) return 'analytics';
+  return [...metrics.values()].some((answer) => 'kind' in answer && answer.kind !== 'gone')
+    ? 'analytics'
+    : undefined;
+}
+
+/** Whether Analytics names an artifact that it does not hold: for good, or for as long as it replaces one by another. */
+function lacksArtifact({ metrics }: Basis): boolean {
+  return [...metrics.values()].some((answer) => 'kind' in answer && answer.kind === 'gone');
+}
+
+function isSourceSetOf(
+  { value: { contentTestSpecId, contentTestSpecVersion } }: Observed<Administration>,
+  { value: { testSpecId, testSpecVersion } }: Observed<AlignmentSources>,
+): boolean {
+  return testSpecId === contentTestSpecId && testSpecVersion === contentTestSpecVersion;
+}
+
+function isAnalysisOf(
+  { value: { contentTestSpecId, contentTestSpecVersion } }: Observed<Administration>,
+  { value: analysis }: Observed<AdministrationAnalysis>,
+): boolean {
+  return (
+    analysis.contentTestSpecId === contentTestSpecId &&
+    analysis.contentTestSpecVersion === contentTestSpecVersion
+  );
+}
+
+function accept(basis: Basis): Result<ImprovementBasis, Problem> {
+  const { administration, sourceSet, analysis, metrics } = basis;
+  const unfit = requireCurrent([administration.receipt, analysis.receipt]) ?? unusableLists(basis);
+  if (unfit !== undefined) return err(unfit);
+  const artifacts = new Map(
+    [...metrics].flatMap(([metric, answer]) => ('kind' in answer ? [] : [[metric, answer] as const])),
+  );
+  const { contentTestSpecId, contentTestSpecVersion } = administration.value;
+  return ok({
+    pins: {
+      contentTestSpecId,
+      contentTestSpecVersion,
+      sourceSet: pinOf(sourceSet),
+      metrics: runMetrics.map((metric): PinnedMetric =>
+        judgeMetric(metric, entryOf(analysis.value, metric), artifacts.get(metric)?.value),
+      ),
+      sources: sourceSet.value.sources.map((source): PinnedSource => {
+        const comparison = analysis.value.comparisons.find((entry) => entry.sourceKey === source.sourceKey);
+        return {
+          sourceKey: source.sourceKey,
+          crosswalk: { ref: source.crosswalkId, sha256: source.sha256 },
+          comparison: comparison === undefined ? null : comparisonPin(comparison),
+        };
+      }),
+    },
+    artifacts,
+    sourceSet,
+  });
+}
+
+function comparisonPin({
+  artifact,
+}: AdministrationAnalysis['comparisons'][number]): PinnedSource['comparison'] {
+  return artifact === null ? 'missing' : { ref: artifact.artifactRef, sha256: artifact.sha256 };
+}
+
+/** What no run can be made of: lists that name a thing twice, keys that no path can hold, more sources than a run takes. */
+function unusableLists({ sourceSet, analysis }: Basis): Problem | undefined {
+  const keys = sourceSet.value.sources.map((source) => source.sourceKey);
+  if (keys.length > maxSources) return incomplete('blueprint', 'The blueprint names too many source tests.');
+  if (!areUnique(keys) || !keys.every((key) => sourceKey.safeParse(key).success))
+    return incomplete('blueprint', 'The keys of the blueprint’s source tests are not unique and URL-safe.');
+  const { metrics, comparisons } = analysis.value;
+  return areUnique(metrics.map(({ metric }) => metric)) &&
+    areUnique(comparisons.map((comparison) => comparison.sourceKey))
+    ? undefined
+    : incomplete('analytics', 'Analytics names a metric or a comparison of the administration twice.');
+}
+
+function entryOf({ metrics }: AdministrationAnalysis, metric: RunMetric): MetricEntry | undefined {
+  return metrics.find((entry) => entry.metric === metric);
+}
+
+function pinOf({ value, sha256 }: Answered<AlignmentSources>): RunPins['sourceSet'] {
+  if (sha256 === undefined) throw new TypeError('the source set was confirmed, not read');
+  return { ref: value.sourceSetId, sha256 };
+}

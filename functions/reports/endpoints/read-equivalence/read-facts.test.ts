@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { anExampleOf, equivalenceFacts } from '#test/support/report-facts.ts';
+import { scriptedOwners } from '#test/support/scripted-owners.ts';
+import type { OperationName, Script, Scripted } from '#test/support/scripted-owners.ts';
+import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import { readEquivalenceFacts } from './read-facts.ts';
+import { notFound } from '#functions/reports/sources/problems.ts';
+
+const facts = anExampleOf(equivalenceFacts);
+const form = facts.form.value;
+const script = {
+  readForm: { value: form },
+  readFormEquivalence: { value: facts.equivalence.value },
+  readReportCriteria: { value: facts.criteria.value },
+  readFormEvidence: { value: facts.formEvidence.value },
+} satisfies Script;
+
+const changed = (name: keyof typeof script, changes: object): Scripted => ({
+  value: { ...script[name].value, ...changes },
+});
+
+async function read(changes: Script = {}) {
+  const owners = scriptedOwners({ ...script, ...changes });
+  const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
+  const result = await readEquivalenceFacts(reader, form.qtiTestId);
+  const said = result.ok
+    ? 'facts'
+    : [result.error.status, result.error.code, result.error.dependency ?? '-'].join(' ');
+  return { owners, result, said };
+}
+
+const beside: readonly OperationName[] = ['readFormEquivalence', 'readFormEvidence', 'readReportCriteria'];
+
+describe('a form and the forms beside it', () => {
+  it('are read in two waves, with a receipt for each owner [RP-127]', async () => {
+    const { owners, result } = await read();
+    expect(owners.asked[0]?.name).toBe('readForm');
+    expect(owners.names()).toEqual([...beside, 'readForm'].toSorted());
+    if (!result.ok) throw new Error(result.error.code);
+    const { form: own, equivalence, criteria, formEvidence } = result.value;
+    expect([own, equivalence, criteria, formEvidence].map(({ receipt }) => receipt)).toMatchObject([
+      { service: 'qti', resourceId: form.qtiTestId, version: form.version },
+      { service: 'analytics', resourceId: facts.equivalence.value.equivalenceId },
+      { service: 'content', resourceId: facts.criteria.value.testSpecId },
+      { service: 'blueprint', resourceId: facts.formEvidence.value.formEvidenceId },
+    ]);
+  });
+
+  it.each(['not-found', 'wrong-tenant'] as const)(
+    'are the one 404 when the form, or the spec that governs it, is hidden: %s [RP-316]',
+    async (kind) => {
+      const hidden = await read({ readForm: { kind } });
+      expect(hidden.result).toEqual({ ok: false, error: notFound() });
+      expect(hidden.owners.names()).toEqual(['readForm']);
+      const ungoverned = await read({
+        readReportCriteria: { kind },
+        readFormEquivalence: { kind: 'unavailable' },
+        readFormEvidence: { kind: 'not-found' },
+      });
+      expect(ungoverned.result).toEqual(hidden.result);
+    },
+  );
+
+  it.each<[Script, string]>([
+    [{ readForm: { kind: 'unavailable' } }, '503 dependency-unavailable qti'],
+    [{ readForm: changed('readForm', { qtiTestId: 'other' }) }, '503 dependency-unavailable qti'],
+    [{ readFormEquivalence: { kind: 'not-found' } }, '503 dependency-incomplete analytics'],
+    [
+      { readFormEquivalence: changed('readFormEquivalence', { qtiTestId: 'other' }) },
+      '503 dependency-unavailable analytics',
+    ],
+    [
+      { readReportCriteria: changed('readReportCriteria', { testSpecId: 'other' }) },
+      '503 dependency-unavailable content',
+    ],
+    [{ readFormEvidence: { kind: 'not-found' } }, '503 dependency-incomplete blueprint'],
+    [
+      { readFormEvidence: changed('readFormEvidence', { qtiTestId: 'other' }) },
+      '503 dependency-unavailable blueprint',
+    ],
+    [
+      { readFormEvidence: changed('readFormEvidence', { testSpecId: 'other' }) },
+      '503 dependency-unavailable blueprint',
+    ],
+    [
+      {
+        readFormEvidence: { kind: 'unavailable' },
+        readReportCriteria: { kind: 'unavailable' },
+        readFormEquivalence: { kind: 'unavailable' },
+      },
+      '503 dependency-unavailable analytics',
+    ],
+  ])(
+    'are none where an owner has no answer to what it was asked: %j is %s [RP-017, RP-028]',
+    async (changes, expected) => {
+      expect((await read(changes)).said).toBe(expected);
+    },
+  );
+});
+
+describe('owners that speak of different things', () => {
+  const newer = { contentTestSpecVersion: 'newer' };
+  const cases: readonly (readonly [string, Script, Script])[] = [
+    [
+      'Analytics, of a newer version',
+      { readFormEquivalence: changed('readFormEquivalence', newer) },
+      {
+        readForm: changed('readForm', newer),
+        readFormEquivalence: changed('readFormEquivalence', newer),
+        readReportCriteria: changed('readReportCriteria', { version: 'newer' }),
+        readFormEvidence: changed('readFormEvidence', { testSpecVersion: 'newer' }),
+      },
+    ],
+    [
+      'Analytics, of other forms',
+      { readFormEquivalence: changed('readFormEquivalence', { comparisonQtiTestIds: ['other'] }) },
+      { readFormEquivalence: changed('readFormEquivalence', {}) },
+    ],
+    [
+      'the blueprint, of another version',
+      { readFormEvidence: changed('readFormEvidence', { testSpecVersion: 'other' }) },
+      { readFormEvidence: changed('readFormEvidence', {}) },
+    ],
+    [
+      'Content, of another version',
+      { readReportCriteria: changed('readReportCriteria', { version: 'other' }) },
+      { readReportCriteria: changed('readReportCriteria', {}) },
+    ],
+  ];
+
+  it.each(cases)('are read once more, side by side: %s [RP-028]', async (_, first, then) => {
+    const turns = Object.fromEntries(
+      Object.keys(script).map((name) => {
+        const at = name as keyof typeof script;
+        return [name, [first[at] ?? script[at], then[at] ?? script[at]].flat()];
+      }),
+    );
+    const { owners, said } = await read(turns);
+    expect(said).toBe('facts');
+    expect(owners.names()).toEqual([...beside, ...beside, 'readForm', 'readForm'].toSorted());
+  });
+
+  it.each(cases)(
+    'are the gap of the one who differs after one more read: %s [RP-248]',
+    async (who, first) => {
+      const { owners, said } = await read(first);
+      const owner = who.replace(/,.*| the|the /gs, '').toLowerCase();
+      expect(said).toBe(`503 dependency-incomplete ${owner}`);
+      expect(owners.asked).toHaveLength(8);
+    },
+  );
+
+  it('are facts when one says that it is behind: what is stale is for the composition to refuse [RP-248]', async () => {
+    const { said } = await read({
+      readFormEvidence: changed('readFormEvidence', { testSpecVersion: 'older', freshness: 'stale' }),
+    });
+    expect(said).toBe('facts');
+  });
+
+  it('are asked the second time for the version that Analytics speaks of', async () => {
+    const { owners } = await read({ readFormEquivalence: changed('readFormEquivalence', newer) });
+    const versions = owners.asked.flatMap(({ name, call }) =>
+      name === 'readReportCriteria' || name === 'readFormEvidence' ? [call.query?.['version']] : [],
+    );
+    expect(versions).toEqual([form.contentTestSpecVersion, form.contentTestSpecVersion, 'newer', 'newer']);
+  });
+
+  it('are no 404 when Content lacks the version that Analytics speaks of: the form is visible', async () => {
+    const { said } = await read({
+      readFormEquivalence: changed('readFormEquivalence', newer),
+      readReportCriteria: [{ value: facts.criteria.value }, { kind: 'not-found' }],
+    });
+    expect(said).toBe('503 dependency-incomplete content');
+  });
+
+  it('never decide by another spec than the form’s own whether the form is visible [RP-316]', async () => {
+    const { owners, said } = await read({
+      readFormEquivalence: changed('readFormEquivalence', { contentTestSpecId: 'elsewhere', ...newer }),
+    });
+    expect(said).toBe('503 dependency-incomplete analytics');
+    const asked = owners.asked.filter(({ name }) => name === 'readReportCriteria');
+    expect(asked.map(({ call }) => [call.path?.['testSpecId'], call.query?.['version']])).toEqual([
+      [form.contentTestSpecId, form.contentTestSpecVersion],
+      [form.contentTestSpecId, form.contentTestSpecVersion],
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { fitsBundle } from '#functions/reports/analysis/bundles/bundle-size.ts';
+import { decisionsOf } from '#functions/reports/analysis/bundles/receipt-parts.ts';
+import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { EvidenceRecord, RunProgress } from '#shared/improvement/records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Delivery, OpenedOrder } from './deliver.ts';
+import { evaluateEvidence } from './evaluate-evidence.ts';
+import type { Evaluation, EvidenceFault } from './evaluate-evidence.ts';
+import type { RunEvidence } from './evidence.ts';
+import { inLanes } from './map-concurrent.ts';
+import type { Worker } from './worker.ts';
+
+/** Orders that are recorded at once. */
+const LANES = 8;
+
+/** How far an evidence has come; `isDone` is false when it had to stop before all of its orders were recorded and tried. */
+export interface Taken {
+  readonly evaluation: Evaluation;
+  readonly isDone: boolean;
+}
+
+/**
+ * Takes one evidence as far as it goes: reads it as it was pinned, records every order that it asks for, writes a source's bundle, records
+ * the evidence as evaluated, delivers what is open. Each step leaves what is recorded already as it is, so that it may end after any of
+ * them and be done again.
+ * @param progress as the worker has found it
+ */
+export async function takeEvidence(
+  worker: Worker,
+  progress: Pick<RunProgress, 'evidence' | 'orders'>,
+  evidence: RunEvidence,
+  delivery: Delivery,
+): Promise<Result<Taken, EvidenceFault>> {
+  const { run, store, reader, policy, tally } = worker;
+  const evaluated = await evaluateEvidence(reader, run, policy, evidence);
+  if (!evaluated.ok) return evaluated;
+  const evaluation = evaluated.value;
+  // Before any order is recorded: no bundle can ever show these decisions.
+  if (!fitsBundle(decisionsOf(evaluation.derived)))
+    return err({ kind: 'unusable', service: evidence.kind === 'metric' ? 'analytics' : 'blueprint' });
+  const opened = await openOrders(worker, progress, evidence, evaluation.derived.orders);
+  if (opened === undefined) return ok({ evaluation, isDone: false });
+  if (!progress.evidence.some(({ key }) => key === evidence.key)) {
+    const receipt = await writeBundle(worker, evaluation);
+    await store.putEvidence(run, { key: evidence.key, evaluatedAt: worker.now(), ...receipt });
+    tally.evaluated += 1;
+  }
+  return ok({ evaluation, isDone: await delivery.deliver(opened) });
+}
+
+/** The records of an evidence's orders, made where there is none; undefined when it had to stop before all were made. */
+async function openOrders(
+  { run, store, now, mayGoOn, tally }: Worker,
+  { orders }: Pick<RunProgress, 'orders'>,
+  { key }: RunEvidence,
+  derivedOrders: readonly DerivedOrder[],
+): Promise<readonly OpenedOrder[] | undefined> {
+  const known = new Map(orders.map((record) => [record.revisionOrderId, record]));
+  const opened = new Map<string, OpenedOrder>();
+  const isWhole = await inLanes(LANES, derivedOrders, mayGoOn, async (derived) => {
+    const { revisionOrderId, targetModule } = derived.content;
+    let record = known.get(revisionOrderId);
+    if (record === undefined) {
+      const { lineage } = derived;
+      record = await store.openOrder(run, { revisionOrderId, evidence: key, targetModule, lineage }, now());
+      tally.opened += 1;
+    }
+    opened.set(revisionOrderId, { record, derived });
+  });
+  return isWhole ? [...opened.values()] : undefined;
+}
+
+/** Writes the bundle of a source; a metric has none. */
+async function writeBundle(
+  { run, receipts, policy }: Worker,
+  { derived, aligned }: Evaluation,
+): Promise<Pick<EvidenceRecord, 'receipt' | 'comparisonOmitted'>> {
+  if (aligned === undefined) return {};
+  const bundle = sourceBundle({ run, policy, ...aligned, derived });
+  await receipts.put(run.tenantId, bundle);
+  const { sha256, mediaType } = bundle;
+  return { receipt: { sha256, mediaType }, comparisonOmitted: aligned.comparisonOmitted };
+}

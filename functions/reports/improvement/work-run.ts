@@ -1,0 +1,212 @@
+import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
+import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import { isTerminal, runStates } from '#shared/improvement/records.ts';
+import type { ImprovementStore, RunKey, RunProgress, RunState } from '#shared/improvement/records.ts';
+import type { ReceiptStore } from '#shared/improvement/receipts.ts';
+import type { RunQueue } from '#shared/improvement/run-queue.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Log } from '#shared/observability/logger.ts';
+import { openPlatform } from '#shared/platform/open-platform.ts';
+import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
+import type { Platform } from '#shared/platform/platform.ts';
+import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import { createDelivery } from './deliver.ts';
+import type { EvidenceFault } from './evaluate-evidence.ts';
+import { remainingOf } from './evidence.ts';
+import { finishRun } from './finish-run.ts';
+import type { Finish } from './finish-run.ts';
+import { takeEvidence } from './take-evidence.ts';
+import { emptyTally, hasProgress } from './worker.ts';
+import type { Tally, Worker } from './worker.ts';
+
+/** All that working on runs may touch. */
+export interface RunDependencies extends PlatformDependencies {
+  readonly store: ImprovementStore;
+  readonly receipts: ReceiptStore;
+  readonly queue: RunQueue;
+  readonly policies: AnalysisPolicyStore;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** One invocation of the worker. Times are epoch milliseconds. */
+export interface RunInvocation {
+  readonly receivedAt: number;
+  /** When the function is stopped. */
+  readonly endsAt: number;
+  /** Whether what the worker waits for is released still; asked before every step. */
+  readonly isReleased: () => Promise<boolean>;
+  readonly log: Log;
+}
+
+/** Why a run ends as `failed`. `policy`: the pinned policy is not there any more. */
+export type FailureReason = 'policy' | `evidence_${Exclude<EvidenceFault['kind'], 'unavailable'>}`;
+
+/** How an invocation came out. */
+export interface Worked {
+  /** `absent`: there is no such run. `handed_on`: another message of it has been sent, to go on where this invocation has ended. */
+  readonly outcome: RunState | 'absent' | 'handed_on';
+  readonly tally: Tally;
+  /** Of a run that this invocation has ended as `failed`. */
+  readonly failure?: { readonly reason: FailureReason; readonly dependency: SourceService };
+}
+
+/**
+ * Why a message must come again: an owner, the tenant's service profile or the record of the pinned policy cannot be used just now, nothing
+ * could be done in time, or a gate was withdrawn on the way.
+ */
+export interface Stalled {
+  readonly reason: 'owner' | 'profile' | 'policy' | 'time' | 'release';
+  readonly dependency: SourceService;
+  readonly tally: Tally;
+}
+
+/** A step begins only while there is more left than the longest one takes. */
+const LEAST_STEP_MS = 45_000;
+/** What is kept of the function's time to record what the last call has answered. */
+const LAST_MS = 5_000;
+/** What one upstream call may take, its repetition included. */
+const CALL_MS = 20_000;
+
+/**
+ * Takes an improvement run as far as it goes: evaluates what is not evaluated, delivers what is not delivered, ends it or parks it. Messages
+ * may come twice, at once and out of order, and the function may end after any step: every step is conditional on what is recorded, and
+ * whoever comes next goes on from there (docs/improvement-runs.md).
+ */
+export async function workRun(
+  dependencies: RunDependencies,
+  key: RunKey,
+  invocation: RunInvocation,
+): Promise<Result<Worked, Stalled>> {
+  const { store, receipts, queue } = dependencies;
+  const { receivedAt, endsAt, log } = invocation;
+  const tally = emptyTally();
+  const found = await store.readProgress(key);
+  if (found === undefined) return ok({ outcome: 'absent', tally });
+  const { run } = found;
+  if (isTerminal(run.state)) return ok({ outcome: run.state, tally });
+
+  const now = (): number => Math.max(dependencies.now(), run.createdAt);
+  await store.beginRun(key, recordedOf(found), now());
+  if (run.state === 'queued') await store.moveRun(key, ['queued'], { state: 'analyzing' }, now());
+
+  const fail = async (reason: FailureReason, dependency: SourceService): Promise<Result<Worked, Stalled>> => {
+    const isMoved = await store.moveRun(key, runStates, { state: 'failed', completedAt: now() }, now());
+    if (isMoved) return ok({ outcome: 'failed', tally, failure: { reason, dependency } });
+    // Another worker has ended it meanwhile.
+    return ok({ outcome: (await progressOf(store, key)).run.state, tally });
+  };
+
+  // Somebody else is waited for: that is no fault of the run, which is not given up for it before it is too old.
+  const wait = async (reason: 'owner' | 'profile' | 'policy', dependency: SourceService) => {
+    await store.touchRun(key, 'worker', now());
+    return err({ reason, dependency, tally });
+  };
+
+  const opened = await openPlatform(dependencies, {
+    principal: key,
+    receivedAt,
+    deadline: endsAt - LAST_MS,
+    log,
+  });
+  if (!opened.ok) return wait('profile', 'unknown');
+  const pinned = await dependencies.policies.readPinned(run.tenantId, run.pins.analysisPolicy);
+  if (!pinned.ok) return wait('policy', 'unknown');
+  const policy = pinned.value;
+  if (policy === undefined) return fail('policy', 'unknown');
+
+  const platform = withTimeLimit(opened.value.platform);
+  const permit = openPermit(invocation, dependencies.now);
+  const worker: Worker = {
+    run,
+    policy,
+    store,
+    receipts,
+    platform,
+    reader: createSourceReader({ platform, stamp: formatInstant, now }),
+    now,
+    mayGoOn: permit.mayGoOn,
+    progress: () => progressOf(store, key),
+    tally,
+  };
+  const finished = await takeAll(worker, found);
+  if (!finished.ok) {
+    const fault = finished.error;
+    switch (fault.kind) {
+      case 'unavailable':
+        return wait('owner', fault.problem.dependency ?? 'unknown');
+      case 'gone':
+      case 'changed':
+      case 'moved':
+      case 'unusable':
+        return fail(`evidence_${fault.kind}`, fault.service);
+    }
+  }
+  if (finished.value === 'blocked_upstream') await store.touchRun(key, 'worker', now());
+  if (finished.value !== 'unfinished') return ok({ outcome: finished.value, tally });
+  // Another message would find the gate closed: this one comes again when it may be open.
+  if (permit.isWithdrawn()) return err({ reason: 'release', dependency: 'unknown', tally });
+  if (!hasProgress(tally)) return err({ reason: 'time', dependency: 'unknown', tally });
+  await queue.send(key);
+  return ok({ outcome: 'handed_on', tally });
+}
+
+/** What lets an invocation begin another step: time, and the release. Once withdrawn it stays so. */
+function openPermit(
+  { endsAt, isReleased }: RunInvocation,
+  now: () => number,
+): Pick<Worker, 'mayGoOn'> & { readonly isWithdrawn: () => boolean } {
+  let isWithdrawn = false;
+  return {
+    isWithdrawn: () => isWithdrawn,
+    mayGoOn: async () => {
+      if (isWithdrawn || endsAt - now() < LEAST_STEP_MS) return false;
+      const released = await isReleased();
+      isWithdrawn ||= !released;
+      return !isWithdrawn;
+    },
+  };
+}
+
+/** How much is recorded of a run: it grows with whatever a worker does of it, and never falls. */
+function recordedOf({ evidence, orders }: RunProgress): number {
+  let recorded = evidence.length + orders.length;
+  for (const { status, ack } of orders) recorded += (status === 'pending' ? 0 : 1) + (ack === null ? 0 : 1);
+  return recorded;
+}
+
+/** Everything that is left to do, the metrics first; then the end of the run, as far as it has one. */
+async function takeAll(worker: Worker, found: RunProgress): Promise<Result<Finish, EvidenceFault>> {
+  const delivery = createDelivery(worker);
+  const known = new Map<RunMetric, Derived>();
+  const { fresh, blocked } = remainingOf(found);
+  const left = [...fresh.map((evidence) => ({ evidence, targets: undefined })), ...blocked];
+  for (const { evidence, targets } of left) {
+    if (!(await worker.mayGoOn())) break;
+    // Its orders would be read and derived again for nothing: they are blocked already.
+    if (targets !== undefined && [...targets].every(delivery.isMissing)) continue;
+    const taken = await takeEvidence(worker, found, evidence, delivery);
+    if (!taken.ok) return taken;
+    if (evidence.kind === 'metric') known.set(evidence.metric, taken.value.evaluation.derived);
+    if (!taken.value.isDone) break;
+  }
+  return finishRun(worker, known);
+}
+
+/** Runs are never deleted: one that is gone is a defect. */
+async function progressOf(store: ImprovementStore, key: RunKey): Promise<RunProgress> {
+  const progress = await store.readProgress(key);
+  if (progress === undefined) throw new Error('an improvement run is gone');
+  return progress;
+}
+
+function withTimeLimit(platform: Platform): Platform {
+  return {
+    ...platform,
+    call: (operation, call) => platform.call(operation, { timeLimit: CALL_MS, ...call }),
+  };
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
+import { loadSeed } from '#local/seeds/load.ts';
+import { renderDefects } from '#local/seeds/seed.ts';
+import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { chooseLearner, findBank, startRequest } from './journey/bank.ts';
+import { browseEvidence } from './journey/browse-evidence.ts';
+import { describeCallFailure } from '#client/calls.ts';
+import { openDrawing } from '#tools/terminal/drawing.ts';
+import { improve } from './journey/improve.ts';
+import { createImprovementClient } from '#client/improvement-client.ts';
+import { keysOf } from './journey/keys.ts';
+import { createPlayer } from '#client/player.ts';
+import { createReportClient, describeReportFailure } from '#client/report-client.ts';
+import { rowsByNeed } from './journey/report-view.ts';
+import { createRunClient, describeFailure } from '#client/run-client.ts';
+import { openScreen } from './journey/screen.ts';
+import { showReport } from './journey/show-report.ts';
+import { takeRun } from '#client/take-run.ts';
+import { openView, renderStep, renderSummary, withState } from './journey/view.ts';
+import { choice, flag, integer, runCommand, text } from '#tools/terminal/command.ts';
+import { paintFor } from '#tools/terminal/paint.ts';
+
+const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
+
+await runCommand(
+  {
+    usage: 'npm run journey --',
+    summary:
+      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with its attempt materialized and with the report of it, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees. With --improve: only when the improvement run is complete.',
+    options: {
+      tenant: text('whose learner; default: the first tenant', 'T'),
+      bank: text('which bank of the seed; default: the first one', 'NAME'),
+      mode: choice('what kind of run', ['production_learner', 'owner_conformance'], 'production_learner'),
+      learner: integer('replays learner N of the seed, from 1, instead of a simulated one', 'N', {
+        min: 1,
+        max: MAX_INTEGER,
+      }),
+      'random-seed': integer('which simulated learner', 'N', { min: 0, max: MAX_INTEGER }, 1),
+      delay: integer('milliseconds between items, for watching; default 400 in a terminal', 'MS', {
+        min: 0,
+        max: 60_000,
+      }),
+      improve: flag('runs an improvement run instead: analyzes an administration and shows what it finds'),
+      administration: text(
+        'which administration --improve analyzes, by id; default: the tenant’s first',
+        'ID',
+      ),
+      evidence: flag('prints the evidence of every row of the report, and asks for no key'),
+    },
+    examples: [
+      'npm run journey',
+      'npm run journey -- --bank generated --random-seed 7',
+      'npm run journey -- --learner 3 --delay 1500',
+      'npm run journey -- --evidence',
+      'npm run journey -- --improve',
+    ],
+  },
+  async (values) => {
+    const files = localFiles(process.cwd());
+    const stack = await findRunningStack(files.stack);
+    if (!stack.ok) return err(describeNoStack(stack.error));
+    const { masteryUrl, reportsUrl, platformUrl, tenants, fixtures, seedDirectory } = stack.value;
+    const tenant =
+      values.tenant === undefined ? tenants[0] : tenants.find(({ tenantId }) => tenantId === values.tenant);
+    if (tenant === undefined) {
+      return err(
+        `unknown tenant ${values.tenant ?? ''}; known are ${tenants.map(({ tenantId }) => tenantId).join(', ')}`,
+      );
+    }
+    const key = await readIssuerKey(files.issuerKey);
+    if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
+    const issuer = await createIssuer(key);
+    const caller = { tenantId: tenant.tenantId, sub: tenant.sub, role: tenant.role };
+    const waiting = {
+      sleep: (milliseconds: number) => sleep(milliseconds),
+      random: Math.random,
+    };
+    const paint = paintFor(process.stdout, process.env);
+    if (values.improve) {
+      const [first] = fixtures[tenant.tenantId]?.reports.administrations ?? [];
+      const administrationId = values.administration ?? first;
+      if (administrationId === undefined)
+        return err('the seed has no administration to analyze: name one with --administration ID');
+      const drawing = openDrawing(process.stdout);
+      const improved = await improve({
+        client: createImprovementClient(administrationId, {
+          reportsUrl,
+          token: ({ scope, administrationIds }) =>
+            issuer.issueToken({ ...caller, scopes: [scope], administrationIds }, Date.now()),
+          fetch,
+          newKey: randomUUID,
+          ...waiting,
+          onRetry: (why, waitMilliseconds) =>
+            drawing.keep([againIn('run', waitMilliseconds, describeCallFailure(why))]),
+        }),
+        space: { width: process.stdout.isTTY ? process.stdout.columns : 160, paint },
+        ...waiting,
+        draw: (line) => {
+          if (process.stdout.isTTY) drawing.draw([line]);
+        },
+        write: (lines) => drawing.keep(lines),
+      });
+      return improved.ok ? ok(undefined) : improved;
+    }
+
+    const seed = await loadSeed(seedDirectory);
+    if (!seed.ok)
+      return err(`the seed in ${seedDirectory} cannot be used any more:\n${renderDefects(seed.error)}`);
+    const bank = findBank(seed.value, tenant.tenantId, values.bank);
+    if (!bank.ok) return bank;
+    const learner = chooseLearner(bank.value, values.learner, values['random-seed']);
+    if (!learner.ok) return learner;
+    const screen = openScreen(process.stdout, paint);
+    const delay = values.delay ?? (process.stdout.isTTY ? 400 : 0);
+    const client = createRunClient({
+      masteryUrl,
+      token: () => issuer.issueToken({ ...caller, scopes: ['mastery:run', 'mastery:read'] }, Date.now()),
+      fetch,
+      newKey: randomUUID,
+      ...waiting,
+      onRetry: ({ call, why, waitMilliseconds }) =>
+        screen.note(againIn(call, waitMilliseconds, describeFailure(why))),
+    });
+    const play = createPlayer({
+      platformUrl,
+      tenantId: tenant.tenantId,
+      playerToken: tenant.playerToken,
+      learner: learner.value,
+      fetch,
+    });
+
+    let view = openView(
+      [tenant.tenantId, bank.value.fixture.name, values.mode, learner.value.description].join(' · '),
+      bank.value.labels,
+      learner.value.truth,
+    );
+    if (!process.stdout.isTTY) screen.note(renderStep(view));
+    const taken = await takeRun(startRequest(bank.value, values.mode), {
+      client,
+      play: async (item) => {
+        await sleep(delay);
+        return play(item);
+      },
+      sleep: (milliseconds) => sleep(milliseconds),
+      onState: ({ run }, answered) => {
+        view = withState(view, run, answered, bank.value.textOf);
+        screen.show(view);
+      },
+    });
+    if (!taken.ok) return err(`the run ends early: ${describeFailure(taken.error)}`);
+    const space = { width: process.stdout.isTTY ? process.stdout.columns : 160, paint };
+    process.stdout.write(`\n${renderSummary(view, space).join('\n')}\n`);
+    if (values.mode === 'owner_conformance') return ok(undefined);
+
+    const studentId = bank.value.resultsStudentId;
+    const names = bank.value.reportNames;
+    const shown = await showReport(
+      { run: taken.value.run, studentId, answered: view.answers.length },
+      {
+        client: createReportClient({
+          reportsUrl,
+          token: ({ scope, administrationIds }) =>
+            issuer.issueToken(
+              { ...caller, scopes: [scope], studentIds: [studentId], administrationIds },
+              Date.now(),
+            ),
+          fetch,
+          newKey: randomUUID,
+          ...waiting,
+          onRetry: (why, waitMilliseconds) =>
+            process.stdout.write(`${againIn('report', waitMilliseconds, describeReportFailure(why))}\n`),
+        }),
+        names,
+        space,
+        withEvidence: values.evidence,
+        write: (lines) => process.stdout.write(lines),
+      },
+    );
+    if (!shown.ok) return shown;
+    const rows = shown.value === undefined ? [] : rowsByNeed(shown.value);
+    const mayAsk =
+      process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb' && !values.evidence;
+    if (mayAsk && rows.length > 0) {
+      process.stdout.write('\n');
+      await browseEvidence(rows, names, keysOf(process.stdin), { output: process.stdout, paint });
+    }
+    return ok(undefined);
+  },
+);
+
+function againIn(call: string, waitMilliseconds: number, why: string): string {
+  return `${call} again in ${(waitMilliseconds / 1000).toFixed(1)} s: ${why}`;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { compareReport, describeComparison } from './compare-report.ts';
+import type { EngineResult } from './compare-report.ts';
+import { sampleReport, sampleRow, sampleRun } from '#test/support/sample-report.ts';
+
+const engine: EngineResult = { run: sampleRun, studentId: 'student-1', answered: 3 };
+const sample = sampleReport();
+const diagnostic = sample.diagnostic!;
+const [mastered, gap] = sample.mastery as [
+  AttemptReport['mastery'][number],
+  AttemptReport['mastery'][number],
+];
+
+function differing(change: Partial<AttemptReport>): readonly string[] {
+  return compareReport(engine, sampleReport(change)).differences.map(({ fact }) => fact);
+}
+
+describe('compareReport', () => {
+  it('finds no difference where the report says what the engine answered', () => {
+    expect(compareReport(engine, sample)).toStrictEqual({
+      facts: 13 + 2 * 4,
+      differences: [],
+      measured: 2,
+      unmeasured: 1,
+    });
+  });
+
+  it.each([
+    ['status', { status: 'indeterminate' }],
+    ['candidate', { candidateSourcedId: 'student-2' }],
+    ['results record', { resultRecordId: 'RECORD-1' }],
+    ['score', { score: { ...sample.score, value: 512.4376 } }],
+    ['unit of the score', { score: { ...sample.score, unit: 'points' } }],
+    ['scale of the score', { score: { ...sample.score, scaleVersion: 'scale-2' } }],
+    ['scale score', { diagnostic: { ...diagnostic, scaleScore: 512.4376 } }],
+    ['standard error', { diagnostic: { ...diagnostic, standardError: 18.250000000001 } }],
+    ['scale', { diagnostic: { ...diagnostic, scaleVersion: 'scale-2' } }],
+    ['calibration', { diagnostic: { ...diagnostic, calibrationVersion: 'calibration-2' } }],
+    ['stopping reason', { diagnostic: { ...diagnostic, stoppingReason: 'unknown' } }],
+    ['administered items', { diagnostic: { ...diagnostic, administeredItemCount: 4 } }],
+    ['knowledge_component k-gap: state', { mastery: [mastered, { ...gap, state: 'not_yet' }] }],
+    ['knowledge_component k-gap: posterior', { mastery: [mastered, { ...gap, estimate: 0.040000000001 }] }],
+    ['knowledge_component k-gap: policy', { mastery: [mastered, { ...gap, policyId: 'policy-2' }] }],
+    [
+      'knowledge_component k-gap: items',
+      { mastery: [mastered, sampleRow('k-gap', 'gap', 0.04, ['q2', 'q2'])] },
+    ],
+    [
+      'knowledge_component k-unasked: state',
+      { mastery: [mastered, gap, sampleRow('k-unasked', 'not_yet', 0.5, ['q3'])] },
+    ],
+  ] satisfies readonly (readonly [string, Partial<AttemptReport>])[])('finds another %s', (fact, change) => {
+    expect(differing(change)).toStrictEqual([fact]);
+  });
+
+  it('finds a component that the report lacks, and one that only the report has', () => {
+    expect(differing({ mastery: [mastered, { ...gap, caseGuid: 'k-foreign' }] })).toStrictEqual([
+      'knowledge_component k-gap: state',
+      'knowledge_component k-gap: posterior',
+      'knowledge_component k-gap: policy',
+      'knowledge_component k-gap: items',
+      'knowledge_component k-foreign: state',
+    ]);
+  });
+
+  it('finds a report of another kind', () => {
+    expect(differing({ testKind: 'formative', diagnostic: null })).toStrictEqual([
+      'test kind',
+      'scale score',
+      'standard error',
+      'scale',
+      'calibration',
+      'stopping reason',
+      'administered items',
+    ]);
+  });
+
+  it('asks for no order of items', () => {
+    expect(differing({ mastery: [gap, sampleRow('k-mastered', 'mastered', 0.97, ['q3', 'q1'])] })).toEqual(
+      [],
+    );
+  });
+});
+
+describe('describeComparison', () => {
+  it('says in one line that both agree', () => {
+    expect(describeComparison(compareReport(engine, sample))).toStrictEqual([
+      'the report says what the engine answered: 21 facts, 2 knowledge components; 1 without evidence have no row',
+    ]);
+  });
+
+  it('names both sides of every difference', () => {
+    const report = sampleReport({ mastery: [mastered], candidateSourcedId: 'student-2' });
+    expect(describeComparison(compareReport(engine, report))).toStrictEqual([
+      "the report differs from the engine's answer in 5 of 21 facts:",
+      '  candidate: the engine says "student-1", the report "student-2"',
+      '  knowledge_component k-gap: state: the engine says "gap", the report nothing',
+      '  knowledge_component k-gap: posterior: the engine says 0.04, the report nothing',
+      '  knowledge_component k-gap: policy: the engine says "policy-1", the report nothing',
+      '  knowledge_component k-gap: items: the engine says "q2", the report nothing',
+    ]);
+  });
+});

@@ -1,0 +1,188 @@
+import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
+import type { ImprovementRun, MetricStatus } from '#shared/contract/reports/improvement-run.ts';
+import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
+import { bar, column, columnsOf, fit } from '#tools/terminal/line.ts';
+import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
+
+/** What a run under way looks like: one line that says how far it is. */
+export function renderProgress(run: ImprovementRun, space: LineSpace): string {
+  const { status, alignmentRecordCount: aligned, namedSourceCount: named } = run;
+  return fit(space, [
+    [styleOf(status), column(status, 25)],
+    ['cyan', bar(named === 0 ? 1 : aligned / named, 20)],
+    ['none', ` ${aligned} of ${named} sources aligned, ${run.revisionOrderCount} orders`],
+    ['yellow', run.blockedOrderCount === 0 ? '' : `, ${run.blockedOrderCount} wait for their receiver`],
+  ]);
+}
+
+/** A run with its alignments and orders, one string per line. */
+export function renderImprovement(
+  run: ImprovementRun,
+  alignments: readonly AlignmentReport[],
+  orders: readonly RevisionOrder[],
+  space: LineSpace,
+): readonly string[] {
+  return [
+    ...headLines(run, space),
+    '',
+    fit(space, [['bold', 'metrics']]),
+    ...run.metricStatuses.map((metric) => metricLine(metric, space)),
+    '',
+    fit(space, [['bold', 'alignment of the blueprint']]),
+    ...(alignments.length === 0 ? ['  the blueprint names no source test'] : []),
+    ...alignments.flatMap((alignment) => alignmentLines(alignment, nameColumns(alignments), space)),
+    '',
+    fit(space, [
+      ['bold', 'revision orders'],
+      ['dim', `  ${orders.length} in all`],
+    ]),
+    ...(orders.length === 0 ? ['  nothing is asked of Bank or Blueprint'] : []),
+    ...orders.toSorted(byTarget).flatMap((order) => orderLines(order, space)),
+    '',
+    ...receiptLines(run, space),
+  ];
+}
+
+const FACT_COLUMNS = 16;
+
+function factLine(space: LineSpace, name: string, ...segments: readonly Segment[]): string {
+  return fit(space, [['dim', `${column(name, FACT_COLUMNS - 1)} `], ...segments]);
+}
+
+function headLines(run: ImprovementRun, space: LineSpace): readonly string[] {
+  return [
+    fit(space, [
+      ['bold', 'improvement run  '],
+      [styleOf(run.status), run.status],
+    ]),
+    factLine(space, 'run', ['none', run.improvementRunId]),
+    factLine(space, 'administration', ['none', run.administrationId]),
+    factLine(space, 'blueprint', ['none', `${run.contentTestSpecId}, version ${run.contentTestSpecVersion}`]),
+    factLine(space, 'policy', ['none', `${run.analysisPolicyId}, version ${run.analysisPolicyVersion}`]),
+    factLine(space, 'goes without', [
+      'none',
+      run.omissions.length === 0 ? 'nothing' : run.omissions.join(', '),
+    ]),
+  ];
+}
+
+function metricLine(row: MetricStatus, space: LineSpace): string {
+  const { metric, status, reasonCode, populationCount, sampleCount, suppressionRule } = row;
+  const known =
+    populationCount === null || sampleCount === null ? '' : `${sampleCount} of ${populationCount} sampled`;
+  const why = [reasonCode, suppressionRule].filter((text) => text !== null && text !== status).join(': ');
+  return fit(space, [
+    ['none', `  ${column(metric, 25)} `],
+    [status === 'available' ? 'green' : 'yellow', column(status, 13)],
+    ['dim', known === '' ? why : known],
+  ]);
+}
+
+function nameOf({ sourceAssessment, sourceVersion }: AlignmentReport): string {
+  return `${sourceAssessment} ${sourceVersion}`;
+}
+
+/** As wide as the longest name, within reason: the bars stand below one another. */
+function nameColumns(alignments: readonly AlignmentReport[]): number {
+  return Math.min(40, Math.max(...alignments.map((alignment) => columnsOf(nameOf(alignment)))));
+}
+
+function alignmentLines(alignment: AlignmentReport, columns: number, space: LineSpace): readonly string[] {
+  const { alignmentPercent, numerator, denominator, contributions, limitations, predictedActual } = alignment;
+  const gap = contributions.filter(({ reasonCode }) => reasonCode !== null).length;
+  return [
+    fit(space, [
+      ['none', `  ${column(nameOf(alignment), columns)} `],
+      ['cyan', bar(alignmentPercent / 100, 30)],
+      ['bold', ` ${alignmentPercent.toFixed(2).padStart(6)} %`],
+      ['dim', `  ${numerator} of ${denominator}; ${gap} of ${contributions.length} requirements fall short`],
+    ]),
+    ...(predictedActual === null ? [] : [comparisonLine(predictedActual, space)]),
+    ...limitations.map((limitation) => fit(space, [['dim', `    ${limitation}`]])),
+  ];
+}
+
+function comparisonLine(
+  comparison: NonNullable<AlignmentReport['predictedActual']>,
+  space: LineSpace,
+): string {
+  const { observedAgreement, predictedPassCount, actualPassCount, populationCount } = comparison;
+  return fit(space, [
+    ['none', '    predicted and actual results '],
+    observedAgreement === null
+      ? ['yellow', comparison.suppressionStatus]
+      : ['none', `agree for ${(observedAgreement * 100).toFixed(1)} % of ${populationCount}`],
+    [
+      'dim',
+      predictedPassCount === null
+        ? ''
+        : `: ${predictedPassCount} predicted to pass, ${actualPassCount ?? 0} did`,
+    ],
+  ]);
+}
+
+function byTarget(a: RevisionOrder, b: RevisionOrder): number {
+  const [first, second] = [a, b].map(
+    ({ targetModule, requestedAction, revisionOrderId }) =>
+      `${targetModule} ${requestedAction} ${revisionOrderId}`,
+  );
+  return (first ?? '') < (second ?? '') ? -1 : 1;
+}
+
+function orderLines(order: RevisionOrder, space: LineSpace): readonly string[] {
+  const { observedMetric, threshold, qtiItemId, qtiFormId, sourceKeys, caseGuids } = order;
+  const about = qtiItemId ?? qtiFormId ?? sourceKeys.join(', ');
+  const standards =
+    caseGuids.length === 0 ? '' : `, ${caseGuids.length} CASE ${caseGuids.length === 1 ? 'item' : 'items'}`;
+  return [
+    fit(space, [
+      ['none', `  ${column(order.targetModule, 10)}${column(order.requestedAction, 24)}`],
+      [orderStyles[order.status], column(order.status, 17)],
+      ['none', `${about}${standards}`],
+    ]),
+    fit(space, [
+      ['dim', `    because ${order.reasonCodes.join(', ')}: `],
+      ['none', `${observedMetric.name} is ${observedMetric.value} ${observedMetric.unit}`],
+      ['dim', `, threshold ${threshold.operator} ${threshold.value}`],
+    ]),
+  ];
+}
+
+const orderStyles: Readonly<Record<RevisionOrder['status'], Style>> = {
+  pending: 'dim',
+  accepted: 'green',
+  replayed: 'green',
+  blocked_upstream: 'yellow',
+  rejected: 'red',
+  superseded: 'dim',
+  unknown: 'dim',
+};
+
+function styleOf(status: ImprovementRun['status']): Style {
+  switch (status) {
+    case 'completed':
+      return 'green';
+    case 'failed':
+      return 'red';
+    case 'completed_with_omissions':
+    case 'blocked_upstream':
+      return 'yellow';
+    case 'queued':
+    case 'analyzing':
+    case 'unknown':
+      return 'dim';
+  }
+}
+
+function receiptLines({ receipt }: ImprovementRun, space: LineSpace): readonly string[] {
+  if (receipt === null) return [fit(space, [['dim', 'no receipt: the run is not complete']])];
+  return [
+    factLine(space, 'receipt', ['none', receipt.sha256]),
+    // Whole, whatever the width: it is there to be copied.
+    `                ${receipt.downloadUrl}`,
+    factLine(space, '', [
+      'dim',
+      `until ${receipt.expiresAt}; then verify with npm run receipts -- verify FILE`,
+    ]),
+  ];
+}

@@ -1,0 +1,60 @@
+import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
+import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { integer, list, runCommand, text } from '#tools/terminal/command.ts';
+
+/** Everything that a client of the mastery engine and of the reports service may ask for. */
+const ALL_SCOPES = 'mastery:run mastery:read mastery:simulate reports:read reports:write';
+
+await runCommand(
+  {
+    usage: 'npm run token --',
+    summary:
+      'Prints a token of the local issuer, alone on the last line. For the stack that npm start runs in this folder; production has no minting.',
+    options: {
+      tenant: text('whose token; .local/stack.json names the tenants', 'T'),
+      scope: text('scopes, separated by spaces', '"…"', ALL_SCOPES),
+      studentIds: list('learners that the token may see (reports)', 'a,b'),
+      classSourcedIds: list('classes that the token may see (reports)', 'a,b'),
+      schoolSourcedIds: list('schools that the token may see (reports)', 'a,b'),
+      administrationIds: list('administrations that the token may see (reports)', 'a,b'),
+      sub: text('the subject; default: the tenant’s client', 'S'),
+      role: text('the role; default: that of the tenant’s client', 'R'),
+      'expires-in': integer('seconds until it expires', 'S', { min: 1, max: 86_400 }, 3600),
+    },
+    examples: [
+      'npm run token -- --tenant tenant-aurora',
+      'TOKEN=$(npm run --silent token -- --tenant tenant-aurora --scope "mastery:read")',
+    ],
+  },
+  async (values) => {
+    const files = localFiles(process.cwd());
+    const stack = await findRunningStack(files.stack);
+    if (!stack.ok) return err(describeNoStack(stack.error));
+    const { tenants } = stack.value;
+    const known = tenants.map(({ tenantId }) => tenantId).join(', ');
+    if (values.tenant === undefined) return err(`--tenant is required; known are ${known}`);
+    const tenant = tenants.find(({ tenantId }) => tenantId === values.tenant);
+    if (tenant === undefined) return err(`unknown tenant ${values.tenant}; known are ${known}`);
+    const scopes = values.scope.split(' ').filter((scope) => scope !== '');
+    const key = await readIssuerKey(files.issuerKey);
+    if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
+    const { issueToken } = await createIssuer(key);
+    const token = await issueToken(
+      {
+        tenantId: tenant.tenantId,
+        sub: values.sub ?? tenant.sub,
+        role: values.role ?? tenant.role,
+        scopes,
+        studentIds: values.studentIds,
+        classSourcedIds: values.classSourcedIds,
+        schoolSourcedIds: values.schoolSourcedIds,
+        administrationIds: values.administrationIds,
+        expiresInSeconds: values['expires-in'],
+      },
+      Date.now(),
+    );
+    process.stdout.write(`${token}\n`);
+    return ok(undefined);
+  },
+);

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { hashScope } from '#shared/catalog/hash.ts';
+import { releaseCatalog } from '#shared/catalog/schema.ts';
+import { defectiveCatalog } from '#test/support/catalog-defects.ts';
+import { blockedCatalog, readyCatalog } from '#test/support/catalog.ts';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/catalog.md'), 'utf8');
+
+const run = (...argv: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'ops/catalog.ts'), ...argv], {
+    cwd: root,
+    encoding: 'utf8',
+    // What is printed must not depend on where the tests run.
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  return { status, stdout, stderr };
+};
+
+describe('docs/catalog.md', () => {
+  it('shows what the command prints', () => {
+    const [, line = '', output] = /```text\n\$ npm run catalog -- (.*)\n([\s\S]*?)```/.exec(page) ?? [];
+    expect(run(...line.split(' '))).toEqual({ status: 0, stdout: output, stderr: '' });
+  });
+
+  it('has the scope text of the hash', () => {
+    expect(page).toContain(`\n${hashScope}\n`);
+  });
+
+  it('names every member', () => {
+    const tables = page.slice(page.indexOf('## Members'));
+    const named = new Set([...tables.matchAll(/`"?(\w+)"?`/g)].map(([, name]) => name));
+    expect(membersOf(releaseCatalog).filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+/** The names of all members of a schema, at every depth. */
+function membersOf(schema: z.ZodType): readonly string[] {
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, member]) => [
+      name,
+      ...membersOf(member),
+    ]);
+  }
+  return schema instanceof z.ZodArray ? membersOf(schema.element as z.ZodType) : [];
+}
+
+describe('docs/catalog.schema.json', () => {
+  const schema = JSON.parse(readFileSync(join(root, 'docs/catalog.schema.json'), 'utf8')) as object;
+
+  it('takes what the command takes, and refuses what it refuses for its form [RC-001]', () => {
+    const published = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    expect(published.safeParse(blockedCatalog()).error).toBeUndefined();
+    expect(published.safeParse(readyCatalog()).error).toBeUndefined();
+    fc.assert(
+      fc.property(defectiveCatalog, ({ record }) => {
+        expect(published.safeParse(record).success).toBe(false);
+      }),
+    );
+  });
+
+  it('tells the form of a date-time', () => {
+    expect(JSON.stringify(schema)).toContain('"approved_at":{"type":"string","format":"date-time"}');
+  });
+});
+
+describe('npm run catalog', () => {
+  it('ends with 1 and pointers for an invalid record, without a stack trace', () => {
+    expect(run('check', 'package.json')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^package\.json is not a sound release catalog, 7 defects:\n {2}\/schema_version: is required\n/,
+      ) as string,
+    });
+  });
+
+  it.each([
+    [['check', 'absent.json'], 1, 'absent.json cannot be read: there is no such file\n'],
+    [['hash', 'docs'], 1, 'docs cannot be read: it is a directory\n'],
+    [['show', 'package.json'], 1, 'unknown command "show"; known are check, hash, explain\n'],
+    [['check'], 2, 'missing argument: FILE\n'],
+    [['check', 'a.json', '--all'], 2, 'unknown option --all; known are --help\n'],
+  ])('says what is wrong with %j', (argv, status, stderr) => {
+    expect(run(...argv)).toEqual({ status, stdout: '', stderr });
+  });
+
+  it('reads no more than it takes of a file without an end', () => {
+    expect(run('check', '/dev/zero')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is larger than 16 MiB') as string,
+    });
+  });
+
+  it('explains itself', () => {
+    expect(run('--help')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/check[\s\S]*hash[\s\S]*explain/) as string,
+    });
+  });
+});

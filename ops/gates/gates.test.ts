@@ -1,0 +1,519 @@
+import { createHash, generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readGateFlags } from '#shared/stores/gate-parameters.ts';
+import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
+import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
+import type { Provable } from '#shared/contract/gates.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { formatReference } from '#shared/release/applied-manifest.ts';
+import { releaseManifest, verifyManifest } from '#shared/release/manifest.ts';
+import type { ManifestReceipt, ReleaseManifest } from '#shared/release/manifest.ts';
+import { flagsOf } from '#shared/release/release-state.ts';
+import { localBucketName } from '#shared/stage/local-stage.ts';
+import { startTestAws } from '#test/support/aws.ts';
+import { sampleProof } from '#test/support/proof-receipt.ts';
+import { receiptBytes } from '#ops/proof/receipt.ts';
+import type { ProofReceipt } from '#ops/proof/receipt.ts';
+import { flagsFor } from './apply.ts';
+import { dereferenceAll } from './dereference.ts';
+import type { ReceiptPlaces } from './dereference.ts';
+import { showGates } from './show.ts';
+import { sign } from './sign.ts';
+import { attachSignature, signManifest, signingDigest, signingInput } from './sign-manifest.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwk = publicKey.export({ format: 'jwk' });
+const NOW = Date.parse('2030-01-01T00:00:00.000Z');
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gates-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const receiptOf = (proves: Provable, location: string, content = 'proof'): ManifestReceipt => ({
+  proves,
+  location,
+  sha256: sha256Hex(content),
+  summary: `proof of ${proves}`,
+});
+const manifestOf = (
+  receipts: readonly ManifestReceipt[],
+  changed: Partial<ReleaseManifest> = {},
+): ReleaseManifest => ({
+  manifestVersion: 1,
+  stage: 'prod',
+  rehearsal: false,
+  issuedAt: '2029-12-01T00:00:00Z',
+  expiresAt: '2030-02-01T00:00:00Z',
+  receipts: [...receipts],
+  ...changed,
+});
+
+const nowhere: ReceiptPlaces = {
+  folder: undefined,
+  fetch: () => Promise.reject(new Error('no network')),
+  readObject: () => Promise.resolve(undefined),
+};
+/** Why the receipt at a location proves nothing; undefined: it does. */
+async function faultAt(location: string, places: Partial<ReceiptPlaces> = {}): Promise<string | undefined> {
+  const [found] = await dereferenceAll(manifestOf([receiptOf('A', location)]), {
+    ...nowhere,
+    folder,
+    ...places,
+  });
+  return found?.fault;
+}
+
+describe('a receipt in a file', () => {
+  it('holds when it has the signed digest, and only then [RP-025]', async () => {
+    await mkdir(join(folder, 'receipts'));
+    await writeFile(join(folder, 'receipts/a.json'), 'proof');
+    expect(await faultAt('file:receipts/a.json')).toBeUndefined();
+    await writeFile(join(folder, 'receipts/a.json'), 'proof!');
+    expect(await faultAt('file:receipts/a.json')).toMatch(
+      /^is not what was signed: its SHA-256 is [0-9a-f]{64}, /,
+    );
+  });
+
+  it('is not looked for outside the manifest’s folder, by no path and by no link', async () => {
+    const outside = await mkdtemp(join(tmpdir(), 'outside-'));
+    await writeFile(join(outside, 'a'), 'proof');
+    await symlink(join(outside, 'a'), join(folder, 'link'));
+    for (const path of [join(outside, 'a'), `../${outside.split('/').at(-1) ?? ''}/a`, 'link', '/etc/passwd'])
+      expect(await faultAt(`file:${path}`), path).toBe('leads out of the manifest’s folder');
+    await rm(outside, { recursive: true });
+  });
+
+  it('is a file', async () => {
+    await mkdir(join(folder, 'x'));
+    expect(await faultAt('file:x')).toBe('is no file');
+    expect(await faultAt('file:y')).toBe('cannot be read: there is no such file');
+    expect(await faultAt('file:x', { folder: undefined })).toMatch(/not at hand here/);
+  });
+});
+
+describe('a receipt of the two-tenant proof', () => {
+  const cited = async (receipt: ProofReceipt, proves: Provable, rehearsal: boolean) => {
+    const bytes = receiptBytes(receipt);
+    await writeFile(join(folder, 'proof.json'), bytes);
+    const manifest = manifestOf([{ ...receiptOf(proves, 'file:proof.json'), sha256: sha256Hex(bytes) }], {
+      rehearsal,
+    });
+    const [found] = await dereferenceAll(manifest, { ...nowhere, folder });
+    return found?.fault;
+  };
+
+  it('proves D when it is sound, and no rehearsal unless the manifest is one [RP-024, RP-025, RP-032]', async () => {
+    expect(await cited(sampleProof(), 'D', false)).toBeUndefined();
+    const rehearsed = sampleProof({ rehearsal: true, marks: ['it is on the loopback interface'] });
+    expect(await cited(rehearsed, 'D', false)).toBe('is a rehearsal, which proves nothing outside of one');
+    expect(await cited(rehearsed, 'D', true)).toBeUndefined();
+    expect(await cited(sampleProof(), 'A', false)).toBe('is a two-tenant proof, which proves D and not A');
+    expect(await cited({ ...sampleProof(), checks: sampleProof().checks.slice(1) }, 'D', false)).toBe(
+      'has other checks than its digest says',
+    );
+  });
+});
+
+describe('a receipt in S3', () => {
+  it('is read by its whole address, and says why it cannot be', async () => {
+    const asked: string[] = [];
+    const readObject = (location: string) => {
+      asked.push(location);
+      return Promise.resolve(Buffer.from('proof'));
+    };
+    expect(await faultAt('s3://proofs/a/b.json', { readObject })).toBeUndefined();
+    expect(asked).toStrictEqual(['s3://proofs/a/b.json']);
+    expect(await faultAt('s3://proofs/a')).toBe('is not there');
+    const denied = Object.assign(new Error('no'), { name: 'AccessDenied' });
+    expect(await faultAt('s3://proofs/a', { readObject: () => Promise.reject(denied) })).toBe(
+      'cannot be read: S3 says AccessDenied',
+    );
+  });
+});
+
+describe('a receipt at an HTTPS address', () => {
+  let server: Server;
+  let base: string;
+  let answer: RequestListener;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      answer(request, response);
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const address = server.address();
+    base = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    return new Promise((done) => server.close(done));
+  });
+  /** The address that was signed, served from here. */
+  const get: typeof fetch = (url, init) => fetch((url as string).replace('https://proofs.test', base), init);
+  const fault = () => faultAt('https://proofs.test/a', { fetch: get });
+
+  it('holds when it answers the signed bytes', async () => {
+    answer = (_, response) => response.end('proof');
+    expect(await fault()).toBeUndefined();
+    answer = (_, response) => response.end('other');
+    expect(await fault()).toMatch(/^is not what was signed/);
+  });
+
+  it('is not followed elsewhere', async () => {
+    answer = ({ url }, response) => {
+      if (url === '/a') response.writeHead(302, { location: '/b' }).end();
+      else response.end('proof');
+    };
+    expect(await fault()).toBe('redirects, and redirects are not followed');
+  });
+
+  it('is not read beyond 32 MB, and only with 200', async () => {
+    answer = (_, response) => {
+      const piece = Buffer.alloc(1024 * 1024);
+      const more = (): void => {
+        while (response.write(piece));
+        response.once('drain', more);
+      };
+      more();
+    };
+    expect(await fault()).toBe('is larger than 32 MB');
+    answer = (_, response) => response.writeHead(404).end('proof');
+    expect(await fault()).toBe('answers 404');
+    answer = (_, response) => response.destroy();
+    expect(await fault()).toBe('cannot be reached');
+    expect(await faultAt('https://me:secret@proofs.test/a', { fetch: get })).toBe(
+      'has a credential in its address',
+    );
+  });
+});
+
+describe('the flags of a manifest', () => {
+  it('open what has a receipt and nothing else, without what is withdrawn [RP-025]', () => {
+    const manifest = manifestOf([receiptOf('A', 'file:a'), receiptOf('candidate_attempt_index', 'file:i')]);
+    const rest = { B: 'closed', C: 'closed', D: 'closed', F: 'closed' };
+    expect(flagsFor(manifest, new Set())).toStrictEqual({ A: 'open', E: 'open', ...rest });
+    expect(flagsFor(manifest, new Set(['A', 'E']))).toStrictEqual({ A: 'closed', E: 'closed', ...rest });
+  });
+});
+
+describe('a signature', () => {
+  const manifest = manifestOf([receiptOf('A', 'file:a')]);
+  const use = { key: jwk, stage: 'prod', now: NOW };
+
+  it('that is made here verifies, and one that a key elsewhere makes of the digest does too', async () => {
+    expect(await verifyManifest(signManifest(manifest, privateKey), use)).toStrictEqual({
+      ok: true,
+      value: manifest,
+    });
+    expect(Buffer.from(signingDigest(manifest))).toStrictEqual(
+      createHash('sha256').update(signingInput(manifest)).digest(),
+    );
+    // Numbers with and without leading zeros come up among these.
+    for (let round = 0; round < 300; round += 1) {
+      const der = signBytes('sha256', Buffer.from(signingInput(manifest)), privateKey);
+      const jws = attachSignature(manifest, der);
+      expect(await verifyManifest(jws.ok ? jws.value : '', use)).toStrictEqual({ ok: true, value: manifest });
+    }
+  });
+
+  it('is none in any other form', () => {
+    const der = signBytes('sha256', Buffer.from('x'), privateKey);
+    for (const bytes of [Buffer.alloc(0), der.subarray(1), der.subarray(0, -1), Buffer.alloc(64, 1)])
+      expect(attachSignature(manifest, bytes).ok).toBe(false);
+  });
+
+  it('fills in the digest of a receipt in a file, and names what is wrong with a draft', async () => {
+    await writeFile(join(folder, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    await writeFile(join(folder, 'a.json'), 'proof');
+    const draft = join(folder, 'draft.json');
+    const { proves, location, summary } = receiptOf('A', 'file:a.json');
+    await writeFile(draft, JSON.stringify({ ...manifest, receipts: [{ proves, location, summary }] }));
+    const out = join(folder, 'manifest.jws');
+    const options = {
+      key: join(folder, 'key.pem'),
+      digest: undefined,
+      signature: undefined,
+      out,
+      print: () => undefined,
+    };
+    expect(await sign(draft, options)).toMatchObject({ ok: true });
+    expect(await verifyManifest((await readFile(out, 'utf8')).trim(), use)).toStrictEqual({
+      ok: true,
+      value: { ...manifest, receipts: [receiptOf('A', 'file:a.json')] },
+    });
+    await writeFile(draft, JSON.stringify({ ...manifest, rehearsal: 'no' }));
+    expect(await sign(draft, options)).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('/rehearsal') as string,
+    });
+    expect(await sign(draft, { ...options, key: undefined })).toMatchObject({ ok: false });
+  });
+});
+
+describe('the example of docs/release.md', () => {
+  it('is a manifest that verifies once it is signed', async () => {
+    const page = await readFile(resolve(import.meta.dirname, '../../docs/release.md'), 'utf8');
+    const json = /<!-- manifest -->\s*```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const manifest = releaseManifest.parse(JSON.parse(json));
+    const use = { key: jwk, stage: 'local', now: Date.parse(manifest.issuedAt) };
+    expect(await verifyManifest(signManifest(manifest, privateKey), use)).toStrictEqual({
+      ok: true,
+      value: manifest,
+    });
+    expect(
+      await verifyManifest(signManifest({ ...manifest, stage: 'prod' }, privateKey), {
+        ...use,
+        stage: 'prod',
+      }),
+    ).toStrictEqual({
+      ok: false,
+      error: 'rehearsal',
+    });
+  });
+});
+
+describe('show', () => {
+  const receipts = [receiptOf('A', 'file:a'), receiptOf('C', 'file:c'), receiptOf('D', 'file:d')];
+  interface Stored {
+    readonly flags?: Readonly<Record<string, string>>;
+    readonly manifest?: ReleaseManifest | undefined;
+    readonly key?: typeof privateKey;
+    readonly change?: boolean;
+    /** What the functions read; default: the same manifest. */
+    readonly runtime?: ReleaseManifest;
+  }
+  async function shown({
+    flags = {},
+    manifest,
+    key = privateKey,
+    change = false,
+    runtime = manifest,
+  }: Stored): Promise<string> {
+    for (const name of ['a', 'c', 'd'])
+      await writeFile(join(folder, name), change && name === 'c' ? 'changed' : 'proof');
+    const jws = manifest === undefined ? undefined : signManifest(manifest, key);
+    const item = runtime === undefined ? undefined : signManifest(runtime, key);
+    const result = await showGates({
+      use: { key: jwk, stage: 'prod', now: NOW },
+      applied: {
+        readFlags: () => Promise.resolve(new Map(Object.entries(flags))),
+        readParameter: () =>
+          Promise.resolve(
+            jws === undefined ? undefined : formatReference({ sha256: sha256Hex(jws), location: 's3://b/k' }),
+          ),
+        readManifest: () => Promise.resolve(jws === undefined ? undefined : Buffer.from(jws)),
+      },
+      state: {
+        read: () =>
+          Promise.resolve(
+            item === undefined ? undefined : { manifest: item, flags: flagsOf(flags), appliedAt: NOW },
+          ),
+      },
+      places: { ...nowhere, folder },
+      routes: routesOf('reports'),
+    });
+    if (!result.ok) throw new Error(result.error);
+    return result.value;
+  }
+  const open = { A: 'open', C: 'open', D: 'open', E: 'open', B: 'closed', F: 'closed' };
+
+  it('tells what each gate still holds back, and what opens next', async () => {
+    const text = await shown({ flags: open, manifest: manifestOf(receipts) });
+    expect(text).toMatch(/^A +open +1 +open$/m);
+    expect(text).toMatch(/^B +closed +none +closed +materializeAttemptReport$/m);
+    expect(text).toMatch(/^E +open +manifest +open$/m);
+    expect(text).toMatch(/^candidate_attempt_index +none +not proved +listCandidateReports$/m);
+    expect(text).toMatch(/^Next: B would open materializeAttemptReport$/m);
+    expect(text).toMatch(/^Next: candidate_attempt_index would open listCandidateReports$/m);
+    expect(text).toContain('Deployed functions: the same');
+  });
+
+  it('warns of a manifest that expires within 30 days, and of no other', async () => {
+    const warned = async (expiresAt: string): Promise<boolean> =>
+      (await shown({ flags: open, manifest: manifestOf(receipts, { expiresAt }) })).includes(
+        `! the manifest expires at ${expiresAt}`,
+      );
+    expect(await warned('2030-01-30T23:59:59Z')).toBe(true);
+    expect(await warned('2030-01-31T00:00:00Z')).toBe(false);
+  });
+
+  it.each<[string, Stored, RegExp]>([
+    ['nothing', {}, /no manifest was ever applied[\s\S]*Next: A and D would open readClassCohort, /],
+    [
+      'a flag set by hand',
+      { flags: { ...open, B: 'open' }, manifest: manifestOf(receipts) },
+      /^B +open +none +open, but nothing proves it: closed +materializeAttemptReport$/m,
+    ],
+    [
+      'another key',
+      {
+        flags: open,
+        manifest: manifestOf(receipts),
+        key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+      },
+      /^! the manifest s3:\/\/b\/k is not signed with the key that prod trusts.*proves nothing$/m,
+    ],
+    [
+      'an expired manifest',
+      { flags: open, manifest: manifestOf(receipts, { expiresAt: '2029-12-31T00:00:00Z' }) },
+      /^! the manifest s3:\/\/b\/k has expired/m,
+    ],
+    [
+      'a receipt that has changed',
+      { flags: open, manifest: manifestOf(receipts), change: true },
+      /^C +open +1, 1 failing[\s\S]*^! C: file:c is not what was signed/m,
+    ],
+    [
+      'a gate that is none',
+      { flags: { ...open, X: 'open' }, manifest: manifestOf(receipts) },
+      /^! \/prod\/gates\/X is no gate; .*every synth refuses it$/m,
+    ],
+    [
+      'functions that still go by a manifest without a finer receipt',
+      {
+        flags: open,
+        manifest: manifestOf([...receipts, receiptOf('candidate_attempt_index', 'file:a')]),
+        runtime: manifestOf(receipts),
+      },
+      /^Deployed functions: A, C, D open \(.*\), which is not what the next synth opens: apply again$/m,
+    ],
+    [
+      'gate E closed',
+      { flags: { ...open, E: 'closed' }, manifest: manifestOf(receipts) },
+      /^A +open +1 +closed, with gate E/m,
+    ],
+  ])('tells %s', async (_, stored, expected) => {
+    expect(await shown(stored)).toMatch(expected);
+  });
+});
+
+describe('npm run gates', () => {
+  let env = process.env;
+  const run = (...args: readonly string[]): Promise<{ code: number; out: string; error: string }> =>
+    new Promise((done) => {
+      execFile(
+        process.execPath,
+        [resolve(import.meta.dirname, '../gates.ts'), ...args],
+        { env, cwd: folder },
+        (failure, out, error) => {
+          done({ code: typeof failure?.code === 'number' ? failure.code : 0, out, error });
+        },
+      );
+    });
+
+  it('verifies a file: 0 when everything holds, 1 with a table and the reason when it does not', async () => {
+    const file = join(folder, 'manifest.jws');
+    const key = join(folder, 'key.jwk');
+    await writeFile(key, JSON.stringify(jwk));
+    await writeFile(join(folder, 'a'), 'proof');
+    const times = { issuedAt: '2020-01-01T00:00:00Z', expiresAt: '2999-01-01T00:00:00Z' };
+    const good = manifestOf([receiptOf('A', 'file:a')], times);
+    await writeFile(file, `${signManifest(good, privateKey)}\n`);
+    expect(await run('verify', file, '--key', key)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /signed for prod, good until 2999[\s\S]*A +OK +file:a +proof of A/,
+      ) as string,
+    });
+    await writeFile(join(folder, 'a'), 'changed');
+    expect(await run('verify', file, '--key', key)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/A +no +file:a +it is not what was signed/) as string,
+      error: expect.stringContaining('1 of 1 receipts prove nothing') as string,
+    });
+    // The stage's own setting is a place to fill in, which trusts nobody.
+    expect(await run('verify', file)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('is not signed with the key that prod trusts') as string,
+    });
+  }, 120_000);
+
+  it('asks AWS for no receipt of the local stage', async () => {
+    const test = await startTestAws();
+    try {
+      env = { ...process.env, ...test.env };
+      const { location } = placeOfProof(localBucketName, 'rehearsal', 'proof');
+      const jws = signManifest(
+        manifestOf([receiptOf('A', location)], {
+          stage: 'local',
+          rehearsal: true,
+          issuedAt: '2020-01-01T00:00:00Z',
+          expiresAt: '2999-01-01T00:00:00Z',
+        }),
+        privateKey,
+      );
+      await keepProof(test.s3, localBucketName, 'rehearsal', 'proof');
+      await writeFile(join(folder, 'manifest.jws'), jws);
+      await writeFile(join(folder, 'key.jwk'), JSON.stringify(jwk));
+      // This bucket stands for the account that the caller's environment leads to.
+      expect(await run('verify', 'manifest.jws', '--key', 'key.jwk')).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(/A +no +s3:\S+ +it is not there/) as string,
+      });
+    } finally {
+      env = process.env;
+      await test.close();
+    }
+  }, 120_000);
+
+  it('says of a mere look what AWS has against it, and of nothing written', async () => {
+    const test = await startTestAws();
+    await test.close();
+    try {
+      env = { ...process.env, ...test.env };
+      const { code, error } = await run('show', '--stage', 'prod');
+      expect([code, error]).toEqual([1, expect.stringMatching(/^AWS cannot be reached: ECONNREFUSED\n$/)]);
+    } finally {
+      env = process.env;
+    }
+  }, 120_000);
+
+  it('closes gates whatever becomes of the manifest beside them, and ends with 1 when that was refused', async () => {
+    const test = await startTestAws();
+    try {
+      env = { ...process.env, ...test.env };
+      const state = createReleaseStateTable(test.dynamo, 'local-settings');
+      const jws = signManifest(manifestOf([receiptOf('C', 'file:c')]), privateKey);
+      await state.write(
+        { manifest: jws, flags: { C: 'open', D: 'open', E: 'open' }, appliedAt: NOW },
+        undefined,
+      );
+      const where = ['--stage', 'prod', '--table', 'local-settings'];
+      expect(await run('apply', join(folder, 'lost.jws'), '--withdraw', 'C', ...where)).toMatchObject({
+        code: 1,
+        out: expect.stringContaining('closed C of prod') as string,
+        error: expect.stringMatching(/there is no such file\nnothing of the manifest was applied/) as string,
+      });
+      expect(await state.read()).toMatchObject({
+        manifest: jws,
+        flags: { C: 'closed', D: 'open', E: 'open' },
+      });
+      expect(await run('apply', '--withdraw', 'D,E', ...where)).toMatchObject({ code: 0 });
+      expect(await state.read()).toMatchObject({
+        manifest: jws,
+        flags: { C: 'closed', D: 'closed', E: 'closed' },
+      });
+      expect(await readGateFlags(test.ssm, '/prod/gates')).toStrictEqual(
+        new Map([
+          ['C', 'closed'],
+          ['D', 'closed'],
+          ['E', 'closed'],
+        ]),
+      );
+      expect(await run('apply', '--withdraw', 'X', ...where)).toMatchObject({
+        code: 1,
+        error: expect.stringContaining('--withdraw X: is no gate; known are A, B, C, D, E, F') as string,
+      });
+    } finally {
+      env = process.env;
+      await test.close();
+    }
+  }, 120_000);
+});

@@ -1,0 +1,188 @@
+import { readAppliedManifest, sortFlags } from '#shared/release/read-release.ts';
+import type { AppliedGates } from '#shared/release/read-release.ts';
+import { finerReceipts, gates, provable } from '#shared/contract/gates.ts';
+import type { Provable } from '#shared/contract/gates.ts';
+import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { gatesPath } from '#shared/release/applied-manifest.ts';
+import { verifyManifest } from '#shared/release/manifest.ts';
+import type { ManifestUse } from '#shared/release/manifest.ts';
+import { closed, isReleased, missingFor, releaseOf } from '#shared/release/release-state.ts';
+import type { GateFlags, ReleaseState } from '#shared/release/release-state.ts';
+import { receiptFaults, renderTable } from './check-manifest.ts';
+import { dereferenceAll } from './dereference.ts';
+import type { Dereferenced, ReceiptPlaces } from './dereference.ts';
+
+export interface Shown {
+  readonly use: ManifestUse;
+  readonly applied: AppliedGates;
+  readonly state: Pick<ReleaseStateTable, 'read'>;
+  readonly places: ReceiptPlaces;
+  readonly routes: readonly Route[];
+}
+
+/** How long before its end a manifest should be renewed: 30 days. */
+const RENEWAL_MS = 30 * 24 * 3_600_000;
+
+/** The table of a stage's gates, what is wrong with it, what the deployed functions go by, and what opens next. */
+export async function showGates({
+  use,
+  applied,
+  state,
+  places,
+  routes,
+}: Shown): Promise<Result<string, string>> {
+  const { stage } = use;
+  let parameters, found, runtime;
+  try {
+    parameters = await applied.readFlags(gatesPath(stage));
+    found = await readAppliedManifest(use, applied);
+    runtime = await state.read();
+  } catch (error) {
+    return err(
+      `the gates of ${stage} cannot be read: ${error instanceof Error ? error.message || error.name : 'unknown failure'}`,
+    );
+  }
+  const { flags, wrong } = sortFlags(stage, parameters);
+  const manifest = found.ok ? found.value?.manifest : undefined;
+  const receipts = manifest === undefined ? [] : await dereferenceAll(manifest, places);
+  const release = manifest === undefined ? closed : releaseOf(manifest, flags);
+
+  const lines = [
+    heading(use, found, manifest?.expiresAt),
+    '',
+    gateTable(flags, release, receipts, routes),
+    '',
+  ];
+  const warnings = [
+    ...(manifest !== undefined && Date.parse(manifest.expiresAt) - use.now < RENEWAL_MS
+      ? [
+          `the manifest expires at ${manifest.expiresAt}: from then on every route answers 503. Apply a renewed one`,
+        ]
+      : []),
+    ...wrong.map((sentence) => `${sentence}: it counts as closed here, and every synth refuses it`),
+    ...(found.ok ? [] : [`${found.error}: it proves nothing`]),
+    ...receiptFaults(receipts).map(
+      (sentence) => `${sentence}; no manifest with this receipt can be applied again`,
+    ),
+  ];
+  if (warnings.length > 0) lines.push(...warnings.map((sentence) => `! ${sentence}`), '');
+  lines.push(await runtimeLine(use, runtime, release));
+  lines.push(...nextLines(release, routes));
+  return ok(lines.join('\n'));
+}
+
+function heading(
+  { stage }: ManifestUse,
+  found: Awaited<ReturnType<typeof readAppliedManifest>>,
+  expiresAt: string | undefined,
+): string {
+  if (!found.ok) return `${stage}: the applied manifest proves nothing`;
+  return found.value === undefined
+    ? `${stage}: no manifest was ever applied`
+    : `${stage}: manifest ${found.value.reference.sha256.slice(0, 12)}…, good until ${expiresAt ?? ''}`;
+}
+
+/** Gate, flag, state, receipts, and the routes that it alone or among others still holds back. */
+function gateTable(
+  flags: GateFlags,
+  release: ReleaseState,
+  receipts: readonly Dereferenced[],
+  routes: readonly Route[],
+): string {
+  const missing = new Map(routes.map((route) => [route.operationId, missingFor(route, release)]));
+  const holdsBack = (name: Provable): string =>
+    routes
+      .filter(({ operationId }) => missing.get(operationId)?.includes(name))
+      .map(({ operationId }) => operationId)
+      .join(' ');
+  const proofs = (name: Provable): string => {
+    const own = receipts.filter(({ receipt }) => receipt.proves === name);
+    if (own.length === 0) return 'none';
+    const failing = own.filter(({ fault }) => fault !== undefined).length;
+    return failing === 0 ? `${own.length}` : `${own.length}, ${failing} failing`;
+  };
+  const rows = provable.map((name) => {
+    const gate = gates.find((candidate) => candidate === name);
+    const flag = gate === undefined ? '' : (flags[gate] ?? 'none');
+    const isOpen = gate === undefined || gate === 'E' ? release.proved.has(name) : release.open.has(gate);
+    return [
+      name,
+      flag,
+      proofs(name),
+      gate === undefined ? (isOpen ? 'proved' : 'not proved') : stateOf(flag, isOpen, flags, release, name),
+      holdsBack(name),
+    ];
+  });
+  // Below D, as the gates are told.
+  const manifestRow = [
+    'E',
+    flags.E ?? 'none',
+    'manifest',
+    flags.E === 'open' && release.proved.size > 0 ? 'open' : 'closed',
+    '',
+  ];
+  const before = rows.findIndex(([name]) => name === 'F');
+  return renderTable([
+    ['gate', 'flag', 'receipts', 'state', 'holds back'],
+    ...rows.slice(0, before),
+    manifestRow,
+    ...rows.slice(before),
+  ]);
+}
+
+function stateOf(
+  flag: string,
+  isOpen: boolean,
+  flags: GateFlags,
+  { proved }: ReleaseState,
+  name: Provable,
+): string {
+  if (isOpen) return 'open';
+  if (flag !== 'open') return 'closed';
+  if (flags.E === 'closed') return 'closed, with gate E';
+  return proved.has(name) ? 'closed' : 'open, but nothing proves it: closed';
+}
+
+/** Whether the functions that are deployed go by the same. */
+async function runtimeLine(
+  use: ManifestUse,
+  runtime: Awaited<ReturnType<ReleaseStateTable['read']>>,
+  synthesized: ReleaseState,
+): Promise<string> {
+  if (runtime === undefined)
+    return 'Deployed functions: nothing was ever applied, every gated route answers 503';
+  const verified = await verifyManifest(runtime.manifest, use);
+  const { open, proved } = verified.ok ? releaseOf(verified.value, runtime.flags) : closed;
+  const finer = finerReceipts.filter((name) => proved.has(name));
+  const names = [...open, ...finer].join(', ') || 'no gate';
+  const since = `applied ${new Date(runtime.appliedAt).toISOString()}`;
+  const isSame =
+    [...open].join() === [...synthesized.open].join() &&
+    finerReceipts.every((name) => proved.has(name) === synthesized.proved.has(name));
+  return isSame
+    ? `Deployed functions: the same (${since})`
+    : `Deployed functions: ${names} open (${since}), which is not what the next synth opens: apply again`;
+}
+
+/** The smallest steps from here, each with the routes that it opens. */
+function nextLines(release: ReleaseState, routes: readonly Route[]): readonly string[] {
+  const waiting = routes.filter((route) => !isReleased(route, release));
+  if (waiting.length === 0) return ['Every route is open.'];
+  const steps = new Map<string, readonly Provable[]>();
+  for (const route of waiting) {
+    const missing = missingFor(route, release);
+    steps.set(missing.join(), missing);
+  }
+  const least = Math.min(...[...steps.values()].map((step) => step.length));
+  return [...steps.values()]
+    .filter((step) => step.length === least)
+    .map((step) => {
+      const opened = waiting.filter((route) =>
+        missingFor(route, release).every((name) => step.some((other) => other === name)),
+      );
+      return `Next: ${step.join(' and ')} would open ${opened.map(({ operationId }) => operationId).join(', ')}`;
+    });
+}

@@ -1,0 +1,43 @@
+import type { AppliedGates } from '#shared/release/read-release.ts';
+import { localBucketName, localStage } from '#shared/stage/local-stage.ts';
+import { dynamo, s3, ssm } from '#shared/stores/clients.ts';
+import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
+import { readObject } from '#shared/stores/proof-objects.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { bucketParameter } from '#shared/release/applied-manifest.ts';
+import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
+import { settingsTable } from '#ops/reach-stage.ts';
+import type { ReleaseStore } from './apply.ts';
+import { createReleaseStore } from './release-store.ts';
+
+/** What `show` and a synth read of a stage. */
+export function appliedGates(): AppliedGates {
+  return {
+    readFlags: (path) => readGateFlags(ssm(), path),
+    readParameter: (name) => readGateParameter(ssm(), name),
+    readManifest: (location) => readObject(s3(), location, MAX_MANIFEST_BYTES),
+  };
+}
+
+/** Where a stage keeps its release. */
+export async function releaseStore(
+  stage: string,
+  table: string | undefined,
+): Promise<Result<ReleaseStore, string>> {
+  const settings = await settingsTable(stage, table);
+  if (!settings.ok) return settings;
+  let bucket: string | undefined;
+  return ok(
+    createReleaseStore({
+      dynamo: dynamo(),
+      s3: s3(),
+      ssm: ssm(),
+      stage,
+      settingsTable: settings.value,
+      bucket: async () =>
+        (bucket ??=
+          stage === localStage ? localBucketName : await readGateParameter(ssm(), bucketParameter(stage))),
+    }),
+  );
+}

@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeFixtures, localFiles, writeStackDescription } from '#shared/stage/description.ts';
+import { createKeySettings } from '#shared/stores/settings-table.ts';
+import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws } from '#test/support/aws.ts';
+import { createSigner } from '#test/support/release.ts';
+
+const program = join(import.meta.dirname, '../keys.ts');
+
+let test: TestAws;
+let folder: string;
+beforeAll(async () => {
+  test = await startTestAws();
+  folder = await mkdtemp(join(tmpdir(), 'keys-'));
+  await describeStack(folder, test.aws.url);
+});
+afterAll(async () => {
+  await test.close();
+  await rm(folder, { recursive: true });
+});
+
+/** As `npm start` would: a stack whose process is alive, of which these tests need the AWS double only. */
+function describeStack(root: string, awsUrl: string): Promise<void> {
+  const url = 'http://127.0.0.1:1';
+  return writeStackDescription(localFiles(root).stack, {
+    reportsUrl: url,
+    masteryUrl: url,
+    sandboxUrl: url,
+    problemsUrl: url,
+    receiptsUrl: url,
+    docsUrl: url,
+    platformUrl: url,
+    awsUrl,
+    tenants: [{ tenantId: 'tenant', sub: 'sub', role: 'role', playerToken: 'token' }],
+    fixtures: describeFixtures(
+      {},
+      { masteryGateAttempt: 'a', adaptiveDiagnosticAttempt: 'b', candidate: 'c', form: 'd' },
+    ),
+    releaseKey: createSigner().key,
+    pid: process.pid,
+    seedDirectory: root,
+    logFile: join(root, 'log'),
+  });
+}
+
+function keys(
+  argv: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [program, ...argv],
+      { cwd: options.cwd ?? folder, env: { PATH: process.env['PATH'], HOME: folder, ...options.env } },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+      },
+    );
+  });
+}
+
+const kids = async (purpose: KeyPurpose) =>
+  (await createKeySettings(test.dynamo, 'local-settings').list(purpose)).map(
+    ({ kid, state }) => `${kid} ${state}`,
+  );
+
+// Every call is a process of its own: on a busy machine that takes a while.
+describe('npm run keys, against the running local stack', { timeout: 120_000 }, () => {
+  it('makes, lists, rotates and replaces keys', async () => {
+    expect(await keys(['rotate'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: [
+        'continuation: there is no active key yet; run init first\n',
+        'cursor: there is no active key yet; run init first\n',
+        'receipt-link: there is no active key yet; run init first\n',
+      ].join(''),
+    });
+
+    const first = await keys(['init']);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toContain('idempotency: k1 created, it seals from now on.');
+    const second = await keys(['init']);
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(second.stdout).toContain('idempotency: has an active key already.');
+    expect(await kids('idempotency')).toEqual(['k1 active']);
+
+    const rotated = await keys(['rotate']);
+    expect(rotated.stdout).toMatch(
+      /^continuation: k2 created, pending\..* run rotate again from 20[-:0-9T]+Z on.*\ncursor: k2 created, pending\..*\nreceipt-link: k2 created, pending\..*\n$/,
+    );
+    // The waiting time has not passed.
+    expect((await keys(['rotate'])).stdout).toMatch(/^continuation: Containers are learning k2/);
+    expect(await kids('continuation')).toEqual(['k1 active', 'k2 pending']);
+    expect(await kids('cursor')).toEqual(['k1 active', 'k2 pending']);
+    expect(await kids('receipt-link')).toEqual(['k1 active', 'k2 pending']);
+    expect(await kids('idempotency')).toEqual(['k1 active']);
+
+    const listed = await keys(['list', '--purpose', 'continuation']);
+    expect(listed.stdout).toMatch(/continuation +k1 +active.*\ncontinuation +k2 +pending.*\n$/);
+
+    await keys(['rotate', '--purpose', 'idempotency', '--leaked']);
+    expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
+    expect((await keys(['retire'])).stdout).toContain('idempotency: k1 still opens what it sealed');
+    expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
+    const retired = await keys(['retire', '--purpose', 'idempotency', '--kid', 'k1', '--leaked']);
+    expect(retired).toMatchObject({
+      code: 0,
+      stdout: 'idempotency: k1 is retired and its wrapped key deleted.\n',
+    });
+    expect(await kids('idempotency')).toEqual(['k1 retired', 'k2 active']);
+  });
+
+  it.each([
+    [['--help'], 0, /init.*first key/s],
+    [['destroy'], 1, /unknown command "destroy"; known are init, rotate, list, retire/],
+    [[], 2, /missing argument/],
+    [
+      ['rotate', '--purpose', 'session'],
+      1,
+      /--purpose must be one of continuation, cursor, idempotency, pseudonym, receipt-link/,
+    ],
+    [['rotate', '--purpose', 'pseudonym'], 1, /pseudonym is not rotated by schedule/],
+    [['rotate', '--leaked'], 1, /--leaked needs --purpose/],
+    [['init', '--leaked', '--purpose', 'pseudonym'], 1, /--leaked goes with rotate or retire/],
+    [['retire', '--kid', 'k1'], 1, /--kid and --leaked go together/],
+    [['retire', '--leaked', '--purpose', 'pseudonym'], 1, /--kid and --leaked go together/],
+    [['list', '--table', 'nowhere'], 1, /AWS refused: ResourceNotFoundException/],
+    [['retire', '--purpose', 'pseudonym', '--kid', 'k77', '--leaked'], 1, /pseudonym: there is no key k77/],
+  ])('answers %j with a sentence and no stack trace', async (argv, code, message) => {
+    const result = await keys(argv);
+    expect(result.code).toBe(code);
+    const said = code === 0 ? result.stdout : result.stderr;
+    expect(said).toMatch(message);
+    expect(said).not.toMatch(/^\s+at /m);
+  });
+
+  it('says what is missing when no stack runs, and when AWS is not set up', async () => {
+    const elsewhere = await keys(['list'], { cwd: tmpdir() });
+    expect(elsewhere).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no local stack is running') as string,
+    });
+    const ended = await mkdtemp(join(tmpdir(), 'keys-ended-'));
+    await describeStack(ended, 'http://127.0.0.1:1');
+    const unreachable = await keys(['list'], { cwd: ended });
+    await rm(ended, { recursive: true });
+    expect(unreachable).toMatchObject({ code: 1, stderr: 'AWS cannot be reached: ECONNREFUSED\n' });
+    const env = { AWS_EC2_METADATA_DISABLED: 'true' };
+    const noRegion = await keys(['list', '--stage', 'prod'], { env });
+    expect(noRegion).toMatchObject({ code: 1, stderr: 'no AWS region: set AWS_REGION or AWS_PROFILE\n' });
+    const noCredentials = await keys(['list', '--stage', 'prod'], {
+      env: { ...env, AWS_REGION: 'us-east-1' },
+    });
+    expect(noCredentials).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^no AWS credentials/) as string,
+    });
+    expect(await keys(['list', '--stage', 'prod'], { env: test.env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no settings table of stage prod') as string,
+    });
+  });
+});

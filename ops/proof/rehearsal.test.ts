@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { localIssuer } from '#shared/stage/local-issuer.ts';
+import { openHeard } from './heard.ts';
+import { rehearsalMarks } from './rehearsal.ts';
+import type { Tenant } from './tenant-file.ts';
+
+const tenant = (side: 'A' | 'B', issuer: string): Tenant => ({
+  side,
+  tenantId: side,
+  full: `token-${side}`,
+  withoutClaims: undefined,
+  reports: undefined,
+  mastery: undefined,
+  issuer,
+  claimed: new Set(),
+  fixturesSha256: '',
+});
+const marksOf = (url: string, issuer = 'https://issuer.school.org', links: readonly string[] = []) => {
+  const tenants = [tenant('A', issuer), tenant('B', issuer)];
+  const heard = openHeard(tenants);
+  heard.listen(
+    { status: 200, headers: new Headers(), text: JSON.stringify({ links }) },
+    { token: 'token-A' },
+  );
+  return rehearsalMarks(url, tenants, heard);
+};
+
+// An address, so that no name has to be looked up.
+const DEPLOYED = 'https://192.0.2.7';
+
+it('takes a deployment for one [RP-032]', async () => {
+  expect(await marksOf(DEPLOYED, undefined, ['https://docs.school.org/problems/not-found'])).toEqual([]);
+});
+
+it.each([
+  'https://127.0.0.1/reports',
+  'https://127.1.2.3',
+  'https://[::1]:4010',
+  'https://localhost',
+  'https://api.localhost',
+  'https://[::ffff:127.0.0.1]',
+  'https://0.0.0.0',
+])('knows the loopback interface: %s [RP-032]', async (url) => {
+  expect(await marksOf(url)).toEqual(['it is on the loopback interface']);
+});
+
+it('knows what else no deployment has [RP-032]', async () => {
+  expect(await marksOf('http://192.0.2.7')).toEqual(['it is not reached over TLS']);
+  expect(await marksOf(DEPLOYED, localIssuer)).toEqual(['its tokens are minted by the local issuer']);
+  expect(
+    await marksOf(DEPLOYED, undefined, ['https://analytics.platform.example/a', 'https://x.test']),
+  ).toEqual([
+    expect.stringMatching(
+      /^its answers link to analytics\.platform\.example and x\.test, names that no deployment has/,
+    ),
+  ]);
+});

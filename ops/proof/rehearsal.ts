@@ -1,0 +1,61 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { localIssuer } from '#shared/stage/local-issuer.ts';
+import type { Heard } from './heard.ts';
+import type { Target } from './target.ts';
+import type { Tenant } from './tenant-file.ts';
+
+/** Whether a target is the synthetic sandbox: it answers a fixture to nobody. There every caller is alike, and nothing can be proved. */
+export async function isSandbox(target: Target): Promise<boolean> {
+  const { status } = await target.get(`/v1/attempt-reports/${sandboxIds.masteryGateAttempt}`);
+  return status === 200;
+}
+
+/**
+ * What makes a run a rehearsal: stubs, sandboxes and tokens that anybody mints prove nothing [RP-032]. Each a clause about the target;
+ * empty for a deployment.
+ */
+export async function rehearsalMarks(
+  url: string,
+  tenants: readonly Tenant[],
+  heard: Pick<Heard, 'reservedHosts'>,
+): Promise<readonly string[]> {
+  const { protocol, hostname } = new URL(url);
+  const hosts = heard.reservedHosts();
+  return [
+    ...((await isLoopback(hostname)) ? ['it is on the loopback interface'] : []),
+    ...(protocol === 'https:' ? [] : ['it is not reached over TLS']),
+    ...(tenants.some(({ issuer }) => issuer === localIssuer)
+      ? ['its tokens are minted by the local issuer']
+      : []),
+    ...(hosts.length === 0
+      ? []
+      : [
+          `its answers link to ${hosts.join(' and ')}, names that no deployment has, as a platform double does`,
+        ]),
+  ];
+}
+
+async function isLoopback(hostname: string): Promise<boolean> {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(host) !== 0) return isLoopbackAddress(host);
+  if (/(?:^|\.)localhost$/i.test(host)) return true;
+  try {
+    return (await lookup(host, { all: true })).some(({ address }) => isLoopbackAddress(address));
+  } catch {
+    // A name that does not resolve is not reached either: the requests say so.
+    return false;
+  }
+}
+
+/** Addresses that lead back to this machine; an IPv4 address in the form of IPv6 counts as what it is. */
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('0.0.0.0');
+loopback.addAddress('::1', 'ipv6');
+loopback.addAddress('::', 'ipv6');
+
+function isLoopbackAddress(address: string): boolean {
+  return loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}

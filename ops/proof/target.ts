@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Route } from '#shared/contract/route.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { urlOf } from '#client/calls.ts';
+import { repeat, retryAfterOf } from '#client/repeat.ts';
+import type { Attempted } from '#client/repeat.ts';
+
+/** One request of a route, whoever sends it. */
+export interface Ask {
+  readonly route: Route;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Members that are texts are ids; a list names no resource of a tenant by itself. */
+  readonly body?: Readonly<Record<string, string | readonly object[]>>;
+  readonly ifMatch?: string;
+}
+
+/** Who sends a request, and what is out of the ordinary about it. */
+export interface Sender {
+  /** Absent: nobody, without `Authorization`. */
+  readonly token?: string;
+  /** Default: a fresh one, where the route takes one. */
+  readonly key?: string;
+  /** Beside those of a good client, or in their place. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer as it arrived. Status 0: none did, for the reason in `text`. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A deployment of one service, over HTTP alone. */
+export interface Target {
+  /** Its base URL, without `/v1` and without a slash at the end. */
+  readonly url: string;
+  /** Sends a request; what the service says may be repeated is repeated, within bounds. */
+  readonly send: (ask: Ask, sender: Sender) => Promise<Reply>;
+  /** A GET of a path below the base, once, without `Authorization`. */
+  readonly get: (path: string) => Promise<Reply>;
+  readonly close: () => void;
+}
+
+/** Longer than any answer of a gateway may take. */
+const TIMEOUT_MS = 35_000;
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Opens a deployment. Requests are sent byte for byte as they are written here: a client library would add headers that steer the caches
+ * between here and there.
+ * @param heard is told of every answer that arrives, of repeated requests too
+ */
+export function openTarget(url: string, heard: (reply: Reply, sender: Sender) => void): Target {
+  const secure = new URL(url).protocol === 'https:';
+  const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+
+  async function exchange(
+    method: string,
+    address: string,
+    headers: Readonly<Record<string, string>>,
+    body: string | undefined,
+  ): Promise<Reply> {
+    try {
+      const sent = (secure ? httpsRequest : httpRequest)(address, {
+        agent,
+        method,
+        headers: {
+          ...headers,
+          ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+        },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      // Once there is a response, what goes wrong is told by its body; nobody else listens.
+      sent.on('error', () => undefined);
+      sent.end(body);
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const chunks: Buffer[] = [];
+      let length = 0;
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        length += chunk.length;
+        // Leaving the loop ends the transfer.
+        if (length > MAX_BODY_BYTES) return noAnswer(`an answer of more than ${MAX_BODY_BYTES} bytes`);
+        chunks.push(chunk);
+      }
+      const text = Buffer.concat(chunks).toString('utf8');
+      const answered = new Headers();
+      for (let at = 0; at < response.rawHeaders.length; at += 2)
+        answered.append(response.rawHeaders[at] ?? '', response.rawHeaders[at + 1] ?? '');
+      return { status: response.statusCode ?? 0, headers: answered, text };
+    } catch (error) {
+      return noAnswer(causeOf(error));
+    }
+  }
+
+  async function patiently(one: () => Promise<Reply>, sender: Sender): Promise<Reply> {
+    const result = await repeat<Reply, Reply>(
+      async (): Promise<Result<Reply, Attempted<Reply>>> => {
+        const reply = await one();
+        if (reply.status !== 0) heard(reply, sender);
+        if (!mayRepeat(reply)) return ok(reply);
+        return err({ failure: reply, mayRepeat: true, retryAfterSeconds: retryAfterOf(reply.headers) });
+      },
+      { sleep: (milliseconds) => sleep(milliseconds), random: Math.random, onRetry: () => undefined },
+    );
+    return result.ok ? result.value : result.error;
+  }
+
+  return {
+    url,
+    send(ask, sender) {
+      const { route, body, ifMatch } = ask;
+      const headers = {
+        Accept: 'application/json, application/problem+json',
+        // The length of a compressed body depends on the ids of its request.
+        'Accept-Encoding': 'identity',
+        ...(sender.token === undefined ? {} : { Authorization: `Bearer ${sender.token}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(route.request.idempotencyKey ? { 'Idempotency-Key': sender.key ?? randomUUID() } : {}),
+        ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
+        ...sender.headers,
+      };
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      return patiently(() => exchange(route.method, urlOf(url, ask), headers, text), sender);
+    },
+    get: (path) => exchange('GET', `${url}${path}`, { 'Accept-Encoding': 'identity' }, undefined),
+    close: () => {
+      agent.destroy();
+    },
+  };
+}
+
+/** Requests of this suite are safe or keep their key, so what may be repeated at all may be repeated as it is. */
+function mayRepeat({ status, text }: Reply): boolean {
+  if (status === 0 || status === 429) return true;
+  // A stale tag stays stale.
+  if (status < 400 || status === 412) return false;
+  const json = parseStrictJson(text);
+  const problem = json.ok ? (json.value as { readonly retryable?: unknown } | null) : null;
+  return problem?.retryable === true;
+}
+
+function noAnswer(why: string): Reply {
+  return { status: 0, headers: new Headers(), text: why };
+}
+
+/** Why nothing arrived, without the address: that is the reader's own. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown failure';
+  const cause = error.cause instanceof Error ? error.cause : error;
+  if (cause.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
+  return 'code' in cause ? String(cause.code) : cause.name;
+}

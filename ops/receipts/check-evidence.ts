@@ -1,0 +1,353 @@
+import type * as z from 'zod';
+import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
+import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
+import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type {
+  ReceiptArtifact,
+  ReceiptBundle,
+  RunReceipt,
+  SourceReceipt,
+} from '#shared/contract/reports/receipt-bundle.ts';
+import type { Pin } from '#shared/improvement/records.ts';
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { comparisonArtifact, metricArtifact } from '#shared/platform/owners/analytics.ts';
+import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
+import { alignmentCrosswalk, alignmentSources } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { Check } from './check.ts';
+import { differs } from './check.ts';
+import { checkReceipt } from './check-receipt.ts';
+import { compareDecisions, groundsOf } from './decisions.ts';
+
+/** Bytes by their SHA-256: those of a folder that a bundle names. */
+export type Evidence = ReadonlyMap<string, Uint8Array>;
+
+const notTheirs =
+  'The artifacts say something else than the bundle: do not rely on it, and tell who runs the service.';
+
+/** Every digest that a bundle names: of artifacts that are needed to prove it, and of bundles that may be compared with it. */
+export function namedDigests(receipt: ReceiptBundle): ReadonlySet<string> {
+  const bundles =
+    receipt.object === 'run_receipt' ? receipt.sources.map((source) => source.receipt.sha256) : [];
+  return new Set([...artifactsOf(receipt).map(({ sha256 }) => sha256), ...bundles]);
+}
+
+/** Holds a bundle whose own checks were passed to the artifacts that it names. */
+export function checkEvidence(receipt: ReceiptBundle, evidence: Evidence): Check[] {
+  const named = artifactsOf(receipt);
+  const missing = named.filter(({ sha256 }) => !evidence.has(sha256));
+  return [
+    {
+      name: 'artifacts',
+      holds: `all ${named.length} are there, byte for byte`,
+      failures: missing.map(
+        ({ service, resourceId, sha256 }) => `${resourceId} of ${service}, SHA-256 ${sha256}, is not there`,
+      ),
+      remedy: 'Fetch what is missing from its owner and save the bytes as they come, under any name.',
+    },
+    ...(receipt.object === 'source_receipt'
+      ? sourceEvidence(receipt, evidence)
+      : runEvidence(receipt, evidence)),
+  ];
+}
+
+function artifactsOf(receipt: ReceiptBundle): readonly ReceiptArtifact[] {
+  if (receipt.object === 'source_receipt') return pinsOf(receipt);
+  return [
+    receipt.sourceSet,
+    ...receipt.metrics.flatMap(({ artifact }) => artifact ?? []),
+    ...receipt.sources.flatMap(pinsOf),
+  ];
+}
+
+type Pinned = Pick<SourceReceipt, 'crosswalk' | 'comparison'>;
+
+function pinsOf({ crosswalk, comparison }: Pinned): readonly ReceiptArtifact[] {
+  return comparison === null || comparison === 'missing' ? [crosswalk] : [crosswalk, comparison];
+}
+
+function sourceEvidence(receipt: SourceReceipt, evidence: Evidence): Check[] {
+  const found = readSource(receipt, receipt, evidence);
+  if (!found.ok) return [{ ...crosswalkCheck(''), ...found.error }];
+  const { crosswalk, alignment, limitations, derived, comparisonOmitted } = found.value;
+  const rows = alignment.contributions;
+  return [
+    {
+      ...crosswalkCheck(`gives the same ${rows.length} contributions`),
+      failures: [
+        ...differs('the assessment', receipt.sourceAssessment, crosswalk.sourceAssessment),
+        ...differs('its version', receipt.sourceVersion, crosswalk.sourceVersion),
+        ...differs('the number of contributions', receipt.contributions.length, rows.length),
+        ...receipt.contributions.flatMap((row, at) => {
+          const same = rows[at];
+          return same === undefined || canonicalJson(row) === canonicalJson(same)
+            ? []
+            : [`${row.sourceRequirementId} is not what the crosswalk gives`];
+        }),
+        ...(canonicalJson(receipt.limitations) === canonicalJson(limitations)
+          ? []
+          : ['the limitations are not those of crosswalk and comparison']),
+        ...differs('whether a comparison is omitted', receipt.omissions.length > 0, comparisonOmitted),
+      ],
+    },
+    thresholdCheck(
+      `${derived.orders.length} have tripped, and all of them are listed`,
+      compareDecisions(receipt, derived),
+    ),
+  ];
+}
+
+function runEvidence(receipt: RunReceipt, evidence: Evidence): Check[] {
+  const metrics = receipt.metrics.flatMap((row): Check[] => {
+    const { metric, artifact, status } = row;
+    if (artifact === null) return [];
+    const found = read(metricArtifact, artifact, evidence, receipt, ({ artifactRef }) => artifactRef);
+    const check = thresholdCheck(
+      `${row.decisions.length} have tripped on ${metric}, and all of them are listed`,
+      [],
+    );
+    if (!found.ok) return [{ ...check, ...found.error }];
+    const failures = [
+      ...differs('the metric of its artifact', found.value.metric, metric),
+      ...(status === 'available' ? metricFailures(receipt, row, pinOf(artifact), found.value) : []),
+    ];
+    return [{ ...check, failures: failures.map((failure) => `${metric}: ${failure}`) }];
+  });
+  return [
+    sourceListCheck(receipt, evidence),
+    ...metrics,
+    ...receipt.sources.map((source): Check => {
+      const found = readSource(receipt, source, evidence);
+      const listed = receipt.orders.filter((order) => order.evidence === `source:${source.sourceKey}`);
+      const check = thresholdCheck(
+        `${listed.length} have tripped on ${source.sourceKey}, and all of them are listed`,
+        [],
+      );
+      if (!found.ok) return { ...check, ...found.error };
+      const derived = new Map(
+        found.value.derived.orders.map(({ content }) => [content.revisionOrderId, content.targetModule]),
+      );
+      const ids = new Set(listed.map(({ revisionOrderId }) => revisionOrderId));
+      return {
+        ...check,
+        failures: [
+          ...listed
+            .filter(({ revisionOrderId, targetModule }) => derived.get(revisionOrderId) !== targetModule)
+            .map(({ revisionOrderId: id }) => `order ${id} is listed, and nothing in the evidence trips it`),
+          ...[...derived.keys()]
+            .filter((id) => !ids.has(id))
+            .map((id) => `order ${id} of a threshold that has tripped is not listed`),
+          ...differs(
+            'whether a comparison is omitted',
+            source.comparisonOmitted,
+            found.value.comparisonOmitted,
+          ),
+        ].map((failure) => `${source.sourceKey}: ${failure}`),
+      };
+    }),
+    sourceBundlesCheck(receipt, evidence),
+  ];
+}
+
+const pinOf = ({ resourceId, sha256 }: ReceiptArtifact): Pin => ({ ref: resourceId, sha256 });
+
+function metricFailures(
+  receipt: RunReceipt,
+  row: RunReceipt['metrics'][number],
+  pin: Pin,
+  artifact: MetricArtifact,
+): readonly string[] {
+  return [
+    ...differs('its suppression', artifact.suppression.status, 'not_suppressed'),
+    ...compareDecisions(row, deriveMetricOrders(groundsOf(receipt), pin, artifact)),
+  ];
+}
+
+/** Content's list of named sources against those of the run, in the same order. */
+function sourceListCheck(receipt: RunReceipt, evidence: Evidence): Check {
+  const check = {
+    name: 'source list',
+    holds: 'the run has every source that Content names, and no other',
+    failures: [],
+    remedy: notTheirs,
+  };
+  const found = read(
+    alignmentSources,
+    receipt.sourceSet,
+    evidence,
+    receipt,
+    ({ sourceSetId }) => sourceSetId,
+  );
+  if (!found.ok) return { ...check, ...found.error };
+  const named = found.value.sources.map(({ sourceKey, crosswalkId, sha256 }) => [
+    sourceKey,
+    crosswalkId,
+    sha256,
+  ]);
+  const listed = receipt.sources.map(({ sourceKey, crosswalk }) => [
+    sourceKey,
+    crosswalk.resourceId,
+    crosswalk.sha256,
+  ]);
+  return {
+    ...check,
+    failures:
+      canonicalJson(listed) === canonicalJson(named)
+        ? []
+        : [`the run has ${listed.length} sources, Content’s list ${named.length}, and they are not the same`],
+  };
+}
+
+/** The bundles of the sources, as far as they are there. */
+function sourceBundlesCheck(receipt: RunReceipt, evidence: Evidence): Check {
+  const there = receipt.sources.filter((source) => evidence.has(source.receipt.sha256));
+  const missing = receipt.sources.length - there.length;
+  return {
+    name: 'source bundles',
+    holds: `${there.length} hold by themselves and are of this run${missing > 0 ? `; ${missing} are not in the folder` : ''}`,
+    failures: there.flatMap((source) => bundleFailures(receipt, source, evidence)),
+    remedy: 'Verify that bundle by itself to see what is wrong with it.',
+    ...(there.length === 0 ? { skipped: 'none is in the folder' } : {}),
+  };
+}
+
+function bundleFailures(
+  run: RunReceipt,
+  { sourceKey, receipt: { sha256 }, crosswalk, comparison }: RunReceipt['sources'][number],
+  evidence: Evidence,
+): readonly string[] {
+  const checked = checkReceipt({ name: sha256, bytes: evidence.get(sha256) ?? new Uint8Array() });
+  const receipt = checked.ok ? checked.value.receipt : undefined;
+  if (!checked.ok || receipt?.object !== 'source_receipt')
+    return [`${sourceKey}: ${sha256} is no bundle of a source`];
+  const failed = checked.value.checks.filter(({ failures }) => failures.length > 0).map(({ name }) => name);
+  const identity = ({ tenantId, improvementRunId, analysisPolicy }: ReceiptBundle) => ({
+    tenantId,
+    improvementRunId,
+    analysisPolicy,
+  });
+  const same =
+    canonicalJson([identity(receipt), receipt.sourceKey, receipt.crosswalk, receipt.comparison]) ===
+    canonicalJson([identity(run), sourceKey, crosswalk, comparison]);
+  const listed = run.orders.filter((order) => order.evidence === `source:${sourceKey}`);
+  const ids = (orders: readonly { readonly revisionOrderId: string }[]) =>
+    canonicalJson(orders.map(({ revisionOrderId }) => revisionOrderId).toSorted());
+  return [
+    ...(failed.length > 0 ? [`${sourceKey}: its bundle does not hold (${failed.join(', ')})`] : []),
+    ...(same ? [] : [`${sourceKey}: its bundle is of another run, source or crosswalk`]),
+    ...(ids(receipt.decisions) === ids(listed)
+      ? []
+      : [`${sourceKey}: its bundle decides other orders than are listed`]),
+  ];
+}
+
+interface FoundSource {
+  readonly crosswalk: AlignmentCrosswalk;
+  readonly alignment: Alignment;
+  readonly limitations: readonly string[];
+  readonly comparisonOmitted: boolean;
+  readonly derived: Derived;
+}
+
+/** Aligns a source anew from its crosswalk, and derives its orders anew from that and its comparison. */
+function readSource(
+  receipt: ReceiptBundle,
+  source: Pinned & { readonly sourceKey: string },
+  evidence: Evidence,
+): Result<FoundSource, Outcome> {
+  const crosswalk = read(
+    alignmentCrosswalk,
+    source.crosswalk,
+    evidence,
+    receipt,
+    ({ crosswalkId }) => crosswalkId,
+  );
+  if (!crosswalk.ok) return crosswalk;
+  const wrongSource = differs('the source of the crosswalk', crosswalk.value.sourceKey, source.sourceKey);
+  if (wrongSource.length > 0) return err({ failures: wrongSource });
+  const alignment = alignSource(crosswalk.value);
+  if (!alignment.ok) return err({ failures: [alignment.error] });
+  const pinned =
+    source.comparison === null || source.comparison === 'missing' ? undefined : source.comparison;
+  let comparison: { readonly pin: Pin; readonly artifact: ComparisonArtifact } | undefined;
+  if (pinned !== undefined) {
+    const artifact = read(comparisonArtifact, pinned, evidence, receipt, ({ artifactRef }) => artifactRef);
+    if (!artifact.ok) return artifact;
+    const wrong = differs('the source of the comparison', artifact.value.sourceKey, source.sourceKey);
+    if (wrong.length > 0) return err({ failures: wrong });
+    comparison = { pin: pinOf(pinned), artifact: artifact.value };
+  }
+  const shown = comparison === undefined ? undefined : showComparison(comparison.artifact);
+  return ok({
+    crosswalk: crosswalk.value,
+    alignment: alignment.value,
+    limitations: [...alignment.value.limitations, ...(shown?.limitations ?? [])],
+    comparisonOmitted: source.comparison !== null && (shown?.comparison ?? null) === null,
+    derived: deriveSourceOrders(groundsOf(receipt), {
+      sourceKey: source.sourceKey,
+      crosswalk: pinOf(source.crosswalk),
+      alignment: alignment.value,
+      ...(comparison === undefined ? {} : { comparison }),
+    }),
+  });
+}
+
+/** Why a check could not be made. */
+type Outcome = Pick<Check, 'failures'> & Pick<Check, 'skipped'>;
+
+/** Owners' ids as artifacts carry them: Analytics names a blueprint otherwise than Content does. */
+interface OwnerIds {
+  readonly tenantId: string;
+  readonly administrationId?: string;
+  readonly contentTestSpecId?: string;
+  readonly contentTestSpecVersion?: string;
+  readonly testSpecId?: string;
+  readonly testSpecVersion?: string;
+}
+
+/** An artifact in the form of its owner, of the same tenant, blueprint and administration as the bundle. */
+function read<S extends z.ZodType<OwnerIds>>(
+  schema: S,
+  { resourceId, sha256 }: ReceiptArtifact,
+  evidence: Evidence,
+  receipt: ReceiptBundle,
+  refOf: (artifact: z.output<S>) => string,
+): Result<z.output<S>, Outcome> {
+  const bytes = evidence.get(sha256);
+  if (bytes === undefined) return err({ failures: [], skipped: `${resourceId} is not there` });
+  const parsed = parseStrictJson(Buffer.from(bytes).toString());
+  const artifact = parsed.ok ? schema.safeParse(parsed.value) : undefined;
+  if (artifact?.success !== true) return err({ failures: [`${resourceId} has not the form of its owner`] });
+  const ids = artifact.data;
+  const failures = [
+    ...differs('its id', refOf(artifact.data), resourceId),
+    ...differs('its tenant', ids.tenantId, receipt.tenantId),
+    ...differs(
+      'its administration',
+      ids.administrationId ?? receipt.administrationId,
+      receipt.administrationId,
+    ),
+    ...differs('its blueprint', ids.contentTestSpecId ?? ids.testSpecId, receipt.contentTestSpecId),
+    ...differs(
+      'its version of the blueprint',
+      ids.contentTestSpecVersion ?? ids.testSpecVersion,
+      receipt.contentTestSpecVersion,
+    ),
+  ];
+  return failures.length > 0
+    ? err({ failures: failures.map((failure) => `${resourceId}: ${failure}`) })
+    : ok(artifact.data);
+}
+
+function crosswalkCheck(holds: string): Check {
+  return { name: 'crosswalk', holds, failures: [], remedy: notTheirs };
+}
+
+function thresholdCheck(holds: string, failures: readonly string[]): Check {
+  return { name: 'thresholds', holds, failures, remedy: notTheirs };
+}

@@ -1,0 +1,370 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { eligibilityRules, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import {
+  actions,
+  analysisPolicy,
+  analysisTrigger,
+  metrics,
+  reasons,
+} from '#shared/contract/reports/analysis-policy.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
+import { calibrationParameters } from '#shared/records/records.ts';
+import {
+  sampleAnalysisPolicyFile,
+  sampleCalibrationFile,
+  sampleParameters,
+  samplePolicyFile,
+  sampleTrigger,
+} from '#test/support/sample-files.ts';
+import { deprecate, releaseCalibration, releaseFile, releasePolicy } from './release.ts';
+import type { ReleaseWorld } from './release.ts';
+
+const anywhere = { stage: undefined, table: 'records' };
+const POLICY = { kind: 'policy', id: 'fractions-policy-7' } as const;
+
+interface TestWorld extends ReleaseWorld {
+  readonly lines: readonly string[];
+  readonly table: MemoryRecordsTable;
+}
+
+function worldWith(files: Readonly<Record<string, unknown>>): TestWorld {
+  const table = createMemoryRecordsTable();
+  const lines: string[] = [];
+  return {
+    table,
+    lines,
+    readFile: (path) => {
+      const content = files[path];
+      if (content === undefined) return Promise.reject(new Error('no such file'));
+      return Promise.resolve(typeof content === 'string' ? content : JSON.stringify(content));
+    },
+    openTable: () => Promise.resolve(ok(table)),
+    print: (line) => lines.push(line),
+  };
+}
+
+describe('release FILE', () => {
+  it('writes a record and says its checksum; a second time it says that it was there [MA-228]', async () => {
+    const world = worldWith({ 'p.json': samplePolicyFile() });
+    for (let time = 0; time < 2; time += 1) {
+      expect(await releaseFile(world, 'policy', 'p.json', { ...anywhere, dryRun: false })).toEqual(
+        ok(undefined),
+      );
+    }
+    expect(world.lines[0]).toMatch(/^policy fractions-policy-7 \(system\) released, checksum [0-9a-f]{64}$/);
+    expect(world.lines[1]).toMatch(/ was already released, checksum /);
+  });
+
+  it('refuses other content under a released id [MA-228]', async () => {
+    const world = worldWith({ 'a.json': samplePolicyFile(), 'b.json': samplePolicyFile({ maxItems: 13 }) });
+    await releaseFile(world, 'policy', 'a.json', { ...anywhere, dryRun: false });
+    const refused = await releaseFile(world, 'policy', 'b.json', { ...anywhere, dryRun: false });
+    expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
+  });
+
+  it('writes an analysis policy once, and never other content under its id [RP-146]', async () => {
+    const world = worldWith({
+      'a.json': sampleAnalysisPolicyFile(),
+      'again.json': JSON.stringify(sampleAnalysisPolicyFile(), null, 2),
+      'b.json': sampleAnalysisPolicyFile({ triggers: [sampleTrigger()] }),
+    });
+    const releaseOne = (path: string): ReturnType<typeof releaseFile> =>
+      releaseFile(world, 'analysis-policy', path, { ...anywhere, dryRun: false });
+    expect(await releaseOne('a.json')).toEqual(ok(undefined));
+    const key = { kind: 'analysis-policy', id: 'revision-thresholds-3' } as const;
+    const written = await world.table.read(key);
+    expect(analysisPolicy.parse(JSON.parse(written?.document ?? ''))).toMatchObject(
+      sampleAnalysisPolicyFile()['document'] as object,
+    );
+    expect(await releaseOne('again.json')).toEqual(ok(undefined));
+    expect(await releaseOne('b.json')).toEqual(err(expect.stringContaining('a correction needs a new id')));
+    expect(await world.table.read(key)).toEqual(written);
+    expect(world.lines).toEqual([
+      expect.stringMatching(
+        /^analysis-policy revision-thresholds-3 \(system\) released, checksum [0-9a-f]{64}$/,
+      ),
+      expect.stringContaining('set ANALYSIS_POLICY_ID to revision-thresholds-3 in the service profile'),
+      expect.stringMatching(/^analysis-policy \S+ \(system\) was already released, checksum /),
+      expect.stringContaining('a tenant’s new runs'),
+    ]);
+  });
+
+  it('keeps kinds apart: an analysis policy may bear the id of a selection policy', async () => {
+    const world = worldWith({
+      'p.json': samplePolicyFile(),
+      'a.json': sampleAnalysisPolicyFile({ id: POLICY.id }),
+    });
+    for (const [kind, path] of [
+      ['policy', 'p.json'],
+      ['analysis-policy', 'a.json'],
+    ] as const) {
+      expect(await releaseFile(world, kind, path, { ...anywhere, dryRun: false })).toEqual(ok(undefined));
+    }
+    expect(world.lines.filter((line) => line.includes(' released, '))).toHaveLength(2);
+  });
+
+  it('lists every defect of a calibration, the engine’s findings included, with pointers into the file', async () => {
+    const parameters = sampleParameters();
+    const items = parameters['items'] as Record<string, unknown>[];
+    items[1]!['artifactVersionId'] = 'av-1';
+    parameters['scale'] = [400, 400, 600];
+    const world = worldWith({ 'c.json': sampleCalibrationFile({ id: 'latest' }, { parameters }) });
+    const refused = await releaseFile(world, 'calibration', 'c.json', { ...anywhere, dryRun: false });
+    expect(refused.ok ? '' : refused.error.split('\n')).toEqual([
+      'c.json cannot be released, 3 defects:',
+      expect.stringMatching(/^ {2}\/document\/id: /),
+      expect.stringMatching(/^ {2}\/parameters\/items\/1\/artifactVersionId: /),
+      expect.stringMatching(/^ {2}\/parameters\/scale\/1: /),
+    ]);
+    expect(await world.table.read({ kind: 'calibration', id: 'latest' })).toBeUndefined();
+  });
+
+  it('checks without a table when asked for a dry run', async () => {
+    const world: ReleaseWorld = {
+      ...worldWith({ 'c.json': sampleCalibrationFile() }),
+      openTable: () => Promise.reject(new Error('opened')),
+    };
+    const checked = await releaseFile(world, 'calibration', 'c.json', { ...anywhere, dryRun: true });
+    expect(checked).toEqual(ok(undefined));
+  });
+
+  it.each([
+    ['{"document": {}, "document": {}}', 'repeated member name in its outermost object'],
+    ['{"document": {"a": 1, "a": 2}}', 'repeated member name in /document'],
+    ['{', 'is not JSON'],
+    ['{"x": 1e999}', 'RFC 7493'],
+  ])('says what is wrong with the text %s', async (content, message) => {
+    const world = worldWith({ 'p.json': content });
+    const refused = await releaseFile(world, 'policy', 'p.json', { ...anywhere, dryRun: true });
+    expect(refused).toEqual(err(expect.stringContaining(message)));
+  });
+
+  it('says what it does not know, and which file it cannot read', async () => {
+    const world = worldWith({});
+    const options = { ...anywhere, dryRun: true };
+    expect(await releaseFile(world, 'polcy', 'p.json', options)).toEqual(
+      err(expect.stringContaining('policy, calibration, analysis-policy')),
+    );
+    expect(await releaseFile(world, 'policy', 'p.json', options)).toEqual(
+      err(expect.stringContaining('p.json cannot be read')),
+    );
+  });
+});
+
+describe('release policy FILE --calibration', () => {
+  /** Its calibration has one item that may be offered, which measures kc-a and kc-b. */
+  const impossible = samplePolicyFile({
+    coverageFloors: [
+      { caseCompetencyGuid: 'kc-a', minimumEvidenceItems: 2 },
+      { caseCompetencyGuid: 'kc-c', minimumEvidenceItems: 1 },
+    ],
+  });
+  const files = { 'p.json': samplePolicyFile(), 'bad.json': impossible, 'c.json': sampleCalibrationFile() };
+  const dry = { ...anywhere, dryRun: true };
+
+  it('refuses, with every finding, what no learner could be given; nothing is written [MA-112, MA-113]', async () => {
+    const world = worldWith(files);
+    const refused = await releaseFile(world, 'policy', 'bad.json', {
+      ...anywhere,
+      dryRun: false,
+      calibration: 'c.json',
+    });
+    expect(refused.ok ? '' : refused.error.split('\n')).toEqual([
+      'bad.json cannot be released with calibration c.json, 2 defects:',
+      expect.stringMatching(
+        /^ {2}\/document\/coverageFloors\/0\/minimumEvidenceItems: cannot be met: 1 item /,
+      ),
+      expect.stringMatching(
+        /^ {2}\/document\/coverageFloors\/1\/minimumEvidenceItems: cannot be met: no item /,
+      ),
+    ]);
+    expect(world.lines).toEqual([]);
+    expect(await world.table.read(POLICY)).toBeUndefined();
+    // The same file is released without the calibration: by itself it contradicts nothing.
+    expect(await releaseFile(world, 'policy', 'bad.json', dry)).toEqual(ok(undefined));
+  });
+
+  it('releases what can be met, and says what it could not check', async () => {
+    const world = worldWith(files);
+    const options = { ...anywhere, dryRun: false, calibration: 'c.json' };
+    expect(await releaseFile(world, 'policy', 'p.json', options)).toEqual(ok(undefined));
+    expect(world.lines).toEqual([
+      expect.stringMatching(
+        /^not checked: \/document\/eligibilityRules\/contentConstraints\/standard-1\/minItems: /,
+      ),
+      'calibration c.json can give what else the policy asks for',
+      expect.stringMatching(/^policy fractions-policy-7 \(system\) released, /),
+    ]);
+  });
+
+  it('finds a released calibration by its id, a tenant’s own before a system one, and no other tenant’s', async () => {
+    const world = worldWith({
+      ...files,
+      'own.json': samplePolicyFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }),
+    });
+    const against = (path: string): ReturnType<typeof releaseFile> =>
+      releaseFile(world, 'policy', path, { ...dry, calibration: 'fractions-2026.1' });
+    const unknown = err(
+      'calibration fractions-2026.1 was never released here; the name of a file ends in .json',
+    );
+    const tenantCalibration = (tenantId: string, parameters: object = {}): object =>
+      sampleCalibrationFile({ visibility: 'tenant' }, { tenantId, ...parameters });
+
+    await releaseCalibration(world.table, tenantCalibration('tenant-2'));
+    expect([await against('p.json'), await against('own.json')]).toEqual([unknown, unknown]);
+
+    await releaseCalibration(world.table, sampleCalibrationFile());
+    expect([await against('p.json'), await against('own.json')]).toEqual([ok(undefined), ok(undefined)]);
+    expect(await against('bad.json')).toMatchObject({ ok: false });
+
+    // The tenant's own calibration has no item left that may be offered.
+    const parameters = sampleParameters();
+    parameters['items'] = (parameters['items'] as Record<string, unknown>[]).filter(
+      (item) => item['qtiIdentifier'] !== 'item-2',
+    );
+    await releaseCalibration(world.table, tenantCalibration('tenant-1', { parameters }));
+    expect(await against('p.json')).toEqual(ok(undefined));
+    expect(await against('own.json')).toEqual(err(expect.stringContaining('no item on kc-a may be offered')));
+    expect(await world.table.read(POLICY)).toBeUndefined();
+  });
+
+  it('says when a calibration cannot be used, or is not asked for', async () => {
+    const world = worldWith({ ...files, 'broken.json': sampleCalibrationFile({ id: 'latest' }) });
+    const of = (kind: string, path: string, calibration: string): ReturnType<typeof releaseFile> =>
+      releaseFile(world, kind, path, { ...dry, calibration });
+    expect(await of('calibration', 'c.json', 'c.json')).toEqual(
+      err('--calibration goes with a policy, not with calibration'),
+    );
+    expect(await of('policy', 'p.json', 'broken.json')).toEqual(
+      err(expect.stringMatching(/^broken\.json cannot be released, one defect:\n {2}\/document\/id: /)),
+    );
+    expect(await of('policy', 'p.json', 'absent.json')).toEqual(
+      err(expect.stringContaining('absent.json cannot be read')),
+    );
+    await releaseCalibration(world.table, sampleCalibrationFile());
+    world.table.corrupt({ kind: 'calibration', id: 'fractions-2026.1' }, { parameters: '{}' });
+    expect(await of('policy', 'p.json', 'fractions-2026.1')).toEqual(
+      err(expect.stringContaining('cannot be used: it is damaged')),
+    );
+  });
+});
+
+it('says in words why npm run release cannot read a file', () => {
+  const command = join(import.meta.dirname, 'release.ts');
+  for (const [path, reason] of [
+    ['/nope', 'there is no such file'],
+    [import.meta.dirname, '../tools/it is a directory'],
+  ] as const) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [command, 'policy', path, '--dry-run'], {
+      encoding: 'utf8',
+    });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${path} cannot be read: ${reason}\n`,
+    });
+  }
+});
+
+describe('release deprecate', () => {
+  const options = { ...anywhere, at: '2026-09-01T00:00:00Z', sunset: undefined, tenant: undefined };
+
+  it('sets deprecation and sunset of a released record [MA-049, MA-050]', async () => {
+    const world = worldWith({});
+    await releasePolicy(world.table, samplePolicyFile());
+    const sunset = '2026-12-01T00:00:00Z';
+    expect(await deprecate(world, 'policy', POLICY.id, { ...options, sunset })).toEqual(ok(undefined));
+    expect((await world.table.read(POLICY))?.lifecycle).toEqual({
+      deprecatedAt: options.at,
+      sunsetAt: sunset,
+    });
+  });
+
+  it('refuses a sunset before it, a missing time and a record that is not there [MA-050]', async () => {
+    const world = worldWith({});
+    await releasePolicy(world.table, samplePolicyFile());
+    for (const [change, message] of [
+      [{ sunset: '2026-08-31T00:00:00Z' }, '--sunset must not be earlier'],
+      [{ at: undefined }, '--at is required'],
+      [{ at: 'tomorrow' }, '--at '],
+      [{ tenant: 'tenant-1' }, 'policy fractions-policy-7 (tenant tenant-1) was never released here'],
+    ] as const) {
+      const refused = await deprecate(world, 'policy', POLICY.id, { ...options, ...change });
+      expect(refused).toEqual(err(expect.stringContaining(message)));
+    }
+    expect((await world.table.read(POLICY))?.lifecycle).toEqual({});
+  });
+});
+
+describe('releaseCalibration', () => {
+  it('releases parameters that the engine can compute with', async () => {
+    const table = createMemoryRecordsTable();
+    expect(await releaseCalibration(table, sampleCalibrationFile())).toMatchObject({
+      ok: true,
+      value: { already: false },
+    });
+  });
+});
+
+describe('docs/records.md', () => {
+  const page = (): Promise<string> => readFile(new URL('../docs/records.md', import.meta.url), 'utf8');
+
+  it('shows files that can be released as they stand', async () => {
+    const examples = [...(await page()).matchAll(/```json\n(.*?)```/gs)].map((match) => match[1]);
+    const kinds = ['policy', 'calibration', 'analysis-policy'];
+    expect(examples).toHaveLength(kinds.length);
+    const world = worldWith(Object.fromEntries(kinds.map((kind, index) => [kind, examples[index]])));
+    for (const kind of kinds) {
+      expect(await releaseFile(world, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
+    }
+  });
+
+  it('explains every field of the documents, every rule and every parameter [MA-113]', async () => {
+    const rows = (await page()).split('\n').filter((line) => line.startsWith('|'));
+    const explained = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Za-z]+/g) ?? []);
+    expect(explained).toEqual(
+      expect.arrayContaining([
+        ...Object.keys(selectionPolicy.shape),
+        ...Object.keys(eligibilityRules.shape),
+        ...Object.keys(scaleCalibration.shape),
+        ...Object.keys(calibrationParameters.shape),
+        ...Object.keys(analysisPolicy.shape),
+        ...Object.keys(analysisTrigger.shape),
+      ]),
+    );
+  });
+
+  it('has a row for every measure, action and reason, with what goes with it', async () => {
+    const rows = (await page())
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+    const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
+    const documented = (first: string, ...others: readonly string[]): void => {
+      const cells = [first, ...others];
+      expect(rows.map((row) => row.slice(1, cells.length + 1))).toContainEqual(cells);
+    };
+    for (const [metric, { measures }] of Object.entries(metrics)) {
+      for (const { name, unit, least, greatest } of measures) {
+        documented(code([metric]), code([name]), unit, rangeOf(least, greatest));
+      }
+    }
+    for (const [action, { targetModule, subjects }] of Object.entries(actions)) {
+      documented(code([action]), code([targetModule]), subjects.length === 0 ? 'none' : code(subjects));
+    }
+    for (const [reason, fits] of Object.entries(reasons)) {
+      documented(code([reason]), code(fits.metrics), code(fits.actions));
+    }
+  });
+
+  function rangeOf(least: number, greatest: number): string {
+    if (least === -Infinity) return 'any number';
+    return greatest > 100 ? `from ${least}` : `${least} to ${greatest}`;
+  }
+});

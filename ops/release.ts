@@ -1,0 +1,378 @@
+import { readFile } from 'node:fs/promises';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
+import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { dynamo } from '#shared/stores/clients.ts';
+import { findDeployedTables } from '#shared/stores/deployed-table.ts';
+import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
+import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
+import { checkCalibration } from '#shared/records/check-calibration.ts';
+import type { RecordKey } from '#shared/records/record-key.ts';
+import type { CalibrationParameters } from '#shared/records/records.ts';
+import {
+  deprecateRecord,
+  prepareAnalysisPolicy,
+  prepareCalibration,
+  preparePolicy,
+  writeRecord,
+} from '#shared/records/release.ts';
+import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
+import { createRecordStore } from '#shared/records/store.ts';
+import type { RecordsTable } from '#shared/records/table.ts';
+import { checkFeasibility } from './release/feasibility.ts';
+import { flag, runCommand, text } from '#tools/terminal/command.ts';
+import { fileFailure } from '#tools/terminal/file-failure.ts';
+
+type Kind = RecordKey['kind'];
+
+const kinds: readonly Kind[] = ['policy', 'calibration', 'analysis-policy'];
+
+/** Checks a policy (a `PolicyRecord`, its checksum optional) and writes it once. `npm start` seeds with this as well. */
+export function releasePolicy(table: RecordsTable, file: unknown): Promise<Result<Released, ReleaseFailure>> {
+  return release(table, prepare('policy', file));
+}
+
+/** Checks a calibration (a `CalibrationRecord`, its digests optional), its model included, and writes it once. */
+export function releaseCalibration(
+  table: RecordsTable,
+  file: unknown,
+): Promise<Result<Released, ReleaseFailure>> {
+  return release(table, prepare('calibration', file));
+}
+
+/** Checks an analysis policy (an `AnalysisPolicyRecord`, its checksum optional) and writes it once. */
+export function releaseAnalysisPolicy(
+  table: RecordsTable,
+  file: unknown,
+): Promise<Result<Released, ReleaseFailure>> {
+  return release(table, prepare('analysis-policy', file));
+}
+
+function prepare(kind: Kind, file: unknown): Result<PreparedRecord, readonly Defect[]> {
+  switch (kind) {
+    case 'policy':
+      return preparePolicy(file);
+    case 'calibration':
+      return prepareCalibration(file, checkModel);
+    case 'analysis-policy':
+      return prepareAnalysisPolicy(file);
+  }
+}
+
+async function release(
+  table: RecordsTable,
+  prepared: Result<PreparedRecord, readonly Defect[]>,
+): Promise<Result<Released, ReleaseFailure>> {
+  return prepared.ok ? writeRecord(table, prepared.value) : err({ kind: 'defects', defects: prepared.error });
+}
+
+/** How the command is told where to write. */
+export interface Destination {
+  readonly stage: string | undefined;
+  readonly table: string | undefined;
+}
+
+/** What the command needs of the world. */
+export interface ReleaseWorld {
+  readonly readFile: (path: string) => Promise<string>;
+  readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string>>;
+  readonly print: (line: string) => void;
+}
+
+/** What `release KIND FILE` takes beside its arguments. */
+export interface ReleaseOptions extends Destination {
+  readonly dryRun: boolean;
+  /** A calibration to hold a policy's demands against: a file's name, which ends in `.json`, or the id of a released one. */
+  readonly calibration?: string | undefined;
+}
+
+/**
+ * `release KIND FILE`: one line on success, every defect with its pointer otherwise. With `dryRun` nothing is written, and nothing looked up
+ * but a calibration that is named by its id.
+ */
+export async function releaseFile(
+  world: ReleaseWorld,
+  kind: string,
+  path: string,
+  options: ReleaseOptions,
+): Promise<Result<undefined, string>> {
+  if (!isKind(kind)) return err(unknownKind(kind));
+  if (options.calibration !== undefined && kind !== 'policy')
+    return err(`--calibration goes with a policy, not with ${kind}`);
+  const file = await readJson(world, path);
+  if (!file.ok) return file;
+  const prepared = prepare(kind, file.value);
+  if (!prepared.ok) return err(refusal(path, prepared.error));
+  if (options.calibration !== undefined) {
+    const feasible = await checkAgainst(world, options.calibration, prepared.value, path, options);
+    if (!feasible.ok) return feasible;
+  }
+  if (options.dryRun) {
+    world.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
+    return ok(undefined);
+  }
+  const table = await world.openTable(options);
+  if (!table.ok) return table;
+  const released = await writeRecord(table.value, prepared.value);
+  if (!released.ok) return err(failure(path, released.error));
+  const { key, checksum, already } = released.value;
+  world.print(`${describe(key)} ${already ? 'was already released' : 'released'}, checksum ${checksum}`);
+  if (kind === 'analysis-policy') world.print(howToChoose(key));
+  return ok(undefined);
+}
+
+/** Holds a prepared policy against a calibration; what cannot be checked is said and stops nothing. */
+async function checkAgainst(
+  world: ReleaseWorld,
+  calibration: string,
+  { key, stored }: PreparedRecord,
+  path: string,
+  destination: Destination,
+): Promise<Result<undefined, string>> {
+  const parameters = calibration.endsWith('.json')
+    ? await readCalibration(world, calibration)
+    : await findCalibration(world, calibration, key.tenantId, destination);
+  if (!parameters.ok) return parameters;
+  const policy = selectionPolicy.parse(JSON.parse(stored.document));
+  const { defects, unchecked } = checkFeasibility(policy, parameters.value);
+  if (defects.length > 0) return err(refusal(path, defects, ` with calibration ${calibration}`));
+  for (const line of unchecked) world.print(`not checked: ${line}`);
+  world.print(`calibration ${calibration} can give what else the policy asks for`);
+  return ok(undefined);
+}
+
+/** The parameters of a calibration file, which must be one that could be released. */
+async function readCalibration(
+  world: ReleaseWorld,
+  path: string,
+): Promise<Result<CalibrationParameters, string>> {
+  const file = await readJson(world, path);
+  if (!file.ok) return file;
+  const checked = checkCalibration(file.value, checkModel);
+  return checked.ok ? ok(checked.value.parameters) : err(refusal(path, checked.error));
+}
+
+/** The parameters of a released calibration, as a run of the policy's tenant would find them: its own before a system one. */
+async function findCalibration(
+  world: ReleaseWorld,
+  id: string,
+  tenantId: string | undefined,
+  destination: Destination,
+): Promise<Result<CalibrationParameters, string>> {
+  const table = await world.openTable(destination);
+  if (!table.ok) return table;
+  const store = createRecordStore({ table: table.value, mayReadSystem: () => true });
+  // No tenant has an empty name: for a system policy only system calibrations are found.
+  const found = await store.calibration(tenantId ?? '', id);
+  if (found.ok && found.value === undefined)
+    return err(`calibration ${id} was never released here; the name of a file ends in .json`);
+  const parameters = found.ok ? await found.value?.parameters() : found;
+  return parameters?.ok === true
+    ? parameters
+    : err(`calibration ${id} cannot be used: it is damaged, or of a form that is not known here`);
+}
+
+/** A released policy analyzes nothing until a tenant's service profile names it. */
+function howToChoose({ id, tenantId }: RecordKey): string {
+  const whose = tenantId === undefined ? 'a tenant’s' : `${tenantId}’s`;
+  return `to have ${whose} new runs analyzed by it, set ANALYSIS_POLICY_ID to ${id} in the service profile (docs/deploy.md); functions take it up within five minutes`;
+}
+
+/** `release deprecate KIND ID`: sets or moves the deprecation of a released record. */
+export async function deprecate(
+  world: ReleaseWorld,
+  kind: string,
+  id: string,
+  options: Destination & {
+    readonly at: string | undefined;
+    readonly sunset: string | undefined;
+    readonly tenant: string | undefined;
+  },
+): Promise<Result<undefined, string>> {
+  if (!isKind(kind)) return err(unknownKind(kind));
+  if (options.at === undefined) return err('--at is required: the RFC 3339 UTC instant of the deprecation');
+  const table = await world.openTable(options);
+  if (!table.ok) return table;
+  const key: RecordKey = { kind, id, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
+  const changed = await deprecateRecord(table.value, key, {
+    deprecatedAt: options.at,
+    ...(options.sunset === undefined ? {} : { sunsetAt: options.sunset }),
+  });
+  if (!changed.ok) {
+    return err(
+      changed.error.kind === 'not-found'
+        ? `${describe(key)} was never released here`
+        : changed.error.defects
+            .map(({ pointer, message }) => `${pointer === '/sunsetAt' ? '--sunset' : '--at'} ${message}`)
+            .join('\n'),
+    );
+  }
+  const { deprecatedAt, sunsetAt } = changed.value;
+  world.print(
+    `${describe(key)} is deprecated as of ${deprecatedAt ?? ''}${sunsetAt === undefined ? '' : `, sunset ${sunsetAt}`}`,
+  );
+  return ok(undefined);
+}
+
+function isKind(word: string): word is Kind {
+  return kinds.some((kind) => kind === word);
+}
+
+function unknownKind(word: string): string {
+  return `unknown kind of record ${JSON.stringify(word)}; known are ${kinds.join(', ')}`;
+}
+
+function describe({ kind, id, tenantId }: RecordKey): string {
+  return `${kind} ${id} (${tenantId === undefined ? 'system' : `tenant ${tenantId}`})`;
+}
+
+function refusal(path: string, defects: readonly Defect[], given = ''): string {
+  const lines = defects.map(
+    ({ pointer, message }) => `  ${pointer === '' ? '(the whole)' : pointer}: ${message}`,
+  );
+  const count = defects.length === 1 ? 'one defect' : `${defects.length} defects`;
+  return [`${path} cannot be released${given}, ${count}:`, ...lines].join('\n');
+}
+
+function failure(path: string, problem: ReleaseFailure): string {
+  if (problem.kind === 'defects') return refusal(path, problem.defects);
+  return `${describe(problem.key)} was released before with other content; a correction needs a new id`;
+}
+
+async function readJson(world: ReleaseWorld, path: string): Promise<Result<unknown, string>> {
+  let content: string;
+  try {
+    content = await world.readFile(path);
+  } catch (error) {
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
+  }
+  const parsed = parseStrictJson(content);
+  return parsed.ok ? parsed : err(`${path} ${jsonDefect(parsed.error)}`);
+}
+
+function jsonDefect(error: StrictJsonError): string {
+  switch (error.kind) {
+    case 'malformed':
+      return 'is not JSON';
+    case 'too-deep':
+      return 'is nested too deeply';
+    case 'not-i-json':
+      return 'holds a number or a character that JSON systems do not share (RFC 7493)';
+    case 'duplicate-key':
+      return `has a repeated member name in ${error.pointer === '' ? 'its outermost object' : error.pointer}`;
+  }
+}
+
+/** The table that is named, or the one that the stage's stack made in the account of the environment. */
+async function openTable({ stage, table }: Destination): Promise<Result<RecordsTable, string>> {
+  if (table !== undefined) return ok(createRecordsTable(dynamo(), table));
+  if (stage === localStage) return openLocalTable();
+  if (stage !== undefined) {
+    const [only, ...others] = await findDeployedTables(dynamo(), stage, 'records');
+    if (only === undefined) {
+      return err(`no records table of stage ${stage} in this account and region; is it deployed?`);
+    }
+    return others.length === 0
+      ? ok(createRecordsTable(dynamo(), only))
+      : err(`several records tables of stage ${stage}; choose with --table: ${[only, ...others].join(', ')}`);
+  }
+  const name = process.env['RECORDS_TABLE'];
+  return name === undefined
+    ? err('say where to write: --stage STAGE or --table NAME')
+    : ok(createRecordsTable(dynamo(), name));
+}
+
+/** The table of the local stack that runs in this folder. No AWS client exists yet, so that none can have read a real profile. */
+async function openLocalTable(): Promise<Result<RecordsTable, string>> {
+  const stack = await findRunningStack(localFiles(process.cwd()).stack);
+  if (!stack.ok) return err(describeNoStack(stack.error));
+  Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
+  return ok(createRecordsTable(dynamo(), localTableName('records')));
+}
+
+/** A sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
+function operationalFailure(error: unknown): string {
+  if (error instanceof RecordTooLargeError) return error.message;
+  if (error instanceof Error && isOfAws(error)) return `DynamoDB: ${error.message || error.name}`;
+  throw error;
+}
+
+function isOfAws(error: Error): boolean {
+  return (
+    '$metadata' in error ||
+    ('code' in error && error.code === 'ECONNREFUSED') ||
+    ['CredentialsProviderError', 'TimeoutError'].includes(error.name) ||
+    error.message === 'Region is missing'
+  );
+}
+
+const world: ReleaseWorld = {
+  readFile: (path) => readFile(path, 'utf8'),
+  openTable,
+  print: (line) => {
+    console.log(line);
+  },
+};
+
+const where = {
+  stage: text('the stage whose records table is written; local: the stack that npm start runs', 'STAGE'),
+  table: text('the records table by name (default: RECORDS_TABLE of the environment)', 'NAME'),
+};
+
+if (import.meta.main) {
+  if (process.argv.includes('deprecate')) {
+    await runCommand(
+      {
+        usage: 'npm run release --',
+        summary:
+          'Deprecates a released record: answers about it carry Deprecation and Sunset headers from now on.',
+        positionals: ['deprecate', kinds.join('|'), 'ID'],
+        options: {
+          at: text('when the record is deprecated, past or future', 'INSTANT'),
+          sunset: text('when it will be withdrawn, not before --at', 'INSTANT'),
+          tenant: text('the owner of a tenant record; without it, a system record', 'TENANT'),
+          ...where,
+        },
+        examples: [
+          'npm run release -- deprecate policy kc-gaps-v4 --at 2026-09-01T00:00:00Z --stage staging',
+        ],
+      },
+      (values, [, kind = '', id = '']) =>
+        deprecate(world, kind, id, values).catch((error: unknown) => err(operationalFailure(error))),
+    );
+  } else {
+    await runCommand(
+      {
+        usage: 'npm run release --',
+        summary:
+          'Checks a selection policy, a scale calibration or an analysis policy and writes it once, for ever (docs/records.md). See also: npm run release -- deprecate --help',
+        positionals: [kinds.join('|'), 'FILE'],
+        options: {
+          ...where,
+          calibration: text(
+            'for a policy: also checks that the items of this calibration can give what it asks for; the name of a file ends in .json',
+            'ID|FILE',
+          ),
+          'dry-run': flag(
+            'only checks the file; nothing is written, and nothing looked up but a calibration by its id',
+          ),
+        },
+        examples: [
+          'npm run release -- policy kc-gaps-v5.json --dry-run',
+          'npm run release -- policy kc-gaps-v5.json --calibration fractions-2026-01.json --dry-run',
+          'npm run release -- calibration fractions-2026-01.json --stage staging',
+          'npm run release -- analysis-policy revision-thresholds-3.json --stage staging',
+        ],
+      },
+      (values, [kind = '', path = '']) =>
+        releaseFile(world, kind, path, { ...values, dryRun: values['dry-run'] }).catch((error: unknown) =>
+          err(operationalFailure(error)),
+        ),
+    );
+  }
+}

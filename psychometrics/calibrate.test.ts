@@ -1,0 +1,324 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { seedFromResponses } from '#local/seeds/from-responses.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import { calibrationRecord } from '#shared/records/records.ts';
+import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
+import { createDesign, randomParameters } from './calibrate/model.ts';
+import { uniformFrom } from './calibrate/numbers.ts';
+import { releaseCalibration } from '#ops/release.ts';
+
+const shared = join(import.meta.dirname, '../../shared/data/fraction-subtraction');
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'calibrate-command-'));
+  await writeStudy();
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const hostile = '<script>alert("1")</script>&\u202E';
+
+/** 300 simulated learners; the last item's name is markup. */
+async function writeStudy(): Promise<void> {
+  const q = pairedQ(2);
+  const design = createDesign('gdina', 2, q, { bound: 0.001, penalty: 'weak' });
+  const uniform = uniformFrom(12);
+  const answers = simulateAnswers(design, randomParameters(design, uniform), 300, uniform);
+  const items = q.map((_, j) => (j === q.length - 1 ? hostile : `I${j + 1}`));
+  const quoted = items.map((item) => `"${item.replaceAll('"', '""')}"`);
+  const rows = Array.from({ length: 300 }, (_, n) =>
+    [n + 1, ...answers.subarray(n * q.length, (n + 1) * q.length)].join(','),
+  );
+  await write('responses.csv', `,${quoted.join(',')}\n${rows.join('\n')}\n`);
+  await write(
+    'q-matrix.csv',
+    `,A,B\n${q.map((kcs, j) => [quoted[j], ...[0, 1].map((k) => Number(kcs.includes(k)))].join(',')).join('\n')}\n`,
+  );
+}
+
+function write(path: string, text: string): Promise<void> {
+  return writeFile(join(directory, path), text);
+}
+
+function read(path: string): Promise<string> {
+  return readFile(join(directory, path), 'utf8');
+}
+
+async function readJson(path: string): Promise<unknown> {
+  return JSON.parse(await read(path)) as unknown;
+}
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+function calibrate(...args: readonly string[]): Promise<Ended> {
+  const command = join(import.meta.dirname, 'calibrate.ts');
+  return new Promise((resolve) => {
+    execFile(process.execPath, [command, ...args], { cwd: directory }, (failure, out, error) => {
+      resolve({ code: failure === null ? 0 : Number(failure.code), out, error });
+    });
+  });
+}
+
+const study = ['--responses', 'responses.csv', '--q-matrix', 'q-matrix.csv'];
+
+const fitFile = z.looseObject({
+  logLikelihood: z.number(),
+  iterations: z.int(),
+  converged: z.boolean(),
+  items: z.array(z.looseObject({ item: z.string(), guess: z.number(), slip: z.number() })),
+  kcs: z.array(z.looseObject({ kc: z.string(), slope: z.number(), location: z.number() })),
+});
+
+describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
+  it('writes the same bytes twice: a calibration, its figures, a report, a seed’s parameters', async () => {
+    const files = ['calibration.json', 'fit.json', 'parameters.json', 'report.html'];
+    const texts: string[][] = [];
+    for (const out of [`${model}-1`, `${model}-2`, `${model}-1`]) {
+      const ended = await calibrate(...study, '--model', model, '--out', out);
+      expect(ended).toMatchObject({ code: 0, error: '' });
+      expect(ended.out).toMatch(/300 learners, 5 items, 2 knowledge components\nlog-likelihood −?-?\d/);
+      texts.push(await Promise.all(files.map((file) => read(`${out}/${file}`))));
+    }
+    expect(texts[1]).toEqual(texts[0]);
+    expect(texts[2]).toEqual(texts[0]);
+  });
+
+  it('its calibration is released as it stands, once', async () => {
+    const table = createMemoryRecordsTable();
+    const file = await readJson(`${model}-1/calibration.json`);
+    expect(await releaseCalibration(table, file)).toMatchObject({ ok: true, value: { already: false } });
+    expect(await releaseCalibration(table, file)).toMatchObject({ ok: true, value: { already: true } });
+    expect(JSON.stringify(file)).toContain('placeholders');
+  });
+
+  it('its parameters make a seed with the same study', async () => {
+    const seed = seedFromResponses(
+      {
+        'responses.csv': await read('responses.csv'),
+        'q-matrix.csv': await read('q-matrix.csv'),
+        'parameters.json': await read(`${model}-1/parameters.json`),
+      },
+      { name: undefined, fallbackName: 'study' },
+    );
+    expect(seed).toMatchObject({ ok: true });
+  });
+
+  it('its figures hold together', async () => {
+    const fit = fitFile.parse(await readJson(`${model}-1/fit.json`));
+    expect(fit).toMatchObject({
+      model,
+      converged: true,
+      parameters: model === 'dina' ? 14 : 16,
+      data: { learners: 300, items: 5, kcs: 2, missing: 0 },
+      standardErrors: { singular: expect.any(Boolean) as boolean },
+    });
+    const record = calibrationRecord.parse(await readJson(`${model}-1/calibration.json`));
+    record.parameters.items.forEach(({ probabilities }, j) => {
+      expect(probabilities[0]).toBeCloseTo(fit.items[j]!.guess, 8);
+      expect(probabilities.at(-1)).toBeCloseTo(1 - fit.items[j]!.slip, 8);
+    });
+  });
+
+  it('its report is one page of markup that stands alone, with every picture named and no name of the study unescaped', async () => {
+    const html = await read(`${model}-1/report.html`);
+    expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\bsrc=|https?:|\son\w+=/i);
+    expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;');
+    expect(html).not.toContain('\u202E');
+    expect(html).not.toMatch(/NaN|Infinity|undefined|\[object/);
+    const pictures = html.match(/<svg [^>]*>/g) ?? [];
+    expect(pictures.length).toBeGreaterThanOrEqual(6);
+    for (const picture of pictures) {
+      const [, title = '', description = ''] = /aria-labelledby="(\S+) (\S+)"/.exec(picture) ?? [];
+      expect(html).toContain(`<title id="${title}">`);
+      expect(html).toContain(`<desc id="${description}">`);
+    }
+    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, target] of html.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+    expect(openElements(html)).toEqual([]);
+  });
+});
+
+/** Elements that are opened and not closed, or closed out of order. */
+function openElements(html: string): string[] {
+  const open: string[] = [];
+  const alone = new Set(['meta', 'br']);
+  for (const [tag, slash = '', name = ''] of html
+    .replace(/<style>.*?<\/style>/s, '')
+    .matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
+    if (alone.has(name) || tag.endsWith('/>')) continue;
+    if (slash === '') open.push(name);
+    else if (open.pop() !== name) return [...open, `</${name}>`];
+  }
+  return open;
+}
+
+describe('npm run calibrate', () => {
+  it('takes what only people know from a metadata file', async () => {
+    const document = {
+      id: 'pairs-2026-01',
+      scaleId: 'mastery-pairs',
+      caseFrameworkGuid: 'framework-1',
+      caseMappingVersion: 'case-map-3',
+      subject: 'mathematics',
+      gradeCoverage: ['04'],
+      validFrom: '2026-01-01T00:00:00Z',
+      validUntil: '2027-01-01T00:00:00Z',
+      anchor: { source: 'extmap-r90', version: '2025.2', checksum: 'a'.repeat(64), licenseScope: 'k8' },
+      recoveryTolerance: 25,
+      limitations: ['Comparable within this scale id only.'],
+    };
+    const own = (name: string): object => ({
+      guid: `kc-${name}`,
+      uri: `https://case.example/${name}`,
+      label: name,
+    });
+    const items = ['I1', 'I2', 'I3', 'I4', hostile];
+    const meta = {
+      tenantId: 'tenant-aurora',
+      document,
+      scale: { base: 200, perTheta: 10 },
+      kcs: { A: own('A'), B: own('B') },
+      items: Object.fromEntries(
+        items.map((item, j) => [
+          item,
+          { artifactVersionId: `artifact-${j}@2`, qtiIdentifier: `item-${j}`, accessibility: ['braille'] },
+        ]),
+      ),
+    };
+    await write('meta.json', JSON.stringify(meta));
+    const ended = await calibrate(
+      ...study,
+      '--model',
+      'dina',
+      '--out',
+      'known',
+      '--meta',
+      'meta.json',
+      '--with-data',
+    );
+    expect(ended).toMatchObject({ code: 0, error: '' });
+    expect(ended.out).not.toContain('placeholder');
+    const record = calibrationRecord.parse(await readJson('known/calibration.json'));
+    expect(record).toMatchObject({
+      tenantId: 'tenant-aurora',
+      document: { ...document, visibility: 'tenant' },
+    });
+    expect(record.parameters.kcs.map(({ guid, uri }) => [guid, uri])).toEqual([
+      ['kc-A', 'https://case.example/A'],
+      ['kc-B', 'https://case.example/B'],
+    ]);
+    expect(record.parameters.items[4]).toMatchObject({
+      artifactVersionId: 'artifact-4@2',
+      kcs: ['kc-A', 'kc-B'],
+      accessibility: ['braille'],
+    });
+    expect([record.parameters.scale[0], record.parameters.scale.at(-1)]).toEqual([140, 260]);
+    expect(await read('known/responses.csv')).toBe(await read('responses.csv'));
+  });
+
+  it('names the defects of metadata, and of a record that metadata spoil', async () => {
+    await write('unknown.json', JSON.stringify({ kcs: { C: {} }, items: { I9: {} }, documents: 1 }));
+    const unknown = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'unknown.json');
+    expect(unknown).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('unknown.json#/documents') as string,
+    });
+    await write('names.json', JSON.stringify({ kcs: { C: {} }, items: { I9: {} } }));
+    const names = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'names.json');
+    expect(names.error).toMatch(/#\/kcs\/C: is no knowledge component.*\n.*#\/items\/I9: is no item/);
+    await write('rank.json', JSON.stringify({ document: { limitations: ['Gives percentiles.'] } }));
+    const spoilt = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'rank.json');
+    expect(spoilt).toMatchObject({ code: 1 });
+    expect(spoilt.error).toMatch(/#\/document\/limitations\/0: claims a percentile/);
+    expect(existsSync(join(directory, 'no'))).toBe(false);
+  });
+
+  it('spares what it did not write, unless it is forced', async () => {
+    await calibrate(...study, '--model', 'dina', '--out', 'mine');
+    await rm(join(directory, 'mine/fit.json'));
+    const refused = await calibrate(...study, '--model', 'dina', '--out', 'mine');
+    expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('--force') as string });
+    expect((await calibrate(...study, '--model', 'dina', '--out', 'mine', '--force')).code).toBe(0);
+  });
+
+  it.each([
+    [['--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'], /^--responses CSV is required$/m],
+    [[...study, '--out', 'no'], /^--model is required: one of dina, gdina$/m],
+    [[...study, '--model', 'rasch', '--out', 'no'], /^--model is required/m],
+    [[...study, '--model', 'dina', '--out', 'no', '--name', 'No Name'], /^--name must be/m],
+    [
+      ['--responses', 'absent.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
+      /^absent\.csv cannot be read: there is no such file$/m,
+    ],
+    [
+      ['--responses', 'q-matrix.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
+      /^q-matrix\.csv: row 2: the item "I1" has no column/m,
+    ],
+  ])('refuses %j without a stack trace', async (args, message) => {
+    const ended = await calibrate(...args);
+    expect(ended.code).toBe(1);
+    expect(ended.error).toMatch(message);
+    expect(ended.error).not.toMatch(/ at .*\.ts/);
+  });
+
+  it('writes what it has when the steps run out, and says so', async () => {
+    const ended = await calibrate(...study, '--model', 'dina', '--out', 'short', '--max-iterations', '2');
+    expect(ended).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/^not converged after 2 iterations/) as string,
+    });
+    expect(await readJson('short/fit.json')).toMatchObject({ converged: false });
+  });
+
+  it('random starts are those of their seed, and never end below the fixed one', async () => {
+    await calibrate(...study, '--model', 'dina', '--out', 's1', '--starts', '3', '--seed', '5');
+    await calibrate(...study, '--model', 'dina', '--out', 's2', '--starts', '3', '--seed', '5');
+    expect(await read('s1/fit.json')).toBe(await read('s2/fit.json'));
+    const several = fitFile.extend({
+      objective: z.number(),
+      starts: z.object({ objectives: z.array(z.number()) }),
+    });
+    const fit = several.parse(await readJson('s1/fit.json'));
+    expect(fit.starts.objectives).toHaveLength(4);
+    expect(fit.objective).toBeCloseTo(Math.max(...fit.starts.objectives), 3);
+  });
+});
+
+// The study's answers stay outside the project (NOTICE): where they are absent, this is skipped.
+describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
+  const published = z.object({
+    kcs: z.array(z.object({ slope: z.number(), location: z.number() })),
+    items: z.array(z.object({ guess: z.number(), slip: z.number() })),
+  });
+
+  it('is fitted at least as well as its published parameters, and close to them', async () => {
+    const data = ['--responses', join(shared, 'responses.csv'), '--q-matrix', join(shared, 'q-matrix.csv')];
+    const ended = await calibrate(...data, '--model', 'dina', '--out', 'fractions');
+    expect(ended).toMatchObject({ code: 0, error: '' });
+    const fit = fitFile.parse(await readJson('fractions/fit.json'));
+    expect(fit.logLikelihood).toBeGreaterThan(-4432.34);
+    const known = published.parse(JSON.parse(await readFile(join(shared, 'parameters.json'), 'utf8')));
+    known.items.forEach(({ guess, slip }, j) => {
+      expect(Math.abs(fit.items[j]!.guess - guess)).toBeLessThan(0.01);
+      expect(Math.abs(fit.items[j]!.slip - slip)).toBeLessThan(0.01);
+    });
+    known.kcs.forEach(({ slope, location }, k) => {
+      expect(Math.abs(fit.kcs[k]!.slope - slope)).toBeLessThan(0.15);
+      expect(Math.abs(fit.kcs[k]!.location - location)).toBeLessThan(0.1);
+    });
+    const record = await readJson('fractions/calibration.json');
+    expect(await releaseCalibration(createMemoryRecordsTable(), record)).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,236 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { calibrate } from './calibrate/calibrate.ts';
+import type { Calibration } from './calibrate/calibrate.ts';
+import { FIT_MARK, fitFile } from './calibrate/fit-file.ts';
+import type { ItemModel } from './calibrate/model.ts';
+import { progressLine } from './calibrate/progress-line.ts';
+import { MAXIMUM_FILE_BYTES, describeFault, readStudy, tooLarge } from './calibrate/read-data.ts';
+import type { DataFault, Study, StudyFiles } from './calibrate/read-data.ts';
+import { renderReport } from './calibrate/report/page.ts';
+import { calibrationFile, parametersFile, readMeta } from './calibrate/write-calibration.ts';
+import type { Meta } from './calibrate/write-calibration.ts';
+import { choice, flag, integer, runCommand, text } from '#tools/terminal/command.ts';
+import type { Option, OptionValues } from '#tools/terminal/command.ts';
+import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { liveLine } from '#tools/terminal/live-line.ts';
+import { plainText } from '#tools/terminal/plain-text.ts';
+import { shorten } from '#tools/terminal/study.ts';
+
+/** A number strictly between two others. */
+function between(
+  description: string,
+  placeholder: string,
+  range: { readonly above: number; readonly below: number },
+  fallback: number,
+): Option<number> {
+  return {
+    description,
+    placeholder,
+    fallback,
+    read: (word) => {
+      const number = /^[\d.]+(e-?\d+)?$/i.test(word) ? Number(word) : NaN;
+      return number > range.above && number < range.below
+        ? ok(number)
+        : err(`must be a number above ${range.above} and below ${range.below}`);
+    },
+  };
+}
+
+const models: readonly ItemModel[] = ['dina', 'gdina'];
+
+const options = {
+  responses: text(
+    'learners’ answers: a row a learner, a column an item; 1, 0, empty or NA (required)',
+    'CSV',
+  ),
+  'q-matrix': text('which knowledge components an item needs: a row an item, 1 or 0 (required)', 'CSV'),
+  model: text('how the items answer to mastery: dina or gdina (required)', models.join('|')),
+  out: text(
+    'directory to write calibration.json, fit.json, report.html and parameters.json into (required)',
+    'DIR',
+  ),
+  name: text('what ids and the bank of a seed are named after: a-z, 0-9 and -', 'NAME', 'study'),
+  meta: text('what only people know of the calibration (docs/calibrate.md)', 'FILE'),
+  penalty: choice(
+    'weakly informative priors on the curves of the components, or none',
+    ['weak', 'none'],
+    'weak',
+  ),
+  bound: between('item probabilities stay between P and 1 - P', 'P', { above: 0, below: 0.2 }, 0.001),
+  'max-iterations': integer('E-steps at most, for each start', 'N', { min: 1, max: 1_000_000 }, 5000),
+  tolerance: between(
+    'gain in log-likelihood at which a step counts as none',
+    'T',
+    { above: 0, below: 1 },
+    1e-6,
+  ),
+  starts: integer('random starts beside the fixed one; the best is written', 'N', { min: 0, max: 1000 }, 0),
+  seed: integer('of the random starts', 'N', { min: 0, max: 4294967295 }, 1),
+  'with-data': flag('also copies both tables into DIR, so that npm run seed -- from-responses DIR takes it'),
+  force: flag('overwrites files in DIR that this command did not write'),
+};
+type Values = OptionValues<typeof options>;
+
+async function main(values: Values): Promise<Result<undefined, string>> {
+  const { responses, out, model } = values;
+  const qMatrix = values['q-matrix'];
+  if (responses === undefined) return err('--responses CSV is required');
+  if (qMatrix === undefined) return err('--q-matrix CSV is required');
+  if (out === undefined) return err('--out DIR is required');
+  const itemModel = models.find((one) => one === model);
+  if (itemModel === undefined) return err(`--model is required: one of ${models.join(', ')}`);
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(values.name)) {
+    return err('--name must be 1 to 64 of a-z, 0-9 and -, not beginning with -');
+  }
+  const names = { responses, 'q-matrix': qMatrix };
+  const files = await readFiles(names);
+  if (!files.ok) return files;
+  const study = readStudy(files.value);
+  if (!study.ok) return err(shorten(study.error.map((fault) => plainText(describeFault(fault, names)))));
+  const meta = await readMetaFile(values.meta, study.value);
+  if (!meta.ok) return meta;
+  const free = await mayWrite(out, values.force);
+  if (!free.ok) return free;
+
+  const live = liveLine(process.stderr);
+  const calibration = calibrate(study.value, {
+    model: itemModel,
+    penalty: values.penalty,
+    bound: values.bound,
+    maximumIterations: values['max-iterations'],
+    tolerance: values.tolerance,
+    randomStarts: values.starts,
+    seed: values.seed,
+    progress: (stage, step) => {
+      live.show(progressLine(stage, step));
+    },
+  });
+  live.clear();
+  const file = calibrationFile(calibration, { name: values.name, meta: meta.value });
+  if (!file.ok) {
+    const lines = file.error.map(({ pointer, message }) => `calibration.json#${pointer}: ${message}`);
+    return err(`the calibration could not be released; see --meta\n${shorten(lines)}`);
+  }
+  const texts = {
+    'calibration.json': json(file.value.record),
+    'fit.json': json(fitFile(calibration)),
+    'parameters.json': json(parametersFile(calibration, values.name, meta.value)),
+    'report.html': renderReport(calibration, { title: values.name, placeholders: file.value.placeholders }),
+    ...(values['with-data']
+      ? { 'responses.csv': files.value.responses, 'q-matrix.csv': files.value.qMatrix }
+      : {}),
+  };
+  try {
+    await mkdir(out, { recursive: true });
+    for (const [path, content] of Object.entries(texts)) await writeFile(join(out, path), content);
+  } catch (error) {
+    return err(`${out} cannot be written: ${fileFailure(error)}`);
+  }
+  console.log(summary(calibration, file.value.placeholders, values, out));
+  return calibration.em.converged
+    ? ok(undefined)
+    : err(
+        `not converged after ${calibration.em.iterations} iterations; see --max-iterations and --tolerance`,
+      );
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+async function readFiles(
+  names: Readonly<Record<DataFault['file'], string>>,
+): Promise<Result<StudyFiles, string>> {
+  const texts: Record<DataFault['file'], string> = { responses: '', 'q-matrix': '' };
+  for (const file of ['responses', 'q-matrix'] as const) {
+    const path = names[file];
+    try {
+      if ((await stat(path)).size > MAXIMUM_FILE_BYTES) return err(describeFault(tooLarge(file), names));
+      texts[file] = await readFile(path, 'utf8');
+    } catch (error) {
+      return err(`${path} cannot be read: ${fileFailure(error)}`);
+    }
+  }
+  return ok({ responses: texts.responses, qMatrix: texts['q-matrix'] });
+}
+
+async function readMetaFile(path: string | undefined, study: Study): Promise<Result<Meta, string>> {
+  if (path === undefined) return ok({});
+  let content: string;
+  try {
+    content = await readFile(path, 'utf8');
+  } catch (error) {
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
+  }
+  const parsed = parseStrictJson(content);
+  if (!parsed.ok) return err(`${path} is not acceptable JSON (${parsed.error.kind})`);
+  const meta = readMeta(parsed.value, study);
+  if (meta.ok) return meta;
+  return err(shorten(meta.error.map(({ pointer, message }) => plainText(`${path}#${pointer}: ${message}`))));
+}
+
+/** A directory without our files, or with those of an earlier run, may be written; a `parameters.json` of somebody else's is spared. */
+async function mayWrite(out: string, force: boolean): Promise<Result<undefined, string>> {
+  if (force) return ok(undefined);
+  const own = await readIfThere(join(out, 'fit.json'));
+  if (own?.includes(FIT_MARK) === true) return ok(undefined);
+  for (const path of ['calibration.json', 'fit.json', 'parameters.json', 'report.html']) {
+    if ((await readIfThere(join(out, path))) === undefined) continue;
+    return err(`${join(out, path)} was not written by this command; --force overwrites it all the same`);
+  }
+  return ok(undefined);
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}
+
+function summary(
+  calibration: Calibration,
+  placeholders: readonly string[],
+  values: Values,
+  out: string,
+): string {
+  const { criteria, em, study, abilities, limitedInformation: m2 } = calibration;
+  const accuracies = abilities.kcs.map(({ accuracy }) => accuracy);
+  return [
+    `${study.responses.learners} learners, ${study.items.length} items, ${study.kcs.length} knowledge components`,
+    `log-likelihood ${criteria.logLikelihood.toFixed(3)}, ${criteria.parameters} parameters, AIC ${criteria.aic.toFixed(1)}, BIC ${criteria.bic.toFixed(1)}; ${em.iterations} iterations`,
+    typeof m2 === 'string'
+      ? m2
+      : `M2 ${m2.statistic.toFixed(1)} on ${m2.df} degrees of freedom, RMSEA2 ${m2.rmsea.toFixed(3)}`,
+    `reliability of theta ${abilities.theta.reliability.toFixed(3)}; accuracy of a component’s classification ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
+    ...calibration.warnings.map((warning) => plainText(`! ${warning}`)),
+    ...(placeholders.length === 0
+      ? []
+      : [
+          `! ${placeholders.length} members of calibration.json are placeholders, good for the local stage only; --meta supplies them (docs/calibrate.md)`,
+        ]),
+    '',
+    join(out, 'report.html'),
+    `npm run release -- calibration ${join(out, 'calibration.json')} --dry-run`,
+    ...(values['with-data']
+      ? [`npm run seed -- from-responses ${out} --out ${join('.local', basename(out))}`]
+      : []),
+  ].join('\n');
+}
+
+if (import.meta.main) {
+  await runCommand(
+    {
+      usage: 'npm run calibrate --',
+      summary:
+        'Fits a scale calibration to learners’ answers: a higher-order model with DINA or G-DINA items, by marginal maximum likelihood.\nModel, figures and files: docs/calibrate.md.',
+      options,
+      examples: [
+        'npm run calibrate -- --responses study/responses.csv --q-matrix study/q-matrix.csv --model dina --out study/dina',
+        'npm run calibrate -- --responses r.csv --q-matrix q.csv --model gdina --starts 10 --seed 7 --meta meta.json --out out',
+      ],
+    },
+    main,
+  );
+}

@@ -1,0 +1,307 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
+import type { ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
+import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
+import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
+import { describeAbilities } from './abilities.ts';
+import { fit, largestDifference } from './em.ts';
+import { eachRow, expectedCounts, logLikelihoodOf } from './expectation.ts';
+import { isMonotone } from './isotonic.ts';
+import { collapse, createDesign, latentPrior, randomParameters, startingParameters, theta } from './model.ts';
+import type { Design, ItemModel, Parameters, Penalty } from './model.ts';
+import { uniformFrom } from './numbers.ts';
+import { freeParameters, standardErrors } from './standard-errors.ts';
+
+const q = [[0], [1], [0, 1], [0, 2], [0, 1, 2]];
+const models: readonly ItemModel[] = ['dina', 'gdina'];
+
+function designOf(
+  model: ItemModel,
+  penalty: Penalty = 'none',
+  kcsOf: readonly (readonly number[])[] = q,
+): Design {
+  return createDesign(model, Math.max(...kcsOf.flat()) + 1, kcsOf, { bound: 0.001, penalty });
+}
+
+/** The fitted model in the words of the brute-force oracle. */
+function reference(design: Design, { tables, slopes, locations }: Parameters): ReferenceModel {
+  return {
+    ...theta,
+    kcs: Array.from(slopes, (slope, k) => ({ slope, location: locations[k]! })),
+    items: design.items.map(({ kcs }, j) => ({ kcs, success: [...tables[j]!] })),
+    scale: [...design.points],
+  };
+}
+
+describe('the E-step', () => {
+  it.each(models)('is that of brute force over nodes and patterns, missing answers included: %s', (model) => {
+    const uniform = uniformFrom(3);
+    const design = designOf(model);
+    const parameters = randomParameters(design, uniform);
+    const answers = simulateAnswers(design, parameters, 12, uniform, 0.2);
+    const counts = expectedCounts(design, parameters, collapse(answers, q.length));
+    const oracle = reference(design, parameters);
+    let logLikelihood = 0;
+    const mastered = [0, 0, 0];
+    const atNode = new Array<number>(theta.nodes).fill(0);
+    const correctOfFirst = [0, 0];
+    const answeredFirst = [0, 0];
+    for (let learner = 0; learner < 12; learner += 1) {
+      const own = [...answers.subarray(learner * q.length, (learner + 1) * q.length)];
+      const given = own.flatMap((answer, item) => (answer < 0 ? [] : [{ item, correct: answer === 1 }]));
+      const posterior = referencePosterior(oracle, given);
+      logLikelihood += posterior.logLikelihood;
+      posterior.kcs.forEach((p, k) => (mastered[k]! += p));
+      posterior.theta.forEach((p, g) => (atNode[g]! += p));
+      if (own[0]! < 0) continue;
+      answeredFirst[1]! += posterior.kcs[0]!;
+      answeredFirst[0]! += 1 - posterior.kcs[0]!;
+      if (own[0] === 1) correctOfFirst[1]! += posterior.kcs[0]!;
+      if (own[0] === 1) correctOfFirst[0]! += 1 - posterior.kcs[0]!;
+    }
+    expect(counts.logLikelihood).toBeCloseTo(logLikelihood, 9);
+    expect(logLikelihoodOf(design, parameters, collapse(answers, q.length))).toBeCloseTo(logLikelihood, 9);
+    atNode.forEach((count, g) => {
+      expect(counts.atNode[g]).toBeCloseTo(count, 9);
+    });
+    mastered.forEach((count, k) => {
+      const sum = counts.mastered.subarray(k * theta.nodes, (k + 1) * theta.nodes).reduce((a, b) => a + b, 0);
+      expect(sum).toBeCloseTo(count, 9);
+    });
+    [0, 1].forEach((pattern) => {
+      expect(counts.answered[0]![pattern]).toBeCloseTo(answeredFirst[pattern]!, 9);
+      expect(counts.correct[0]![pattern]).toBeCloseTo(correctOfFirst[pattern]!, 9);
+    });
+  });
+
+  it('puts equal rows together without changing anything', () => {
+    const uniform = uniformFrom(5);
+    const design = designOf('gdina');
+    const parameters = randomParameters(design, uniform);
+    const answers = simulateAnswers(design, parameters, 200, uniform, 0.1);
+    const together = collapse(answers, q.length);
+    const apart = { learners: 200, items: q.length, answers, counts: new Float64Array(200).fill(1) };
+    expect(together.counts.length).toBeLessThan(200);
+    const [a, b] = [expectedCounts(design, parameters, together), expectedCounts(design, parameters, apart)];
+    expect(a.logLikelihood).toBeCloseTo(b.logLikelihood, 9);
+    expect(
+      a.answered[4]!.map((count, s) => count - b.answered[4]![s]!).every((d) => Math.abs(d) < 1e-9),
+    ).toBe(true);
+  });
+
+  it('agrees with the engine that will use the calibration', () => {
+    const uniform = uniformFrom(9);
+    const design = designOf('gdina');
+    const parameters = randomParameters(design, uniform);
+    const answers = simulateAnswers(design, parameters, 1, uniform);
+    const compiled = compileModel({
+      theta,
+      kcs: [0, 1, 2].map((k) => ({
+        guid: `k${k}`,
+        slope: parameters.slopes[k]!,
+        location: parameters.locations[k]!,
+      })),
+      items: q.map((kcs, j) => ({
+        id: `i${j}`,
+        kcs: kcs.map((k) => `k${k}`),
+        probabilities: [...parameters.tables[j]!],
+      })),
+      scale: [...design.points],
+    });
+    if (!compiled.ok) throw new Error('the model does not compile');
+    const outcomes = [...answers].map((answer, item) => ({ item, correct: answer === 1 }));
+    const expected = estimate(compiled.value, outcomes);
+    const abilities = describeAbilities(design, parameters, collapse(answers, q.length));
+    expect(abilities.theta.meanEap).toBeCloseTo(expected.scaleScore, 10);
+    expect(abilities.theta.meanPsd).toBeCloseTo(expected.standardError, 10);
+    abilities.kcs.forEach(({ prevalence, accuracy, consistency }, k) => {
+      const p = expected.kcPosteriors[k]!;
+      expect(prevalence).toBeCloseTo(p, 10);
+      expect(accuracy).toBeCloseTo(Math.max(p, 1 - p), 10);
+      expect(consistency).toBeCloseTo(p * p + (1 - p) * (1 - p), 10);
+    });
+  });
+});
+
+describe('EM', () => {
+  it('never lowers the objective, and keeps tables monotone and inside their bounds', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...models),
+        fc.constantFrom<Penalty>('weak', 'none'),
+        fc.integer({ min: 1, max: 1e6 }),
+        fc.constantFrom(0, 0.3),
+        (model, penalty, seed, missing) => {
+          const uniform = uniformFrom(seed);
+          const design = designOf(model, penalty);
+          const responses = simulateResponses(
+            design,
+            randomParameters(design, uniform),
+            60,
+            uniform,
+            missing,
+          );
+          const { history, parameters, objective } = fit(
+            design,
+            responses,
+            randomParameters(design, uniform),
+            {
+              maximumIterations: 60,
+              tolerance: 1e-9,
+            },
+          );
+          for (const { change } of history) expect(change).toBeGreaterThan(-1e-8);
+          expect(objective).toBe(history.at(-1)!.objective);
+          for (const table of parameters.tables) {
+            expect(isMonotone(table)).toBe(true);
+            expect(table.every((p) => p >= 0.001 && p <= 0.999)).toBe(true);
+          }
+          expect(parameters.slopes.every((slope) => slope > 0)).toBe(true);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('ends where a plain step changes nothing, from wherever it starts', () => {
+    const uniform = uniformFrom(11);
+    const design = designOf('dina', 'weak', pairedQ(3));
+    const truth = randomParameters(design, uniform);
+    const responses = simulateResponses(design, truth, 500, uniform);
+    const ends = [startingParameters(design), randomParameters(design, uniform), truth].map((start) =>
+      fit(design, responses, start, { maximumIterations: 2000, tolerance: 1e-9 }),
+    );
+    for (const end of ends) {
+      expect(end.converged).toBe(true);
+      expect(end.objective).toBeCloseTo(ends[0]!.objective, 5);
+      expect(largestDifference(end.parameters, ends[0]!.parameters)).toBeLessThan(0.01);
+    }
+  });
+
+  it('says when it was stopped before', () => {
+    const uniform = uniformFrom(1);
+    const design = designOf('dina', 'weak');
+    const responses = simulateResponses(design, startingParameters(design), 100, uniform);
+    const stopped = fit(design, responses, startingParameters(design), {
+      maximumIterations: 3,
+      tolerance: 1e-9,
+    });
+    expect(stopped).toMatchObject({ converged: false });
+    expect(stopped.iterations).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('recovery of known parameters', () => {
+  it.each(models)('%s: within four standard errors, which are as large as the errors', (model) => {
+    const uniform = uniformFrom(2024);
+    const design = designOf(model, 'none', pairedQ(3));
+    const truth: Parameters = {
+      tables: design.items.map(({ kcs, size }) =>
+        Float64Array.from({ length: size }, (_, s) => {
+          const share = [0, 1].slice(0, kcs.length).filter((bit) => (s >>> bit) & 1).length / kcs.length;
+          return 0.15 + 0.7 * (model === 'dina' ? Number(share === 1) : share);
+        }),
+      ),
+      slopes: Float64Array.of(1.5, 2, 2.5),
+      locations: Float64Array.of(-0.6, 0, 0.5),
+    };
+    const responses = simulateResponses(design, truth, 4000, uniform);
+    const { parameters, converged } = fit(design, responses, startingParameters(design), {
+      maximumIterations: 3000,
+      tolerance: 1e-7,
+    });
+    expect(converged).toBe(true);
+    const errors = standardErrors(design, parameters, responses);
+    expect(errors.rank).toBe(errors.free);
+    const z = [
+      ...parameters.tables.flatMap((table, j) =>
+        [...table].map((p, s) => (p - truth.tables[j]![s]!) / (errors.tables[j]![s] ?? NaN)),
+      ),
+      ...[...parameters.slopes].map((slope, k) => (slope - truth.slopes[k]!) / (errors.slopes[k] ?? NaN)),
+      ...[...parameters.locations].map((b, k) => (b - truth.locations[k]!) / (errors.locations[k] ?? NaN)),
+    ];
+    expect(Math.max(...z.map(Math.abs))).toBeLessThan(4);
+    const rms = Math.sqrt(z.reduce((total, value) => total + value * value, 0) / z.length);
+    expect(rms).toBeGreaterThan(0.6);
+    expect(rms).toBeLessThan(1.4);
+    parameters.tables.forEach((table, j) => {
+      table.forEach((p, s) => {
+        expect(Math.abs(p - truth.tables[j]![s]!)).toBeLessThan(0.12);
+      });
+    });
+  });
+});
+
+describe('standard errors', () => {
+  it.each(models)('stand on scores that numerical differentiation confirms: %s', (model) => {
+    const uniform = uniformFrom(17);
+    const design = designOf(model, 'none');
+    const parameters = randomParameters(design, uniform);
+    const responses = simulateResponses(design, parameters, 25, uniform, 0.1);
+    const free = freeParameters(design, parameters);
+    const size = free.length;
+    const step = 1e-5;
+    const rowLogs = (moved: Parameters): number[] => {
+      const logs: number[] = [];
+      eachRow(design, moved, latentPrior(design, moved), responses, (_row, _posterior, log) =>
+        logs.push(log),
+      );
+      return logs;
+    };
+    const shifted = (n: number, by: number): Parameters => {
+      const copy = {
+        tables: parameters.tables.map((table) => Float64Array.from(table)),
+        slopes: Float64Array.from(parameters.slopes),
+        locations: Float64Array.from(parameters.locations),
+      };
+      const one = free[n]!;
+      if (one.kind === 'table') for (const s of one.patterns) copy.tables[one.item]![s]! += by;
+      else copy[one.kind === 'slope' ? 'slopes' : 'locations'][one.kc]! += by;
+      return copy;
+    };
+    const scores = free.map((_, n) => {
+      const [up, down] = [rowLogs(shifted(n, step)), rowLogs(shifted(n, -step))];
+      return up.map((value, row) => (value - down[row]!) / (2 * step));
+    });
+    const { covariance, rank, kept } = standardErrors(design, parameters, responses);
+    expect(rank).toBeGreaterThan(size / 2);
+    // On the kept rows, information (from the numerical scores) times covariance is the identity.
+    const rows = free.flatMap((_, n) => (kept[n] === 1 ? [n] : []));
+    const information = (i: number, j: number): number =>
+      scores[i]!.reduce((total, value, row) => total + responses.counts[row]! * value * scores[j]![row]!, 0);
+    for (const i of rows) {
+      for (const j of rows) {
+        const product = rows.reduce(
+          (total, n) => total + information(i, n) * covariance.values[n * size + j]!,
+          0,
+        );
+        expect(product).toBeCloseTo(i === j ? 1 : 0, 2);
+      }
+    }
+  });
+
+  it('say so when two components cannot be told apart', () => {
+    const uniform = uniformFrom(4);
+    const design = designOf('dina', 'none', [[0, 1], [0, 1], [0, 1], [2], [2]]);
+    const parameters = startingParameters(design);
+    const responses = simulateResponses(design, parameters, 400, uniform);
+    const errors = standardErrors(design, parameters, responses);
+    expect(errors.rank).toBeLessThan(errors.free);
+    expect([...errors.slopes, ...errors.locations]).toContain(undefined);
+  });
+
+  it('count probabilities on a bound and held together as monotonicity leaves them', () => {
+    const design = designOf('gdina', 'none', [[0, 1]]);
+    const start = startingParameters(design);
+    const tables = [Float64Array.of(0.001, 0.4, 0.4, 0.9)];
+    // 0.4 twice, but neither pattern lies above the other: two parameters.
+    expect(freeParameters(design, { ...start, tables }).filter(({ kind }) => kind === 'table')).toHaveLength(
+      3,
+    );
+    const pooled = [Float64Array.of(0.4, 0.4, 0.4, 0.9)];
+    expect(
+      freeParameters(design, { ...start, tables: pooled }).filter(({ kind }) => kind === 'table'),
+    ).toHaveLength(2);
+  });
+});

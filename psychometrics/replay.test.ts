@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'replay-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const dina = [
+  { item: 'I1', kcs: ['A'], guess: 0.1, slip: 0.1 },
+  { item: 'I2', kcs: ['B', 'A'], guess: 0.2, slip: 0.1 },
+];
+
+async function replay(items: readonly object[], ...options: readonly string[]) {
+  const parameters = {
+    theta: { nodes: 11, min: -3, max: 3, mean: 0, sd: 1 },
+    kcs: [
+      { kc: 'A', slope: 1, location: 0 },
+      { kc: 'B', slope: 1.5, location: 0.5, label: 'Borrowing' },
+    ],
+    items,
+  };
+  await writeFile(join(directory, 'responses.csv'), ',"I2",I1\r\nL1,1,0\r\nL2,0,1\r\nL3,1,1\r\n');
+  await writeFile(join(directory, 'q-matrix.csv'), ',A,B\nI1,1,0\nI2,1,1\n');
+  await writeFile(join(directory, 'parameters.json'), JSON.stringify(parameters));
+  return run('--data', directory, '--json', '--verify', ...options);
+}
+
+function run(...argv: readonly string[]) {
+  const program = join(import.meta.dirname, 'replay.ts');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe('npm run replay', () => {
+  it('replays each learner and agrees with brute force', async () => {
+    const { status, stdout, stderr } = await replay(dina, '--confidence', '0.6');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const figures = JSON.parse(stdout) as { verification: { largestDifference: number } };
+    expect(figures).toMatchObject({
+      learners: 3,
+      pool: 2,
+      skills: [{ skill: 'A' }, { skill: 'B: Borrowing' }],
+    });
+    expect(figures.verification.largestDifference).toBeLessThan(1e-12);
+  });
+
+  it('takes success probabilities by pattern as well as guess and slip', async () => {
+    const tables = [
+      { item: 'I1', kcs: ['A'], probabilities: [0.1, 0.9] },
+      { item: 'I2', kcs: ['B', 'A'], probabilities: [0.2, 0.2, 0.2, 0.9] },
+    ];
+    expect(await replay(tables)).toEqual(await replay(dina));
+    const gdina = [tables[0] ?? {}, { item: 'I2', kcs: ['B', 'A'], probabilities: [0.2, 0.3, 0.6, 0.9] }];
+    const other = await replay(gdina);
+    expect(other.status).toBe(0);
+    expect(other.stdout).not.toBe((await replay(dina)).stdout);
+  });
+
+  it('names the defects of a study, and its absence', async () => {
+    expect(await replay([{ ...dina[0], kcs: ['C'] }, dina[1] ?? {}])).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('"C" is no knowledge component of the file') as string,
+    });
+    expect(run()).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: '--data DIR is required: the study to replay\n',
+    });
+  });
+});

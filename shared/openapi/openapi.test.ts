@@ -1,0 +1,235 @@
+import * as z from 'zod';
+import { describe, expect, it } from 'vitest';
+import { offlineRelease } from '#shared/release/read-release.ts';
+import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import * as examples from '#shared/contract/reports/examples.ts';
+import {
+  listCandidateReports,
+  readAttemptReport,
+  readClassCohort,
+  readEquivalence,
+  readReadiness,
+} from '#shared/contract/reports/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+import { problemKeysOf } from '#shared/contract/route-problems.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { closed } from '#shared/release/release-state.ts';
+import { lintOpenApi as lint } from '#test/support/lint-openapi.ts';
+import { renderOpenApi } from './openapi.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A member of a rendered document by its path, through references. */
+function at(document: unknown, ...path: readonly string[]): unknown {
+  let value = document;
+  for (const name of path) {
+    value = (resolved(document, value) as Json | undefined)?.[name];
+  }
+  return resolved(document, value);
+}
+
+function resolved(document: unknown, value: unknown): unknown {
+  const reference = (value as Json | undefined)?.['$ref'];
+  if (typeof reference !== 'string') return value;
+  return at(document, ...reference.slice(2).split('/'));
+}
+
+const gates = offlineRelease(new Set(['A', 'B', 'C', 'D', 'F']));
+const mastery = renderOpenApi('mastery', gates);
+const reports = renderOpenApi('reports', gates);
+
+describe.each([
+  ['mastery', mastery],
+  ['reports', reports],
+] as const)('the document of %s', (service, document) => {
+  it('has no lint findings, and examples that fit their schemas', async () => {
+    expect(await lint(document)).toBe('');
+  });
+
+  it('holds every route of the service and nothing else', () => {
+    const operations = Object.values(document.paths ?? {}).flatMap((item) =>
+      Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
+    );
+    expect(operations.toSorted()).toEqual(
+      routesOf(service)
+        .map(({ operationId }) => operationId)
+        .toSorted(),
+    );
+  });
+
+  it('lists at each 4xx and 5xx of a route exactly the problem types that it may answer, with an example of each', () => {
+    for (const route of routesOf(service)) {
+      const place = ['paths', route.path, route.method.toLowerCase(), 'responses'];
+      const documented = Object.keys(at(document, ...place) as Json)
+        .filter((status) => Number(status) >= 400)
+        .flatMap((status) => {
+          const examples = at(document, ...place, status, 'content', 'application/problem+json', 'examples');
+          return Object.entries(examples as Record<string, { value: { status: number; type: string } }>).map(
+            ([code, { value }]) => {
+              expect([value.type.split('/').at(-1), value.status]).toEqual([code, Number(status)]);
+              return `${status} ${code}`;
+            },
+          );
+        });
+      expect(documented.toSorted()).toEqual([...problemKeysOf(route)].toSorted());
+    }
+  });
+
+  it('tells the scope, the key and the precondition of each operation', () => {
+    for (const route of routesOf(service)) {
+      const operation = at(document, 'paths', route.path, route.method.toLowerCase()) as {
+        security: unknown;
+        parameters: readonly { in: string; name: string; required?: boolean }[];
+      };
+      expect(operation.security).toEqual([{ bearer: [route.scope] }]);
+      const required = operation.parameters.filter((one) => one.required === true).map(({ name }) => name);
+      expect(required.includes('Idempotency-Key')).toBe(route.request.idempotencyKey);
+      expect(required.includes('If-Match')).toBe(route.request.ifMatch);
+    }
+  });
+});
+
+describe('what answers are in the document of reports', () => {
+  const { failedGate, page, notReady, classCohort, equivalentForms } = examples;
+  const [entry] = notReady.entries;
+  const gate = failedGate.gate!;
+
+  it.each<[string, Route, object]>([
+    ['a gate of another kind [RP-066]', readAttemptReport, { ...failedGate, testKind: 'formative' }],
+    ['no gate of a mastery gate [RP-066]', readAttemptReport, { ...failedGate, gate: null }],
+    [
+      'no diagnostic of a diagnostic [RP-068]',
+      readAttemptReport,
+      { ...failedGate, testKind: 'adaptive_diagnostic', gate: null },
+    ],
+    [
+      'a mastery scale without version [RP-083]',
+      readAttemptReport,
+      { ...failedGate, score: { ...failedGate.score, unit: 'mastery_scale', scaleVersion: null } },
+    ],
+    [
+      'a decision without measurement [RP-102]',
+      readAttemptReport,
+      { ...failedGate, gate: { ...gate, achieved: null } },
+    ],
+    [
+      'a decision without coverage evidence [RP-011]',
+      readAttemptReport,
+      { ...failedGate, gate: { ...gate, coverageEvidenceId: null } },
+    ],
+    ['a pass with a gap [RP-105]', readAttemptReport, { ...failedGate, gate: { ...gate, status: 'pass' } }],
+    [
+      'a fail without a gap [RP-105]',
+      readAttemptReport,
+      { ...failedGate, gate: { ...gate, gapCaseGuids: [] } },
+    ],
+    ['another object [RP-054]', readAttemptReport, { ...failedGate, object: 'report' }],
+    ['an omission twice [RP-070]', readAttemptReport, { ...failedGate, omitted: ['readiness', 'readiness'] }],
+    ['more without a cursor [RP-136]', listCandidateReports, { ...page, hasMore: true, nextCursor: null }],
+    ['a cursor at the end [RP-136]', listCandidateReports, { ...page, hasMore: false, nextCursor: 'next' }],
+    [
+      'a projected pass without evidence [RP-116]',
+      readReadiness,
+      { ...notReady, entries: [{ ...entry, decision: 'projected_pass', coverageFraction: 0.5 }] },
+    ],
+    [
+      'values of a suppressed snapshot [RP-131]',
+      readClassCohort,
+      { ...classCohort, suppression: { status: 'suppressed' }, measures: [] },
+    ],
+    [
+      'a decision without artifact [RP-126]',
+      readEquivalence,
+      { ...equivalentForms, evidenceArtifactUrl: null },
+    ],
+  ])('takes no answer with %s', async (_, route, example) => {
+    const wrong: Route = { ...route, success: { ...route.success, example } };
+    expect(await lint(renderOpenApi('reports', gates, [wrong]))).toContain('no-invalid-media-type-examples');
+  });
+
+  it('has the page size as a whole number from 1 to 100, 25 when it is left out [RP-302]', () => {
+    const { parameters } = at(reports, 'paths', listCandidateReports.path, 'get') as {
+      parameters: readonly { name: string; required?: boolean; schema: unknown }[];
+    };
+    const limit = parameters.find(({ name }) => name === 'limit');
+    expect(limit).toMatchObject({ in: 'query', schema: { type: 'integer' } });
+    expect(limit?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 100, default: 25 });
+    expect(limit?.required ?? false).toBe(false);
+  });
+
+  it('names every claim of its tokens', () => {
+    const text = String(at(reports, 'components', 'securitySchemes', 'bearer', 'description'));
+    for (const claim of ['sub', 'tenantId', 'iat', 'exp', 'role', 'scope', 'studentIds', 'classSourcedIds'])
+      expect(text).toContain(`\`${claim}\``);
+  });
+});
+
+describe('renderOpenApi', () => {
+  it('is held to its examples: the linter finds a wrong one', async () => {
+    const wrong: Route = {
+      ...readSelectionPolicy,
+      success: { ...readSelectionPolicy.success, example: { id: 7 } },
+    };
+    expect(await lint(renderOpenApi('mastery', closed, [wrong]))).toContain('no-invalid-media-type-examples');
+  });
+
+  it('opens answers to new members and values, and keeps requests closed [MA-187]', () => {
+    const schemas = mastery.components?.schemas ?? {};
+    expect(at(mastery, 'components', 'schemas', 'AdaptiveRun')).not.toHaveProperty('additionalProperties');
+    expect(at(mastery, 'components', 'schemas', 'AdaptiveRun', 'properties', 'status', 'anyOf')).toEqual([
+      { type: 'string', enum: ['in_progress', 'finalizing', 'completed'] },
+      expect.objectContaining({ type: 'string' }),
+    ]);
+    expect(schemas['ContinuationRequest']).toHaveProperty('additionalProperties', false);
+    expect(JSON.stringify(schemas['StartAdaptiveRunRequest'])).toContain('"const":"production_learner"');
+  });
+
+  it('says when a run has a scale [MA-082]', () => {
+    expect(at(mastery, 'components', 'schemas', 'AdaptiveRun', 'allOf')).toEqual([
+      expect.objectContaining({ if: { properties: { scaleReportability: { const: 'reportable' } } } }),
+    ]);
+    // The same rule in the schema that answers are checked with.
+    expect(adaptiveRun.safeParse({ scaleReportability: 'reportable', scale: null }).success).toBe(false);
+  });
+
+  it('publishes a gated route only while all of its gates are open', () => {
+    const gated: Route = { ...readSelectionPolicy, gates: ['A', 'D'] };
+    const pathsWith = (...gates: readonly ('A' | 'D')[]): readonly string[] =>
+      Object.keys(renderOpenApi('mastery', offlineRelease(new Set(gates)), [gated]).paths ?? {});
+    expect(pathsWith()).toEqual([]);
+    expect(pathsWith('A')).toEqual([]);
+    expect(pathsWith('A', 'D')).toEqual([gated.path]);
+  });
+
+  it('is a valid document for a service without an open route', () => {
+    expect(renderOpenApi('reports', closed, [])).toMatchObject({ openapi: '3.1.1', paths: {} });
+  });
+
+  it('describes the envelope of the service: problems of reports are told apart by type', () => {
+    const route: Route = {
+      ...readSelectionPolicy,
+      service: 'reports',
+      scope: 'reports:read',
+      success: { status: 200, schema: z.strictObject({}), transfer: 'buffered', headers: [], example: {} },
+    };
+    const document = renderOpenApi('reports', closed, [route]);
+    const schema = at(
+      document,
+      'paths',
+      route.path,
+      'get',
+      'responses',
+      '404',
+      'content',
+      'application/problem+json',
+      'schema',
+    );
+    expect(schema).toMatchObject({
+      allOf: [
+        { $ref: '#/components/schemas/ReportsProblem' },
+        { properties: { type: { pattern: '\\/(?:not-found)$' } } },
+      ],
+    });
+  });
+});

@@ -1,0 +1,220 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { gates } from '#shared/contract/gates.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { formatReference } from './applied-manifest.ts';
+import type { ReleaseManifest } from './manifest.ts';
+import { signManifest } from '#ops/gates/sign-manifest.ts';
+import { offlineRelease, parseGates, readRelease } from './read-release.ts';
+
+describe('parseGates', () => {
+  it.each([
+    ['', []],
+    ['A', ['A']],
+    ['A,D', ['A', 'D']],
+    ['A,B,C,D,E,F', [...gates]],
+  ])('reads %j', (text, open) => {
+    expect(parseGates(text)).toStrictEqual({ ok: true, value: new Set(open) });
+  });
+
+  it.each([
+    ['G', /"G" is no gate; known are A, B, C, D, E, F/],
+    ['a', /"a" is no gate/],
+    ['A, D', /" D" is no gate/],
+    ['A,', /"" is no gate/],
+    [',', /"" is no gate/],
+    ['AD', /"AD" is no gate/],
+    ['all', /"all" is no gate/],
+    ['A,A', /gate A is named twice/],
+  ])('refuses %j and says why', (text, message) => {
+    expect(parseGates(text)).toStrictEqual({ ok: false, error: expect.stringMatching(message) as string });
+  });
+});
+
+describe('offlineRelease', () => {
+  it('counts gate C as with its finer receipts, and E as nothing of its own [RP-023, RP-026]', () => {
+    expect(offlineRelease(new Set(['A', 'E']))).toStrictEqual({
+      open: new Set(['A']),
+      proved: new Set(['A']),
+    });
+    expect(offlineRelease(new Set(['C']))).toStrictEqual({
+      open: new Set(['C']),
+      proved: new Set(['C', 'candidate_attempt_index', 'mastery_engine_production_learner']),
+    });
+  });
+});
+
+const NOW = Date.parse('2030-01-01T00:00:00.000Z');
+const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const trusted = pair();
+const manifestOf = (
+  proves: readonly ReleaseManifest['receipts'][number]['proves'][],
+  changed: Partial<ReleaseManifest> = {},
+): ReleaseManifest => ({
+  manifestVersion: 1,
+  stage: 'prod',
+  rehearsal: false,
+  issuedAt: '2029-12-01T00:00:00Z',
+  expiresAt: '2030-02-01T00:00:00Z',
+  receipts: proves.map((name) => ({
+    proves: name,
+    location: `https://proofs.test/${name}`,
+    sha256: '0'.repeat(64),
+    summary: name,
+  })),
+  ...changed,
+});
+
+describe('readRelease', () => {
+  interface Stored {
+    readonly flags?: Readonly<Record<string, string>>;
+    readonly manifest?: ReleaseManifest;
+    readonly key?: ReturnType<typeof pair>['privateKey'];
+    readonly reference?: (good: string) => string | undefined;
+    readonly bytes?: (good: string) => string | undefined;
+  }
+  const read = ({ flags = {}, manifest, key = trusted.privateKey, reference, bytes }: Stored) => {
+    const jws = signManifest(manifest ?? manifestOf(['A', 'C', 'D', 'candidate_attempt_index']), key);
+    const good = formatReference({ sha256: sha256Hex(jws), location: 's3://receipts/release.manifests/x' });
+    return readRelease(
+      { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW },
+      {
+        readFlags: () => Promise.resolve(new Map(Object.entries(flags))),
+        readParameter: () => Promise.resolve(reference === undefined ? good : reference(good)),
+        readManifest: () => {
+          const text = bytes === undefined ? jws : bytes(jws);
+          return Promise.resolve(text === undefined ? undefined : Buffer.from(text));
+        },
+      },
+    );
+  };
+  const refusal = (message: RegExp) => ({ ok: false, error: expect.stringMatching(message) as string });
+
+  it('opens what is flagged and proved while gate E is open, with what is proved beyond gates [RP-023, RP-025]', async () => {
+    expect(await read({ flags: { A: 'open', C: 'open', D: 'closed', E: 'open' } })).toStrictEqual({
+      ok: true,
+      value: {
+        release: { open: new Set(['A', 'C']), proved: new Set(['A', 'C', 'D', 'candidate_attempt_index']) },
+        notes: [],
+      },
+    });
+  });
+
+  it('takes a gate for closed that was never opened, without asking for a manifest', async () => {
+    const nothing = { ok: true, value: { release: { open: new Set(), proved: new Set() }, notes: [] } };
+    expect(await read({ reference: () => undefined })).toStrictEqual(nothing);
+    expect(await read({ flags: { A: 'closed', E: 'open' }, bytes: () => undefined })).toStrictEqual(nothing);
+  });
+
+  it('closes everything with gate E, and says so [RP-025]', async () => {
+    expect(await read({ flags: { A: 'open', E: 'closed' } })).toStrictEqual({
+      ok: true,
+      value: {
+        release: { open: new Set(), proved: new Set() },
+        notes: [expect.stringMatching(/gate E of prod is closed, so A are too/) as string],
+      },
+    });
+  });
+
+  it('asks below the path of the stage, and for the manifest’s parameter beside it', async () => {
+    const asked: string[] = [];
+    const ask = (name: string) => {
+      asked.push(name);
+      return Promise.resolve(undefined);
+    };
+    await readRelease(
+      { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'staging', now: NOW },
+      {
+        readFlags: async (path) => {
+          await ask(path);
+          return new Map([['A', 'open']]);
+        },
+        readParameter: ask,
+        readManifest: ask,
+      },
+    );
+    expect(asked).toStrictEqual(['/staging/gates', '/staging/gates-manifest']);
+  });
+
+  it.each<[string, Stored, RegExp]>([
+    [
+      'a flag set by hand',
+      { flags: { B: 'open', E: 'open' } },
+      /gates\/B is "open" without a verified manifest/,
+    ],
+    ['flags set by hand without gate E', { flags: { A: 'open' } }, /gates\/A is "open" without a verified/],
+    [
+      'a flag of a stage without a manifest',
+      { flags: { A: 'open', E: 'open' }, reference: () => undefined },
+      /gates\/A is "open" without a verified manifest/,
+    ],
+    [
+      'a parameter that names none',
+      { flags: { A: 'open', E: 'open' }, reference: () => 's3://receipts/x' },
+      /gates-manifest names no manifest/,
+    ],
+    [
+      'a manifest that is not there',
+      { flags: { A: 'open', E: 'open' }, bytes: () => undefined },
+      /is not there/,
+    ],
+    [
+      'another manifest in its place',
+      {
+        flags: { A: 'open', E: 'open' },
+        bytes: () => signManifest(manifestOf(['A', 'B']), trusted.privateKey),
+      },
+      /is not the one that was applied/,
+    ],
+    [
+      'another key',
+      { flags: { A: 'open', E: 'open' }, key: pair().privateKey },
+      /not signed with the key that prod trusts/,
+    ],
+    [
+      'an expired manifest',
+      {
+        flags: { A: 'open', E: 'open' },
+        manifest: manifestOf(['A'], { expiresAt: '2030-01-01T00:00:00Z' }),
+      },
+      /has expired/,
+    ],
+    [
+      'the manifest of another stage',
+      { flags: { A: 'open', E: 'open' }, manifest: manifestOf(['A'], { stage: 'staging' }) },
+      /signed for another stage than prod/,
+    ],
+    [
+      'a rehearsal',
+      { flags: { A: 'open', E: 'open' }, manifest: manifestOf(['A'], { rehearsal: true }) },
+      /is a rehearsal/,
+    ],
+    ['another value', { flags: { A: 'true' } }, /gates\/A is neither "open" nor "closed"/],
+    ['another name', { flags: { a: 'closed' } }, /gates\/a is no gate/],
+  ])(
+    'refuses %s instead of closing what may be in use, with a hint at -c gates=',
+    async (_, stored, message) => {
+      const result = await read(stored);
+      expect(result).toStrictEqual(refusal(message));
+      expect(result).toStrictEqual({ ok: false, error: expect.stringContaining('-c gates=') as string });
+    },
+  );
+
+  it('takes no answer for an error, never for "all closed"', async () => {
+    const failing = () => Promise.reject(new Error('The security token has expired'));
+    const use = { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW };
+    const applied = {
+      readFlags: () => Promise.resolve(new Map([['A', 'open']])),
+      readParameter: () => Promise.resolve(formatReference({ sha256: '0'.repeat(64), location: 's3://b/k' })),
+      readManifest: () => Promise.resolve(undefined),
+    };
+    expect(await readRelease(use, { ...applied, readFlags: failing })).toStrictEqual(
+      refusal(/^the gates of prod cannot be read from SSM \(The security token has expired\); .*-c gates=/),
+    );
+    for (const part of ['readParameter', 'readManifest'] as const) {
+      expect(await readRelease(use, { ...applied, [part]: failing })).toStrictEqual(
+        refusal(/^the manifest of prod cannot be read \(The security token has expired\); .*-c gates=/),
+      );
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { finerReceipts, gates, type Gate, type GateName } from '#shared/contract/gates.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { gatesPath, manifestParameter, parseReference, type ManifestReference } from './applied-manifest.ts';
+import { describeFault } from './describe-fault.ts';
+import { verifyManifest, type ManifestUse, type ReleaseManifest } from './manifest.ts';
+import { closed, flagsOf, releaseOf, type GateFlags, type ReleaseState } from './release-state.ts';
+
+export type OpenGates = ReadonlySet<GateName>;
+
+/** Said wherever the gates of a stage cannot be read. */
+const offlineHint =
+  'for a synth without the stage’s account say which gates are open: -c gates=A,D (-c gates= for none)';
+
+/**
+ * The gates of `-c gates=A,D`; the empty text means that none is open. Strict: an unknown or lower-case letter, a blank, an empty member
+ * or a repetition is an error, since whatever a lenient reading made of it could open a route.
+ */
+export function parseGates(text: string): Result<OpenGates, string> {
+  const open = new Set<GateName>();
+  for (const part of text === '' ? [] : text.split(',')) {
+    const gate = gates.find((name) => name === part);
+    if (gate === undefined) {
+      return err(
+        `-c gates=${text}: ${JSON.stringify(part)} is no gate; known are ${gates.join(', ')}, as in -c gates=A,D`,
+      );
+    }
+    if (open.has(gate)) return err(`-c gates=${text}: gate ${gate} is named twice`);
+    open.add(gate);
+  }
+  return ok(open);
+}
+
+/**
+ * What gates open where nothing is proved: offline, C counts as with the candidate/attempt index and with the mastery engine's production
+ * learners [RP-023, RP-026]. Nothing of it can be deployed.
+ */
+export function offlineRelease(open: OpenGates): ReleaseState {
+  const named = gates.filter((gate): gate is Gate => gate !== 'E' && open.has(gate));
+  return {
+    open: new Set(named),
+    proved: new Set([...named, ...(open.has('C') ? finerReceipts : [])]),
+  };
+}
+
+/** Where a stage keeps what `npm run gates -- apply` writes. Each of them throws what AWS throws. */
+export interface AppliedGates {
+  /** The parameters directly below a path, by their last name. */
+  readonly readFlags: (path: string) => Promise<ReadonlyMap<string, string>>;
+  /** The value of a parameter; undefined when there is none. */
+  readonly readParameter: (name: string) => Promise<string | undefined>;
+  /** The bytes at `s3://…`; undefined when nothing is there. */
+  readonly readManifest: (location: string) => Promise<Uint8Array | undefined>;
+}
+
+/** The flags of a stage, and what stands among them that is none. */
+export interface ReadFlags {
+  readonly flags: GateFlags;
+  /** A sentence for each parameter with another name or value. */
+  readonly wrong: readonly string[];
+}
+
+/** Sorts the parameters below `/<stage>/gates`. */
+export function sortFlags(stage: string, parameters: ReadonlyMap<string, string>): ReadFlags {
+  const wrong: string[] = [];
+  for (const [name, value] of parameters) {
+    const parameter = `${gatesPath(stage)}/${name}`;
+    if (!gates.some((gate) => gate === name))
+      wrong.push(`${parameter} is no gate; known are ${gates.join(', ')}`);
+    else if (value !== 'open' && value !== 'closed')
+      wrong.push(`${parameter} is neither "open" nor "closed"`);
+  }
+  return { flags: flagsOf(Object.fromEntries(parameters)), wrong };
+}
+
+/**
+ * The manifest that is applied to a stage, found by the digest and the place that its parameter names, and verified.
+ * @returns err: a sentence; undefined: none was ever applied
+ */
+export async function readAppliedManifest(
+  use: ManifestUse,
+  { readParameter, readManifest }: Pick<AppliedGates, 'readParameter' | 'readManifest'>,
+): Promise<
+  Result<{ readonly reference: ManifestReference; readonly manifest: ReleaseManifest } | undefined, string>
+> {
+  const name = manifestParameter(use.stage);
+  const text = await readParameter(name);
+  if (text === undefined) return ok(undefined);
+  const reference = parseReference(text);
+  if (reference === undefined) return err(`${name} names no manifest by digest and place`);
+  const bytes = await readManifest(reference.location);
+  const what = `the manifest ${reference.location}`;
+  if (bytes === undefined) return err(`${what} is not there`);
+  if (sha256Hex(bytes) !== reference.sha256)
+    return err(`${what} is not the one that was applied: its digest is not that of ${name}`);
+  const verified = await verifyManifest(new TextDecoder().decode(bytes), use);
+  return verified.ok
+    ? ok({ reference, manifest: verified.value })
+    : err(`${what} ${describeFault(verified.error, use.stage)}`);
+}
+
+/** What a synth goes by. */
+export interface SynthesizedRelease {
+  readonly release: ReleaseState;
+  /** Sentences for whoever synthesizes. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * What of a stage is open, as its parameters and its applied manifest say together (`releaseOf`). A gate is closed here in one way only:
+ * its flag, or that of gate E, is `closed` or was never set, which somebody decided. Whatever else keeps a gate from opening whose flag is
+ * `open` (no answer, a parameter that is none, a manifest that is missing, changed, expired or signed with another key, no receipt) is an
+ * error and not a closed gate: the flag may have been honest yesterday, and a deployment would remove routes that are in use. Nothing opens
+ * either way.
+ */
+export async function readRelease(
+  use: ManifestUse,
+  applied: AppliedGates,
+): Promise<Result<SynthesizedRelease, string>> {
+  const { stage } = use;
+  const path = gatesPath(stage);
+  let parameters;
+  try {
+    parameters = await applied.readFlags(path);
+  } catch (error) {
+    return err(`the gates of ${stage} cannot be read from SSM (${messageOf(error)}); ${offlineHint}`);
+  }
+  const { flags, wrong } = sortFlags(stage, parameters);
+  const [first] = wrong;
+  if (first !== undefined) return err(`${first}; ${offlineHint}`);
+  const flagged = gates.filter((gate): gate is Gate => gate !== 'E' && flags[gate] === 'open');
+  if (flagged.length === 0) return ok({ release: closed, notes: [] });
+  if (flags.E === 'closed') {
+    return ok({
+      release: closed,
+      notes: [`gate E of ${stage} is closed, so ${flagged.join(', ')} are too, whatever their flags say`],
+    });
+  }
+
+  const wayOut = `sign and apply a manifest, or close deliberately: npm run gates -- apply --stage ${stage} --withdraw ${flagged.join(',')}; ${offlineHint}`;
+  let found;
+  try {
+    found = await readAppliedManifest(use, applied);
+  } catch (error) {
+    return err(`the manifest of ${stage} cannot be read (${messageOf(error)}); ${offlineHint}`);
+  }
+  if (!found.ok)
+    return err(
+      `${flagged.map((gate) => `${path}/${gate}`).join(', ')} open nothing: ${found.error}; ${wayOut}`,
+    );
+  const release = found.value === undefined ? closed : releaseOf(found.value.manifest, flags);
+  const unproved = flagged.find((gate) => !release.open.has(gate));
+  return unproved === undefined
+    ? ok({ release, notes: [] })
+    : err(`${path}/${unproved} is "open" without a verified manifest that proves it; ${wayOut}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : 'unknown failure';
+}

@@ -1,0 +1,68 @@
+import { devNull } from 'node:os';
+import type { TableDefinition } from '#shared/stores/tables.ts';
+import { tables } from '#shared/stores/tables.ts';
+
+/** The name of the stage that `npm start` runs on this machine. */
+export const localStage = 'local';
+
+/** The account and region that the AWS emulator claims to be. */
+export const localAccount = '000000000000';
+export const localRegion = 'us-east-1';
+
+/** The KMS key that wraps the local key ring. */
+export const localKeyAlias = 'alias/mastery-reports/local';
+
+/** The bucket of receipt bundles in the double. */
+export const localBucketName = `${localStage}-receipts`;
+
+/** The queue of improvement runs in the emulator. */
+export const localQueueName = `${localStage}-improvement`;
+
+/** The double answers no other credentials, so that a call signed with a developer's real ones is noticed. */
+export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: 'local-double' } as const;
+
+/**
+ * Environment variables under which every AWS SDK client talks to the double at `url` and to nothing else: a default endpoint for
+ * services that have none of their own here, and neither profile nor credentials file nor instance metadata to find a real account in.
+ * To be set before the first client is built.
+ */
+export function awsEnvironment(url: string): Readonly<Record<string, string>> {
+  return {
+    AWS_ENDPOINT_URL: url,
+    AWS_ENDPOINT_URL_DYNAMODB: url,
+    AWS_ENDPOINT_URL_KMS: url,
+    AWS_ENDPOINT_URL_S3: url,
+    AWS_ENDPOINT_URL_SQS: url,
+    AWS_ENDPOINT_URL_SSM: url,
+    AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'false',
+    AWS_USE_FIPS_ENDPOINT: 'false',
+    AWS_USE_DUALSTACK_ENDPOINT: 'false',
+    AWS_REGION: localRegion,
+    AWS_DEFAULT_REGION: localRegion,
+    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
+    AWS_SESSION_TOKEN: '',
+    // A named profile would win over the two lines above.
+    AWS_PROFILE: '',
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+}
+
+/** The url of the queue of improvement runs in the double at `awsUrl`. */
+export function localQueueUrl(awsUrl: string): string {
+  return `${awsUrl}/${localAccount}/${localQueueName}`;
+}
+
+/** Which variable names which local table (`SETTINGS_TABLE`: `local-settings`), for a function's environment. */
+export function tableEnvironment(): Readonly<Record<(typeof tables)[number]['variable'], string>> {
+  const entries = tables.map((table) => [table.variable, localTableName(table.name)]);
+  // SAFETY: one entry for each of the tables.
+  return Object.fromEntries(entries) as Record<(typeof tables)[number]['variable'], string>;
+}
+
+/** What a table is called in the double. */
+export function localTableName(table: TableDefinition['name']): string {
+  return `${localStage}-${table}`;
+}

@@ -1,0 +1,103 @@
+import { createPublicKey } from 'node:crypto';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import type { ReleaseKey } from '#shared/release/release-key.ts';
+import { nobodysKey, type StageConfig, type StageConfigs } from './stage.ts';
+
+/**
+ * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,
+ * and `npm run deploy` refuses them.
+ */
+export const stages = {
+  'sandbox-dev': {
+    environment: 'agnostic',
+    token: {
+      issuer: 'https://identity.dev.example',
+      audience: 'mastery-reports',
+      jwksUrl: 'https://identity.dev.example/.well-known/jwks.json',
+      algorithms: ['RS256', 'ES256', 'EdDSA'],
+    },
+    releaseKey: nobodysKey,
+    problemsUrl: 'https://docs.mastery-reports.example/problems',
+    runbookUrl: 'https://docs.mastery-reports.example/runbook',
+    throttle: { ratePerSecond: 20, burst: 40 },
+    requestsPerAddress: 3000,
+    logLevel: 'debug',
+    logRetentionDays: 14,
+  },
+  staging: {
+    environment: 'agnostic',
+    token: {
+      issuer: 'https://identity.staging.example',
+      audience: 'mastery-reports',
+      jwksUrl: 'https://identity.staging.example/.well-known/jwks.json',
+      algorithms: ['RS256', 'ES256'],
+    },
+    releaseKey: nobodysKey,
+    problemsUrl: 'https://docs.mastery-reports.example/problems',
+    runbookUrl: 'https://docs.mastery-reports.example/runbook',
+    throttle: { ratePerSecond: 100, burst: 200 },
+    requestsPerAddress: 10_000,
+    logLevel: 'info',
+    logRetentionDays: 30,
+  },
+  prod: {
+    environment: 'agnostic',
+    token: {
+      issuer: 'https://identity.example',
+      audience: 'mastery-reports',
+      jwksUrl: 'https://identity.example/.well-known/jwks.json',
+      algorithms: ['RS256', 'ES256'],
+    },
+    releaseKey: nobodysKey,
+    problemsUrl: 'https://docs.mastery-reports.example/problems',
+    runbookUrl: 'https://docs.mastery-reports.example/runbook',
+    throttle: { ratePerSecond: 500, burst: 1000 },
+    requestsPerAddress: 20_000,
+    logLevel: 'info',
+    logRetentionDays: 365,
+  },
+} as const satisfies StageConfigs;
+
+export type StageName = keyof typeof stages;
+
+/** A stage with its name: what every stack is built from. */
+export interface Stage {
+  readonly name: StageName;
+  readonly config: StageConfig;
+}
+
+const stageNames = Object.keys(stages) as readonly StageName[];
+
+/** The stage of that name, or a sentence with the names there are. */
+export function stageNamed(name: string): Result<Stage, string> {
+  const known = stageNames.find((candidate) => candidate === name);
+  return known === undefined
+    ? err(
+        `unknown stage ${JSON.stringify(name)}; known are ${stageNames.join(', ')} (shared/stage/stages.ts)`,
+      )
+    : ok({ name: known, config: stages[known] });
+}
+
+/** What must be filled in before the stage can be deployed: the settings that point to `.example`, and a key that is none. */
+export function placeholders({ config }: Stage): readonly string[] {
+  const addresses = {
+    'token.issuer': config.token.issuer,
+    'token.jwksUrl': config.token.jwksUrl,
+    problemsUrl: config.problemsUrl,
+    runbookUrl: config.runbookUrl,
+  };
+  const unfilled = Object.entries(addresses)
+    .filter(([, address]) => new URL(address).hostname.endsWith('.example'))
+    .map(([setting]) => setting);
+  return isPoint(config.releaseKey) ? unfilled : [...unfilled, 'releaseKey'];
+}
+
+/** Whether there is such a key: its coordinates are those of a point of the curve. */
+function isPoint({ kty, crv, x, y }: ReleaseKey): boolean {
+  try {
+    createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' });
+    return true;
+  } catch {
+    return false;
+  }
+}

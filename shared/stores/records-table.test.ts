@@ -1,0 +1,199 @@
+import { createRequire } from 'node:module';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { createRecordStore } from '#shared/records/store.ts';
+import { prepareCalibration, writeRecord } from '#shared/records/release.ts';
+import { sampleCalibrationFile } from '#test/support/sample-files.ts';
+import type { RecordsTable } from '#shared/records/table.ts';
+import { createRecordsTable, RecordTooLargeError } from './records-table.ts';
+
+// SAFETY: dynalite has no types of its own; this is the one call that its documentation shows.
+const dynalite = createRequire(import.meta.url)('dynalite') as (options: { createTableMs: number }) => Server;
+
+let server: Server;
+let client: DynamoDBClient;
+let table: RecordsTable;
+let name: string;
+let tables = 0;
+
+beforeAll(async () => {
+  server = dynalite({ createTableMs: 0 });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = new DynamoDBClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+});
+
+afterAll(async () => {
+  client.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+beforeEach(async () => {
+  tables += 1;
+  name = `records-${tables}`;
+  await client.send(
+    new CreateTableCommand({
+      TableName: name,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [
+        { AttributeName: 'pk', AttributeType: 'S' },
+        { AttributeName: 'sk', AttributeType: 'S' },
+      ],
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+    }),
+  );
+  table = createRecordsTable(client, name);
+});
+
+const key = { kind: 'calibration', id: 'c1', tenantId: 'tenant-1' } as const;
+
+function parametersOf(text: string): { readonly hash: string; readonly text: string } {
+  return { hash: sha256Hex(text), text };
+}
+
+describe('createRecordsTable', () => {
+  it('keeps a document byte for byte, and knows nothing of an absent one', async () => {
+    const document = canonicalJson({ id: 'c1', text: 'ß🙂', number: 0.1 });
+    expect(await table.read(key)).toBeUndefined();
+    expect(await table.writeOnce(key, { document })).toBe('written');
+    expect(await table.read(key)).toEqual({ document, lifecycle: {} });
+  });
+
+  it('writes a document once; whoever comes later changes nothing, also not the parameters [MA-228]', async () => {
+    const first = parametersOf('{"scale":[1,2,3]}');
+    await table.writeOnce(key, { document: '{"v":1}', parameters: first });
+    const second = { document: '{"v":2}', parameters: parametersOf('{"scale":[9,9,9]}') };
+    expect(await table.writeOnce(key, second)).toBe('exists');
+    const stored = await table.read(key);
+    expect(stored?.document).toBe('{"v":1}');
+    expect(await table.readParameters(key, stored!.parameters!)).toBe(first.text);
+  });
+
+  it('lets exactly one of many racing writers win, with its own parameters [MA-228]', async () => {
+    const records = Array.from({ length: 12 }, (_, index) => ({
+      document: `{"v":${index}}`,
+      parameters: parametersOf(`{"scale":[${index}]}`),
+    }));
+    const outcomes = await Promise.all(records.map((record) => table.writeOnce(key, record)));
+    expect(outcomes.filter((outcome) => outcome === 'written')).toHaveLength(1);
+    const winner = records[outcomes.indexOf('written')];
+    const stored = await table.read(key);
+    expect(stored?.document).toBe(winner?.document);
+    expect(await table.readParameters(key, stored!.parameters!)).toBe(winner?.parameters.text);
+  });
+
+  it('never shows half a record: without its document the parts are nothing', async () => {
+    const failing = new DynamoDBClient({
+      endpoint: await client.config.endpoint!().then((url) => `http://${url.hostname}:${url.port}`),
+      region: 'local',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
+    failing.middlewareStack.add(
+      (next) => (args) => {
+        const { Item: item } = args.input as { Item?: Record<string, { S?: string }> };
+        return item?.['sk']?.S === 'document' ? Promise.reject(new Error('cut off')) : next(args);
+      },
+      { step: 'initialize' },
+    );
+    const record = { document: '{"v":1}', parameters: parametersOf('{"scale":[1]}') };
+    await expect(createRecordsTable(failing, name).writeOnce(key, record)).rejects.toThrow('cut off');
+    failing.destroy();
+    expect(await table.read(key)).toBeUndefined();
+    expect(await table.writeOnce(key, record)).toBe('written');
+  });
+
+  it('sets and moves the lifecycle beside the document [MA-049]', async () => {
+    await table.writeOnce(key, { document: '{}' });
+    await table.setLifecycle(key, { deprecatedAt: '2026-06-01T00:00:00Z', sunsetAt: '2026-09-01T00:00:00Z' });
+    await table.setLifecycle(key, { deprecatedAt: '2026-07-01T00:00:00Z' });
+    expect(await table.read(key)).toEqual({
+      document: '{}',
+      lifecycle: { deprecatedAt: '2026-07-01T00:00:00Z' },
+    });
+  });
+
+  it('keeps the records of tenants and of the system apart [MA-104]', async () => {
+    await table.writeOnce(key, { document: '{"v":1}' });
+    expect(await table.read({ ...key, tenantId: 'tenant-2' })).toBeUndefined();
+    expect(await table.read({ kind: 'calibration', id: 'c1' })).toBeUndefined();
+    expect(await table.read({ ...key, kind: 'policy' })).toBeUndefined();
+  });
+
+  it('compresses a document that one item could not hold, and refuses one that it cannot hold even so', async () => {
+    const repetitive = JSON.stringify({
+      excludedItems: Array.from({ length: 30_000 }, (_, i) => `item-${i}`),
+    });
+    await table.writeOnce(key, { document: repetitive });
+    expect((await table.read(key))?.document).toBe(repetitive);
+    const random = Array.from({ length: 12_000 }, (_, i) => sha256Hex(String(i)));
+    await expect(table.writeOnce({ ...key, id: 'c2' }, { document: JSON.stringify(random) })).rejects.toThrow(
+      RecordTooLargeError,
+    );
+  });
+
+  it('answers undefined for parameters with a missing or damaged part', async () => {
+    const parameters = parametersOf(
+      JSON.stringify(Array.from({ length: 30_000 }, (_, i) => sha256Hex(String(i)))),
+    );
+    await table.writeOnce(key, { document: '{}', parameters });
+    const reference = (await table.read(key))!.parameters!;
+    expect(reference.parts).toBeGreaterThan(1);
+    expect(await table.readParameters(key, { ...reference, parts: reference.parts + 1 })).toBeUndefined();
+    const part = {
+      pk: { S: 'tenant#tenant-1#calibration#c1' },
+      sk: { S: `parameters#${reference.hash}#0000` },
+    };
+    await client.send(
+      new PutItemCommand({ TableName: name, Item: { ...part, content: { B: new Uint8Array([1, 2, 3]) } } }),
+    );
+    expect(await table.readParameters(key, reference)).toBeUndefined();
+  });
+
+  it('holds a calibration of 10,000 items whose parameters a store reads back unchanged', async () => {
+    const kcs = Array.from({ length: 500 }, (_, index) => sha256Hex(`kc ${index}`).slice(0, 32));
+    const parameters = {
+      theta: { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 },
+      kcs: kcs.map((guid, index) => ({
+        guid,
+        uri: `https://case.example/ims/case/v1p1/CFItems/${guid}`,
+        slope: 1 + index / 1000,
+        location: Math.sin(index),
+      })),
+      items: Array.from({ length: 10_000 }, (_, index) => ({
+        artifactVersionId: sha256Hex(`version ${index}`).slice(0, 36),
+        qtiIdentifier: `item-${index}`,
+        kcs: [0, 1, 2].map((step) => kcs[(index * 7 + step) % kcs.length]),
+        probabilities: Array.from(
+          { length: 8 },
+          (_unused, pattern) => (pattern + 1 + Math.abs(Math.sin(index))) / 10,
+        ),
+        accessibility: ['text-to-speech'],
+      })),
+      scale: Array.from({ length: 61 }, (_, index) => 200 + index * 10),
+    };
+    const prepared = prepareCalibration(sampleCalibrationFile({}, { parameters }), () => []);
+    if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
+    expect((await writeRecord(table, prepared.value)).ok).toBe(true);
+    const entry = await createRecordStore({ table, mayReadSystem: () => true }).calibration(
+      't',
+      'fractions-2026.1',
+    );
+    expect(entry.ok && (await entry.value!.parameters())).toEqual({ ok: true, value: parameters });
+    const { Item: item } = await client.send(
+      new GetItemCommand({
+        TableName: name,
+        Key: { pk: { S: 'system#calibration#fractions-2026.1' }, sk: { S: 'document' } },
+      }),
+    );
+    expect(Number(item?.['parametersParts']?.N)).toBeGreaterThan(1);
+  });
+});

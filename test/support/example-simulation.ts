@@ -1,0 +1,74 @@
+import { compileModel, prepareSelection } from '#functions/mastery/engine/index.ts';
+import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import type { KnownProfile } from '#functions/mastery/simulation/known-profile.ts';
+import type { SimulatedTest } from '#functions/mastery/simulation/recovery.ts';
+
+// A small test and profiles for it, made of whole numbers and their quotients; only tests import it.
+
+const NODES = 21;
+const KCS = 6;
+const ITEMS = 60;
+
+export function exampleModel(): CompiledModel {
+  const guid = (k: number): string => `kc-${k % KCS}`;
+  const model = compileModel(
+    {
+      theta: { nodes: NODES, min: -4, max: 4, mean: 0, sd: 1 },
+      kcs: Array.from({ length: KCS }, (_, k) => ({ guid: guid(k), slope: 1.5, location: (k - 2) / 2 })),
+      items: Array.from({ length: ITEMS }, (_, j) =>
+        j % 3 === 0
+          ? { id: `v-${j}`, kcs: [guid(j), guid(j + 1)], probabilities: [0.1, 0.3, 0.4, 0.9] }
+          : { id: `v-${j}`, kcs: [guid(j)], probabilities: [0.15, 0.8 + j / 600] },
+      ),
+      scale: Array.from({ length: NODES }, (_, g) => 300 + 20 * g),
+    },
+    'ho-cdm-grid-1',
+  );
+  if (!model.ok) throw new Error(JSON.stringify(model.error));
+  return model.value;
+}
+
+export function exampleTest({
+  maxItems = 20,
+  numericPrecision = 12,
+}: {
+  readonly maxItems?: number;
+  readonly numericPrecision?: number;
+} = {}): SimulatedTest {
+  const model = exampleModel();
+  const pool = model.itemIds.map((artifactVersionId, item) => ({
+    item,
+    artifactVersionId,
+    qtiIdentifier: `q-${item}`,
+    tags: [],
+    accessibility: [],
+  }));
+  return {
+    selection: prepareSelection(model, pool, {
+      scope: [...model.kcGuids.keys()],
+      maxItems,
+      requiredAccessibility: [],
+      enemySets: [],
+      excludedItems: [],
+      minima: [],
+      maxima: [],
+      randomesqueSize: 3,
+    }),
+    rules: {
+      kcCutScore: 0.5,
+      confidenceThreshold: 0.99,
+      precisionTarget: 0.001,
+      numericPrecision,
+      coverageFloors: [],
+      timeBudgetSeconds: 1,
+    },
+  };
+}
+
+/** Profiles of rising mastery. */
+export function exampleProfiles(count: number): readonly KnownProfile[] {
+  return Array.from({ length: count }, (_, n) => ({
+    syntheticProfileId: `synthetic:${n}`,
+    known: Array.from({ length: KCS }, (__, kc) => ({ kc, probability: ((n * 7 + kc * 5) % 11) / 10 })),
+  }));
+}

@@ -1,0 +1,66 @@
+import { partitionKey } from '#shared/records/record-key.ts';
+import type { RecordKey } from '#shared/records/record-key.ts';
+import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
+
+/** A records table in memory, for tests: the same promises as the table in DynamoDB. `calls` counts what was asked. */
+export interface MemoryRecordsTable extends RecordsTable {
+  readonly calls: { read: number; readParameters: number };
+  /** Changes stored bytes behind the interface's back, as a fault of the store would. */
+  corrupt(
+    key: RecordKey,
+    change: { readonly document?: string; readonly parameters?: string | undefined },
+  ): void;
+}
+
+interface Row {
+  document: string;
+  parameters: { readonly hash: string; text: string | undefined } | undefined;
+  lifecycle: Lifecycle;
+}
+
+export function createMemoryRecordsTable(): MemoryRecordsTable {
+  const rows = new Map<string, Row>();
+  const calls = { read: 0, readParameters: 0 };
+  const row = (key: RecordKey): Row | undefined => rows.get(partitionKey(key) ?? '');
+  return {
+    calls,
+    read(key) {
+      calls.read += 1;
+      const found = row(key);
+      if (found === undefined) return Promise.resolve(undefined);
+      const { document, parameters, lifecycle } = found;
+      const stored: StoredRecord = {
+        document,
+        lifecycle,
+        ...(parameters === undefined ? {} : { parameters: { hash: parameters.hash, parts: 1 } }),
+      };
+      return Promise.resolve(stored);
+    },
+    readParameters(key) {
+      calls.readParameters += 1;
+      return Promise.resolve(row(key)?.parameters?.text);
+    },
+    writeOnce(key, record: NewRecord) {
+      const at = partitionKey(key);
+      if (at === undefined) throw new RangeError('writeOnce: the key is not storable');
+      if (rows.has(at)) return Promise.resolve('exists');
+      rows.set(at, {
+        document: record.document,
+        parameters: record.parameters && { ...record.parameters },
+        lifecycle: {},
+      });
+      return Promise.resolve('written');
+    },
+    setLifecycle(key, lifecycle) {
+      const found = row(key);
+      if (found !== undefined) found.lifecycle = lifecycle;
+      return Promise.resolve();
+    },
+    corrupt(key, change) {
+      const found = row(key);
+      if (found === undefined) return;
+      if (change.document !== undefined) found.document = change.document;
+      if ('parameters' in change && found.parameters !== undefined) found.parameters.text = change.parameters;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
+import type { AttemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
+import type { RunAnswer } from '#client/run-answers.ts';
+
+const observedAt = '2026-03-02T10:15:30.412Z';
+
+/** A run of two measured components and one without evidence, for tests. */
+export const sampleRun: RunAnswer = {
+  continuationToken: 'a..b.c.d',
+  status: 'completed',
+  selectionPolicyId: 'policy-1',
+  scaleCalibrationId: 'calibration-1',
+  offeredItem: null,
+  kcClassifications: [
+    component('k-mastered', 'mastered', 0.97, ['q1', 'q3']),
+    component('k-gap', 'gap', 0.04, ['q2']),
+    component('k-unasked', 'not_yet', 0.5, []),
+  ],
+  scaleReportability: 'reportable',
+  scale: { scaleScore: 512.4375, standardError: 18.25, scaleId: 'scale-1' },
+  stopReason: 'max_items',
+  remainingUncertainty: 0.6,
+  resultRecordRef: 'record-1',
+  caliperEventRef: 'urn:uuid:1',
+  receiptId: 'receipt-1',
+};
+
+function component(
+  caseCompetencyGuid: string,
+  classification: string,
+  posteriorProbability: number,
+  evidenceItemRefs: string[],
+): RunAnswer['kcClassifications'][number] {
+  return { caseCompetencyGuid, classification, posteriorProbability, evidenceItemRefs };
+}
+
+/** A mastery row of the sample's kind. */
+export function sampleRow(
+  caseGuid: string,
+  state: MasteryRow['state'],
+  estimate: number,
+  items: readonly string[],
+): MasteryRow {
+  return {
+    kind: 'knowledge_component',
+    caseGuid,
+    parentCaseGuid: 'standard-1',
+    state,
+    estimate,
+    threshold: 0.8,
+    uncertainty: 0.2,
+    uncertaintyKind: 'standard_error',
+    policyId: 'policy-1',
+    policyVersion: '3',
+    evidence: items.map((qtiItemId) => ({
+      qtiItemId,
+      qtiOutcomeId: `outcome-${qtiItemId}`,
+      resultComponentId: `component-${caseGuid}`,
+      contribution: state === 'gap' ? -1 : 1,
+      observedAt: '2026-03-02T10:15:11.000Z',
+    })),
+  };
+}
+
+/** The report of the sample run as the service gives it, held against its contract. */
+export function sampleReport(change: Partial<AttemptReport> = {}): AttemptReport {
+  return attemptReport.parse({
+    object: 'attempt_report',
+    attemptId: 'attempt-1',
+    qtiSessionId: null,
+    qtiTestId: 'pool-1',
+    resultRecordId: 'record-1',
+    candidateSourcedId: 'student-1',
+    administrationId: 'administration-1',
+    contentTestSpecId: 'spec-1',
+    testKind: 'adaptive_diagnostic',
+    status: 'scored',
+    score: { value: 512.4375, minimum: null, maximum: null, unit: 'mastery_scale', scaleVersion: 'scale-1' },
+    mastery: [
+      sampleRow('k-mastered', 'mastered', 0.97, ['q1', 'q3']),
+      sampleRow('k-gap', 'gap', 0.04, ['q2']),
+    ],
+    gate: null,
+    diagnostic: {
+      scaleScore: 512.4375,
+      scaleVersion: 'scale-1',
+      calibrationVersion: 'calibration-1',
+      standardError: 18.25,
+      stoppingReason: 'max_items',
+      administeredItemCount: 3,
+      extNormsSet: null,
+    },
+    sources: [
+      {
+        service: 'qti',
+        resourceId: 'attempt-1',
+        observedAt: '2026-03-02T10:15:30.352Z',
+        version: '"3"',
+        status: 'current',
+      },
+      {
+        service: 'results',
+        resourceId: 'record-1',
+        observedAt: '2026-03-02T10:15:28.312Z',
+        version: null,
+        status: 'current',
+      },
+    ],
+    omitted: ['readiness'],
+    incompleteSections: [],
+    observedAt,
+    requestId: 'request-1',
+    traceId: 'trace-1',
+    ...change,
+  });
+}
