@@ -1,10 +1,11 @@
 import type * as z from 'zod';
 import type { attemptReport, attemptReportPage, View } from '#shared/contract/reports/attempt-report.ts';
+import { canonicalQuery, isSelected } from '#shared/contract/filters.ts';
 import { cursorRefusal } from '#shared/contract/reports/routes.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { compareInstants, normalizeInstant } from '#shared/kernel/instant.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -19,7 +20,8 @@ export interface Correlation {
 }
 
 type Report = z.input<typeof attemptReport>;
-type CandidateQuery = z.output<typeof sandboxRoutes.listCandidateReports.request.query>;
+const { listCandidateReports: list } = sandboxRoutes;
+type CandidateQuery = z.output<typeof list.request.query>;
 
 /** A fixture as a view shows it. */
 export function viewOf({ report }: AttemptFixture, view: View, correlation: Correlation): Report {
@@ -52,7 +54,9 @@ export function pageOf(
   correlation: Correlation,
 ): Result<z.input<typeof attemptReportPage>, Problem> {
   const { limit, cursor } = query;
-  const rows = history.filter((row) => isSelected(row, query));
+  const rows = history.filter(({ report, modifiedAt }) =>
+    isSelected(list.request.filters, query, { ...report, modifiedAt }),
+  );
   /** Where the pages begin, without the first. */
   const places = rows.map((_, at) => at).filter((at) => at > 0 && at % limit === 0);
   const from = cursor === undefined ? 0 : places.find((at) => cursorAt(at, query) === cursor);
@@ -75,28 +79,10 @@ export function pageOf(
   });
 }
 
-function isSelected({ report, modifiedAt }: AttemptFixture, query: CandidateQuery): boolean {
-  const { qtiTestId, testKind, status, modifiedSince } = query;
-  return (
-    (qtiTestId === undefined || report.qtiTestId === qtiTestId) &&
-    (testKind === undefined || report.testKind === testKind) &&
-    (status === undefined || report.status === status) &&
-    (modifiedSince === undefined || compareInstants(modifiedAt, modifiedSince) >= 0)
-  );
-}
-
 /** There is no secret to keep: the digest makes a cursor opaque, and holds it to its list. */
 function cursorAt(place: number, query: CandidateQuery): string {
-  const { qtiTestId = null, testKind = null, status = null, modifiedSince, sort, limit } = query;
-  return hashCanonical({
-    list: sandboxRoutes.listCandidateReports.operationId,
-    place,
-    qtiTestId,
-    testKind,
-    status,
-    // One instant has many spellings.
-    modifiedSince: modifiedSince === undefined ? null : normalizeInstant(modifiedSince),
-    sort,
-    limit,
-  });
+  const { cursor: _, ...asked } = list.request.query.shape;
+  const given = canonicalQuery(list.request.filters, query);
+  const parameters = Object.keys(asked).map((name) => [name, given[name] ?? null]);
+  return hashCanonical({ list: list.operationId, place, ...Object.fromEntries(parameters) });
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Filters } from './filters.ts';
 import type { FinerReceipt, Gate } from './gates.ts';
 import type { Grant } from './grants.ts';
 
@@ -17,6 +18,7 @@ export interface Route<
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   Success extends z.ZodType = z.ZodType,
   Query extends z.ZodObject = z.ZodObject,
+  Filtered extends Filters = Filters,
 > {
   readonly service: ServiceName;
   readonly operationId: string;
@@ -37,6 +39,8 @@ export interface Route<
     readonly path: Path;
     /** Every known query parameter; anything else is refused. */
     readonly query: Query;
+    /** Which query parameters select the rows of a list. Made together with `query` by `filteredQuery`. */
+    readonly filters: Filtered;
     /** Undefined: the route takes no body. */
     readonly body: Body;
     readonly maxBodyBytes: number;
@@ -82,6 +86,7 @@ export function defineRoute<
   Body extends z.ZodType | undefined,
   Success extends z.ZodType,
   Query extends z.ZodObject,
->(row: Route<Path, Body, Success, Query>): Route<Path, Body, Success, Query> {
+  Filtered extends Filters,
+>(row: Route<Path, Body, Success, Query, Filtered>): Route<Path, Body, Success, Query, Filtered> {
   return row;
 }

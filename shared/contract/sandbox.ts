@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { BackgroundFunction } from './background.ts';
+import type { Filters } from './filters.ts';
 import {
   listCandidateReports,
   materializeAttemptReport,
@@ -34,7 +35,8 @@ function inSandbox<
   Body extends z.ZodType | undefined,
   Success extends z.ZodType,
   Query extends z.ZodObject,
->(row: Route<Path, Body, Success, Query>): Route<Path, Body, Success, Query> {
+  Filtered extends Filters,
+>(row: Route<Path, Body, Success, Query, Filtered>): Route<Path, Body, Success, Query, Filtered> {
   const { handler, lambda } = serveSandbox;
   return {
     ...row,

@@ -22,6 +22,7 @@ export function gatewayRow(
     request: {
       path: z.strictObject({}),
       query: z.strictObject({}),
+      filters: {},
       body: undefined,
       maxBodyBytes: 0,
       idempotencyKey: false,

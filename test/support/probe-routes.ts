@@ -50,6 +50,7 @@ export function readProbe(service: ServiceName): Route<ProbePath, undefined, typ
         view: z.enum(['summary', 'standards', 'evidence']).default('summary'),
         sort: z.enum(['-modifiedAt']).optional(),
       }),
+      filters: {},
       body: undefined,
       maxBodyBytes: 0,
       idempotencyKey: false,
@@ -97,6 +98,7 @@ function actRow<Body extends typeof probeBody | undefined>(
     request: {
       path: probePath(service),
       query: z.strictObject({}),
+      filters: {},
       body,
       maxBodyBytes: 512,
       idempotencyKey: true,

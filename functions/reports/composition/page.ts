@@ -1,4 +1,7 @@
+import { isSelectable, isSelected } from '#shared/contract/filters.ts';
+import type { FilterValues } from '#shared/contract/filters.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -13,14 +16,10 @@ import { composeHeader } from './header.ts';
 import { incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { disagreement } from '../facts/versions.ts';
 
-/** What every row of a page has to satisfy; an absent filter lets everything pass. */
-export interface PageFilters {
-  readonly qtiTestId?: string | undefined;
-  readonly testKind?: AttemptReport['testKind'] | undefined;
-  readonly status?: AttemptReport['status'] | undefined;
-  /** An instant: the inclusive lower bound on the modification in Results. */
-  readonly modifiedSince?: string | undefined;
-}
+const { filters: pageFilters } = listCandidateReports.request;
+
+/** What every row of a page has to satisfy. */
+export type PageFilters = FilterValues<typeof pageFilters>;
 
 /** The place of a row in the order of the list. */
 export type RowPlace = Pick<IndexRow, 'modifiedAt' | 'attemptId'>;
@@ -61,7 +60,8 @@ const violations: readonly {
     detail: 'The index of attempts at Results promises further rows and gives none.',
   },
   {
-    holds: ({ rows }, { filters }) => !rows.every((row) => isSelected(row, filters)),
+    // Kind and status of a report are known once it is composed.
+    holds: ({ rows }, { filters }) => !rows.every((row) => isSelectable(pageFilters, filters, row)),
     detail: 'The index of attempts at Results gives a row that does not match the filters.',
   },
   {
@@ -74,14 +74,6 @@ const violations: readonly {
     detail: 'The index of attempts at Results gives an attempt twice.',
   },
 ];
-
-/** The filters on what the index itself says; kind and status of a report are known once it is composed. */
-function isSelected(row: IndexRow, { qtiTestId, modifiedSince }: PageFilters): boolean {
-  return (
-    (qtiTestId === undefined || row.qtiTestId === qtiTestId) &&
-    (modifiedSince === undefined || compareInstants(row.modifiedAt, modifiedSince) >= 0)
-  );
-}
 
 /** Strictly: newest modification first, ties by attempt id ascending, byte for byte. */
 function isOrdered(places: readonly RowPlace[]): boolean {
@@ -142,7 +134,7 @@ export function composePageRow(
 
   const header = composeHeader({ record, criteria: criteria.value, administeredItemCount, proved });
   if (!header.ok) return header;
-  if (!matches(header.value, context.filters))
+  if (!isSelected(pageFilters, context.filters, { ...row, ...header.value }))
     return err(
       incomplete('results', 'The index of attempts at Results gives a row that does not match the filters.'),
     );
@@ -175,16 +167,6 @@ function isOf(
 /** The record was observed with the index, under its own id, version and freshness. */
 function receiptOf({ resultRecordId, version, freshness }: RecordHeader, index: SourceRef): SourceRef {
   return { ...index, resourceId: resultRecordId, version, status: freshness };
-}
-
-function matches(
-  report: Pick<AttemptReport, 'testKind' | 'status'>,
-  { testKind, status }: PageFilters,
-): boolean {
-  return (
-    (testKind === undefined || report.testKind === testKind) &&
-    (status === undefined || report.status === status)
-  );
 }
 
 /** An answer about someone or something else than was asked for is no answer. */

@@ -24,6 +24,7 @@ const runProblems = [...poolProblems, '409 stream-conflict'] as const;
 const runRequest = {
   path: z.strictObject({}),
   query: z.strictObject({}),
+  filters: {},
   maxBodyBytes: 256 * KIBIBYTE,
   idempotencyKey: true,
 };
@@ -45,6 +46,7 @@ const runLambda = {
 /** What the two reads of a record take beside its id. */
 const readRequest = {
   query: z.strictObject({}),
+  filters: {},
   body: undefined,
   maxBodyBytes: 0,
   idempotencyKey: false,

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { compareInstants, normalizeInstant } from '#shared/kernel/instant.ts';
+import { filteredQuery } from '../filters.ts';
 import { defineRoute } from '../route.ts';
 import { alignmentReport } from './alignment-report.ts';
 import { targetModule } from './analysis-policy.ts';
@@ -16,9 +18,9 @@ import { orderStatus, revisionOrderPage } from './revision-order.ts';
  * Budgets are of the worst that can happen: a kept answer is confirmed, in vain; then everything is read, and what does not agree once more.
  */
 
-/** What every read takes alike: no body, no key, no precondition. */
-const read = { body: undefined, maxBodyBytes: 0, idempotencyKey: false, ifMatch: false };
 const noQuery = z.strictObject({});
+/** What every read takes alike unless it says otherwise: no filter, no body, no key, no precondition. */
+const read = { filters: {}, body: undefined, maxBodyBytes: 0, idempotencyKey: false, ifMatch: false };
 
 /** 1-100 as plain digits: no sign, decimal point, leading zero or white space [RP-302]. */
 const limit = z
@@ -50,17 +52,27 @@ const cursor = z
   .optional();
 
 /** The filters of a candidate's reports; which rows they match is decided on authoritative facts, never on these. */
-const candidateQuery = z.strictObject({
-  qtiTestId: reference.optional(),
-  testKind: requestableTestKind.optional(),
-  status: z.enum(['scored', 'indeterminate']).optional(),
-  /** Inclusive lower bound on the modification in Results. */
-  modifiedSince: instant.optional(),
-  /** Newest modification first, ties by attempt id ascending. */
-  sort: z.enum(['-modifiedAt']).default('-modifiedAt'),
-  limit,
-  cursor,
-});
+const candidateQuery = filteredQuery(
+  {
+    qtiTestId: { schema: reference, appliedBy: 'owner', fact: 'qtiTestId' },
+    testKind: { schema: requestableTestKind, appliedBy: 'owner', fact: 'testKind' },
+    status: { schema: z.enum(['scored', 'indeterminate']), appliedBy: 'owner', fact: 'status' },
+    /** Inclusive lower bound on the modification in Results. */
+    modifiedSince: {
+      schema: instant,
+      appliedBy: 'owner',
+      fact: 'modifiedAt',
+      admits: (modifiedAt, since) => compareInstants(modifiedAt, since) >= 0,
+      canonical: normalizeInstant,
+    },
+  },
+  {
+    /** Newest modification first, ties by attempt id ascending. */
+    sort: z.enum(['-modifiedAt']).default('-modifiedAt'),
+    limit,
+    cursor,
+  },
+);
 
 /** One whole processor. A settled record of 64 MB, read twice, takes half of it (`npm run bench -- --only report-limit`). */
 const RECORD_MEMORY_MB = 1769;
@@ -147,7 +159,7 @@ export const listCandidateReports = defineRoute({
   request: {
     ...read,
     path: z.strictObject({ candidateSourcedId: reference }),
-    query: candidateQuery,
+    ...candidateQuery,
   },
   success: {
     status: 200,
@@ -268,6 +280,7 @@ export const materializeAttemptReport = defineRoute({
   request: {
     path: z.strictObject({}),
     query: noQuery,
+    filters: {},
     body: materializeRequest,
     maxBodyBytes: 256 * 1024,
     idempotencyKey: true,
@@ -312,6 +325,7 @@ export const analyzeAdministration = defineRoute({
   request: {
     path: z.strictObject({ administrationId: reference }),
     query: noQuery,
+    filters: {},
     body: undefined,
     maxBodyBytes: 0,
     idempotencyKey: true,
@@ -407,12 +421,13 @@ export const readAlignmentReport = defineRoute({
 });
 
 /** Of orders; the response-only `unknown` cannot be asked for [RP-298, RP-299]. */
-const orderQuery = z.strictObject({
-  status: orderStatus.optional(),
-  targetModule: targetModule.optional(),
-  limit,
-  cursor,
-});
+const orderQuery = filteredQuery(
+  {
+    status: { schema: orderStatus, appliedBy: 'service', fact: 'status' },
+    targetModule: { schema: targetModule, appliedBy: 'service', fact: 'targetModule' },
+  },
+  { limit, cursor },
+);
 
 /** GET /v1/improvement-runs/{improvementRunId}/revision-orders */
 export const listRevisionOrders = defineRoute({
@@ -426,7 +441,7 @@ export const listRevisionOrders = defineRoute({
   scope: 'reports:read',
   gates: ['D', 'F'],
   handler: 'functions/reports/endpoints/list-revision-orders/handler.ts',
-  request: { ...read, path: z.strictObject({ improvementRunId: reference }), query: orderQuery },
+  request: { ...read, path: z.strictObject({ improvementRunId: reference }), ...orderQuery },
   success: {
     status: 200,
     schema: revisionOrderPage,

@@ -2,16 +2,15 @@ import type * as z from 'zod';
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import type { Moment } from '#functions/reports/facts/facts.ts';
 import { composePageRow } from '#functions/reports/composition/page.ts';
-import type { PageContext, PageFilters, RowPlace } from '#functions/reports/composition/page.ts';
+import type { PageContext, RowPlace } from '#functions/reports/composition/page.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
-import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
+import { cursorUseOf } from '#functions/reports/cursor/cursor-use.ts';
 import { readCandidatePage } from './read-facts.ts';
 import type { PageFacts } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import type { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
-import type { Operation, OperationRequest } from '#shared/http/operation.ts';
-import { normalizeInstant } from '#shared/kernel/instant.ts';
+import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
@@ -25,8 +24,6 @@ export interface ListCandidateReportsDependencies extends ReportDependencies {
   readonly keys: KeyRing;
 }
 
-type Request = OperationRequest<typeof listCandidateReports>;
-
 /**
  * One page of a candidate's reports. A cursor that does not belong to the request is refused first; nobody is asked about a candidate whom
  * the claims do not name.
@@ -37,12 +34,13 @@ export function listCandidateReportsOperation(
   const { keys } = dependencies;
   return async (request) => {
     const { candidateSourcedId } = request.path;
-    const { limit } = request.query;
-    const use = cursorUse(request);
-    const after = await placeAfter(keys, use, request.query.cursor, request.receivedAt);
+    // Of the whole query only what the row calls a filter selects rows.
+    const { query: filters } = request;
+    const { limit, cursor } = filters;
+    const use = cursorUseOf<keyof RowPlace>(listCandidateReports, ['modifiedAt', 'attemptId'], request);
+    const after = await placeAfter(keys, use, cursor, request.receivedAt);
     if (!after.ok) return after;
     if (!mayReadCandidate(request.principal, candidateSourcedId)) return err(notFound());
-    const filters = filtersOf(request.query);
     return answerReport(dependencies, listCandidateReports, request, async ({ reader }, moment) => {
       const facts = await readCandidatePage(reader, {
         candidateSourcedId,
@@ -63,29 +61,6 @@ export function listCandidateReportsOperation(
         sources: [...sources],
       });
     });
-  };
-}
-
-function filtersOf({ qtiTestId, testKind, status, modifiedSince }: Request['query']): PageFilters {
-  return { qtiTestId, testKind, status, modifiedSince };
-}
-
-function cursorUse({ principal, path, query }: Request): CursorUse<keyof RowPlace> {
-  const { sort, limit } = query;
-  const filters = filtersOf(query);
-  return {
-    list: listCandidateReports.operationId,
-    keyset: ['modifiedAt', 'attemptId'],
-    principal,
-    binding: {
-      ...path,
-      ...filters,
-      // One instant has many spellings.
-      modifiedSince:
-        filters.modifiedSince === undefined ? undefined : normalizeInstant(filters.modifiedSince),
-      sort,
-      limit,
-    },
   };
 }
 

@@ -3,6 +3,8 @@ import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { checkIndex, isScored } from '#functions/reports/composition/page.ts';
 import type { IndexRequest, RowPlace } from '#functions/reports/composition/page.ts';
 import { disagreement } from '#functions/reports/facts/versions.ts';
+import { ownerQuery } from '#shared/contract/filters.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -79,18 +81,14 @@ export async function readCandidatePage(
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
 async function readIndex(reader: SourceReader, request: IndexRequest): Promise<Result<Index, Problem>> {
   const { candidateSourcedId, filters, limit, after } = request;
-  const parameters = {
+  const query = {
     limit: String(limit),
-    ...filters,
-    afterModifiedAt: after?.modifiedAt,
-    afterAttemptId: after?.attemptId,
+    ...ownerQuery(listCandidateReports.request.filters, filters),
+    ...(after === undefined ? {} : { afterModifiedAt: after.modifiedAt, afterAttemptId: after.attemptId }),
   };
-  const given = Object.entries(parameters).filter(
-    (parameter): parameter is [string, string] => parameter[1] !== undefined,
-  );
   const answer = await reader.read(
     operations.listCandidateAttempts,
-    { path: { candidateSourcedId }, query: Object.fromEntries(given) },
+    { path: { candidateSourcedId }, query },
     ({ version, freshness }) => ({ resourceId: candidateSourcedId, version, status: freshness }),
   );
   if (!answer.ok) return err(sourceProblem(answer.error, 'derived'));

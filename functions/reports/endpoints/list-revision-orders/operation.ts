@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { composeOrder } from '#functions/reports/composition/revision-order.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
-import type { CursorUse } from '#functions/reports/cursor/cursor.ts';
+import { cursorUseOf } from '#functions/reports/cursor/cursor-use.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { evaluateEvidence } from '#functions/reports/improvement/evaluate-evidence.ts';
 import type { EvidenceFault } from '#functions/reports/improvement/evaluate-evidence.ts';
@@ -11,6 +11,7 @@ import type { RunEvidence } from '#functions/reports/improvement/evidence.ts';
 import { pinProblem, readPinnedSourceSet, readTwice } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { isSelected } from '#shared/contract/filters.ts';
 import type { revisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
@@ -49,7 +50,7 @@ export function listRevisionOrdersOperation(
 ): Operation<typeof listRevisionOrders> {
   const { keys, runs } = dependencies;
   return async (request) => {
-    const use = cursorUse(request);
+    const use = cursorUseOf<keyof Place>(listRevisionOrders, ['revisionOrderId'], request);
     const after = await placeAfter(keys, use, request.query.cursor, request.receivedAt);
     if (!after.ok) return after;
     const opened = await openRun(dependencies, request, request.path.improvementRunId);
@@ -95,7 +96,7 @@ interface Chosen {
 async function choose(
   runs: ImprovementStore,
   run: RunRecord,
-  { status, targetModule, limit }: Request['query'],
+  query: Request['query'],
   after: Place | undefined,
 ): Promise<Chosen> {
   const artifacts = new Map(evidenceOf(run.pins).map((evidence) => [evidence.key, artifactsOf(evidence)]));
@@ -109,12 +110,9 @@ async function choose(
       limit: LOOKED_AT_ONCE,
     });
     for (const record of records) {
-      const passes =
-        (status === undefined || record.status === status) &&
-        (targetModule === undefined || record.targetModule === targetModule);
-      if (passes) {
+      if (isSelected(listRevisionOrders.request.filters, query, record)) {
         const more = used.has(record.evidence) ? 0 : (artifacts.get(record.evidence) ?? 0);
-        if (chosen.length === limit || artifactCount + more > MOST_ARTIFACTS)
+        if (chosen.length === query.limit || artifactCount + more > MOST_ARTIFACTS)
           return { records: chosen, next: last };
         artifactCount += more;
         used.add(record.evidence);
@@ -206,14 +204,4 @@ function evidenceProblem(fault: EvidenceFault): Problem {
   return fault.kind === 'unusable'
     ? incomplete(fault.service, 'Evidence that the run is pinned to cannot be evaluated.')
     : pinProblem(fault);
-}
-
-function cursorUse({ principal, path, query }: Request): CursorUse<keyof Place> {
-  const { status, targetModule, limit } = query;
-  return {
-    list: listRevisionOrders.operationId,
-    keyset: ['revisionOrderId'],
-    principal,
-    binding: { ...path, status, targetModule, limit },
-  };
 }
