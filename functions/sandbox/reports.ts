@@ -81,8 +81,12 @@ export function pageOf(
 
 /** There is no secret to keep: the digest makes a cursor opaque, and holds it to its list. */
 function cursorAt(place: number, query: CandidateQuery): string {
-  const { cursor: _, ...asked } = list.request.query.shape;
-  const given = canonicalQuery(list.request.filters, query);
-  const parameters = Object.keys(asked).map((name) => [name, given[name] ?? null]);
-  return hashCanonical({ list: list.operationId, place, ...Object.fromEntries(parameters) });
+  const { filters, query: schema } = list.request;
+  const asked = canonicalQuery(filters, query);
+  const parameters = Object.keys(schema.shape).filter((name) => name !== 'cursor');
+  return hashCanonical({
+    list: list.operationId,
+    place,
+    ...Object.fromEntries(parameters.map((name) => [name, asked[name] ?? null])),
+  });
 }

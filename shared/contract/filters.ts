@@ -89,11 +89,11 @@ export function canonicalQuery(
   filters: Filters,
   query: Readonly<Record<string, string | number | undefined>>,
 ): Readonly<Record<string, string | number | undefined>> {
-  const { cursor: _, ...asked } = query;
   return Object.fromEntries(
-    Object.entries(asked).map(([name, value]) => {
+    Object.entries(query).flatMap(([name, value]) => {
+      if (name === 'cursor') return [];
       const canonical = filters[name]?.canonical;
-      return [name, typeof value === 'string' && canonical !== undefined ? canonical(value) : value];
+      return [[name, typeof value === 'string' && canonical !== undefined ? canonical(value) : value]];
     }),
   );
 }

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
 import { problemRowByKey } from '#shared/problems/registry.ts';
+import type { Filter } from './filters.ts';
+import { instant } from './reports/primitives.ts';
 import { analyzeAdministration, materializeAttemptReport } from './reports/routes.ts';
 import { problemKeysOf } from './route-problems.ts';
 import { routeByOperationId, routes, routesOf } from './routes.ts';
@@ -137,6 +139,17 @@ describe('route registry', () => {
       it('has a path schema for exactly the parameters of its template', () => {
         const names = [...route.path.matchAll(/\{([A-Za-z]+)\}/g)].map((match) => match[1]);
         expect(Object.keys(route.request.path.shape)).toEqual(names);
+      });
+
+      it('has a filter for each query parameter that selects rows, under a name that no path parameter has', () => {
+        const { path, query, filters } = route.request;
+        const parameters = Object.keys(query.shape);
+        const others = parameters.filter((name) => ['view', 'sort', 'limit', 'cursor'].includes(name));
+        expect([...Object.keys(filters), ...others]).toEqual(parameters);
+        for (const name of parameters) expect(Object.keys(path.shape)).not.toContain(name);
+        for (const { schema, canonical = (text: string) => text } of Object.values<Filter>(filters))
+          if (schema === instant)
+            expect(canonical('2026-01-01T00:00:00Z')).toBe(canonical('2026-01-01T00:00:00.000Z'));
       });
 
       it('fits its budget into the time of its function at 400 ms a call', () => {
