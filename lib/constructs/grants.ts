@@ -33,7 +33,6 @@ export function accessOf(
   stage: StageName,
   places: Places,
 ): Access {
-  const statements: PolicyStatement[] = [];
   const values: Readonly<Record<GrantVariable, string | undefined>> = {
     RECORDS_TABLE: places.records.name,
     CONTROL_TABLE: places.control.name,
@@ -44,74 +43,13 @@ export function accessOf(
     RECEIPTS_URL: places.receiptsUrl,
     PROFILES_PATH: profilesPath(stage),
   };
-  const allow = (resource: string, ...actions: string[]): void => {
-    statements.push(new PolicyStatement({ actions, resources: [resource] }));
-  };
-  const decrypts = (context: Record<string, Record<string, unknown>>): PolicyStatement =>
-    new PolicyStatement({ actions: ['kms:Decrypt'], resources: [places.keyArn], conditions: context });
-
-  if (grants.includes('records:read')) allow(places.records.arn, 'dynamodb:GetItem');
-  if (grants.includes('control:write')) {
-    allow(places.control.arn, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem');
-  }
-  if (grants.includes('improvement:read')) {
-    allow(places.improvement.arn, 'dynamodb:GetItem', 'dynamodb:Query');
-  }
-  if (grants.includes('improvement:write')) {
-    allow(
-      places.improvement.arn,
-      'dynamodb:GetItem',
-      'dynamodb:Query',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-      'dynamodb:DeleteItem',
-      // A transaction needs the permission of each of its parts, and this one for a part that only looks.
-      'dynamodb:ConditionCheckItem',
-    );
-  }
-  if (grants.includes('improvement:queue')) allow(places.runs.arn, 'sqs:SendMessage');
-  // No s3:ListBucket: links are made for bundles that are there, and who could list would see every tenant's.
-  if (grants.includes('receipts:read')) allow(`${places.receipts.arn}/*`, 's3:GetObject');
-  if (grants.includes('receipts:write')) allow(`${places.receipts.arn}/*`, 's3:PutObject');
+  const allowed = statementsBy(Stack.of(scope), stage, places);
   const purposes = keyPurposesOf(grants);
-  if (purposes.length > 0) {
-    statements.push(
-      new PolicyStatement({
-        actions: ['dynamodb:Query'],
-        resources: [places.settings.arn],
-        conditions: {
-          'ForAllValues:StringEquals': {
-            'dynamodb:LeadingKeys': purposes.map((purpose) => `key#${purpose}`),
-          },
-        },
-      }),
-      decrypts({
-        StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
-      }),
-    );
-  }
-  if (grants.includes('release:read')) {
-    statements.push(
-      new PolicyStatement({
-        actions: ['dynamodb:GetItem'],
-        resources: [places.settings.arn],
-        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['release'] } },
-      }),
-    );
-  }
-  if (grants.includes('profiles:read')) {
-    const profiles = Arn.format(
-      { service: 'ssm', resource: 'parameter', resourceName: `${profilesPath(stage).slice(1)}/*` },
-      Stack.of(scope),
-    );
-    statements.push(
-      new PolicyStatement({ actions: ['ssm:GetParameters'], resources: [profiles] }),
-      // Parameter Store opens a SecureString with the caller's own permission and binds it to the parameter's ARN.
-      decrypts({ StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
-    );
-  }
   return {
-    statements,
+    statements: [
+      ...grants.flatMap((grant) => (isKeyGrant(grant) ? [] : allowed[grant]())),
+      ...(purposes.length === 0 ? [] : keyStatements(purposes, stage, places)),
+    ],
     environment: Object.fromEntries(
       variablesOfGrants(grants).map((variable) => {
         const value = values[variable];
@@ -121,4 +59,87 @@ export function accessOf(
       }),
     ),
   };
+}
+
+type KeyGrant = Extract<Grant, `keys:${string}`>;
+
+function isKeyGrant(grant: Grant): grant is KeyGrant {
+  return grant.startsWith('keys:');
+}
+
+/** What each grant allows, but for those of keys, which one pair of statements allows together. */
+function statementsBy(
+  stack: Stack,
+  stage: StageName,
+  places: Places,
+): Readonly<Record<Exclude<Grant, KeyGrant>, () => readonly PolicyStatement[]>> {
+  const allow = (resource: string, ...actions: string[]) => [
+    new PolicyStatement({ actions, resources: [resource] }),
+  ];
+  const { records, control, improvement, runs, receipts, settings } = places;
+  return {
+    'records:read': () => allow(records.arn, 'dynamodb:GetItem'),
+    'control:write': () => allow(control.arn, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'),
+    'improvement:read': () => allow(improvement.arn, 'dynamodb:GetItem', 'dynamodb:Query'),
+    'improvement:write': () =>
+      allow(
+        improvement.arn,
+        'dynamodb:GetItem',
+        'dynamodb:Query',
+        'dynamodb:PutItem',
+        'dynamodb:UpdateItem',
+        'dynamodb:DeleteItem',
+        // A transaction needs the permission of each of its parts, and this one for a part that only looks.
+        'dynamodb:ConditionCheckItem',
+      ),
+    'improvement:queue': () => allow(runs.arn, 'sqs:SendMessage'),
+    // No s3:ListBucket: links are made for bundles that are there, and who could list would see every tenant's.
+    'receipts:read': () => allow(`${receipts.arn}/*`, 's3:GetObject'),
+    'receipts:write': () => allow(`${receipts.arn}/*`, 's3:PutObject'),
+    // An address alone.
+    'receipts:link': () => [],
+    'release:read': () => [
+      new PolicyStatement({
+        actions: ['dynamodb:GetItem'],
+        resources: [settings.arn],
+        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['release'] } },
+      }),
+    ],
+    'profiles:read': () => {
+      const profiles = Arn.format(
+        { service: 'ssm', resource: 'parameter', resourceName: `${profilesPath(stage).slice(1)}/*` },
+        stack,
+      );
+      return [
+        ...allow(profiles, 'ssm:GetParameters'),
+        // Parameter Store opens a SecureString with the caller's own permission and binds it to the parameter's ARN.
+        decrypts(places, { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
+      ];
+    },
+  };
+}
+
+function keyStatements(
+  purposes: readonly string[],
+  stage: StageName,
+  places: Places,
+): readonly PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      actions: ['dynamodb:Query'],
+      resources: [places.settings.arn],
+      conditions: {
+        'ForAllValues:StringEquals': {
+          'dynamodb:LeadingKeys': purposes.map((purpose) => `key#${purpose}`),
+        },
+      },
+    }),
+    decrypts(places, {
+      StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
+    }),
+  ];
+}
+
+function decrypts({ keyArn }: Places, context: Record<string, Record<string, unknown>>): PolicyStatement {
+  return new PolicyStatement({ actions: ['kms:Decrypt'], resources: [keyArn], conditions: context });
 }

@@ -1,5 +1,5 @@
 import { localStage } from '#shared/stage/local-stage.ts';
-import { gates } from '#shared/contract/gates.ts';
+import { gates, routeGates } from '#shared/contract/gates.ts';
 import type { GateName } from '#shared/contract/gates.ts';
 import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -124,7 +124,7 @@ export async function applyManifest(
   };
   for (const gate of gates) await set('closed')(gate);
   await store.writeParameter(manifestParameter(stage), formatReference(place.value));
-  for (const gate of ['E', 'A', 'B', 'C', 'D', 'F'] as const) await set('open')(gate);
+  for (const gate of ['E', ...routeGates] as const) await set('open')(gate);
   if (!(await store.state.write(nextState(jws, flags, before, now), before))) {
     // Who was overtaken by a withdrawal must not have undone it.
     const newer = await store.state.read();

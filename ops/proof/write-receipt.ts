@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { gates, provable } from '#shared/contract/gates.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
+import { allOpen } from '#shared/release/release-state.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { checkId } from './check.ts';
 import { receiptBytes } from './receipt.ts';
@@ -70,12 +70,7 @@ function tenantOf({
 }
 
 function contractDigest(service: ProofRun['service']): string {
-  return hashCanonical(
-    renderOpenApi(service, {
-      open: new Set(gates.filter((gate) => gate !== 'E')),
-      proved: new Set(provable),
-    }),
-  );
+  return hashCanonical(renderOpenApi(service, allOpen));
 }
 
 /**

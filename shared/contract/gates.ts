@@ -5,6 +5,9 @@ export type GateName = (typeof gates)[number];
 /** A gate that a route can wait for. */
 export type Gate = Exclude<GateName, 'E'>;
 
+/** The gates that routes can wait for. */
+export const routeGates = gates.filter((gate): gate is Gate => gate !== 'E');
+
 /**
  * Finer receipts than a gate: the candidate/attempt index, without which the candidate list stays closed under an open gate C, and the
  * mastery engine's evidence from production learners, without which no adaptive diagnostic is shown [RP-023, RP-026].
@@ -13,5 +16,5 @@ export const finerReceipts = ['candidate_attempt_index', 'mastery_engine_product
 export type FinerReceipt = (typeof finerReceipts)[number];
 
 /** Everything that a receipt of the manifest can prove. */
-export const provable = [...gates.filter((gate): gate is Gate => gate !== 'E'), ...finerReceipts] as const;
+export const provable = [...routeGates, ...finerReceipts] as const;
 export type Provable = (typeof provable)[number];

@@ -4,18 +4,19 @@ import type { Gate } from './gates.ts';
 interface GrantMeaning {
   /** The environment variable that tells the function where the thing is. */
   readonly variable: string;
-  /** The key ring's purpose whose keys the function may unwrap. */
-  readonly keyPurpose?: string;
   /** The function can do without: a single service profile may stand in its environment instead [MA-010]. */
   readonly dispensable?: true;
 }
 
-/** Every stored thing that a function may touch, with what its grant means: stacks, local runtime and pipeline read this table. */
+/**
+ * Every stored thing that a function may touch, with what its grant means: stacks, local runtime and pipeline read this table. `keys:<purpose>`
+ * lets it unwrap the keys of that purpose of the key ring.
+ */
 const meanings = {
   'records:read': { variable: 'RECORDS_TABLE' },
   'control:write': { variable: 'CONTROL_TABLE' },
-  'keys:continuation': { variable: 'SETTINGS_TABLE', keyPurpose: 'continuation' },
-  'keys:cursor': { variable: 'SETTINGS_TABLE', keyPurpose: 'cursor' },
+  'keys:continuation': { variable: 'SETTINGS_TABLE' },
+  'keys:cursor': { variable: 'SETTINGS_TABLE' },
   'improvement:read': { variable: 'IMPROVEMENT_TABLE' },
   'improvement:write': { variable: 'IMPROVEMENT_TABLE' },
   'improvement:queue': { variable: 'IMPROVEMENT_QUEUE_URL' },
@@ -23,9 +24,9 @@ const meanings = {
   'receipts:write': { variable: 'RECEIPTS_BUCKET' },
   /** To make links: the keys that seal them, and the address that they begin with. */
   'receipts:link': { variable: 'RECEIPTS_URL' },
-  'keys:receipt-link': { variable: 'SETTINGS_TABLE', keyPurpose: 'receipt-link' },
-  'keys:idempotency': { variable: 'SETTINGS_TABLE', keyPurpose: 'idempotency' },
-  'keys:pseudonym': { variable: 'SETTINGS_TABLE', keyPurpose: 'pseudonym' },
+  'keys:receipt-link': { variable: 'SETTINGS_TABLE' },
+  'keys:idempotency': { variable: 'SETTINGS_TABLE' },
+  'keys:pseudonym': { variable: 'SETTINGS_TABLE' },
   'profiles:read': { variable: 'PROFILES_PATH', dispensable: true },
   /** What of the release is open; comes with the gates of a row, which does not name it. */
   'release:read': { variable: 'SETTINGS_TABLE' },
@@ -53,7 +54,7 @@ export function grantsOf(row: Granted): readonly Grant[] {
 /** A variable that some grant comes with. */
 export type GrantVariable = (typeof meanings)[Grant]['variable'];
 
-type GrantKeyPurpose = Extract<(typeof meanings)[Grant], { readonly keyPurpose: string }>['keyPurpose'];
+type GrantKeyPurpose = Grant extends infer G ? (G extends `keys:${infer Purpose}` ? Purpose : never) : never;
 
 /** The variables that the grants come with, each once. */
 export function variablesOfGrants(grants: readonly Grant[]): readonly GrantVariable[] {
@@ -67,8 +68,12 @@ export function demandedVariablesOf(grants: readonly Grant[]): readonly GrantVar
 
 /** The purposes of the key ring among the grants, in the order of their names. */
 export function keyPurposesOf(grants: readonly Grant[]): readonly GrantKeyPurpose[] {
-  return grants
-    .map((grant) => meanings[grant])
-    .flatMap((meaning) => ('keyPurpose' in meaning ? [meaning.keyPurpose] : []))
-    .toSorted();
+  const prefix = 'keys:';
+  return (
+    grants
+      .filter((grant) => grant.startsWith(prefix))
+      // SAFETY: these are the grants of the form `keys:<purpose>`.
+      .map((grant) => grant.slice(prefix.length) as GrantKeyPurpose)
+      .toSorted()
+  );
 }

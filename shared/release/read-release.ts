@@ -1,4 +1,4 @@
-import { finerReceipts, gates, type Gate, type GateName } from '#shared/contract/gates.ts';
+import { finerReceipts, gates, routeGates, type GateName } from '#shared/contract/gates.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { gatesPath, manifestParameter, parseReference, type ManifestReference } from './applied-manifest.ts';
@@ -36,7 +36,7 @@ export function parseGates(text: string): Result<OpenGates, string> {
  * learners [RP-023, RP-026]. Nothing of it can be deployed.
  */
 export function offlineRelease(open: OpenGates): ReleaseState {
-  const named = gates.filter((gate): gate is Gate => gate !== 'E' && open.has(gate));
+  const named = routeGates.filter((gate) => open.has(gate));
   return {
     open: new Set(named),
     proved: new Set([...named, ...(open.has('C') ? finerReceipts : [])]),
@@ -128,7 +128,7 @@ export async function readRelease(
   const { flags, wrong } = sortFlags(stage, parameters);
   const [first] = wrong;
   if (first !== undefined) return err(`${first}; ${offlineHint}`);
-  const flagged = gates.filter((gate): gate is Gate => gate !== 'E' && flags[gate] === 'open');
+  const flagged = routeGates.filter((gate) => flags[gate] === 'open');
   if (flagged.length === 0) return ok({ release: closed, notes: [] });
   if (flags.E === 'closed') {
     return ok({

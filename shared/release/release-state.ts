@@ -1,5 +1,5 @@
 import type { FinerReceipt, Gate, GateName, Provable } from '#shared/contract/gates.ts';
-import { gates, provable } from '#shared/contract/gates.ts';
+import { gates, provable, routeGates } from '#shared/contract/gates.ts';
 import type { ReleaseManifest } from './manifest.ts';
 
 /** What of a release is open, and what is proved beyond gates. */
@@ -10,6 +10,9 @@ export interface ReleaseState {
 
 /** Nothing is open. */
 export const closed: ReleaseState = { open: new Set(), proved: new Set() };
+
+/** Everything is open. */
+export const allOpen: ReleaseState = { open: new Set(routeGates), proved: new Set(provable) };
 
 /** What a function waits for, as its row says it. */
 export interface Gated {
@@ -56,8 +59,6 @@ export function releaseOf(manifest: ReleaseManifest, flags: GateFlags): ReleaseS
   if (flags.E !== 'open') return closed;
   const named = new Set(manifest.receipts.map(({ proves }) => proves));
   const proved = new Set(provable.filter((name) => named.has(name)));
-  const open = gates.filter(
-    (gate): gate is Gate => gate !== 'E' && flags[gate] === 'open' && proved.has(gate),
-  );
+  const open = routeGates.filter((gate) => flags[gate] === 'open' && proved.has(gate));
   return { open: new Set(open), proved };
 }

@@ -1,19 +1,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { gates, provable } from '#shared/contract/gates.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderProofSchema } from './proof-schema.ts';
-import type { ReleaseState } from '#shared/release/release-state.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
+import { allOpen } from '#shared/release/release-state.ts';
 import { renderProblemPages } from './problem-pages.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
 
-const everything: ReleaseState = {
-  open: new Set(gates.filter((gate) => gate !== 'E')),
-  proved: new Set(provable),
-};
 const services: readonly ServiceName[] = ['mastery', 'reports'];
 
 /** Folders below `docs` that hold generated files and nothing else. */
@@ -27,7 +22,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   const documents = [
     ...services
       .filter((service) => routesOf(service).length > 0)
-      .map((service) => [service, renderOpenApi(service, everything)] as const),
+      .map((service) => [service, renderOpenApi(service, allOpen)] as const),
     ['sandbox', renderSandboxOpenApi()] as const,
   ].map(([name, document]): [string, string] => [
     join('openapi', `${name}.json`),
