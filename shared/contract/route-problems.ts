@@ -1,7 +1,8 @@
+import type { ProblemKey } from './problem-keys.ts';
 import type { Route, ServiceName } from './route.ts';
 
 /** Failures that bind every route of a service, also where its row does not list them. */
-const everywhere: Readonly<Record<ServiceName, readonly string[]>> = {
+const everywhere: { readonly [S in ServiceName]: readonly ProblemKey<S>[] } = {
   mastery: [
     '400 invalid-request',
     '401 authentication-required',
@@ -24,7 +25,7 @@ const everywhere: Readonly<Record<ServiceName, readonly string[]>> = {
   ],
 };
 
-const onReusedKey: Readonly<Record<ServiceName, string>> = {
+const onReusedKey: { readonly [S in ServiceName]: ProblemKey<S> } = {
   mastery: '409 idempotency-key-reused',
   reports: '409 idempotency-conflict',
 };
@@ -32,10 +33,10 @@ const onReusedKey: Readonly<Record<ServiceName, string>> = {
 /** Every problem that a route may answer, as keys of the problem registry, sorted by status. */
 export function problemKeysOf(route: Route): readonly string[] {
   return [
-    ...new Set([
+    ...new Set<ProblemKey>([
       ...everywhere[route.service],
       ...(route.request.idempotencyKey ? [onReusedKey[route.service]] : []),
-      ...(route.request.body === undefined ? [] : ['413 payload-too-large']),
+      ...(route.request.body === undefined ? [] : ['413 payload-too-large' as const]),
       ...(route.request.limit === undefined ? [] : [route.request.limit.problem]),
       ...route.problems,
     ]),

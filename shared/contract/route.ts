@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { Filters } from './filters.ts';
 import type { FinerReceipt, Gate } from './gates.ts';
 import type { Grant } from './grants.ts';
+import type { ProblemKey } from './problem-keys.ts';
 
 export type ServiceName = 'mastery' | 'reports';
 export type Scope = 'mastery:run' | 'mastery:read' | 'mastery:simulate' | 'reports:read' | 'reports:write';
@@ -65,7 +66,7 @@ export interface Route<
   };
   readonly requestExample?: Body extends z.ZodType ? z.input<Body> : never;
   /** Keys of the problem registry that this route may answer beyond those that every route may. */
-  readonly problems: readonly string[];
+  readonly problems: readonly ProblemKey[];
   /**
    * The most upstream calls that one request makes, not counting one per in-scope knowledge component, and how many of them wait for one
    * another at most. The chain, at 400 ms a call, has to fit into the function's time.
@@ -80,13 +81,19 @@ export interface Route<
   };
 }
 
-/** Keeps the exact schema types of a row. */
+/** Keeps the exact schema types of a row, and holds it to the problems of its own service. */
 export function defineRoute<
+  Service extends ServiceName,
   Path extends z.ZodObject,
   Body extends z.ZodType | undefined,
   Success extends z.ZodType,
   Query extends z.ZodObject,
   Filtered extends Filters,
->(row: Route<Path, Body, Success, Query, Filtered>): Route<Path, Body, Success, Query, Filtered> {
+>(
+  row: Route<Path, Body, Success, Query, Filtered> & {
+    readonly service: Service;
+    readonly problems: readonly ProblemKey<Service>[];
+  },
+): Route<Path, Body, Success, Query, Filtered> {
   return row;
 }

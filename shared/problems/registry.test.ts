@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { ProblemKey } from '#shared/contract/problem-keys.ts';
 import { problem, problemRow, problemRowByKey, problemRows } from './registry.ts';
-import type { ProblemExtras, ProblemRow } from './registry.ts';
+import type { ProblemExtras, ProblemRow, RegisteredKey } from './registry.ts';
 
 const rows: readonly ProblemRow[] = problemRows;
 const keysOf = (service: string): readonly string[] =>
@@ -10,6 +11,11 @@ const keysOf = (service: string): readonly string[] =>
     .sort();
 
 describe('problem registry', () => {
+  it('has a row for every key that routes can name, and for no other', () => {
+    expectTypeOf<RegisteredKey<'mastery'>>().toEqualTypeOf<ProblemKey<'mastery'>>();
+    expectTypeOf<RegisteredKey<'reports'>>().toEqualTypeOf<ProblemKey<'reports'>>();
+  });
+
   it('holds exactly the table of the mastery engine and the additional suffixes [MA-148, MA-208, MA-209, MA-214]', () => {
     expect(keysOf('mastery')).toEqual([
       '400 invalid-request false',

@@ -406,6 +406,14 @@ export type ProblemStatus<S extends ServiceName, C extends string> = Extract<
   { service: S; code: C }
 >['status'];
 
+/** The keys of a service's rows, as the contract names them. */
+export type RegisteredKey<S extends ServiceName> =
+  Extract<Row, { service: S }> extends infer R
+    ? R extends { readonly status: infer T extends number; readonly code: infer C extends string }
+      ? `${T} ${C}`
+      : never
+    : never;
+
 type RowOf<S extends ServiceName, C extends string, T extends number> = Extract<
   Row,
   { service: S; code: C; status: T }

@@ -45,7 +45,10 @@ export interface BundledFile {
   readonly file: string;
 }
 
-/** Starts a stack, of all functions as they are unless it is given others. Its sweeper runs when it is told to. */
+/**
+ * Starts a stack, of all functions as they are unless it is given others. Its sweeper runs when it is told to. Closing it fails when a route
+ * has returned a problem that its row does not name.
+ */
 export async function startTestStack(
   options: {
     readonly seedDirectory?: string;
@@ -88,6 +91,14 @@ export async function startTestStack(
 
   return {
     ...stack,
+    async close() {
+      await stack.close();
+      const undeclared = lines.filter(({ line }) => JSON.stringify(line).includes('"PROBLEM_UNDECLARED"'));
+      if (undeclared.length > 0)
+        throw new Error(
+          `a route returned a problem that its row does not name: ${JSON.stringify(undeclared)}`,
+        );
+    },
     seed: seed.value,
     logs: () => lines,
     control,

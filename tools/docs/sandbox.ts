@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { manifest } from '#functions/sandbox/manifest.ts';
 import type { Fixture } from '#functions/sandbox/manifest.ts';
+import type { ProblemKey } from '#shared/contract/problem-keys.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { renderEdition } from '#shared/openapi/openapi.ts';
@@ -56,11 +57,11 @@ const notes: Readonly<Record<string, string>> = {
 };
 
 /** What the gateway or the function may answer instead of a fixture. */
-function problemKeysOf({ operationId, request }: Route): readonly string[] {
+function problemKeysOf({ operationId, request }: Route): readonly ProblemKey<'reports'>[] {
   const inspected = fixturesOf(operationId).some((fixture) => fixture.inspected);
   return [
-    ...(inspected ? ['400 unsupported-parameter', '400 validation', '404 not-found'] : []),
-    ...(request.body === undefined ? [] : ['413 payload-too-large']),
+    ...(inspected ? (['400 unsupported-parameter', '400 validation', '404 not-found'] as const) : []),
+    ...(request.body === undefined ? [] : ['413 payload-too-large' as const]),
     '429 rate-limited',
     '500 internal-error',
   ];
