@@ -1,5 +1,10 @@
-import { bufferedFunction } from '#shared/http/lambda-function.ts';
-import { processSurroundings } from '#shared/http/surroundings.ts';
+import { bufferedFunction } from '#shared/lambda/lambda-function.ts';
+import type { BufferedFunction } from '#shared/lambda/lambda-function.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import { createSandbox } from './operation.ts';
 
-export const handler = bufferedFunction(createSandbox(processSurroundings()));
+/** Serves the sandbox, bound to a runtime. */
+export const bind = (runtime: Runtime): BufferedFunction => bufferedFunction(createSandbox(runtime));
+
+export const handler = bind(processRuntime());

@@ -3,11 +3,10 @@ import { serveSandbox } from '#shared/contract/sandbox.ts';
 import { successAnswer } from '#shared/http/answers.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
-import type { Exchange } from '#shared/http/exchange.ts';
+import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
 import { createFrame } from '#shared/http/frame.ts';
 import type { Pipeline } from '#shared/http/frame.ts';
 import { Refusal } from '#shared/http/refusal.ts';
-import type { Surroundings } from '#shared/http/surroundings.ts';
 import { readPath } from '#shared/http/syntax/parameters.ts';
 import { readRequest } from '#shared/http/syntax/read-request.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -18,11 +17,11 @@ import type { Fixture } from './manifest.ts';
  * The sandbox: answers of the manifest in the frame of every function, and nothing else of the ladder. No token is looked at, nobody is
  * asked, nothing is kept; of the process it takes the clock, random ids and a place for its log, and it needs no variable.
  */
-export function createSandbox(surroundings: Surroundings): Pipeline<CheckedBody> {
+export function createSandbox(runtime: BaseRuntime): Pipeline<CheckedBody> {
   const { service, operationId } = serveSandbox;
   return createFrame(
     { service, operationId, transfer: 'buffered' },
-    surroundings,
+    runtime,
     [],
     // eslint-disable-next-line @typescript-eslint/require-await -- a throw becomes a rejection
     async (exchange, event) => answer(exchange, event),

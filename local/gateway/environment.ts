@@ -60,24 +60,48 @@ export interface Invoked {
   readonly done: Promise<unknown>;
 }
 
-/** One execution environment: a worker thread with its own memory, module state and variables, serving one invocation at a time. */
+/** One execution environment, serving one invocation at a time. */
 export interface Environment {
   readonly alive: boolean;
   readonly busy: boolean;
   /** Call only while alive and not busy. */
   readonly invoke: (event: unknown, requestId: string) => Invoked;
-  /** Ends the thread wherever it is; an invocation in flight comes out as `crashed`, a stream as failed. */
+  /** Ends it wherever it is; an invocation in flight comes out as `crashed`, a stream as failed. */
   readonly kill: () => Promise<void>;
 }
 
 /**
- * Starts an environment. Loading the bundle counts towards the first invocation, as a cold start does.
+ * Starts an environment. Loading the function counts towards the first invocation, as a cold start does.
  * @param onOutput gets what the function writes, as it writes it
  */
-export function startEnvironment(
+export type StartEnvironment = (
   definition: FunctionDefinition,
   onOutput: (text: string) => void,
-): Environment {
+) => Environment;
+
+/** What runs the function of an environment. */
+export interface FunctionHost {
+  readonly post: (message: ToEnvironment) => void;
+  /** Ends the function wherever it is. */
+  readonly terminate: () => Promise<unknown>;
+}
+
+/** What an environment hears of its host. */
+export interface HostEvents {
+  readonly onMessage: (message: FromEnvironment) => void;
+  /** The host is gone. */
+  readonly onCrash: (message: string) => void;
+}
+
+/** Starts an environment on a worker thread, with memory, module state and variables of its own. */
+export const startEnvironment: StartEnvironment = (definition, onOutput) =>
+  openEnvironment(definition, onOutput, (events) => startWorker(definition, onOutput, events));
+
+function startWorker(
+  definition: FunctionDefinition,
+  onOutput: (text: string) => void,
+  { onMessage, onCrash }: HostEvents,
+): FunctionHost {
   const initialization: Initialization = {
     bundleUrl: definition.bundleUrl,
     functionName: definition.name,
@@ -105,7 +129,22 @@ export function startEnvironment(
   // What the runtime itself prints (not the function, which writes through its port).
   worker.stdout.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')));
   worker.stderr.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')));
+  worker.on('message', onMessage);
+  worker.on('error', (error: unknown) => {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    onOutput(`${message}\n`);
+    onCrash(message);
+  });
+  worker.on('exit', (code) => onCrash(`the environment ended with code ${code}`));
+  return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
+}
 
+/** An environment over a host: what the invocations come to, their time limit, and the way of a stream's chunks. */
+export function openEnvironment(
+  definition: FunctionDefinition,
+  onOutput: (text: string) => void,
+  startHost: (events: HostEvents) => FunctionHost,
+): Environment {
   let alive = true;
   let lastId = 0;
   let running: Running | undefined;
@@ -131,23 +170,19 @@ export function startEnvironment(
     finish(outcome);
   }
 
-  function post(message: ToEnvironment): void {
-    worker.postMessage(message);
-  }
-
   function open(run: Running): ChunkStream {
     const id = lastId;
     const stream = new ChunkStream(
-      () => post({ kind: 'taken', id }),
+      () => host.post({ kind: 'taken', id }),
       () => {
-        if (running === run) post({ kind: 'abandon', id });
+        if (running === run) host.post({ kind: 'abandon', id });
       },
     );
     run.resolve({ kind: 'streaming', stream });
     return stream;
   }
 
-  worker.on('message', (message: FromEnvironment) => {
+  function receive(message: FromEnvironment): void {
     if (message.kind === 'ready') return;
     if (message.kind === 'output') {
       onOutput(message.text);
@@ -172,15 +207,9 @@ export function startEnvironment(
         finish({ kind: 'threw', message: message.message });
         return;
     }
-  });
-  worker.on('error', (error: unknown) => {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    onOutput(`${message}\n`);
-    end({ kind: 'crashed', message });
-  });
-  worker.on('exit', (code) => {
-    end({ kind: 'crashed', message: `the environment ended with code ${code}` });
-  });
+  }
+
+  const host = startHost({ onMessage: receive, onCrash: (message) => end({ kind: 'crashed', message }) });
 
   return {
     get alive() {
@@ -197,15 +226,15 @@ export function startEnvironment(
       const done = Promise.withResolvers<undefined>();
       const timer = setTimeout(() => {
         end({ kind: 'timed-out', message: `no answer within ${definition.timeoutSeconds} s` });
-        void worker.terminate();
+        void host.terminate();
       }, milliseconds);
       running = { timer, resolve: outcome.resolve, free: () => done.resolve(undefined), stream: undefined };
-      post({ kind: 'invoke', id: lastId, event, requestId, deadline: Date.now() + milliseconds });
+      host.post({ kind: 'invoke', id: lastId, event, requestId, deadline: Date.now() + milliseconds });
       return { outcome: outcome.promise, done: done.promise };
     },
     async kill() {
       end({ kind: 'crashed', message: 'the environment was killed' });
-      await worker.terminate();
+      await host.terminate();
     },
   };
 }

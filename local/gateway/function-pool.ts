@@ -1,5 +1,5 @@
 import { startEnvironment } from './environment.ts';
-import type { Environment, FunctionDefinition, Outcome } from './environment.ts';
+import type { Environment, FunctionDefinition, Outcome, StartEnvironment } from './environment.ts';
 
 /** Runs functions as Lambda does: a warm free environment first, a new one up to the limit, and else the request waits its turn. */
 export interface FunctionPool {
@@ -27,11 +27,13 @@ interface FunctionState {
 /**
  * @param maxEnvironments most environments of one function at a time
  * @param openOutput called for each new environment; gets what its function writes, as it writes it
+ * @param start how environments are started; default: on worker threads
  */
 export function createFunctionPool(
   definitions: readonly FunctionDefinition[],
   maxEnvironments: number,
   openOutput: (functionName: string) => (text: string) => void,
+  start: StartEnvironment = startEnvironment,
 ): FunctionPool {
   const functions = new Map<string, FunctionState>(
     definitions.map((definition) => [
@@ -50,7 +52,7 @@ export function createFunctionPool(
     if (free !== undefined) return free;
     if (state.environments.size >= maxEnvironments) return undefined;
     const { definition } = state;
-    const started = startEnvironment(definition, openOutput(definition.name));
+    const started = start(definition, openOutput(definition.name));
     state.environments.add(started);
     return started;
   }

@@ -12,6 +12,7 @@ import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts'
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { startAws } from '#local/aws/server.ts';
 import type { LocalAws } from '#local/aws/server.ts';
+import type { StartEnvironment } from '#local/gateway/environment.ts';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
 import type { FunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
@@ -66,6 +67,8 @@ interface StackOptions {
   /** The background functions that run: those whose gates are open. */
   readonly background: readonly BackgroundFunction[];
   readonly bundles: readonly BundledFunction[];
+  /** How the functions are run; default: each environment on a thread of its own. */
+  readonly startEnvironment?: StartEnvironment;
   readonly issuerKey: IssuerKey;
   readonly documents: Documents;
   /** How often the sweeper of improvement runs is called. Absent: only by `improvement.sweep`. */
@@ -165,6 +168,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       })),
       MAX_ENVIRONMENTS,
       (name) => createLineReader(name, options.onFunctionLog ?? (() => undefined)),
+      options.startEnvironment,
     );
     return {
       stage: localStage,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { demandedVariablesOf, grantsOf, isGated } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
+import type { EnvironmentVariables } from '#shared/lambda/runtime.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 
 /** Only on this machine may an address be without TLS. */
@@ -51,7 +52,6 @@ const variables = {
 } as const satisfies Readonly<Record<string, z.ZodType<string>>>;
 
 export type VariableName = keyof typeof variables;
-export type EnvironmentSource = Readonly<Record<string, string | undefined>>;
 
 /** The variables that a function needs and has not, or has in a wrong form. Names only: a value may be a secret. */
 export class EnvironmentError extends Error {
@@ -66,11 +66,11 @@ export class EnvironmentError extends Error {
 
 /**
  * The values of exactly the named variables. Throws one EnvironmentError that names every variable that is missing or malformed.
- * @example const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE']);
+ * @example const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE'], runtime.environment);
  */
 export function readEnvironment<const Names extends readonly VariableName[]>(
   names: Names,
-  source: EnvironmentSource = process.env,
+  source: EnvironmentVariables,
 ): Readonly<Record<Names[number], string>> {
   const wrong = names.filter((variable) => !variables[variable].safeParse(source[variable]).success);
   if (wrong.length > 0) throw new EnvironmentError(wrong);

@@ -7,10 +7,13 @@ import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { defaultProblemsUrl, isProblemsUrl } from './environment.ts';
 import type { Control, Principal } from './operation.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import { readHeaders } from './syntax/headers.ts';
 import type { Headers } from './syntax/headers.ts';
 import type { CheckedRequest } from './syntax/read-request.ts';
+
+/** What of a runtime every function that answers HTTP uses. */
+export type BaseRuntime = Pick<Runtime, 'environment' | 'now' | 'random' | 'write'>;
 
 /** One request on its way through the ladder: each stage adds what it has established. */
 export interface Exchange {
@@ -51,7 +54,7 @@ export function openExchange(
   { service, operationId }: Pick<Route, 'service' | 'operationId'>,
   event: APIGatewayProxyEvent,
   context: Context,
-  { environment, now, random, write }: Surroundings,
+  { environment, now, random, write }: BaseRuntime,
   coldStart: boolean,
 ): Exchange {
   const receivedAt = now();

@@ -10,9 +10,8 @@ import { problemAnswer } from './answers.ts';
 import type { AnswerBody, PipelineAnswer } from './answers.ts';
 import { EnvironmentError } from './environment.ts';
 import { openExchange } from './exchange.ts';
-import type { Exchange } from './exchange.ts';
+import type { BaseRuntime, Exchange } from './exchange.ts';
 import { Refusal } from './refusal.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Answers one event of a REST API proxy integration. */
 export type Pipeline<Body extends AnswerBody = AnswerBody> = (
@@ -43,7 +42,7 @@ const EARLY_END_MS = 750;
  */
 export function createFrame<Body extends AnswerBody>(
   framed: FramedFunction,
-  surroundings: Surroundings,
+  runtime: BaseRuntime,
   stages: readonly Stage[],
   answer: (exchange: Exchange, event: APIGatewayProxyEvent) => Promise<PipelineAnswer<Body>>,
 ): Pipeline<Body> {
@@ -57,7 +56,7 @@ export function createFrame<Body extends AnswerBody>(
     async (event: APIGatewayProxyEvent, context: Context) => answer(exchangeOf(context), event),
     { timeoutEarlyInMillis: EARLY_END_MS },
   )
-    .use(correlation<Body>(framed, surroundings, exchanges))
+    .use(correlation<Body>(framed, runtime, exchanges))
     .use(securityHeaders<Body>())
     .use(problemBoundary<Body>(framed.service, exchangeOf));
   for (const stage of stages) {
@@ -69,7 +68,7 @@ export function createFrame<Body extends AnswerBody>(
 /** First in and last out: opens the exchange, and puts on every answer what every answer carries. */
 function correlation<Body extends AnswerBody>(
   framed: FramedFunction,
-  surroundings: Surroundings,
+  runtime: BaseRuntime,
   exchanges: WeakMap<Context, Exchange>,
 ): Middleware<Body> {
   let coldStart = true;
@@ -85,14 +84,14 @@ function correlation<Body extends AnswerBody>(
     };
     exchange.log('REQUEST_COMPLETED', {
       status: response.statusCode,
-      durationMs: surroundings.now() - exchange.receivedAt,
+      durationMs: runtime.now() - exchange.receivedAt,
       problem: exchange.problem?.code,
       coldStart: exchange.coldStart,
     });
   };
   return {
     before: ({ event, context }) => {
-      const exchange = openExchange(framed, event, context, surroundings, coldStart);
+      const exchange = openExchange(framed, event, context, runtime, coldStart);
       coldStart = false;
       exchanges.set(context, exchange);
       exchange.log('REQUEST_STARTED', { method: framed.method });

@@ -14,7 +14,7 @@ import { actOnProbe, readProbe } from '#test/support/probe-routes.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import type { Operation, OperationAnswer } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -394,12 +394,12 @@ describe('a withdrawn gate', () => {
     const lambda = await testLambda(actOnProbe('mastery'), operation, { issuer, release });
     expect((await lambda.invoke({ path: { probeId: 'p' }, body: { attemptId: 'a' } })).status).toBe(201);
     expect(asked).toEqual([]);
-    const surroundings = { environment: {} } as Surroundings;
+    const runtime = { environment: {} } as Runtime;
     const route = { ...readProbe('reports'), gates };
     expect(() =>
       createPipeline(route, {
         operation: () => () => Promise.resolve(ok({ body: { seen: {} } })),
-        surroundings,
+        runtime,
       }),
     ).toThrow(/was given no release/);
   });
@@ -414,7 +414,7 @@ describe('an operation that cannot be bound', () => {
         if (attempts === 1) throw new Error('a store is down');
         return () => Promise.resolve(ok({ body: { seen: {} } }));
       },
-      surroundings: {
+      runtime: {
         environment: {
           STAGE: 'test',
           TOKEN_ISSUER: 'https://issuer.example',

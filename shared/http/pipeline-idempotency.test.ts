@@ -9,7 +9,7 @@ import type { TestAnswer, TestIssuer, TestLambda, TestRequest } from '#test/supp
 import { actOnProbe, readProbe } from '#test/support/probe-routes.ts';
 import type { Control } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
-import { processSurroundings } from './surroundings.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -232,7 +232,7 @@ describe('an operation', () => {
     expect(() =>
       createPipeline(actOnProbe('mastery'), {
         operation: () => () => Promise.resolve(ok({ body: { seen: {} } })),
-        surroundings: processSurroundings(),
+        runtime: processRuntime(),
       }),
     ).toThrow(TypeError);
   });

@@ -2,15 +2,16 @@ import type { Context } from 'aws-lambda';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Route } from '#shared/contract/route.ts';
 import { ok } from '#shared/kernel/result.ts';
+import { lambdaFunction } from '#shared/lambda/lambda-function.ts';
+import type { BufferedFunction } from '#shared/lambda/lambda-function.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { awsLambda, isStreaming } from '#local/gateway/response-stream.ts';
 import { createTestIssuer, proxyEvent, testLambda } from '#test/support/lambda.ts';
 import type { TestAnswer, TestIssuer } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe, streamedProbe } from '#test/support/probe-routes.ts';
 import { checkBody } from './checked-body.ts';
 import type { CheckedBody } from './checked-body.ts';
-import { lambdaFunction } from './lambda-function.ts';
-import type { BufferedFunction } from './lambda-function.ts';
-import { createReadLambda } from './read-lambda.ts';
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -61,14 +62,17 @@ describe('a buffered answer', () => {
   /** The bytes that a function returns for a text of this length, as Lambda counts them. */
   async function returned(text: string): Promise<{ readonly status: number; readonly bytes: number }> {
     const { status, headers, text: body } = await answer(row, { seen: { text } });
-    const whole = lambdaFunction(row, () =>
-      Promise.resolve({
-        statusCode: status,
-        headers: { ...headers },
-        body,
-        gzip: false,
-        log: () => undefined,
-      }),
+    const whole = lambdaFunction(
+      row,
+      () =>
+        Promise.resolve({
+          statusCode: status,
+          headers: { ...headers },
+          body,
+          gzip: false,
+          log: () => undefined,
+        }),
+      processRuntime(),
     ) as BufferedFunction;
     const result = await whole(proxyEvent(row, {}), {} as Context);
     return { status, bytes: Buffer.byteLength(JSON.stringify(result)) };
@@ -114,8 +118,8 @@ describe('the function of a route', () => {
   it('streams exactly where the row says so', () => {
     vi.stubGlobal('awslambda', awsLambda);
     const operation = () => () => Promise.resolve(ok({ body: { seen: {} } }));
-    expect(isStreaming(createReadLambda(streamedProbe(), operation))).toBe(true);
-    expect(isStreaming(createReadLambda(readProbe('reports'), operation))).toBe(false);
+    expect(isStreaming(createReadLambda(streamedProbe(), operation)(processRuntime()))).toBe(true);
+    expect(isStreaming(createReadLambda(readProbe('reports'), operation)(processRuntime()))).toBe(false);
     vi.unstubAllGlobals();
   });
 });

@@ -16,21 +16,24 @@ import { verifyToken } from './auth/verify-token.ts';
 import type { TokenRules } from './auth/verify-token.ts';
 import type { CheckedBody } from './checked-body.ts';
 import { readEnvironment, variablesOf } from './environment.ts';
-import type { Exchange } from './exchange.ts';
+import type { BaseRuntime, Exchange } from './exchange.ts';
 import { checkRelease } from './check-release.ts';
 import { createFrame } from './frame.ts';
 import type { Pipeline, Stage } from './frame.ts';
 import { once } from './once.ts';
 import type { Operation, OperationRequest } from './operation.ts';
 import { Refusal } from './refusal.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import { headerValues } from './syntax/headers.ts';
 import { readRequest } from './syntax/read-request.ts';
+
+/** What of a runtime the pipeline of a route uses. */
+export type PipelineRuntime = BaseRuntime & Pick<Runtime, 'fetch' | 'sleep'>;
 
 export interface PipelineParts<R extends Route> {
   /** Binds the operation; called once a container, when the first request has passed every check. */
   readonly operation: () => Operation<R> | Promise<Operation<R>>;
-  readonly surroundings: Surroundings;
+  readonly runtime: PipelineRuntime;
   /** For routes with an Idempotency-Key. */
   readonly idempotency?: () => Idempotency;
   /** For routes with gates; not asked for the others. */
@@ -55,7 +58,7 @@ const CALL_MS = 400;
  */
 export function createPipeline<R extends Route>(
   route: R,
-  { operation, surroundings, idempotency, release }: PipelineParts<R>,
+  { operation, runtime, idempotency, release }: PipelineParts<R>,
 ): Pipeline<CheckedBody> {
   if (route.request.idempotencyKey && idempotency === undefined)
     throw new TypeError(`${route.operationId} takes an Idempotency-Key and was given no idempotency`);
@@ -65,9 +68,9 @@ export function createPipeline<R extends Route>(
   const bound = once(operation);
   return createFrame<CheckedBody>(
     { service, operationId, method, transfer: route.success.transfer },
-    surroundings,
+    runtime,
     [
-      authenticate(route, surroundings),
+      authenticate(route, runtime),
       (exchange) => authorize(route, exchange),
       (exchange, event) => checkSyntax(route, exchange, event),
       ...(release === undefined || !isGated(route) ? [] : [checkRelease(route, release)]),
@@ -78,8 +81,8 @@ export function createPipeline<R extends Route>(
 }
 
 /** 401 for whoever cannot be identified, the same for every reason; an unreachable key set is an outage. */
-function authenticate(route: Route, surroundings: Surroundings): Stage {
-  const { environment, fetch, now } = surroundings;
+function authenticate(route: Route, runtime: PipelineRuntime): Stage {
+  const { environment, fetch, now, sleep } = runtime;
   const bind = once((): { readonly rules: TokenRules; readonly keySet: KeySet } => {
     const variables = readEnvironment([...variablesOf(route)], environment);
     return {
@@ -89,7 +92,7 @@ function authenticate(route: Route, surroundings: Surroundings): Stage {
         algorithms: variables.TOKEN_ALGORITHMS.split(','),
         issuedAtRequired: route.service === 'reports',
       },
-      keySet: createKeySet({ url: variables.TOKEN_JWKS_URL, fetch, now }),
+      keySet: createKeySet({ url: variables.TOKEN_JWKS_URL, fetch, now, sleep }),
     };
   });
   return async (exchange) => {

@@ -7,6 +7,7 @@ import {
 import type { Control } from '#shared/http/operation.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -23,7 +24,7 @@ export interface IdempotencyDependencies {
   readonly keys: KeyRing;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  readonly sleep: (milliseconds: number) => Promise<void>;
+  readonly sleep: Sleep;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Uint8Array;
 }

@@ -7,7 +7,7 @@ import { fetchOverHttp } from '#shared/network/http-client.ts';
 import { createPlatform } from './http-platform.ts';
 import * as operations from './operations.ts';
 import { secret } from './transport/secret.ts';
-import { sleep } from './transport/sleep.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
 
 // What a fake cannot prove: how the real client behaves when a real connection misbehaves.
 
@@ -48,7 +48,7 @@ function open(handle: Handler, options: { attemptTimeout?: number } = {}) {
     profile: { tenantId: 'tenant-a', baseUrl, credential: secret('credential') },
     fetch: fetchOverHttp,
     now: Date.now,
-    sleep,
+    sleep: processRuntime().sleep,
     random: () => 0,
     deadline: Date.now() + 20_000,
     attemptTimeout: options.attemptTimeout ?? 5_000,

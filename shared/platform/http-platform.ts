@@ -2,6 +2,7 @@ import type { Log } from '#shared/observability/logger.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { Sleep } from '#shared/kernel/sleep.ts';
 import { readCapped } from '#shared/network/http-client.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
 import type * as z from 'zod';
@@ -21,7 +22,6 @@ import {
 } from './transport/answer.ts';
 import { createLimiter } from './transport/limiter.ts';
 import { MAX_RETRIES, parseRetryAfter, retryDelay } from './transport/retry.ts';
-import type { Sleep } from './transport/sleep.ts';
 
 export interface PlatformOptions {
   /** Whose platform it is. Its credential is the only one that is ever sent [MA-008]. */

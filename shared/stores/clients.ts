@@ -1,12 +1,13 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { KMSClient } from '@aws-sdk/client-kms';
-import { S3Client } from '@aws-sdk/client-s3';
-import { SQSClient } from '@aws-sdk/client-sqs';
-import { SSMClient } from '@aws-sdk/client-ssm';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { KMSClient } from '@aws-sdk/client-kms';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { SSMClient } from '@aws-sdk/client-ssm';
+import { makeDynamo, makeKms, makeS3, makeSqs, makeSsm } from './make-clients.ts';
 
 /**
- * One client of each kind per container, made when first needed: region, credentials and (locally) endpoints come from the environment
- * that Lambda or the local runtime sets before any of these is called.
+ * The clients of a command: one of each kind for the process, made when first needed. Region, credentials and (locally) endpoints come from
+ * the environment. A function takes its clients from its runtime instead.
  */
 let dynamoClient: DynamoDBClient | undefined;
 let kmsClient: KMSClient | undefined;
@@ -15,26 +16,21 @@ let sqsClient: SQSClient | undefined;
 let ssmClient: SSMClient | undefined;
 
 export function dynamo(): DynamoDBClient {
-  return (dynamoClient ??= new DynamoDBClient({ maxAttempts: 3 }));
+  return (dynamoClient ??= makeDynamo({}));
 }
 
 export function kms(): KMSClient {
-  return (kmsClient ??= new KMSClient({ maxAttempts: 3 }));
+  return (kmsClient ??= makeKms({}));
 }
 
-/** Computes no checksums and compares none of its own: what is stored here is named by its SHA-256, which goes along and is held to. */
 export function s3(): S3Client {
-  return (s3Client ??= new S3Client({
-    maxAttempts: 3,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  }));
+  return (s3Client ??= makeS3({}));
 }
 
 export function sqs(): SQSClient {
-  return (sqsClient ??= new SQSClient({ maxAttempts: 3 }));
+  return (sqsClient ??= makeSqs({}));
 }
 
 export function ssm(): SSMClient {
-  return (ssmClient ??= new SSMClient({ maxAttempts: 3 }));
+  return (ssmClient ??= makeSsm({}));
 }

@@ -28,6 +28,7 @@ import { startTestAws } from '#test/support/aws.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { scanImprovement, undeclaredIn } from '#test/support/improvement-records.ts';
 import { createMemoryImprovementStore } from '#test/support/improvement-store.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createImprovementTable } from './improvement-table.ts';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 30);
@@ -137,7 +138,7 @@ const impossible: readonly (readonly [string, string])[] = [
 
 const implementations: readonly (readonly [string, () => ImprovementStore])[] = [
   ['in memory', () => createMemoryImprovementStore()],
-  ['in DynamoDB', () => createImprovementTable(client, TableName)],
+  ['in DynamoDB', () => createImprovementTable(client, TableName, processRuntime())],
 ];
 
 describe.each(implementations)('improvement table %s', (_, make) => {
@@ -825,7 +826,7 @@ function cancelled(...codes: readonly string[]): TransactionCanceledException {
 
 describe('writes that meet others', () => {
   beforeEach(() => {
-    store = createImprovementTable(client, TableName);
+    store = createImprovementTable(client, TableName, processRuntime());
     // The least pause between two attempts.
     vi.spyOn(Math, 'random').mockReturnValue(0);
   });
@@ -835,7 +836,7 @@ describe('writes that meet others', () => {
     'are made again when their transaction is cancelled for %s',
     async (code) => {
       const { client: busy, left } = refusing(TransactWriteItemsCommand, cancelled('None', code), 9);
-      const contended = createImprovementTable(busy, TableName);
+      const contended = createImprovementTable(busy, TableName, processRuntime());
       const run = await contended.createRun(newRun('run_1'));
       expect(left()).toBe(0);
       expect(await store.readRun(run)).toEqual(run);
@@ -854,7 +855,7 @@ describe('writes that meet others', () => {
     const run = await openRun('run_1');
     const error = cancelled('TransactionConflict', 'None');
     const { client: busy, left } = refusing(TransactWriteItemsCommand, error, 20);
-    await expect(write(run, createImprovementTable(busy, TableName))).rejects.toBe(error);
+    await expect(write(run, createImprovementTable(busy, TableName, processRuntime()))).rejects.toBe(error);
     expect(left()).toBe(10);
     expect(await store.readProgress(run)).toEqual({ run, evidence: [], orders: [] });
     expect(await listed({ tenantId, administrationId: run.administrationId })).toHaveLength(1);
@@ -863,7 +864,9 @@ describe('writes that meet others', () => {
   it('are not made again when their transaction is cancelled for what will not pass', async () => {
     const error = cancelled('None', 'ValidationError');
     const { client: busy, left } = refusing(TransactWriteItemsCommand, error, 2);
-    await expect(createImprovementTable(busy, TableName).createRun(newRun('run_1'))).rejects.toBe(error);
+    await expect(
+      createImprovementTable(busy, TableName, processRuntime()).createRun(newRun('run_1')),
+    ).rejects.toBe(error);
     expect(left()).toBe(1);
   });
 
@@ -872,7 +875,7 @@ describe('writes that meet others', () => {
     await store.openOrder(run, order('order_1'), T0);
     const error = new TransactionConflictException({ message: 'conflict', $metadata: {} });
     const { client: busy, left } = refusing(UpdateItemCommand, error, 4);
-    const contended = createImprovementTable(busy, TableName);
+    const contended = createImprovementTable(busy, TableName, processRuntime());
     expect(await contended.moveOrder(run, 'order_1', { status: 'accepted', ack }, T0)).toBe(true);
     expect(left()).toBe(0);
   });
@@ -888,7 +891,11 @@ describe('writes that meet others', () => {
       overtaken = true;
       await store.openOrder(second, order('order_2'), T0 + 11);
     });
-    const opened = await createImprovementTable(slow, TableName).openOrder(third, order('order_3'), T0 + 21);
+    const opened = await createImprovementTable(slow, TableName, processRuntime()).openOrder(
+      third,
+      order('order_3'),
+      T0 + 21,
+    );
     expect(opened).toMatchObject({ status: 'pending', supersedesRevisionOrderId: 'order_2' });
     expect(await statusOf(second, 'order_2')).toBe('superseded');
   });
@@ -925,6 +932,7 @@ describe('reads', () => {
         consistent += 1;
       }),
       TableName,
+      processRuntime(),
     );
     const run = await openRun('run_1');
     await store.openOrder(run, order('order_1'), T0);
@@ -943,7 +951,7 @@ describe('reads', () => {
 
 describe('a large run', () => {
   beforeEach(() => {
-    store = createImprovementTable(client, TableName);
+    store = createImprovementTable(client, TableName, processRuntime());
   });
 
   /** 255 characters that no compression shortens much. */
@@ -1005,6 +1013,7 @@ describe('a large run', () => {
         if (command instanceof QueryCommand) pages += 1;
       }),
       TableName,
+      processRuntime(),
     );
     const progress = await counted.readProgress(run);
     expect(pages).toBeGreaterThan(1);
@@ -1032,6 +1041,7 @@ describe('a large run', () => {
         await store.moveRun(run, ['queued'], { state: 'completed', completedAt: T0, receipt }, T0);
       }),
       TableName,
+      processRuntime(),
     );
     const progress = await interrupted.readProgress(run);
     expect(queries).toBeGreaterThan(1);
@@ -1044,7 +1054,7 @@ describe('a large run', () => {
 
 describe('a stored item', () => {
   beforeEach(() => {
-    store = createImprovementTable(client, TableName);
+    store = createImprovementTable(client, TableName, processRuntime());
   });
 
   const keyOf = (sk: string): Record<string, AttributeValue> => ({
@@ -1114,7 +1124,7 @@ describe('a stored item', () => {
 
 describe('the whole table', () => {
   it('holds workflow records and nothing else: ids, references, versions, digests, states, times, counts [RP-002]', async () => {
-    store = createImprovementTable(client, TableName);
+    store = createImprovementTable(client, TableName, processRuntime());
     const runs = [await openRun('run_1'), await openRun('run_2', { createdAt: T0 + 10 })] as const;
     for (const [index, run] of runs.entries()) {
       await store.openOrder(run, order(`order_${index}`), T0);

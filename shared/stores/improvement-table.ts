@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import {
   ConditionalCheckFailedException,
   GetItemCommand,
@@ -10,10 +9,12 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import { randomFraction } from '#shared/kernel/random.ts';
 import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
 import type { FormerOrder } from '#shared/improvement/lineage.ts';
 import { isOpen, isTerminal, runStates } from '#shared/improvement/records.ts';
 import type { ImprovementStore, OrderRecord, RunRecord, RunState } from '#shared/improvement/records.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import {
   evidenceAmong,
   evidenceItem,
@@ -76,7 +77,12 @@ interface Update {
  * former ones superseded. Reads are strongly consistent and need `dynamodb:GetItem` and `Query`, writes `PutItem`, `UpdateItem` and `DeleteItem` too
  * (the rights of their transactions).
  */
-export function createImprovementTable(client: DynamoDBClient, tableName: string): ImprovementStore {
+export function createImprovementTable(
+  client: DynamoDBClient,
+  tableName: string,
+  ports: Pick<Runtime, 'sleep' | 'random'>,
+): ImprovementStore {
+  const persist = <T>(write: (attempt: number) => Promise<T>): Promise<T> => writeAgain(write, ports);
   const TableName = tableName;
 
   async function get(key: ItemKey): Promise<Item | undefined> {
@@ -444,14 +450,17 @@ async function conditional(write: () => Promise<unknown>): Promise<boolean> {
 }
 
 /** Makes a write again, reading anew what it rests on, as long as others are at work on the same items. */
-async function persist<T>(write: (attempt: number) => Promise<T>): Promise<T> {
+async function writeAgain<T>(
+  write: (attempt: number) => Promise<T>,
+  { sleep, random }: Pick<Runtime, 'sleep' | 'random'>,
+): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await write(attempt);
     } catch (error) {
       if (attempt + 1 >= ATTEMPTS || !wasOvertaken(error)) throw error;
     }
-    await setTimeout(Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt));
+    await sleep(randomFraction(random) * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt));
   }
 }
 

@@ -5,6 +5,7 @@ import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { ImprovementStore } from '#shared/improvement/records.ts';
 import type { TestStack } from './stack.ts';
 
@@ -26,7 +27,7 @@ export function openImprovementRecords(stack: Pick<TestStack, 'urls'>): Improvem
     credentials: localCredentials,
   });
   return {
-    store: createImprovementTable(clients.dynamo, localTableName('improvement')),
+    store: createImprovementTable(clients.dynamo, localTableName('improvement'), processRuntime()),
     items: () => scanImprovement(clients.dynamo),
     close: () => clients.destroy(),
   };

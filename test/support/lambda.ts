@@ -7,6 +7,7 @@ import type { PipelineAnswer } from '#shared/http/answers.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { createMemoryControlTable } from './control-table.ts';
@@ -185,7 +186,9 @@ export async function testLambda<R extends Route>(
   const lines: string[] = [];
   const fetched: string[] = [];
   const now = (): number => clock.now;
-  const sleep = (milliseconds: number): Promise<void> => {
+  /** A wait passes at once, and no time limit is ever reached. */
+  const sleep: Runtime['sleep'] = (milliseconds, signal) => {
+    if (signal !== undefined) return new Promise(() => undefined);
     clock.now += milliseconds;
     return new Promise((resolve) => setImmediate(resolve));
   };
@@ -196,7 +199,7 @@ export async function testLambda<R extends Route>(
 
   const pipeline = createPipeline(route, {
     operation: () => operation,
-    surroundings: {
+    runtime: {
       environment: {
         STAGE: 'test',
         TOKEN_ISSUER: testIssuerUrl,

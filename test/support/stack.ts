@@ -14,12 +14,15 @@ import { localTenant } from '#local/seeds/tenants.ts';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { deployedFunctions } from '#shared/contract/functions.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { createRunClient } from '#client/run-client.ts';
 import type { RunClient } from '#client/run-client.ts';
+import { inProcess, sourceOf } from './in-process.ts';
+import type { PortsOf } from './in-process.ts';
 import type { TestSigner } from './release.ts';
 
 const faults = z.object({ faults: z.array(z.object({ id: z.number() })) });
@@ -45,6 +48,17 @@ export interface BundledFile {
   readonly file: string;
 }
 
+function bundledFunctions(): readonly BundledFile[] {
+  const bundles = inject('bundles');
+  if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
+  return bundles.functions;
+}
+
+const sources: readonly BundledFile[] = deployedFunctions.map((row) => ({
+  operationId: row.operationId,
+  file: sourceOf(row),
+}));
+
 /**
  * Starts a stack, of all functions as they are unless it is given others. Its sweeper runs when it is told to. Closing it fails when a route
  * has returned a problem that its row does not name.
@@ -59,10 +73,11 @@ export async function startTestStack(
     /** Other files in the place of bundles. */
     readonly replace?: (bundle: BundledFile) => BundledFile;
     readonly background?: readonly BackgroundFunction[];
+    /** Runs the handlers' sources in this process, bound to these ports, instead of the bundles on threads. */
+    readonly inProcess?: PortsOf;
   } = {},
 ): Promise<TestStack> {
-  const bundles = inject('bundles');
-  if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
+  const functions = options.inProcess === undefined ? bundledFunctions() : sources;
   const seed = await loadSeed(options.seedDirectory ?? DEFAULT_SEED_DIRECTORY);
   if (!seed.ok) throw new Error(renderDefects(seed.error));
   const lines: FunctionLogLine[] = [];
@@ -73,7 +88,8 @@ export async function startTestStack(
     proved: new Set(options.proved ?? provable),
     background: options.background ?? backgroundFunctions,
     ...(options.signer === undefined ? {} : { signer: options.signer.privateKey }),
-    bundles: options.replace === undefined ? bundles.functions : bundles.functions.map(options.replace),
+    bundles: options.replace === undefined ? functions : functions.map(options.replace),
+    ...(options.inProcess === undefined ? {} : { startEnvironment: inProcess(options.inProcess) }),
     issuerKey: await createIssuerKey(),
     documents: { openApi: new Map(), problemPages: new Map() },
     onFunctionLog: (line) => lines.push(line),

@@ -1,6 +1,7 @@
 import { ok } from '#shared/kernel/result.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { streamedProbe } from './probe-routes.ts';
 
 /** Stands for a handler in the tests of streamed routes: the id of the probe says what it answers. */
@@ -33,4 +34,6 @@ const operation: Operation<typeof route> = ({ path: { probeId }, traceId, proble
   return Promise.resolve(ok({ body: probeId === 'undeclared' ? undeclared : body }));
 };
 
-export const handler = createReadLambda(route, () => operation);
+export const bind = createReadLambda(route, () => operation);
+
+export const handler = bind(processRuntime());

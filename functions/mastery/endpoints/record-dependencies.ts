@@ -1,4 +1,5 @@
 import { defaultProblemsUrl, isProblemsUrl } from '#shared/http/environment.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { RecordStore } from '#shared/records/store.ts';
 import { openRecordStore } from './record-store.ts';
 
@@ -9,11 +10,11 @@ export interface RecordDependencies {
   readonly deprecationUrl: string;
 }
 
-/** The real dependencies of the configuration reads, once per container. No call to the platform is made. */
-export function recordDependencies(): RecordDependencies {
-  const { PROBLEMS_URL: problemsUrl } = process.env;
+/** The dependencies of the configuration reads, once per binding. No call to the platform is made. */
+export function recordDependencies(runtime: Runtime): RecordDependencies {
+  const { PROBLEMS_URL: problemsUrl } = runtime.environment;
   return {
-    store: openRecordStore().store,
+    store: openRecordStore(runtime).store,
     deprecationUrl: `${isProblemsUrl(problemsUrl) ? problemsUrl : defaultProblemsUrl}/deprecation`,
   };
 }

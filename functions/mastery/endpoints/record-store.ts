@@ -1,19 +1,24 @@
-import { systemReaders } from '#shared/records/system-readers.ts';
-import { dynamo } from '#shared/stores/clients.ts';
-import { openServiceProfiles } from '#shared/stores/open-service-profiles.ts';
+import { makeDynamo } from '#shared/stores/make-clients.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
+import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordStore } from '#shared/records/store.ts';
+import { systemReaders } from '#shared/records/system-readers.ts';
 
-/** Released records, and the service profiles, which also say who may read system records; what every endpoint stands on. */
-export function openRecordStore(): { readonly store: RecordStore; readonly profiles: ServiceProfiles } {
-  const { STAGE, RECORDS_TABLE } = readEnvironment(['STAGE', 'RECORDS_TABLE']);
-  const profiles = openServiceProfiles(STAGE, process.env);
+/** Released records, and the service profiles, which also say who may read system records; every endpoint needs both. */
+export function openRecordStore(runtime: Runtime): {
+  readonly store: RecordStore;
+  readonly profiles: ServiceProfiles;
+} {
+  const { environment, aws } = runtime;
+  const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE'], environment);
+  const profiles = openServiceProfiles(runtime);
   const store = createRecordStore({
-    table: createRecordsTable(dynamo(), RECORDS_TABLE),
-    mayReadSystem: systemReaders(process.env['SYSTEM_RECORD_TENANTS'], profiles),
+    table: createRecordsTable(aws(makeDynamo), RECORDS_TABLE),
+    mayReadSystem: systemReaders(environment['SYSTEM_RECORD_TENANTS'], profiles),
   });
   return { store, profiles };
 }

@@ -1,24 +1,19 @@
-import { randomBytes } from 'node:crypto';
 import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
 import type { ClockReading } from '#functions/reports/cache/response-cache.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
-import { openServiceProfiles } from '#shared/stores/open-service-profiles.ts';
-import { readEnvironment } from '#shared/http/environment.ts';
-import { platformConnection } from '#shared/platform/connect.ts';
+import { platformConnection } from '#shared/lambda/connect-platform.ts';
+import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ReportDependencies } from './answer-report.ts';
 
-/** The real dependencies of a read route, once per container. */
-export function reportDependencies(): ReportDependencies {
-  const { STAGE } = readEnvironment(['STAGE']);
-  const clock = (): ClockReading => ({ now: Date.now(), monotonic: performance.now() });
+/** The dependencies of a read route, once per binding. */
+export function reportDependencies(runtime: Runtime): ReportDependencies {
+  const { now, monotonic, random } = runtime;
+  const clock = (): ClockReading => ({ now: now(), monotonic: monotonic() });
   return {
-    profiles: openServiceProfiles(STAGE, process.env),
-    connect: platformConnection(),
+    profiles: openServiceProfiles(runtime),
+    connect: platformConnection(runtime),
     frameworks: createFrameworks(),
-    serving: {
-      cache: createResponseCache({ clock, random: randomBytes }),
-      clock,
-      random: randomBytes,
-    },
+    serving: { cache: createResponseCache({ clock, random }), clock, random },
   };
 }

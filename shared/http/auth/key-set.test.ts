@@ -26,6 +26,8 @@ function setUp(): {
   const clock = { now: Date.UTC(2026, 0, 31) };
   const issuer = { answer: (): Response | Promise<Response> => keys(first), asked: 0 };
   const lines: unknown[] = [];
+  /** Nothing takes too long, unless a test says so. */
+  const time = { late: new Promise<void>(() => undefined) };
   const keySet = createKeySet({
     url: 'https://issuer.example/keys',
     fetch: async () => {
@@ -33,6 +35,7 @@ function setUp(): {
       return issuer.answer();
     },
     now: () => clock.now,
+    sleep: () => time.late,
   });
   return {
     clock,
@@ -136,6 +139,7 @@ describe('the key set', () => {
         );
       },
       now: () => 0,
+      sleep: () => new Promise(() => undefined),
     });
     const found = keySet({ alg: 'ES256', kid: 'key-1' }, unused, () => undefined);
     await expect(found).rejects.toBeInstanceOf(KeySetUnreachable);

@@ -1,5 +1,7 @@
 import { createLocalJWKSet, errors } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import { withTimeLimit } from '#shared/kernel/sleep.ts';
+import type { Sleep } from '#shared/kernel/sleep.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import { readCapped } from '#shared/network/http-client.ts';
@@ -20,6 +22,7 @@ export interface KeySetOptions {
   readonly fetch: Fetch;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  readonly sleep: Sleep;
 }
 
 /** Keys are asked for again after this time. */
@@ -35,7 +38,7 @@ const MAX_BYTES = 256 * 1024;
  * The issuer's key set, once a container. Keys are read when first needed, again after ten minutes, and once when a token names an unknown
  * key (the issuer may have rotated). While the issuer cannot be reached, known keys serve for 24 hours.
  */
-export function createKeySet({ url, fetch: fetchKeys, now }: KeySetOptions): KeySet {
+export function createKeySet({ url, fetch: fetchKeys, now, sleep }: KeySetOptions): KeySet {
   let known: { readonly keyOf: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
   let lastQuestion: { readonly at: number; readonly answered: boolean } | undefined;
   let pending: Promise<boolean> | undefined;
@@ -43,7 +46,12 @@ export function createKeySet({ url, fetch: fetchKeys, now }: KeySetOptions): Key
   async function ask(log: Log): Promise<boolean> {
     const at = now();
     try {
-      known = { keyOf: createLocalJWKSet(await readKeySet(fetchKeys, url)), at };
+      known = {
+        keyOf: createLocalJWKSet(
+          await withTimeLimit(sleep, TIMEOUT_MS, (signal) => readKeySet(fetchKeys, url, signal)),
+        ),
+        at,
+      };
       lastQuestion = { at, answered: true };
     } catch (error) {
       lastQuestion = { at, answered: false };
@@ -80,10 +88,10 @@ export function createKeySet({ url, fetch: fetchKeys, now }: KeySetOptions): Key
 }
 
 /** Throws unless the issuer answers a usable, non-empty key set: an emptied one must not replace the known keys. */
-async function readKeySet(fetchKeys: Fetch, url: string): Promise<JSONWebKeySet> {
+async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const response = await fetchKeys(url, {
     method: 'GET',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal,
     headers: { accept: 'application/jwk-set+json, application/json' },
     // The last question was minutes ago, and there is no retry.
     freshConnection: true,

@@ -4,7 +4,8 @@ import { readAttemptReportOperation } from '#functions/reports/endpoints/read-at
 import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
-import { sendAnswer } from '#shared/http/answer-stream.ts';
+import { sendAnswer } from '#shared/lambda/answer-stream.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
@@ -50,7 +51,7 @@ async function containerOver(fetch: Fetch) {
             return new Promise((resolve) => setImmediate(resolve));
           });
           // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- declared as a class that the runtime has no instances of
-          return sendAnswer(answer, stream, 60_000);
+          return sendAnswer(answer, stream, 60_000, processRuntime().sleep);
         },
       };
     },

@@ -1,7 +1,10 @@
 import { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { createLambda } from '#shared/http/lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createLambda } from '#shared/lambda/lambda.ts';
 import { advanceRun } from './operation.ts';
 import { runDependencies } from '../run-dependencies.ts';
 
-/** Advances an adaptive run: the pipeline around the operation, with the real dependencies. */
-export const handler = createLambda(advanceAdaptiveRun, () => advanceRun(runDependencies()));
+/** Advances an adaptive run: the pipeline around the operation, bound to a runtime. */
+export const bind = createLambda(advanceAdaptiveRun, (runtime) => advanceRun(runDependencies(runtime)));
+
+export const handler = bind(processRuntime());

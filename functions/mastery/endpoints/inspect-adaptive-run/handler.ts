@@ -1,7 +1,10 @@
 import { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { createLambda } from '#shared/http/lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createLambda } from '#shared/lambda/lambda.ts';
 import { inspectRun } from './operation.ts';
 import { runDependencies } from '../run-dependencies.ts';
 
-/** Inspects an adaptive run: the pipeline around the operation, with the real dependencies. */
-export const handler = createLambda(inspectAdaptiveRun, () => inspectRun(runDependencies()));
+/** Inspects an adaptive run: the pipeline around the operation, bound to a runtime. */
+export const bind = createLambda(inspectAdaptiveRun, (runtime) => inspectRun(runDependencies(runtime)));
+
+export const handler = bind(processRuntime());

@@ -1,9 +1,12 @@
 import { readScaleCalibration } from '#shared/contract/mastery/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { recordDependencies } from '../record-dependencies.ts';
 import { readScaleCalibrationOperation } from './operation.ts';
 
-/** Reads a scale calibration's descriptor: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readScaleCalibration, () =>
-  readScaleCalibrationOperation(recordDependencies()),
+/** Reads a scale calibration's descriptor: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readScaleCalibration, (runtime) =>
+  readScaleCalibrationOperation(recordDependencies(runtime)),
 );
+
+export const handler = bind(processRuntime());

@@ -1,9 +1,12 @@
 import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { recordDependencies } from '../record-dependencies.ts';
 import { readSelectionPolicyOperation } from './operation.ts';
 
-/** Reads a selection policy: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readSelectionPolicy, () =>
-  readSelectionPolicyOperation(recordDependencies()),
+/** Reads a selection policy: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readSelectionPolicy, (runtime) =>
+  readSelectionPolicyOperation(recordDependencies(runtime)),
 );
+
+export const handler = bind(processRuntime());

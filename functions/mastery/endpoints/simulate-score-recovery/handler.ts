@@ -1,9 +1,12 @@
 import { simulateRecovery } from './operation.ts';
 import { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
-import { createLambda } from '#shared/http/lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createLambda } from '#shared/lambda/lambda.ts';
 import { poolDependencies } from '../run-dependencies.ts';
 
-/** Simulates score recovery: the pipeline around the operation, with the real dependencies. */
-export const handler = createLambda(simulateScoreRecovery, () =>
-  simulateRecovery({ ...poolDependencies(), now: Date.now }),
+/** Simulates score recovery: the pipeline around the operation, bound to a runtime. */
+export const bind = createLambda(simulateScoreRecovery, (runtime) =>
+  simulateRecovery({ ...poolDependencies(runtime), now: runtime.now }),
 );
+
+export const handler = bind(processRuntime());

@@ -1,7 +1,10 @@
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { createLambda } from '#shared/http/lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createLambda } from '#shared/lambda/lambda.ts';
 import { startRun } from './operation.ts';
 import { runDependencies } from '../run-dependencies.ts';
 
-/** Starts an adaptive run: the pipeline around the operation, with the real dependencies. */
-export const handler = createLambda(startAdaptiveRun, () => startRun(runDependencies()));
+/** Starts an adaptive run: the pipeline around the operation, bound to a runtime. */
+export const bind = createLambda(startAdaptiveRun, (runtime) => startRun(runDependencies(runtime)));
+
+export const handler = bind(processRuntime());

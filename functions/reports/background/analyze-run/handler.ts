@@ -1,35 +1,42 @@
-import { dynamo, s3, sqs } from '#shared/stores/clients.ts';
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
-import { openAnalysisPolicies } from '#shared/stores/open-analysis-policies.ts';
-import { openServiceProfiles } from '#shared/stores/open-service-profiles.ts';
+import { makeDynamo, makeS3, makeSqs } from '#shared/stores/make-clients.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { lambdaRelease } from '#shared/http/lambda-release.ts';
-import { processSurroundings } from '#shared/http/surroundings.ts';
-import { platformConnection } from '#shared/platform/connect.ts';
+import { platformConnection } from '#shared/lambda/connect-platform.ts';
+import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
+import { openRelease } from '#shared/lambda/open-release.ts';
+import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import { createMessageFunction } from './take-messages.ts';
+import type { MessageFunction } from './take-messages.ts';
 
-const surroundings = processSurroundings();
-
-/** Works on the improvement run that a message of the queue names, with the real dependencies. */
-export const handler = createMessageFunction(runDependencies, surroundings, () =>
-  lambdaRelease(surroundings),
-);
-
-function runDependencies(): RunDependencies {
-  const { STAGE, IMPROVEMENT_TABLE, IMPROVEMENT_QUEUE_URL, RECEIPTS_BUCKET, RECORDS_TABLE } = readEnvironment(
-    ['STAGE', 'IMPROVEMENT_TABLE', 'IMPROVEMENT_QUEUE_URL', 'RECEIPTS_BUCKET', 'RECORDS_TABLE'],
+/** Works on the improvement run that a message of the queue names, bound to a runtime. */
+export const bind = (runtime: Runtime): MessageFunction =>
+  createMessageFunction(
+    () => runDependencies(runtime),
+    runtime,
+    () => openRelease(runtime),
   );
-  const profiles = openServiceProfiles(STAGE, process.env);
+
+export const handler = bind(processRuntime());
+
+function runDependencies(runtime: Runtime): RunDependencies {
+  const { environment, aws, now } = runtime;
+  const { IMPROVEMENT_TABLE, IMPROVEMENT_QUEUE_URL, RECEIPTS_BUCKET } = readEnvironment(
+    ['IMPROVEMENT_TABLE', 'IMPROVEMENT_QUEUE_URL', 'RECEIPTS_BUCKET'],
+    environment,
+  );
+  const profiles = openServiceProfiles(runtime);
   return {
-    store: createImprovementTable(dynamo(), IMPROVEMENT_TABLE),
-    receipts: createReceiptBucket(s3(), RECEIPTS_BUCKET),
-    queue: createImprovementQueue(sqs(), IMPROVEMENT_QUEUE_URL),
-    policies: openAnalysisPolicies(RECORDS_TABLE, process.env, profiles),
+    store: createImprovementTable(aws(makeDynamo), IMPROVEMENT_TABLE, runtime),
+    receipts: createReceiptBucket(aws(makeS3), RECEIPTS_BUCKET),
+    queue: createImprovementQueue(aws(makeSqs), IMPROVEMENT_QUEUE_URL),
+    policies: openAnalysisPolicies(runtime, profiles),
     profiles,
-    connect: platformConnection(),
-    now: Date.now,
+    connect: platformConnection(runtime),
+    now,
   };
 }

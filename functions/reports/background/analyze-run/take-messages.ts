@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
-import type { LogSurroundings } from '#functions/reports/background/open-log.ts';
+import type { LogRuntime } from '#functions/reports/background/open-log.ts';
 import { workRun } from '#functions/reports/improvement/work-run.ts';
 import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
@@ -23,19 +23,19 @@ export type MessageFunction = (
  *
  * While a gate is withdrawn, nothing is looked at and every message fails: it stays in its queue and comes again, and a run whose message has
  * become a dead letter by then is sent on by the sweeper. A run that is being worked on meanwhile stops before its next step.
- * @param bind the dependencies; called once a container
- * @param watch the release; called once a container
+ * @param bind the dependencies; called once per binding
+ * @param watch the release; called once per binding
  */
 export function createMessageFunction(
   bind: () => RunDependencies,
-  surroundings: LogSurroundings,
+  runtime: LogRuntime,
   watch: () => ReleaseWatch,
 ): MessageFunction {
   let bound: RunDependencies | undefined;
   let release: ReleaseWatch | undefined;
   return async ({ Records: records }, context) => {
-    const { now } = surroundings;
-    const log = openLog(analyzeRun, context, surroundings);
+    const { now } = runtime;
+    const log = openLog(analyzeRun, context, runtime);
     const isReleased = async (): Promise<boolean> => {
       release ??= watch();
       return (await releaseFor(analyzeRun, release, log)) !== undefined;

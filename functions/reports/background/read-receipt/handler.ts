@@ -1,27 +1,34 @@
-import { s3 } from '#shared/stores/clients.ts';
-import { openKeyRing } from '#shared/stores/open-key-ring.ts';
+import { makeS3 } from '#shared/stores/make-clients.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
-import { readReceipt } from '#shared/contract/background.ts';
 import { readEnvironment, variablesOfBackground } from '#shared/http/environment.ts';
-import { streamedFunction } from '#shared/http/lambda-function.ts';
-import { lambdaRelease } from '#shared/http/lambda-release.ts';
-import { processSurroundings } from '#shared/http/surroundings.ts';
+import { readReceipt } from '#shared/contract/background.ts';
+import { streamedFunction } from '#shared/lambda/lambda-function.ts';
+import type { StreamedFunction } from '#shared/lambda/lambda-function.ts';
+import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
+import { openRelease } from '#shared/lambda/open-release.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import { createReceiptFunction } from './operation.ts';
 import type { ReceiptDependencies } from './operation.ts';
 
-const surroundings = processSurroundings();
-
-export const handler = streamedFunction(
-  createReceiptFunction(surroundings, receiptDependencies, () => lambdaRelease(surroundings)),
-);
-
-function receiptDependencies(): ReceiptDependencies {
-  const { STAGE, SETTINGS_TABLE, RECEIPTS_BUCKET } = readEnvironment(
-    [...variablesOfBackground(readReceipt)],
-    surroundings.environment,
+/** Serves a receipt bundle to the holder of a link, bound to a runtime. */
+export const bind = (runtime: Runtime): StreamedFunction =>
+  streamedFunction(
+    createReceiptFunction(
+      runtime,
+      () => receiptDependencies(runtime),
+      () => openRelease(runtime),
+    ),
+    runtime,
   );
+
+export const handler = bind(processRuntime());
+
+function receiptDependencies(runtime: Runtime): ReceiptDependencies {
+  const { environment, aws } = runtime;
+  const { RECEIPTS_BUCKET } = readEnvironment([...variablesOfBackground(readReceipt)], environment);
   return {
-    keys: openKeyRing(STAGE, SETTINGS_TABLE, ['receipt-link'], surroundings.now),
-    store: createReceiptBucket(s3(), RECEIPTS_BUCKET),
+    keys: openKeyRing(runtime, ['receipt-link']),
+    store: createReceiptBucket(aws(makeS3), RECEIPTS_BUCKET),
   };
 }

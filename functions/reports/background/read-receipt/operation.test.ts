@@ -84,9 +84,7 @@ async function answerTo(
   const pipeline = createReceiptFunction(
     {
       environment: { PROBLEMS_URL: 'https://docs.example/problems' },
-      fetch: () => Promise.reject(new Error('asks nobody')),
       now: () => NOW,
-      sleep: () => Promise.resolve(),
       random: (bytes) => new Uint8Array(bytes).fill(7),
       write: (line) => lines.push(line),
     },

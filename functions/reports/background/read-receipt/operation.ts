@@ -5,12 +5,11 @@ import { readReceipt } from '#shared/contract/background.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { checkRelease } from '#shared/http/check-release.ts';
 import { acceptsGzip } from '#shared/http/content-coding.ts';
-import type { Exchange } from '#shared/http/exchange.ts';
+import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
 import { createFrame } from '#shared/http/frame.ts';
 import type { Pipeline } from '#shared/http/frame.ts';
 import { once } from '#shared/http/once.ts';
 import { Refusal } from '#shared/http/refusal.ts';
-import type { Surroundings } from '#shared/http/surroundings.ts';
 import { headerValues } from '#shared/http/syntax/headers.ts';
 import { readQuery } from '#shared/http/syntax/parameters.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
@@ -31,7 +30,7 @@ export interface ReceiptDependencies {
  * @param watch the release; runs once a container
  */
 export function createReceiptFunction(
-  surroundings: Surroundings,
+  runtime: BaseRuntime,
   bind: () => ReceiptDependencies,
   watch: () => ReleaseWatch,
 ): Pipeline<Uint8Array> {
@@ -39,7 +38,7 @@ export function createReceiptFunction(
   const { service, operationId } = readReceipt;
   return createFrame(
     { service, operationId, method: 'GET', transfer: 'stream' },
-    surroundings,
+    runtime,
     [checkRelease(readReceipt, watch)],
     async (exchange, event) => answer(await bound(), exchange, event),
   );

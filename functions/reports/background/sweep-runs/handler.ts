@@ -1,23 +1,31 @@
-import { dynamo, sqs } from '#shared/stores/clients.ts';
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
+import { makeDynamo, makeSqs } from '#shared/stores/make-clients.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { lambdaRelease } from '#shared/http/lambda-release.ts';
-import { processSurroundings } from '#shared/http/surroundings.ts';
+import { openRelease } from '#shared/lambda/open-release.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import { createSweepFunction } from './take-sweep.ts';
+import type { ScheduledFunction, SweepStores } from './take-sweep.ts';
 
-const surroundings = processSurroundings();
+/** Sweeps the improvement runs that have not ended, bound to a runtime. */
+export const bind = (runtime: Runtime): ScheduledFunction =>
+  createSweepFunction(
+    () => openStores(runtime),
+    runtime,
+    () => openRelease(runtime),
+  );
 
-/** Sweeps the improvement runs that have not ended, with the real dependencies. */
-export const handler = createSweepFunction(stores, surroundings, () => lambdaRelease(surroundings));
+export const handler = bind(processRuntime());
 
-function stores(): ReturnType<Parameters<typeof createSweepFunction>[0]> {
-  const { IMPROVEMENT_TABLE, IMPROVEMENT_QUEUE_URL } = readEnvironment([
-    'IMPROVEMENT_TABLE',
-    'IMPROVEMENT_QUEUE_URL',
-  ]);
+function openStores(runtime: Runtime): SweepStores {
+  const { environment, aws } = runtime;
+  const { IMPROVEMENT_TABLE, IMPROVEMENT_QUEUE_URL } = readEnvironment(
+    ['IMPROVEMENT_TABLE', 'IMPROVEMENT_QUEUE_URL'],
+    environment,
+  );
   return {
-    store: createImprovementTable(dynamo(), IMPROVEMENT_TABLE),
-    queue: createImprovementQueue(sqs(), IMPROVEMENT_QUEUE_URL),
+    store: createImprovementTable(aws(makeDynamo), IMPROVEMENT_TABLE, runtime),
+    queue: createImprovementQueue(aws(makeSqs), IMPROVEMENT_QUEUE_URL),
   };
 }

@@ -283,15 +283,16 @@ describe('a sweep', () => {
 describe('the function', () => {
   const context = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 };
   const lines: string[] = [];
-  const surroundings = () => ({
+  const runtime = () => ({
     environment: {},
     now: () => world.now,
     write: (line: string) => lines.push(line),
+    random: (count: number) => new Uint8Array(count),
   });
   const sweepFunction = (watched: WatchedRelease = { state: wholeRelease }): ScheduledFunction =>
     createSweepFunction(
       () => world.dependencies,
-      surroundings(),
+      runtime(),
       () => () => Promise.resolve(watched),
     );
   const codes = (): unknown[] => lines.map((line) => (JSON.parse(line) as { code: unknown }).code);

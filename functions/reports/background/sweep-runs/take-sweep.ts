@@ -1,8 +1,10 @@
 import type { Context } from 'aws-lambda';
 import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
-import type { LogSurroundings } from '#functions/reports/background/open-log.ts';
+import type { LogRuntime } from '#functions/reports/background/open-log.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/check-release.ts';
+import { randomFraction } from '#shared/kernel/random.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { sweepRuns } from './sweep-runs.ts';
 import type { SweepDependencies } from './sweep-runs.ts';
@@ -13,25 +15,28 @@ export type ScheduledFunction = (
   context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
 ) => Promise<void>;
 
+/** Where the runs are, and where they are sent on to. */
+export type SweepStores = Pick<SweepDependencies, 'store' | 'queue'>;
+
 /** A run is begun only while there is more time left than looking at one takes. */
 const LEAST_STEP_MS = 10_000;
 
 /**
  * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done. While a gate
  * is withdrawn, nothing is sent on and nothing is given up.
- * @param bind the stores; called once a container
- * @param watch the release; called once a container
+ * @param bind the stores; called once per binding
+ * @param watch the release; called once per binding
  */
 export function createSweepFunction(
-  bind: () => Pick<SweepDependencies, 'store' | 'queue'>,
-  surroundings: LogSurroundings,
+  bind: () => SweepStores,
+  runtime: LogRuntime & Pick<Runtime, 'random'>,
   watch: () => ReleaseWatch,
 ): ScheduledFunction {
-  let bound: ReturnType<typeof bind> | undefined;
+  let bound: SweepStores | undefined;
   let release: ReleaseWatch | undefined;
   return async (_event, context) => {
-    const { now } = surroundings;
-    const log = openLog(row, context, surroundings);
+    const { now, random } = runtime;
+    const log = openLog(row, context, runtime);
     const startedAt = now();
     const endsAt = startedAt + context.getRemainingTimeInMillis();
     let broken: number;
@@ -43,7 +48,7 @@ export function createSweepFunction(
         ...bound,
         now,
         isTime: () => endsAt - now() >= LEAST_STEP_MS,
-        random: Math.random,
+        random: () => randomFraction(random),
         onBroken: ({ improvementRunId }, error) => logBroken(log, error, { improvementRunId }),
         onFailed: ({ improvementRunId }, reason) =>
           log('IMPROVEMENT_RUN_FAILED', { improvementRunId, reason }),

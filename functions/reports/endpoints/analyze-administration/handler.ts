@@ -1,19 +1,24 @@
-import { sqs } from '#shared/stores/clients.ts';
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
+import { makeSqs } from '#shared/stores/make-clients.ts';
 import { analyzeAdministration } from '#shared/contract/reports/routes.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { createLambda } from '#shared/http/lambda.ts';
-import { improvementDependencies, linkDependencies, openPolicies } from '../improvement-dependencies.ts';
+import { createLambda } from '#shared/lambda/lambda.ts';
+import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { improvementDependencies, linkDependencies } from '../improvement-dependencies.ts';
 import { analyzeAdministrationOperation } from './operation.ts';
 
-/** Begins an improvement run: the pipeline around the operation, with the real dependencies. */
-export const handler = createLambda(analyzeAdministration, () => {
-  const { IMPROVEMENT_QUEUE_URL } = readEnvironment(['IMPROVEMENT_QUEUE_URL']);
-  const dependencies = improvementDependencies();
+/** Begins an improvement run: the pipeline around the operation, bound to a runtime. */
+export const bind = createLambda(analyzeAdministration, (runtime) => {
+  const { environment, aws } = runtime;
+  const { IMPROVEMENT_QUEUE_URL } = readEnvironment(['IMPROVEMENT_QUEUE_URL'], environment);
+  const dependencies = improvementDependencies(runtime);
   return analyzeAdministrationOperation({
     ...dependencies,
-    ...linkDependencies(),
-    policies: openPolicies(dependencies),
-    queue: createImprovementQueue(sqs(), IMPROVEMENT_QUEUE_URL),
+    ...linkDependencies(runtime),
+    policies: openAnalysisPolicies(runtime, dependencies.profiles),
+    queue: createImprovementQueue(aws(makeSqs), IMPROVEMENT_QUEUE_URL),
   });
 });
+
+export const handler = bind(processRuntime());

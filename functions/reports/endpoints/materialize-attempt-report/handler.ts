@@ -1,9 +1,12 @@
 import { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
-import { createLambda } from '#shared/http/lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createLambda } from '#shared/lambda/lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';
 import { materializeAttemptReportOperation } from './operation.ts';
 
-/** Materializes the report of an attempt: the pipeline around the operation, with the real dependencies. */
-export const handler = createLambda(materializeAttemptReport, () =>
-  materializeAttemptReportOperation(reportDependencies()),
+/** Materializes the report of an attempt: the pipeline around the operation, bound to a runtime. */
+export const bind = createLambda(materializeAttemptReport, (runtime) =>
+  materializeAttemptReportOperation(reportDependencies(runtime)),
 );
+
+export const handler = bind(processRuntime());

@@ -1,9 +1,12 @@
 import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { improvementDependencies, linkDependencies } from '../improvement-dependencies.ts';
 import { readAlignmentReportOperation } from './operation.ts';
 
-/** Reads an alignment report: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readAlignmentReport, () =>
-  readAlignmentReportOperation({ ...improvementDependencies(), ...linkDependencies() }),
+/** Reads an alignment report: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readAlignmentReport, (runtime) =>
+  readAlignmentReportOperation({ ...improvementDependencies(runtime), ...linkDependencies(runtime) }),
 );
+
+export const handler = bind(processRuntime());

@@ -1,9 +1,12 @@
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';
 import { readAttemptReportOperation } from './operation.ts';
 
-/** Reads the report of an attempt: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readAttemptReport, () =>
-  readAttemptReportOperation(reportDependencies()),
+/** Reads the report of an attempt: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readAttemptReport, (runtime) =>
+  readAttemptReportOperation(reportDependencies(runtime)),
 );
+
+export const handler = bind(processRuntime());

@@ -1,9 +1,12 @@
 import { readClassCohort } from '#shared/contract/reports/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';
 import { readClassCohortOperation } from './operation.ts';
 
-/** Reads the cohort report of a class: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readClassCohort, () =>
-  readClassCohortOperation(reportDependencies()),
+/** Reads the cohort report of a class: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readClassCohort, (runtime) =>
+  readClassCohortOperation(reportDependencies(runtime)),
 );
+
+export const handler = bind(processRuntime());

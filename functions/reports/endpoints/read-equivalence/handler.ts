@@ -1,9 +1,12 @@
 import { readEquivalence } from '#shared/contract/reports/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';
 import { readEquivalenceOperation } from './operation.ts';
 
-/** Reads whether a form measures like its parallel forms: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readEquivalence, () =>
-  readEquivalenceOperation(reportDependencies()),
+/** Reads whether a form measures like its parallel forms: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readEquivalence, (runtime) =>
+  readEquivalenceOperation(reportDependencies(runtime)),
 );
+
+export const handler = bind(processRuntime());

@@ -1,9 +1,12 @@
 import { readImprovementRun } from '#shared/contract/reports/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { improvementDependencies, linkDependencies } from '../improvement-dependencies.ts';
 import { readImprovementRunOperation } from './operation.ts';
 
-/** Reads an improvement run: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readImprovementRun, () =>
-  readImprovementRunOperation({ ...improvementDependencies(), ...linkDependencies() }),
+/** Reads an improvement run: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readImprovementRun, (runtime) =>
+  readImprovementRunOperation({ ...improvementDependencies(runtime), ...linkDependencies(runtime) }),
 );
+
+export const handler = bind(processRuntime());

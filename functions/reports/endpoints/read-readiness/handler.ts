@@ -1,7 +1,12 @@
 import { readReadiness } from '#shared/contract/reports/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';
 import { readReadinessOperation } from './operation.ts';
 
-/** Reads what an attempt implies for external tests: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readReadiness, () => readReadinessOperation(reportDependencies()));
+/** Reads what an attempt implies for external tests: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readReadiness, (runtime) =>
+  readReadinessOperation(reportDependencies(runtime)),
+);
+
+export const handler = bind(processRuntime());

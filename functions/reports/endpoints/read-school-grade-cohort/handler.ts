@@ -1,9 +1,12 @@
 import { readSchoolGradeCohort } from '#shared/contract/reports/routes.ts';
-import { createReadLambda } from '#shared/http/read-lambda.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';
 import { readSchoolGradeCohortOperation } from './operation.ts';
 
-/** Reads the cohort report of a grade of a school: the pipeline around the operation, with the real dependencies. */
-export const handler = createReadLambda(readSchoolGradeCohort, () =>
-  readSchoolGradeCohortOperation(reportDependencies()),
+/** Reads the cohort report of a grade of a school: the pipeline around the operation, bound to a runtime. */
+export const bind = createReadLambda(readSchoolGradeCohort, (runtime) =>
+  readSchoolGradeCohortOperation(reportDependencies(runtime)),
 );
+
+export const handler = bind(processRuntime());

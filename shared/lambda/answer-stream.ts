@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import type { PipelineAnswer } from '#shared/http/answers.ts';
+import type { Sleep } from '#shared/kernel/sleep.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
-import type { PipelineAnswer } from './answers.ts';
 
 /** Characters of a chunk, or bytes of one that is no text: enough that a chunk costs little, few enough that those in flight do not count. */
 const CHUNK_LENGTH = 64 * 1024;
@@ -20,12 +21,16 @@ export async function sendAnswer(
   { statusCode, headers, body, gzip, log }: PipelineAnswer,
   stream: awslambda.HttpResponseStream,
   milliseconds: number,
+  sleep: Sleep,
 ): Promise<void> {
   const stop = new AbortController();
+  const done = new AbortController();
   stream.on('error', () => stop.abort('hung-up'));
   stream.on('close', () => stop.abort('hung-up'));
   if (stream.destroyed) stop.abort('hung-up');
-  const timer = setTimeout(() => stop.abort('too-slow'), Math.max(0, milliseconds));
+  void sleep(Math.max(0, milliseconds), done.signal).then(() => {
+    if (!done.signal.aborted) stop.abort('too-slow');
+  });
   try {
     const chunks =
       body instanceof Uint8Array
@@ -56,7 +61,7 @@ export async function sendAnswer(
     log('ANSWER_ABANDONED', { reason });
     if (reason !== 'hung-up') throw new Error('the answer was not taken in time');
   } finally {
-    clearTimeout(timer);
+    done.abort();
   }
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sleep } from './sleep.ts';
+import { processRuntime } from './process-runtime.ts';
+
+const { sleep } = processRuntime();
 
 beforeEach(() => {
   vi.useFakeTimers();

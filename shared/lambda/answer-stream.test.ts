@@ -6,10 +6,11 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LogFields } from '#shared/observability/logger.ts';
 import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
 import { readProbe } from '#test/support/probe-routes.ts';
+import type { PipelineAnswer } from '#shared/http/answers.ts';
+import { checkBody } from '#shared/http/checked-body.ts';
+import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { sendAnswer } from './answer-stream.ts';
-import type { PipelineAnswer } from './answers.ts';
-import { checkBody } from './checked-body.ts';
-import type { CheckedBody } from './checked-body.ts';
+import { processRuntime } from './process-runtime.ts';
 
 beforeAll(() => {
   vi.stubGlobal('awslambda', awsLambda);
@@ -68,7 +69,7 @@ function answering(body: PipelineAnswer['body'], gzip = false) {
   };
   const send = ({ stream }: Far, milliseconds = minute): Promise<void> =>
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- declared as a class that the runtime has no instances of
-    sendAnswer(answer, stream, milliseconds);
+    sendAnswer(answer, stream, milliseconds, processRuntime().sleep);
   return { send, lines };
 }
 

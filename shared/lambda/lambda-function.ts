@@ -1,8 +1,9 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context, StreamifyHandler } from 'aws-lambda';
 import type { Route } from '#shared/contract/route.ts';
+import type { CheckedBody } from '#shared/http/checked-body.ts';
+import type { Pipeline } from '#shared/http/frame.ts';
 import { sendAnswer } from './answer-stream.ts';
-import type { CheckedBody } from './checked-body.ts';
-import type { Pipeline } from './frame.ts';
+import type { Runtime } from './runtime.ts';
 
 /** A function that returns its answer as a whole. */
 export type BufferedFunction = (
@@ -13,6 +14,9 @@ export type BufferedFunction = (
 /** A function that writes its answer into the stream that the runtime hands to it. */
 export type StreamedFunction = StreamifyHandler<APIGatewayProxyEvent, void>;
 
+/** A function in the form that its route's transfer asks for. */
+export type LambdaFunction = BufferedFunction | StreamedFunction;
+
 /** Time that is kept to end a stream that nobody reads before Lambda ends the function. */
 const LAST_MS = 250;
 
@@ -20,8 +24,11 @@ const LAST_MS = 250;
 export function lambdaFunction(
   route: Route,
   pipeline: Pipeline<CheckedBody>,
-): BufferedFunction | StreamedFunction {
-  return route.success.transfer === 'stream' ? streamedFunction(pipeline) : bufferedFunction(pipeline);
+  runtime: Pick<Runtime, 'sleep'>,
+): LambdaFunction {
+  return route.success.transfer === 'stream'
+    ? streamedFunction(pipeline, runtime)
+    : bufferedFunction(pipeline);
 }
 
 /** A pipeline as a handler that returns its answer as a whole. */
@@ -38,9 +45,9 @@ export function bufferedFunction(pipeline: Pipeline<CheckedBody>): BufferedFunct
 }
 
 /** A pipeline as a handler that writes its answer into the runtime's stream. */
-export function streamedFunction(pipeline: Pipeline): StreamedFunction {
+export function streamedFunction(pipeline: Pipeline, { sleep }: Pick<Runtime, 'sleep'>): StreamedFunction {
   return awslambda.streamifyResponse<APIGatewayProxyEvent>(async (event, stream, context) => {
     const answer = await pipeline(event, context);
-    await sendAnswer(answer, stream, context.getRemainingTimeInMillis() - LAST_MS);
+    await sendAnswer(answer, stream, context.getRemainingTimeInMillis() - LAST_MS, sleep);
   });
 }

@@ -15,7 +15,8 @@ import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test
 import type { TestIssuer, TestRequest } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe } from '#test/support/probe-routes.ts';
 import { createLambda } from './lambda.ts';
-import type { BufferedFunction, StreamedFunction } from './lambda-function.ts';
+import type { BufferedFunction, LambdaFunction } from './lambda-function.ts';
+import { processRuntime } from './process-runtime.ts';
 import { createReadLambda } from './read-lambda.ts';
 
 let aws: TestAws;
@@ -59,9 +60,7 @@ afterAll(async () => {
   await aws.close();
 });
 
-type Handler = BufferedFunction | StreamedFunction;
-
-async function invoke(handler: Handler, row: Parameters<typeof proxyEvent>[0], request: TestRequest) {
+async function invoke(handler: LambdaFunction, row: Parameters<typeof proxyEvent>[0], request: TestRequest) {
   const context = { awsRequestId: crypto.randomUUID(), getRemainingTimeInMillis: () => 29_000 } as Context;
   const defaults = { Authorization: authorization, 'Idempotency-Key': 'key-1' };
   // SAFETY: the probes are buffered.
@@ -76,7 +75,7 @@ describe('a function bound to its environment', () => {
   it('keeps its control records in DynamoDB under a key of the ring, and resumes from there in another container [MA-190, MA-191]', async () => {
     const row = actOnProbe('mastery');
     const replayed: boolean[] = [];
-    const container = (): Handler =>
+    const container = (): LambdaFunction =>
       createLambda(row, () => async ({ idempotent, body }) => {
         const done = await idempotent((control) => {
           replayed.push(control.replayed);
@@ -87,7 +86,7 @@ describe('a function bound to its environment', () => {
           );
         });
         return done.ok ? ok({ body: { seen: {}, operation: done.value } }) : done;
-      });
+      })(processRuntime());
     const [first, second] = [container(), container()];
     const original = await invoke(first, row, { body: { attemptId: 'a' } });
     const repeated = await invoke(second, row, { body: { attemptId: 'a' } });
@@ -113,7 +112,7 @@ describe('a function bound to its environment', () => {
         return Promise.resolve(ok(control.operationId));
       });
       return done.ok ? ok({ body: { seen: {}, operation: done.value } }) : done;
-    });
+    })(processRuntime());
     const request = { body: { attemptId: 'a' }, headers: { 'Idempotency-Key': 'key-3' } };
     const answers = await Promise.all(Array.from({ length: 8 }, () => invoke(handler, row, request)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -129,7 +128,7 @@ describe('a function bound to its environment', () => {
       () =>
         ({ path }) =>
           Promise.resolve(ok({ body: { seen: path } })),
-    );
+    )(processRuntime());
     expect(await invoke(handler, row, {})).toEqual({ status: 200, body: { seen: { probeId: 'p' } } });
   });
 });

@@ -1,0 +1,23 @@
+import { makeDynamo } from '#shared/stores/make-clients.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
+import { readEnvironment } from '#shared/http/environment.ts';
+import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
+import { createAnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import { systemReaders } from '#shared/records/system-readers.ts';
+import type { Runtime } from './runtime.ts';
+
+/**
+ * The released analysis policies of a function that may read records. `SYSTEM_RECORD_TENANTS` names the tenants that may read system
+ * records; absent: every tenant with a service profile. Throws EnvironmentError.
+ */
+export function openAnalysisPolicies(
+  { environment, aws }: Pick<Runtime, 'environment' | 'aws'>,
+  profiles: Pick<ServiceProfiles, 'resolve'>,
+): AnalysisPolicyStore {
+  const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE'], environment);
+  return createAnalysisPolicyStore({
+    table: createRecordsTable(aws(makeDynamo), RECORDS_TABLE),
+    mayReadSystem: systemReaders(environment['SYSTEM_RECORD_TENANTS'], profiles),
+  });
+}

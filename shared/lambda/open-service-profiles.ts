@@ -1,0 +1,26 @@
+import { makeSsm } from '#shared/stores/make-clients.ts';
+import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
+import { readEnvironment } from '#shared/http/environment.ts';
+import { createServiceProfiles, singleProfileOf } from '#shared/platform/service-profiles.ts';
+import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
+import type { Runtime } from './runtime.ts';
+
+/**
+ * The service profiles that a function's environment names: below `PROFILES_PATH`, in the single-profile form, or both. Only the stage
+ * `local` may use plain http. Throws EnvironmentError.
+ */
+export function openServiceProfiles({
+  environment,
+  aws,
+  now,
+}: Pick<Runtime, 'environment' | 'aws' | 'now'>): ServiceProfiles {
+  const { STAGE } = readEnvironment(['STAGE'], environment);
+  const { PROFILES_PATH: profilesPath } = environment;
+  return createServiceProfiles({
+    reader:
+      profilesPath === undefined ? undefined : createServiceProfileParameters(aws(makeSsm), profilesPath),
+    single: singleProfileOf(environment),
+    stage: STAGE,
+    now,
+  });
+}

@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { openEnvironment } from '#local/gateway/environment.ts';
+import type { FunctionDefinition, Outcome, StartEnvironment } from '#local/gateway/environment.ts';
+import { toHttpAnswer } from '#local/gateway/http-answer.ts';
+import { awsLambda } from '#local/gateway/response-stream.ts';
+import { serveInvocations } from '#local/gateway/serve-invocations.ts';
+import type { InvokedHandler } from '#local/gateway/serve-invocations.ts';
+import { readStreamedAnswer } from '#local/gateway/streamed-answer.ts';
+import type { DeployedFunction } from '#shared/contract/functions.ts';
+import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { AwsClients, Runtime } from '#shared/lambda/runtime.ts';
+
+// Runs functions in this process: the handler of the sources, bound to ports, in the place of a bundle on a worker thread.
+
+// What the Node.js runtime of Lambda gives to functions that stream; a handler's module asks for it when it is loaded.
+Object.assign(globalThis, { awslambda: awsLambda });
+
+/** Ports of a function that a test replaces; what it leaves out is this process's, and the variables' AWS. */
+export type PortsOf = (functionName: string) => Partial<Omit<Runtime, 'environment'>>;
+
+/**
+ * Starts environments in this process, for `createFunctionPool` and `startStack`: the file of a definition is a handler's source instead of a
+ * bundle. Each environment is a binding of its own and shares nothing with the others. When it ends, its ports are cut: nothing that its
+ * function still does reaches anything, as if its thread had been ended.
+ * @example startTestStack({ inProcess: () => ({ now: () => clock.now }) })
+ */
+export function inProcess(portsOf: PortsOf = () => ({})): StartEnvironment {
+  return (definition, onOutput) =>
+    openEnvironment(definition, onOutput, ({ onMessage, onCrash }) => {
+      const end = new AbortController();
+      const runtime = cuttable(
+        {
+          ...processRuntime(),
+          aws: awsClientsOf(definition.variables),
+          write: onOutput,
+          ...portsOf(definition.name),
+          environment: definition.variables,
+        },
+        end.signal,
+      );
+      const served = importBind(definition.bundleUrl).then((bind) =>
+        serveInvocations(
+          bind(runtime),
+          { functionName: definition.name, memoryMb: definition.memoryMb },
+          (message) => {
+            if (!end.signal.aborted) onMessage(message);
+          },
+        ),
+      );
+      return {
+        post: (message) =>
+          void served.then(
+            (receive) => receive(message),
+            (error: unknown) => onCrash(String(error)),
+          ),
+        terminate: () => {
+          end.abort(new Error('the environment has ended'));
+          return Promise.resolve();
+        },
+      };
+    });
+}
+
+/** Where the source of a row's handler is. */
+export function sourceOf({ handler }: Pick<DeployedFunction, 'handler'>): string {
+  return join(import.meta.dirname, '../..', handler);
+}
+
+async function importBind(url: string): Promise<(runtime: Runtime) => InvokedHandler> {
+  // SAFETY: what every handler file exports; test/contract/bindings.test.ts holds them to it.
+  const { bind } = (await import(/* @vite-ignore */ url)) as { bind: (runtime: Runtime) => InvokedHandler };
+  return bind;
+}
+
+/** An HTTP answer of a function. */
+export interface InProcessAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Buffer;
+}
+
+/** One function in this process, bound to ports of its own, for one invocation at a time. */
+export interface InProcessFunction {
+  readonly call: (event: APIGatewayProxyEvent) => Promise<InProcessAnswer>;
+  /** Cuts its ports. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Binds the handler of a row to ports.
+ * @param variables the whole environment of the function; with those of AWS, its clients use them
+ * @example
+ * const report = openInProcess(readAttemptReport, variables, { now: () => clock.now });
+ * const { status, body } = await report.call(proxyEvent(readAttemptReport, { path: { attemptId } }));
+ */
+export function openInProcess(
+  row: DeployedFunction,
+  variables: Readonly<Record<string, string>>,
+  ports: ReturnType<PortsOf>,
+): InProcessFunction {
+  const { operationId, lambda } = row;
+  const definition: FunctionDefinition = {
+    name: operationId,
+    bundleUrl: pathToFileURL(sourceOf(row)).href,
+    memoryMb: lambda.memoryMb,
+    timeoutSeconds: lambda.timeoutSeconds,
+    variables,
+  };
+  const environment = inProcess(() => ports)(definition, () => undefined);
+  return {
+    async call(event) {
+      const { outcome, done } = environment.invoke(event, event.requestContext.requestId);
+      const answer = await answerOf(await outcome);
+      await done;
+      return answer;
+    },
+    close: () => environment.kill(),
+  };
+}
+
+async function answerOf(outcome: Outcome): Promise<InProcessAnswer> {
+  if (outcome.kind === 'streaming') {
+    const streamed = await readStreamedAnswer(outcome.stream);
+    if (streamed === undefined) throw new Error('the stream has no prelude');
+    const { status, headers, body } = streamed;
+    const chunks: Buffer[] = [];
+    for await (const chunk of body) chunks.push(chunk as Buffer);
+    return { status, headers, body: Buffer.concat(chunks) };
+  }
+  if (outcome.kind !== 'answered') throw new Error(`${outcome.kind}: ${outcome.message}`);
+  const answer = toHttpAnswer(outcome.value);
+  if (answer === undefined) throw new Error('the function returned no HTTP answer');
+  return { ...answer, body: Buffer.from(answer.body) };
+}
+
+/** What every SDK client has, of which the port knows nothing. */
+interface AnyClient {
+  readonly middlewareStack: {
+    add: (
+      middleware: (next: (args: unknown) => Promise<unknown>) => (args: unknown) => Promise<unknown>,
+      options: { readonly step: 'finalizeRequest'; readonly priority: 'low' },
+    ) => void;
+  };
+  destroy: () => void;
+}
+
+/** The clients that a function's own variables describe: nothing of this process's environment is looked at. */
+export function awsClientsOf(variables: Readonly<Record<string, string>>): AwsClients {
+  const { AWS_ENDPOINT_URL: endpoint, AWS_REGION: region } = variables;
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = variables;
+  return createAwsClients(() => {
+    if (!endpoint || !region || !accessKeyId || !secretAccessKey)
+      throw new Error('the function reaches for AWS, which its variables do not name');
+    return { endpoint, region, credentials: { accessKeyId, secretAccessKey } };
+  });
+}
+
+const never = new Promise<never>(() => undefined);
+
+/** The same ports until the signal aborts. From then on no call leaves them and none comes back, and calls in flight are cut off. */
+function cuttable(runtime: Runtime, end: AbortSignal): Runtime {
+  const known = new WeakSet();
+  return {
+    ...runtime,
+    fetch: (url, request) =>
+      end.aborted
+        ? never
+        : runtime.fetch(url, { ...request, signal: AbortSignal.any([request.signal, end]) }),
+    aws: (make) => {
+      const client = runtime.aws(make);
+      // SAFETY: whatever make-clients.ts makes is a client of the SDK.
+      const { middlewareStack, destroy } = client as unknown as AnyClient;
+      if (!known.has(client as object)) {
+        known.add(client as object);
+        middlewareStack.add((next) => (args) => (end.aborted ? never : next(args)), {
+          step: 'finalizeRequest',
+          priority: 'low',
+        });
+        end.addEventListener('abort', () => Reflect.apply(destroy, client, []));
+      }
+      return client;
+    },
+    sleep: (milliseconds, signal) => (end.aborted ? never : runtime.sleep(milliseconds, signal)),
+    write: (line) => {
+      if (!end.aborted) runtime.write(line);
+    },
+  };
+}
