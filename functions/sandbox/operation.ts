@@ -1,43 +1,41 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
-import { successAnswer } from '#shared/http/answers.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
 import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
-import { createFrame } from '#shared/http/frame.ts';
-import type { Pipeline } from '#shared/http/frame.ts';
+import { baseMiddleware, pipelineOf } from '#shared/http/base-middleware.ts';
+import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { Refusal } from '#shared/http/refusal.ts';
+import { correlation } from '#shared/http/stages/correlation.ts';
+import { checkResponse } from '#shared/http/stages/response-check.ts';
+import { checkSyntax } from '#shared/http/stages/syntax.ts';
 import { readPath } from '#shared/http/syntax/parameters.ts';
-import { readRequest } from '#shared/http/syntax/read-request.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { manifest } from './manifest.ts';
 import type { Fixture } from './manifest.ts';
 
 /**
- * The sandbox: answers of the manifest in the frame of every function, and nothing else of the ladder. No token is looked at, nobody is
+ * The sandbox: answers of the manifest in the outer stages of every function, and nothing else of the ladder. No token is looked at, nobody is
  * asked, nothing is kept; of the process it takes the clock, random ids and a place for its log, and it needs no variable.
  */
 export function createSandbox(runtime: BaseRuntime): Pipeline<CheckedBody> {
   const { service, operationId } = serveSandbox;
-  return createFrame(
-    { service, operationId, transfer: 'buffered' },
-    runtime,
-    [],
+  const opened = correlation({ service, operationId, transfer: 'buffered' }, runtime);
+  return pipelineOf(
     // eslint-disable-next-line @typescript-eslint/require-await -- a throw becomes a rejection
-    async (exchange, event) => answer(exchange, event),
+    baseMiddleware({ correlation: opened, service }, async (event, context) =>
+      answer(opened.exchangeOf(context), event),
+    ),
   );
 }
 
 function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer<CheckedBody> {
-  const { log, requestId, traceId } = exchange;
+  const { requestId, traceId } = exchange;
   const found = fixtureOf(event);
   if (found === undefined) throw new Refusal(problem('reports', 'not-found', 404));
   const answered = found.answer(queryOf(found, event, exchange), { requestId, traceId });
   if (!answered.ok) throw new Refusal(answered.error);
-  const success = successAnswer(found.route, { body: answered.value }, exchange);
-  if (success.ok) return success.value;
-  log('ANSWER_REFUSED', { reasons: success.error });
-  throw new Refusal(problem('reports', 'internal-error', 500));
+  return checkResponse(found.route, { body: answered.value }, exchange);
 }
 
 /** The one fixture of this method and path, if there is one: what cannot be decoded names none. */
@@ -58,8 +56,5 @@ function queryOf(
   { log }: Exchange,
 ): Readonly<Record<string, unknown>> {
   if (!inspected) return {};
-  const request = readRequest(route, event);
-  if (request.ok) return request.value.query;
-  log('REQUEST_REFUSED', { reasons: [...new Set(request.error.invalidParams?.map(({ reason }) => reason))] });
-  throw new Refusal(request.error);
+  return checkSyntax(route, event, log).query;
 }

@@ -1,21 +1,16 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import type { Provable } from '#shared/contract/gates.ts';
 import type { Route } from '#shared/contract/route.ts';
-import type { KeyedRequest } from '#shared/idempotency/keyed-request.ts';
 import { createLogger, parseLogLevel } from '#shared/observability/logger.ts';
 import type { Log } from '#shared/observability/logger.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { defaultProblemsUrl, isProblemsUrl } from './environment.ts';
-import type { Control, Principal } from './operation.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { readHeaders } from './syntax/headers.ts';
 import type { Headers } from './syntax/headers.ts';
-import type { CheckedRequest } from './syntax/read-request.ts';
 
 /** What of a runtime every function that answers HTTP uses. */
 export type BaseRuntime = Pick<Runtime, 'environment' | 'now' | 'random' | 'write'>;
 
-/** One request on its way through the ladder: each stage adds what it has established. */
+/** What is known of a request from its beginning. What a later stage establishes, that stage keeps. */
 export interface Exchange {
   /** Made by the server, never by the caller: in every answer and every log line. */
   readonly requestId: string;
@@ -31,15 +26,6 @@ export interface Exchange {
   /** Whether this is the container's first request. */
   readonly coldStart: boolean;
   readonly log: Log;
-  principal?: Principal;
-  request?: CheckedRequest;
-  /** What the release proves, on routes with gates. */
-  proved?: ReadonlySet<Provable>;
-  keyed?: KeyedRequest;
-  /** Set once the work has begun. */
-  control?: Control;
-  /** What the request was refused with. */
-  problem?: Problem;
 }
 
 /** What is left after composing, to send the answer before the gateway gives up. */

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context, StreamifyHandler } from 'aws-lambda';
 import type { Route } from '#shared/contract/route.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
-import type { Pipeline } from '#shared/http/frame.ts';
+import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { sendAnswer } from './answer-stream.ts';
 import type { Runtime } from './runtime.ts';
 

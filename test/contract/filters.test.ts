@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { sandboxIds } from '#functions/sandbox/fixtures.ts';
 import type { Filter } from '#shared/contract/filters.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
-import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';

@@ -4,7 +4,7 @@ import type { LogRuntime } from '#functions/reports/background/open-log.ts';
 import { workRun } from '#functions/reports/improvement/work-run.ts';
 import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
-import { releaseFor } from '#shared/http/check-release.ts';
+import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';

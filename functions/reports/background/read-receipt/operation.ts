@@ -3,13 +3,14 @@ import { openReceiptLink } from '#functions/reports/receipts/link.ts';
 import type { LinkParts } from '#functions/reports/receipts/link.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
-import { checkRelease } from '#shared/http/check-release.ts';
 import { acceptsGzip } from '#shared/http/content-coding.ts';
 import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
-import { createFrame } from '#shared/http/frame.ts';
-import type { Pipeline } from '#shared/http/frame.ts';
+import { baseMiddleware, pipelineOf } from '#shared/http/base-middleware.ts';
+import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { once } from '#shared/http/once.ts';
 import { Refusal } from '#shared/http/refusal.ts';
+import { correlation } from '#shared/http/stages/correlation.ts';
+import { releaseState } from '#shared/http/stages/release-state.ts';
 import { headerValues } from '#shared/http/syntax/headers.ts';
 import { readQuery } from '#shared/http/syntax/parameters.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
@@ -36,11 +37,12 @@ export function createReceiptFunction(
 ): Pipeline<Uint8Array> {
   const bound = once(bind);
   const { service, operationId } = readReceipt;
-  return createFrame(
-    { service, operationId, method: 'GET', transfer: 'stream' },
-    runtime,
-    [checkRelease(readReceipt, watch)],
-    async (exchange, event) => answer(await bound(), exchange, event),
+  const opened = correlation({ service, operationId, method: 'GET', transfer: 'stream' }, runtime);
+  const { exchangeOf } = opened;
+  return pipelineOf(
+    baseMiddleware({ correlation: opened, service }, async (event, context) =>
+      answer(await bound(), exchangeOf(context), event),
+    ).use(releaseState({ row: readReceipt, bind: watch, exchangeOf })),
   );
 }
 

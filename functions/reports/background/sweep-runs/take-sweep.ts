@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda';
 import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
 import type { LogRuntime } from '#functions/reports/background/open-log.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
-import { releaseFor } from '#shared/http/check-release.ts';
+import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';

@@ -1,0 +1,51 @@
+import type { Route } from '#shared/contract/route.ts';
+import type { Transfer } from '#shared/contract/route.ts';
+import { openExchange } from '../exchange.ts';
+import type { BaseRuntime, Exchange } from '../exchange.ts';
+import { createFact, httpAnswer } from './stage.ts';
+import type { FactReader, Stage, StageRequest } from './stage.ts';
+
+/** What the ladder knows of a function. */
+export type FunctionRow = Pick<Route, 'service' | 'operationId'> & {
+  /** Absent: the function takes more than one. */
+  readonly method?: Route['method'];
+  readonly transfer: Transfer;
+};
+
+export interface CorrelationStage extends Stage {
+  readonly exchangeOf: FactReader<Exchange>;
+}
+
+/** First in and last out: opens the exchange and its log, and puts on every answer the headers that every answer has. */
+export function correlation(row: FunctionRow, runtime: BaseRuntime): CorrelationStage {
+  const exchanges = createFact<Exchange>('correlation');
+  let coldStart = true;
+  const finish = ({ context, response }: StageRequest): void => {
+    const answer = httpAnswer(response);
+    const { requestId, receivedAt, coldStart: wasCold, log } = exchanges.of(context);
+    answer.headers = {
+      ...answer.headers,
+      'X-Request-Id': requestId,
+      ...(row.transfer === 'stream' ? { Vary: 'Accept-Encoding' } : {}),
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    };
+    log('REQUEST_COMPLETED', {
+      status: answer.statusCode,
+      durationMs: runtime.now() - receivedAt,
+      problem: answer.problem,
+      coldStart: wasCold,
+    });
+  };
+  return {
+    exchangeOf: exchanges.of,
+    before: ({ event, context }) => {
+      const exchange = openExchange(row, event, context, runtime, coldStart);
+      coldStart = false;
+      exchanges.set(context, exchange);
+      exchange.log('REQUEST_STARTED', { method: row.method });
+    },
+    after: finish,
+    onError: finish,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
+import { createKeySet } from '../auth/key-set.ts';
+import type { KeySet } from '../auth/key-set.ts';
+import { verifyToken } from '../auth/verify-token.ts';
+import type { TokenRules } from '../auth/verify-token.ts';
+import { readEnvironment, variablesOf } from '../environment.ts';
+import type { Exchange } from '../exchange.ts';
+import { once } from '../once.ts';
+import type { Principal } from '../operation.ts';
+import { Refusal } from '../refusal.ts';
+import { headerValues } from '../syntax/headers.ts';
+import { createFact } from './stage.ts';
+import type { FactReader, Stage } from './stage.ts';
+
+export interface TokenOptions {
+  readonly route: Route;
+  readonly runtime: Pick<Runtime, 'environment' | 'fetch' | 'now' | 'sleep'>;
+  readonly exchangeOf: FactReader<Exchange>;
+}
+
+export interface TokenStage extends Stage {
+  /** The verified claims. */
+  readonly principalOf: FactReader<Principal>;
+}
+
+/** 401 for a caller that cannot be authenticated, the same for every reason; an unreachable key set is an outage. */
+export function token({ route, runtime, exchangeOf }: TokenOptions): TokenStage {
+  const { environment, fetch, now, sleep } = runtime;
+  const principals = createFact<Principal>('token');
+  const bind = once((): { readonly rules: TokenRules; readonly keySet: KeySet } => {
+    const variables = readEnvironment([...variablesOf(route)], environment);
+    return {
+      rules: {
+        issuer: variables.TOKEN_ISSUER,
+        audience: variables.TOKEN_AUDIENCE,
+        algorithms: variables.TOKEN_ALGORITHMS.split(','),
+        issuedAtRequired: route.service === 'reports',
+      },
+      keySet: createKeySet({ url: variables.TOKEN_JWKS_URL, fetch, now, sleep }),
+    };
+  });
+  return {
+    principalOf: principals.of,
+    before: async ({ context }) => {
+      const { rules, keySet } = await bind();
+      const { headers, log } = exchangeOf(context);
+      const verified = await verifyToken(headerValues(headers, 'authorization'), rules, { keySet, now, log });
+      if (verified.ok) {
+        principals.set(context, verified.value);
+        return;
+      }
+      if (verified.error.kind === 'key-set-unreachable') throw new Refusal(keySetProblem(route.service));
+      log('TOKEN_REFUSED', { reason: verified.error.reason });
+      throw new Refusal(problem(route.service, 'authentication-required', 401));
+    },
+  };
+}
+
+function keySetProblem(service: ServiceName): Problem {
+  return service === 'mastery'
+    ? problem('mastery', 'upstream-unavailable', 424, {
+        upstream: { service: 'platform_auth', operation: 'platform_auth.read_key_set' },
+        retryable: true,
+      })
+    : problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' });
+}
