@@ -285,7 +285,8 @@ module.exports = {
           '^shared/(platform|stores|keys|tokens|records|improvement|http/auth)/',
           // What a request would know of its control record is a type, and there is none.
           '^shared/idempotency/(?!keyed-request\\.ts$)',
-          '^node_modules/(@aws-lambda-powertools|jose)/',
+          // It logs as every function does.
+          '^node_modules/(@aws-lambda-powertools/(?!(logger|commons)/)|jose/)',
           aws,
         ],
         reachable: true,

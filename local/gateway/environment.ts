@@ -117,6 +117,7 @@ function startWorker(
       AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
       AWS_LAMBDA_LOG_STREAM_NAME: 'local',
       AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+      AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
       _HANDLER: 'index.handler',
     },
     // Flags of a test runner or debugger are not the function's.

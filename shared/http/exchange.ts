@@ -1,7 +1,5 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import type { Route } from '#shared/contract/route.ts';
-import { createLogger, parseLogLevel } from '#shared/observability/logger.ts';
-import type { Log } from '#shared/observability/logger.ts';
+import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { defaultProblemsUrl, isProblemsUrl } from './environment.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { readHeaders } from './syntax/headers.ts';
@@ -23,8 +21,6 @@ export interface Exchange {
   readonly endsAt: number;
   readonly headers: Headers;
   readonly problemsUrl: string;
-  /** Whether this is the container's first request. */
-  readonly coldStart: boolean;
   readonly log: Log;
 }
 
@@ -37,11 +33,10 @@ const TRACEPARENT =
 
 /** Opens the exchange of one event. Never throws: whatever is wrong with an event is found by a later stage. */
 export function openExchange(
-  { service, operationId }: Pick<Route, 'service' | 'operationId'>,
   event: APIGatewayProxyEvent,
   context: Context,
-  { environment, now, random, write }: BaseRuntime,
-  coldStart: boolean,
+  { environment, now, random }: BaseRuntime,
+  openLog: OpenLog,
 ): Exchange {
   const receivedAt = now();
   const headers = readHeaders(event);
@@ -55,14 +50,8 @@ export function openExchange(
     deadline: endsAt - ANSWER_MS,
     endsAt,
     headers,
-    coldStart,
     problemsUrl: isProblemsUrl(problemsUrl) ? problemsUrl : defaultProblemsUrl,
-    log: createLogger({
-      write,
-      now,
-      level: parseLogLevel(environment['LOG_LEVEL']),
-      context: { service, operation: operationId, requestId },
-    }),
+    log: openLog(context, requestId),
   };
 }
 

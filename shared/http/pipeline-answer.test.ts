@@ -311,6 +311,28 @@ describe.each(services)('an answer of %s', (service) => {
     );
   });
 
+  it('never has what a thrown error quotes of a body, in message, cause or stack, and says where it was thrown [MA-007]', async () => {
+    const lambda = await testLambda(
+      actOnProbe(service),
+      ({ body }) => {
+        const quoted = JSON.stringify(body);
+        const error = new RangeError(`cannot weigh ${quoted}`, { cause: new SyntaxError(quoted) });
+        error.stack = `${error.stack ?? ''}\n    at ${quoted} (file:///${quoted}:1:1)\n${quoted}`;
+        throw error;
+      },
+      { issuer },
+    );
+    const { status } = await lambda.invoke({ path: { probeId: 'p' }, body: { attemptId: 'canary-5eed' } });
+    expect(status).toBe(500);
+    const failed = lambda.lines.find((line) => line.includes('REQUEST_FAILED')) ?? '{}';
+    expect(JSON.parse(failed)).toMatchObject({
+      error: 'RangeError',
+      causes: ['SyntaxError'],
+      frames: expect.arrayContaining([expect.stringContaining('pipeline-answer.test.ts')]) as unknown,
+    });
+    expect(lambda.lines.join('')).not.toContain('canary');
+  });
+
   it('is told by one STARTED and one COMPLETED line with route, status and duration', async () => {
     const lambda = await bind(() => {
       lambda.clock.now += 42;
@@ -329,8 +351,8 @@ describe.each(services)('an answer of %s', (service) => {
       'REQUEST_COMPLETED',
     ]);
     expect(lines.filter(({ code }) => code === 'REQUEST_COMPLETED')).toMatchObject([
-      { service, operation: 'readProbe', status: 200, durationMs: 42, coldStart: true },
-      { service, operation: 'readProbe', status: 200, durationMs: 42, coldStart: false },
+      { service, operation: 'readProbe', status: 200, durationMs: 42 },
+      { service, operation: 'readProbe', status: 200, durationMs: 42 },
       { status: 400, durationMs: 0, problem: isMastery ? 'invalid-request' : 'validation' },
     ]);
   });

@@ -33,13 +33,16 @@ function causeOf(thrown: unknown): unknown {
   return thrown instanceof Error ? thrown.cause : undefined;
 }
 
-/** The message comes first in a stack and may itself hold lines that look like frames: it is cut off before lines are read. */
-function framesOf(error: Error): readonly string[] {
-  const stack = error.stack ?? '';
-  const at = error.message === '' ? 0 : stack.indexOf(error.message);
-  if (at < 0) return [];
-  return stack
-    .slice(at + error.message.length)
+/**
+ * The message comes first in a stack and may itself hold lines that look like frames: it is cut off before lines are read. Where the stack
+ * does not begin with the whole message (somebody has set one of them), its lines cannot be told from text.
+ */
+function framesOf({ message, stack = '' }: Error): readonly string[] {
+  const at = stack.indexOf(message);
+  const head = stack.slice(0, at);
+  const rest = message === '' ? stack.replace(/^\w*/, '') : stack.slice(at + message.length);
+  if (at < 0 || head.includes('\n') || !rest.startsWith('\n')) return [];
+  return rest
     .split('\n')
     .flatMap((line) => FRAME.exec(line)?.[1] ?? [])
     .slice(0, MAX_FRAMES);

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { lineMembers } from './line-formatter.ts';
 import { logCodes } from './log-codes.ts';
 import type { FieldKind, LogCode } from './log-codes.ts';
 
@@ -29,6 +30,11 @@ describe('docs/log-codes.md', () => {
     ]);
     expect(listed).toEqual(registered);
   });
+
+  it('says what stands on every line, in its order', () => {
+    const listed = document.split('\n').filter((line) => line.startsWith('- `'));
+    expect(listed.flatMap((line) => /^- `(\w+)`: /.exec(line)?.[1] ?? [])).toEqual([...lineMembers]);
+  });
 });
 
 describe('the log codes', () => {
@@ -38,7 +44,7 @@ describe('the log codes', () => {
       .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('observability/log-codes.ts'))
       .flatMap((file) => [
         ...readFileSync(new URL(file, root), 'utf8').matchAll(
-          /\blog(?:\?\.)?\(\s*'([^']+)'|code: known === undefined \? '(\w+)'/g,
+          /\blog(?:\?\.)?\(\s*'([^']+)'|code: row \? code : '(\w+)'/g,
         ),
       ])
       .map(([, code, fallback]) => code ?? fallback);
@@ -46,10 +52,9 @@ describe('the log codes', () => {
   });
 
   it('name no field that stands on every line', () => {
-    const common = ['timestamp', 'level', 'code', 'message', 'service', 'operation', 'requestId'];
     for (const [code, row] of Object.entries(logCodes))
       expect(
-        Object.keys(row.fields).filter((name) => common.includes(name)),
+        Object.keys(row.fields).filter((name) => new Set<string>(lineMembers).has(name)),
         code,
       ).toEqual([]);
   });

@@ -62,7 +62,7 @@ export const logCodes = {
   REQUEST_COMPLETED: {
     level: 'info',
     meaning: 'The answer to a request was handed to the gateway.',
-    fields: { status: 'number', durationMs: 'number', problem: 'word', coldStart: 'boolean' },
+    fields: { status: 'number', durationMs: 'number', problem: 'word' },
     always: true,
   },
   REQUEST_FAILED: {

@@ -13,6 +13,7 @@ import {
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
+import { lineMembers } from '#shared/observability/line-formatter.ts';
 import { logCodes } from '#shared/observability/log-codes.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts';
@@ -220,12 +221,14 @@ describe('a learner’s whole run', () => {
   });
 
   it('leaves lines of registered codes alone, with their registered fields', () => {
-    const always = ['timestamp', 'level', 'code', 'message', 'service', 'operation', 'requestId'];
     for (const { line } of stack.logs()) {
       const code = codeOf(line);
       expect(Object.keys(logCodes)).toContain(code);
       expect(code).not.toBe('LOG_CODE_UNKNOWN');
-      const allowed = [...always, ...Object.keys(logCodes[code as keyof typeof logCodes].fields)];
+      const allowed: string[] = [
+        ...lineMembers,
+        ...Object.keys(logCodes[code as keyof typeof logCodes].fields),
+      ];
       expect(Object.keys(line as object).filter((name) => !allowed.includes(name))).toEqual([]);
     }
   });

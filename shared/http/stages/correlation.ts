@@ -1,5 +1,5 @@
-import type { Route } from '#shared/contract/route.ts';
-import type { Transfer } from '#shared/contract/route.ts';
+import type { Route, Transfer } from '#shared/contract/route.ts';
+import { createFunctionLog } from '#shared/observability/logger.ts';
 import { openExchange } from '../exchange.ts';
 import type { BaseRuntime, Exchange } from '../exchange.ts';
 import { createFact, httpAnswer } from './stage.ts';
@@ -19,10 +19,10 @@ export interface CorrelationStage extends Stage {
 /** First in and last out: opens the exchange and its log, and puts on every answer the headers that every answer has. */
 export function correlation(row: FunctionRow, runtime: BaseRuntime): CorrelationStage {
   const exchanges = createFact<Exchange>('correlation');
-  let coldStart = true;
+  const openLog = createFunctionLog(row, runtime);
   const finish = ({ context, response }: StageRequest): void => {
     const answer = httpAnswer(response);
-    const { requestId, receivedAt, coldStart: wasCold, log } = exchanges.of(context);
+    const { requestId, receivedAt, log } = exchanges.of(context);
     answer.headers = {
       ...answer.headers,
       'X-Request-Id': requestId,
@@ -34,14 +34,12 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Correlation
       status: answer.statusCode,
       durationMs: runtime.now() - receivedAt,
       problem: answer.problem,
-      coldStart: wasCold,
     });
   };
   return {
     exchangeOf: exchanges.of,
     before: ({ event, context }) => {
-      const exchange = openExchange(row, event, context, runtime, coldStart);
-      coldStart = false;
+      const exchange = openExchange(event, context, runtime, openLog);
       exchanges.set(context, exchange);
       exchange.log('REQUEST_STARTED', { method: row.method });
     },

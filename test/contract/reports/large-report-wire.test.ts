@@ -103,7 +103,7 @@ describe('a large report', () => {
     await expect.poll(() => linesOf('ANSWER_ABANDONED').length).toBe(1);
     await reportOf(await ask());
     // One environment has served everything so far.
-    expect(linesOf('REQUEST_COMPLETED').filter(({ coldStart }) => coldStart === true)).toHaveLength(1);
+    expect(linesOf('REQUEST_COMPLETED').filter((line) => line['cold_start'] === true)).toHaveLength(1);
     expect(linesOf('ANSWER_BROKEN')).toEqual([]);
   });
 

@@ -244,7 +244,7 @@ describe('what proves nothing', () => {
     clock.advance(PROMISE_MS);
     expect(await answers()).toEqual(all(() => WITHDRAWN));
     const said = stack.logs().filter(({ line }) => JSON.stringify(line).includes('RELEASE_UNPROVED'));
-    expect(said.at(-1)?.line).toMatchObject({ code: 'RELEASE_UNPROVED', level: 'error', reason });
+    expect(said.at(-1)?.line).toMatchObject({ code: 'RELEASE_UNPROVED', level: 'ERROR', reason });
   }
 
   it.each<[string, string, () => string]>([

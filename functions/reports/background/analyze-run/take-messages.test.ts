@@ -103,7 +103,7 @@ describe('a message', () => {
     expect(await take(eventOf(body), context)).toEqual({
       batchItemFailures: [{ itemIdentifier: 'message-0' }],
     });
-    expect(logged()).toMatchObject([{ code: 'MESSAGE_REFUSED', level: 'error', received: 2 }]);
+    expect(logged()).toMatchObject([{ code: 'MESSAGE_REFUSED', level: 'ERROR', received: 2 }]);
     expect(world.calls).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe('a message', () => {
     expect(await take(eventOf(writeRunMessage(key)), context)).toEqual({ batchItemFailures: [] });
     expect(logged()).toMatchObject([
       { code: 'IMPROVEMENT_RUN_WORKED', outcome: 'failed' },
-      { code: 'IMPROVEMENT_RUN_FAILED', level: 'error', reason: 'evidence_gone', owner: 'analytics' },
+      { code: 'IMPROVEMENT_RUN_FAILED', level: 'ERROR', reason: 'evidence_gone', owner: 'analytics' },
     ]);
   });
 
@@ -163,7 +163,9 @@ describe('a message', () => {
 
 describe('a defect', () => {
   it('or an outage ends the invocation with an error that quotes nothing', async () => {
-    world.store.fail(new Error('the table quotes tenant-a'));
+    const quoting = new Error('the table quotes tenant-a', { cause: new TypeError('tenant-a') });
+    quoting.stack = `${quoting.stack ?? ''}\n    at ${writeRunMessage(key)} (file:///tenant-a {}:1:1)`;
+    world.store.fail(quoting);
     await expect(take(eventOf(writeRunMessage(key)), context)).rejects.toThrow(
       /^a defect or an outage stopped the work; the log line BACKGROUND_WORK_BROKEN says where$/,
     );
@@ -196,12 +198,12 @@ describe('while a gate is withdrawn', () => {
     [
       'F',
       { state: { ...wholeRelease, open: new Set(['A', 'B', 'C', 'D']) } },
-      { code: 'RELEASE_WITHDRAWN', level: 'info', missing: ['F'] },
+      { code: 'RELEASE_WITHDRAWN', level: 'INFO', missing: ['F'] },
     ],
     [
       'everything, since nothing is proved',
       { state: closed, fault: 'expired' },
-      { code: 'RELEASE_UNPROVED', level: 'error', reason: 'expired' },
+      { code: 'RELEASE_UNPROVED', level: 'ERROR', reason: 'expired' },
     ],
   ])('(%s) every message stays in its queue, and its run as it was', async (_, release, line) => {
     watched = release;

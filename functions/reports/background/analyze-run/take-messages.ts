@@ -1,13 +1,13 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
-import type { LogRuntime } from '#functions/reports/background/open-log.ts';
+import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/open-log.ts';
 import { workRun } from '#functions/reports/improvement/work-run.ts';
 import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { Log } from '#shared/observability/logger.ts';
+import { createFunctionLog } from '#shared/observability/logger.ts';
+import type { Log, LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 /** A function that an SQS queue calls; messages that it does not name as failures are done. */
@@ -28,14 +28,15 @@ export type MessageFunction = (
  */
 export function createMessageFunction(
   bind: () => RunDependencies,
-  runtime: LogRuntime,
+  runtime: LogPorts,
   watch: () => ReleaseWatch,
 ): MessageFunction {
   let bound: RunDependencies | undefined;
   let release: ReleaseWatch | undefined;
+  const openLog = createFunctionLog(analyzeRun, runtime);
   return async ({ Records: records }, context) => {
     const { now } = runtime;
-    const log = openLog(analyzeRun, context, runtime);
+    const log = openLog(context);
     const isReleased = async (): Promise<boolean> => {
       release ??= watch();
       return (await releaseFor(analyzeRun, release, log)) !== undefined;

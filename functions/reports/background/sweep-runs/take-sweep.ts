@@ -1,10 +1,11 @@
 import type { Context } from 'aws-lambda';
-import { BackgroundWorkBroken, logBroken, openLog } from '#functions/reports/background/open-log.ts';
-import type { LogRuntime } from '#functions/reports/background/open-log.ts';
+import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/open-log.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
+import { createFunctionLog } from '#shared/observability/logger.ts';
+import type { LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { sweepRuns } from './sweep-runs.ts';
 import type { SweepDependencies } from './sweep-runs.ts';
@@ -29,14 +30,15 @@ const LEAST_STEP_MS = 10_000;
  */
 export function createSweepFunction(
   bind: () => SweepStores,
-  runtime: LogRuntime & Pick<Runtime, 'random'>,
+  runtime: LogPorts & Pick<Runtime, 'random'>,
   watch: () => ReleaseWatch,
 ): ScheduledFunction {
   let bound: SweepStores | undefined;
   let release: ReleaseWatch | undefined;
+  const openLog = createFunctionLog(row, runtime);
   return async (_event, context) => {
     const { now, random } = runtime;
-    const log = openLog(row, context, runtime);
+    const log = openLog(context);
     const startedAt = now();
     const endsAt = startedAt + context.getRemainingTimeInMillis();
     let broken: number;
