@@ -3,7 +3,7 @@ import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 
 /** The lines between which docs/platform-contracts.md holds what this file renders. */
-const CONTRACTS_BEGIN = '<!-- operations: rendered from shared/platform/operations.ts -->';
+const CONTRACTS_BEGIN = '<!-- operations: rendered from shared/platform/owners -->';
 const CONTRACTS_END = '<!-- end of operations -->';
 
 /** The page with its rendered part replaced; undefined when the two marks are not there. */

@@ -1,41 +1,22 @@
 import type { UpstreamOperation } from './operation.ts';
-import * as operations from './operations.ts';
+import * as exported from './operations.ts';
 
-/** Every upstream operation in the order of the contract page; for whoever needs them all, which no function does. */
-export const allOperations: readonly UpstreamOperation[] = [
-  operations.readTestSpec,
-  operations.validateAdaptiveBankIdentity,
-  operations.readAdaptivePoolRoot,
-  operations.readAdaptivePoolManifest,
-  operations.readCandidateRuntime,
-  operations.offerSelectedItem,
-  operations.resolveMapping,
-  operations.verifyAnchor,
-  operations.readCapabilities,
-  operations.writeResultRecord,
-  operations.writeKcComponents,
-  operations.emitEvent,
-  operations.readEvidenceAck,
-  operations.readAttemptEvidence,
-  operations.readForm,
-  operations.writeSettledComponents,
-  operations.readSettledRecord,
-  operations.listCandidateAttempts,
-  operations.readReportCriteria,
-  operations.readReadinessCrosswalks,
-  operations.readFormEvidence,
-  operations.readPackage,
-  operations.readUser,
-  operations.readClass,
-  operations.readSchool,
-  operations.readClassRollup,
-  operations.readSchoolGradeRollup,
-  operations.readFormEquivalence,
-  operations.readAdministration,
-  operations.readAlignmentSources,
-  operations.readAlignmentCrosswalk,
-  operations.readAdministrationAnalysis,
-  operations.readAnalysisArtifact,
-  operations.orderBankRevision,
-  operations.orderBlueprintRevision,
-];
+/** The name under which an owner's file exports an operation. */
+export type OperationName = {
+  [Name in keyof typeof exported]: (typeof exported)[Name] extends UpstreamOperation ? Name : never;
+}[keyof typeof exported];
+
+/** Every upstream operation by the name of its export; for what needs them all, which no function does. */
+// SAFETY: the type leaves out what is no operation, as the filter does.
+export const operations = Object.fromEntries(
+  Object.entries(exported).filter(([, value]) => isOperation(value)),
+) as { readonly [Name in OperationName]: (typeof exported)[Name] };
+
+/** Every upstream operation in the order of the contract page: by id, so owner by owner. */
+export const allOperations: readonly UpstreamOperation[] = Object.values<UpstreamOperation>(operations).sort(
+  (a, b) => (a.id < b.id ? -1 : 1),
+);
+
+function isOperation(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'retry' in value && 'path' in value;
+}

@@ -53,3 +53,9 @@ export interface UpstreamOperation<
   /** The rule that the client keeps beyond the schema, in one sentence for the contract page. */
   readonly rule: string;
 }
+
+/** Bounds of an owner's answer, in bytes. */
+export const SMALL = 256 * 1024;
+export const LARGE = 16 * 1024 * 1024;
+/** A record with a quarter of a million evidence rows; what is beyond is refused for its number of rows, or here for its size. */
+export const HUGE = 64 * 1024 * 1024;

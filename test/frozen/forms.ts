@@ -109,7 +109,10 @@ export interface Stores {
 export function openStores({ dynamo, s3, ssm }: TestAws): Stores {
   return {
     control: createControlTable(dynamo, localTableName('control')),
-    improvement: createImprovementTable(dynamo, localTableName('improvement')),
+    improvement: createImprovementTable(dynamo, localTableName('improvement'), {
+      sleep: () => Promise.resolve(),
+      random: (bytes) => new Uint8Array(bytes),
+    }),
     records: createRecordsTable(dynamo, localTableName('records')),
     keys: createWritableKeySettings(dynamo, localTableName('settings')),
     release: createReleaseStateTable(dynamo, localTableName('settings')),

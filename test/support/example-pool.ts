@@ -2,7 +2,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { CfItem } from '#shared/platform/owners/case.ts';

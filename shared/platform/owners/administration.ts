@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
+import { SMALL } from '#shared/platform/operation.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import { freshness, ownerId, version } from './primitives.ts';
 
 /** Administration: one sitting of a test, and the class or school that it was for. */
@@ -16,3 +18,19 @@ export const administration = z.object({
   schoolSourcedId: reference.nullable(),
 });
 export type Administration = z.infer<typeof administration>;
+
+export const readAdministration = {
+  id: 'administration.read_administration',
+  service: 'administration',
+  method: 'GET',
+  path: '/core/administration/v1/administrations/{administrationId}',
+  query: [],
+  status: 'gap',
+  retry: 'safe-read',
+  success: [200],
+  body: undefined,
+  answer: administration,
+  tenantInAnswer: true,
+  maxAnswerBytes: SMALL,
+  rule: 'The class or school that an administration was for.',
+} as const satisfies UpstreamOperation;

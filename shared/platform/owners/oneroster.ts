@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
+import { SMALL } from '#shared/platform/operation.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 
 /** OneRoster 1.2 base: `tobedeleted` means absent. */
 const base = z.object({ sourcedId: reference, status: z.enum(['active', 'tobedeleted']) });
@@ -15,3 +17,51 @@ export type ClassSingleton = z.infer<typeof classSingleton>;
 /** OneRoster: one school, which is an org. */
 export const schoolSingleton = z.object({ org: base });
 export type SchoolSingleton = z.infer<typeof schoolSingleton>;
+
+export const readUser = {
+  id: 'oneroster.read_user',
+  service: 'oneroster',
+  method: 'GET',
+  path: '/ims/oneroster/rostering/v1p2/users/{sourcedId}',
+  query: [],
+  status: 'bound',
+  retry: 'safe-read',
+  success: [200],
+  body: undefined,
+  answer: userSingleton,
+  tenantInAnswer: false,
+  maxAnswerBytes: SMALL,
+  rule: 'The candidate is on the roster; `tobedeleted` is absent.',
+} as const satisfies UpstreamOperation;
+
+export const readClass = {
+  id: 'oneroster.read_class',
+  service: 'oneroster',
+  method: 'GET',
+  path: '/ims/oneroster/rostering/v1p2/classes/{sourcedId}',
+  query: [],
+  status: 'bound',
+  retry: 'safe-read',
+  success: [200],
+  body: undefined,
+  answer: classSingleton,
+  tenantInAnswer: false,
+  maxAnswerBytes: SMALL,
+  rule: 'The class is on the roster; `tobedeleted` is absent.',
+} as const satisfies UpstreamOperation;
+
+export const readSchool = {
+  id: 'oneroster.read_school',
+  service: 'oneroster',
+  method: 'GET',
+  path: '/ims/oneroster/rostering/v1p2/schools/{sourcedId}',
+  query: [],
+  status: 'bound',
+  retry: 'safe-read',
+  success: [200],
+  body: undefined,
+  answer: schoolSingleton,
+  tenantInAnswer: false,
+  maxAnswerBytes: SMALL,
+  rule: 'The school is on the roster; `tobedeleted` is absent.',
+} as const satisfies UpstreamOperation;

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { reference, text } from '#shared/contract/reports/primitives.ts';
+import { HUGE, LARGE, SMALL } from '#shared/platform/operation.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, version } from './primitives.ts';
 
 /** Results: what this deployment of Results can do. `kc_components` means that components attach idempotently [MA-036]. */
@@ -192,3 +194,100 @@ export const candidateAttempts = z.object({
   hasMore: z.boolean(),
 });
 export type CandidateAttempts = z.infer<typeof candidateAttempts>;
+
+export const readCapabilities = {
+  id: 'results.read_capabilities',
+  service: 'results',
+  method: 'GET',
+  path: '/core/results/v1/capabilities',
+  query: [],
+  status: 'gap',
+  retry: 'safe-read',
+  success: [200],
+  body: undefined,
+  answer: capabilities,
+  tenantInAnswer: true,
+  maxAnswerBytes: SMALL,
+  rule: 'A learner run starts only where Results says that it takes `kc_components`.',
+} as const satisfies UpstreamOperation;
+
+export const writeResultRecord = {
+  id: 'results.write_result_record',
+  service: 'results',
+  method: 'POST',
+  path: '/core/results/v1/result-records',
+  query: [],
+  status: 'bound',
+  retry: 'idempotent-write',
+  success: [200, 201],
+  body: resultRecordRequest,
+  answer: resultRecordAck,
+  tenantInAnswer: true,
+  maxAnswerBytes: SMALL,
+  rule: 'Acknowledged only when the answer echoes the producer result id. The same id with other content is refused with 409.',
+} as const satisfies UpstreamOperation;
+
+export const writeKcComponents = {
+  id: 'results.write_kc_components',
+  service: 'results',
+  method: 'POST',
+  path: '/core/results/v1/result-records/{resultRecordId}/components',
+  query: [],
+  status: 'gap',
+  retry: 'idempotent-write',
+  success: [200, 201],
+  body: kcComponentsRequest,
+  answer: kcComponentsAck,
+  tenantInAnswer: true,
+  maxAnswerBytes: SMALL,
+  rule: 'Acknowledged only when the answer names every component id and their count.',
+} as const satisfies UpstreamOperation;
+
+export const writeSettledComponents = {
+  id: 'results.write_settled_components',
+  service: 'results',
+  method: 'POST',
+  path: '/core/results/v1/attempts/{attemptId}/components',
+  query: [],
+  status: 'gap',
+  retry: 'idempotent-write',
+  success: [200, 201],
+  body: settledComponentsRequest,
+  answer: settledComponentsAck,
+  tenantInAnswer: true,
+  maxAnswerBytes: LARGE,
+  rule: 'The scored outcomes of one attempt, all of them, each under its deterministic component id; `Idempotency-Key` is made of the content. Results settles the attempt: 201 first, 200 for what it holds already, 409 for an id, an outcome or a key that stands for something else. Acknowledged only when the answer names the attempt, every component id and their count.',
+} as const satisfies UpstreamOperation;
+
+export const readSettledRecord = {
+  id: 'results.read_settled_record',
+  service: 'results',
+  method: 'GET',
+  path: '/core/results/v1/result-records/{resultRecordId}',
+  query: [],
+  status: 'gap',
+  retry: 'safe-read',
+  success: [200],
+  body: undefined,
+  answer: settledRecord,
+  tenantInAnswer: true,
+  maxAnswerBytes: HUGE,
+  rule: 'The settled facts of one attempt under one version; passed on, never recomputed.',
+} as const satisfies UpstreamOperation;
+
+export const listCandidateAttempts = {
+  id: 'results.list_candidate_attempts',
+  service: 'results',
+  method: 'GET',
+  path: '/core/results/v1/candidates/{candidateSourcedId}/attempts',
+  query: ['limit'],
+  optionalQuery: ['qtiTestId', 'testKind', 'status', 'modifiedSince', 'afterModifiedAt', 'afterAttemptId'],
+  status: 'gap',
+  retry: 'safe-read',
+  success: [200],
+  body: undefined,
+  answer: candidateAttempts,
+  tenantInAnswer: true,
+  maxAnswerBytes: LARGE,
+  rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive; `status` `indeterminate` means that the gate of a `mastery_gate` is, or lacks its decision, measurement, coverage evidence or criteria; every other record is `scored`. A row without a record passes `testKind` and `status`.',
+} as const satisfies UpstreamOperation;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { openFaults } from '#local/platform/faults.ts';
 import type { faultKinds } from '#local/platform/faults.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import { MAX_RETRIES } from '#shared/platform/transport/retry.ts';
 import type { RunReply } from '#test/support/adaptive-run.ts';
 

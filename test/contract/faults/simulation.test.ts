@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { openControlRecords } from '#test/support/control-records.ts';

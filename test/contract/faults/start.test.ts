@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';

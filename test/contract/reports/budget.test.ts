@@ -8,7 +8,7 @@ import {
   readSchoolGradeCohort,
 } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { callsDuring, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf, reportReads } from '#test/support/reports-call.ts';

@@ -10,7 +10,7 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { Route } from '#shared/contract/route.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 

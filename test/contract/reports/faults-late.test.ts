@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { routes } from '#shared/contract/routes.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';

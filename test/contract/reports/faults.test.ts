@@ -9,7 +9,7 @@ import {
   readSchoolGradeCohort,
 } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';

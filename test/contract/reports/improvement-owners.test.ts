@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import { analysisOf, analyzed, readRun } from '#test/support/analyses.ts';
 import type { Analysis } from '#test/support/analyses.ts';
 import { openControlRecords } from '#test/support/control-records.ts';

@@ -3,7 +3,7 @@ import { listRevisionOrders, readAlignmentReport } from '#shared/contract/report
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import { ok } from '#shared/kernel/result.ts';
-import * as operations from '#shared/platform/operations.ts';
+import { operations } from '#shared/platform/all-operations.ts';
 import type { KcComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { componentId, completionEventIri, producerResultId } from '../names.ts';
