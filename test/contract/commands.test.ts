@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+
+const root = join(import.meta.dirname, '../..');
+
+const usage = z.strictObject({
+  arguments: z.array(z.string()).default([]),
+  options: z.record(z.string(), z.enum(['value', 'flag'])).default({}),
+  /** The program that takes every other option and checks it. */
+  forwards: z.string().optional(),
+});
+type Usage = z.infer<typeof usage>;
+
+const frozen = z
+  .strictObject({
+    comment: z.string(),
+    scripts: z.record(
+      z.string(),
+      z.union([usage, z.strictObject({ subcommands: z.record(z.string(), usage) })]),
+    ),
+  })
+  .parse(JSON.parse(readFileSync(join(import.meta.dirname, 'commands-0.1.0.json'), 'utf8')));
+
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a script of package.json with further arguments, as npm would. */
+function run(script: string, ...argv: readonly string[]): Promise<Ended> {
+  const [program = '', ...args] = scripts[script]?.split(' ') ?? [];
+  expect(program).toBe('node');
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [...args, ...argv],
+      {
+        cwd: root,
+        // Compiled once for all runs of a command: its imports take most of the time that its help takes.
+        env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(root, 'build/compile-cache') },
+      },
+      (_, stdout, stderr) => {
+        resolve({ code: child.exitCode, stdout, stderr });
+      },
+    );
+  });
+}
+
+/** Every command of ours: the script, and the subcommand that is asked for. */
+const commands = Object.entries(frozen.scripts).flatMap(([script, given]): [string, string[], Usage][] =>
+  'subcommands' in given
+    ? Object.entries(given.subcommands).map(([name, sub]) => [script, [name], sub])
+    : [[script, [], given]],
+);
+const own = commands.filter(
+  ([script, , { forwards }]) => forwards === undefined || ['synth', 'deploy'].includes(script),
+);
+
+describe('the scripts of version 0.1.0', () => {
+  it.each(Object.keys(frozen.scripts))('%s still exists', (script) => {
+    expect(scripts[script]).toBeDefined();
+  });
+});
+
+describe.concurrent('a command of version 0.1.0 names in its help all that it took', () => {
+  it.each(own)(
+    '%s %j',
+    async (script, words, { options }) => {
+      const { code, stdout, stderr } = await run(script, ...words, '--help');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      for (const word of words) expect(stdout).toContain(word);
+      for (const [name, kind] of Object.entries(options)) {
+        // A line of its own; what stands after one space is its value.
+        const value = kind === 'value' ? String.raw` \S` : String.raw`( {2,}|\n)`;
+        expect(stdout).toMatch(new RegExp(String.raw`^\s+${name}${value}`, 'm'));
+      }
+    },
+    120_000,
+  );
+
+  it.each(
+    Object.entries(frozen.scripts).flatMap(([script, given]): [string, string[]][] =>
+      'subcommands' in given ? [[script, Object.keys(given.subcommands)]] : [],
+    ),
+  )(
+    '%s: %j',
+    async (script, subcommands) => {
+      const { code, stdout } = await run(script, '--help');
+      expect(code).toBe(0);
+      for (const word of subcommands) expect(stdout).toContain(word);
+    },
+    120_000,
+  );
+});
+
+describe.concurrent('a command of version 0.1.0 refuses an option that it does not know', () => {
+  it.each(
+    Object.keys(scripts).filter((script) =>
+      own.some(([name, , { forwards }]) => name === script && forwards === undefined),
+    ),
+  )(
+    '%s, with exit code 2 and a sentence',
+    async (script) => {
+      const { code, stdout, stderr } = await run(script, '--no-such-option');
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain('--no-such-option');
+      expect(stderr).not.toMatch(/^\s+at /m);
+    },
+    120_000,
+  );
+});
