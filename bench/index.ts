@@ -1,7 +1,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { flag, list, runCommand } from '#tools/terminal/command.ts';
+import { examples, exits, list, program, run, UsageError } from '#tools/terminal/command.ts';
 import { liveLine } from '#tools/terminal/live-line.ts';
 import { adaptiveRequestPart } from './adaptive-request.ts';
 import { alignmentPart } from './alignment.ts';
@@ -35,21 +35,25 @@ const parts: readonly Part[] = [
 ];
 const names = parts.map(({ name }) => name);
 
-const command = {
-  usage: 'npm run bench --',
-  summary:
-    'Measures what the product promises to be quick at, and prints the figures beside their aims.\n' +
+const command = program(
+  'npm run bench --',
+  'Measures what the product promises to be quick at, and prints the figures beside their aims.\n' +
     'Aims are the design’s; guards are ratios of our own, with some room above what they are today.',
-  options: {
-    only: list(`only these parts: ${names.join(', ')}`, 'NAME'),
-    check: flag('exit 1 when a ratio or a bundle misses its aim or guard'),
-  },
-  examples: ['npm run bench -- --only next-item,replay', 'npm run bench -- --check'],
-};
+)
+  .option('--only <NAME,…>', `only these parts: ${names.join(', ')}`, list)
+  .option('--check', 'exit 1 when a ratio or a bundle misses its aim or guard')
+  .addHelpText('after', examples('npm run bench -- --only next-item,replay', 'npm run bench -- --check'))
+  .action(exits(main));
 
-async function main(only: readonly string[] | undefined, check: boolean): Promise<Result<undefined, string>> {
+interface Options {
+  readonly only?: readonly string[] | undefined;
+  readonly check?: true | undefined;
+}
+
+async function main({ only, check }: Options): Promise<Result<undefined, string | UsageError>> {
   const unknown = only?.find((name) => !names.includes(name));
-  if (unknown !== undefined) return err(`there is no part "${unknown}"; known are ${names.join(', ')}`);
+  if (unknown !== undefined)
+    return err(new UsageError(`there is no part "${unknown}"; known are ${names.join(', ')}`));
   console.log(
     `Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}`,
   );
@@ -79,7 +83,7 @@ async function main(only: readonly string[] | undefined, check: boolean): Promis
       ? '\nNothing that is held to an aim or guard misses it.'
       : `\nMissed:\n${missed.join('\n')}`,
   );
-  return missed.length > 0 && check ? err(`missed: ${missed.length}`) : ok(undefined);
+  return missed.length > 0 && check === true ? err(`missed: ${missed.length}`) : ok(undefined);
 }
 
-await runCommand(command, ({ only, check }) => main(only, check));
+await run(command);

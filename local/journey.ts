@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Option } from '@commander-js/extra-typings';
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
 import { loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
@@ -20,45 +21,54 @@ import { openScreen } from './journey/screen.ts';
 import { showReport } from './journey/show-report.ts';
 import { takeRun } from '#client/take-run.ts';
 import { openView, renderStep, renderSummary, withState } from './journey/view.ts';
-import { choice, flag, integer, runCommand, text } from '#tools/terminal/command.ts';
+import { examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
-await runCommand(
-  {
-    usage: 'npm run journey --',
-    summary:
-      'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with its attempt materialized and with the report of it, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees. With --improve: only when the improvement run is complete.',
-    options: {
-      tenant: text('whose learner; default: the first tenant', 'T'),
-      bank: text('which bank of the seed; default: the first one', 'NAME'),
-      mode: choice('what kind of run', ['production_learner', 'owner_conformance'], 'production_learner'),
-      learner: integer('replays learner N of the seed, from 1, instead of a simulated one', 'N', {
-        min: 1,
-        max: MAX_INTEGER,
-      }),
-      'random-seed': integer('which simulated learner', 'N', { min: 0, max: MAX_INTEGER }, 1),
-      delay: integer('milliseconds between items, for watching; default 400 in a terminal', 'MS', {
-        min: 0,
-        max: 60_000,
-      }),
-      improve: flag('runs an improvement run instead: analyzes an administration and shows what it finds'),
-      administration: text(
-        'which administration --improve analyzes, by id; default: the tenant’s first',
-        'ID',
-      ),
-      evidence: flag('prints the evidence of every row of the report, and asks for no key'),
-    },
-    examples: [
+const command = program(
+  'npm run journey --',
+  'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with its attempt materialized and with the report of it, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees. With --improve: only when the improvement run is complete.',
+)
+  .option('--tenant <T>', 'whose learner; default: the first tenant', text)
+  .option('--bank <NAME>', 'which bank of the seed; default: the first one', text)
+  .addOption(
+    new Option('--mode <MODE>', 'what kind of run')
+      .choices(['production_learner', 'owner_conformance'] as const)
+      .default('production_learner' as const),
+  )
+  .option(
+    '--learner <N>',
+    'replays learner N of the seed, from 1, instead of a simulated one',
+    integer(1, MAX_INTEGER),
+  )
+  .option('--random-seed <N>', 'which simulated learner', integer(0, MAX_INTEGER), 1)
+  .option(
+    '--delay <MS>',
+    'milliseconds between items, for watching; default 400 in a terminal',
+    integer(0, 60_000),
+  )
+  .option('--improve', 'runs an improvement run instead: analyzes an administration and shows what it finds')
+  .option(
+    '--administration <ID>',
+    'which administration --improve analyzes, by id; default: the tenant’s first',
+    text,
+  )
+  .option('--evidence', 'prints the evidence of every row of the report, and asks for no key')
+  .addHelpText(
+    'after',
+    examples(
       'npm run journey',
       'npm run journey -- --bank generated --random-seed 7',
       'npm run journey -- --learner 3 --delay 1500',
       'npm run journey -- --evidence',
       'npm run journey -- --improve',
-    ],
-  },
-  async (values) => {
+    ),
+  );
+
+command.action(
+  exits(async (values) => {
+    const withEvidence = values.evidence === true;
     const files = localFiles(process.cwd());
     const stack = await findRunningStack(files.stack);
     if (!stack.ok) return err(describeNoStack(stack.error));
@@ -79,7 +89,7 @@ await runCommand(
       random: Math.random,
     };
     const paint = paintFor(process.stdout, process.env);
-    if (values.improve) {
+    if (values.improve === true) {
       const [first] = fixtures[tenant.tenantId]?.reports.administrations ?? [];
       const administrationId = values.administration ?? first;
       if (administrationId === undefined)
@@ -111,7 +121,7 @@ await runCommand(
       return err(`the seed in ${seedDirectory} cannot be used any more:\n${renderDefects(seed.error)}`);
     const bank = findBank(seed.value, tenant.tenantId, values.bank);
     if (!bank.ok) return bank;
-    const learner = chooseLearner(bank.value, values.learner, values['random-seed']);
+    const learner = chooseLearner(bank.value, values.learner, values.randomSeed);
     if (!learner.ok) return learner;
     const screen = openScreen(process.stdout, paint);
     const delay = values.delay ?? (process.stdout.isTTY ? 400 : 0);
@@ -175,21 +185,23 @@ await runCommand(
         }),
         names,
         space,
-        withEvidence: values.evidence,
+        withEvidence,
         write: (lines) => process.stdout.write(lines),
       },
     );
     if (!shown.ok) return shown;
     const rows = shown.value === undefined ? [] : rowsByNeed(shown.value);
     const mayAsk =
-      process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb' && !values.evidence;
+      process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb' && !withEvidence;
     if (mayAsk && rows.length > 0) {
       process.stdout.write('\n');
       await browseEvidence(rows, names, keysOf(process.stdin), { output: process.stdout, paint });
     }
     return ok(undefined);
-  },
+  }),
 );
+
+await run(command);
 
 function againIn(call: string, waitMilliseconds: number, why: string): string {
   return `${call} again in ${(waitMilliseconds / 1000).toFixed(1)} s: ${why}`;

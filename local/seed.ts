@@ -7,16 +7,17 @@ import type { SeedFiles } from '#local/seeds/made-here.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { flag, runCommand, text } from '#tools/terminal/command.ts';
+import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { readResponseFiles, shorten } from '#tools/terminal/study.ts';
 
-async function main(
-  values: { readonly out: string | undefined; readonly name: string | undefined; readonly force: boolean },
-  [action, directory = '']: readonly string[],
-): Promise<Result<undefined, string>> {
-  if (action !== 'from-responses') return err(`unknown action "${action ?? ''}"; known is from-responses`);
-  if (values.out === undefined) return err('--out SEED is required: the directory to write');
+interface Options {
+  readonly out: string;
+  readonly name?: string | undefined;
+  readonly force?: true | undefined;
+}
+
+async function main(directory: string, values: Options): Promise<Result<undefined, string>> {
   const inputs = await readResponseFiles(directory);
   if (!inputs.ok) return inputs;
   const files = seedFromResponses(inputs.value, {
@@ -25,7 +26,7 @@ async function main(
   });
   if (!files.ok) return err(shorten(files.error));
   try {
-    const free = await mayWrite(values.out, files.value, values.force);
+    const free = await mayWrite(values.out, files.value, values.force === true);
     if (!free.ok) return free;
     await writeSeed(values.out, files.value);
   } catch (error) {
@@ -107,21 +108,25 @@ function render(path: string, value: unknown): string {
   return `{\n  "learners": [\n${learners.map((learner) => `    ${JSON.stringify(learner)}`).join(',\n')}\n  ]\n}\n`;
 }
 
-await runCommand(
-  {
-    usage: 'npm run seed --',
-    summary:
-      'Turns DIR/responses.csv, DIR/q-matrix.csv and DIR/parameters.json into a seed directory for npm start -- --seed.\nThe form of the files is in docs/seeds.md. The action is from-responses.',
-    options: {
-      out: text('directory to write the seed into', 'SEED'),
-      name: text(
-        'name of the bank: a-z, 0-9 and - (default: the name in parameters.json, else that of DIR)',
-        'N',
-      ),
-      force: flag('overwrites also what this command did not write, and writes beside other files'),
-    },
-    positionals: ['from-responses', 'DIR'],
-    examples: ['npm run seed -- from-responses ./study --out ./my-seed', 'npm start -- --seed ./my-seed'],
-  },
-  main,
+const command = program(
+  'npm run seed --',
+  'Makes a seed directory for npm start -- --seed. The form of the files is in docs/seeds.md.',
+).addHelpText(
+  'after',
+  examples('npm run seed -- from-responses ./study --out ./my-seed', 'npm start -- --seed ./my-seed'),
 );
+
+command
+  .command('from-responses')
+  .description('turns DIR/responses.csv, DIR/q-matrix.csv and DIR/parameters.json into a seed directory')
+  .argument('<DIR>')
+  .requiredOption('--out <SEED>', 'directory to write the seed into (required)', text)
+  .option(
+    '--name <N>',
+    'name of the bank: a-z, 0-9 and - (default: the name in parameters.json, else that of DIR)',
+    text,
+  )
+  .option('--force', 'overwrites also what this command did not write, and writes beside other files')
+  .action(exits(main));
+
+await run(command);

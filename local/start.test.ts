@@ -125,10 +125,10 @@ describe('npm start', () => {
   });
 
   it.each([
-    [['--gates', 'A,G'], /--gates names "G", which is no gate/],
+    [['--gates', 'A,G'], /'--gates <LIST>'.* names "G", which is no gate/],
     [['--gates', 'a'], /is no gate/],
-    [['--port', 'x'], /--port must be a whole number/],
-    [['--sed', '.'], /unknown option --sed/],
+    [['--port', 'x'], /'--port <N>'.* a whole number/],
+    [['--sed', '.'], /unknown option '--sed'. Did you mean --seed\?/],
   ])('refuses %j without a stack trace', async (argv, message) => {
     const ended = await run('local/start.ts', ...argv);
     expect(ended.code).toBe(2);
@@ -163,11 +163,11 @@ describe('npm run token', () => {
   });
 
   it.each([
-    [['--tenant', 'nobody'], /unknown tenant nobody; known are tenant-aurora, tenant-borealis/],
-    [[], /--tenant is required; known are tenant-aurora/],
-  ])('names the known tenants: %j', async (argv, message) => {
+    [['--tenant', 'nobody'], 1, /unknown tenant nobody; known are tenant-aurora, tenant-borealis/],
+    [[], 2, /--tenant is required; known are tenant-aurora/],
+  ])('names the known tenants: %j', async (argv, code, message) => {
     const ended = await run('local/token.ts', ...argv);
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended).toMatchObject({ code, stdout: '' });
     expect(ended.stderr).toMatch(message);
   });
 });

@@ -1,39 +1,40 @@
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import { integer, list, runCommand, text } from '#tools/terminal/command.ts';
+import { examples, exits, integer, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
 /** Everything that a client of the mastery engine and of the reports service may ask for. */
 const ALL_SCOPES = 'mastery:run mastery:read mastery:simulate reports:read reports:write';
 
-await runCommand(
-  {
-    usage: 'npm run token --',
-    summary:
-      'Prints a token of the local issuer, alone on the last line. For the stack that npm start runs in this folder; production has no minting.',
-    options: {
-      tenant: text('whose token; .local/stack.json names the tenants', 'T'),
-      scope: text('scopes, separated by spaces', '"…"', ALL_SCOPES),
-      studentIds: list('learners that the token may see (reports)', 'a,b'),
-      classSourcedIds: list('classes that the token may see (reports)', 'a,b'),
-      schoolSourcedIds: list('schools that the token may see (reports)', 'a,b'),
-      administrationIds: list('administrations that the token may see (reports)', 'a,b'),
-      sub: text('the subject; default: the tenant’s client', 'S'),
-      role: text('the role; default: that of the tenant’s client', 'R'),
-      'expires-in': integer('seconds until it expires', 'S', { min: 1, max: 86_400 }, 3600),
-    },
-    examples: [
+const command = program(
+  'npm run token --',
+  'Prints a token of the local issuer, alone on the last line. For the stack that npm start runs in this folder; production has no minting.',
+)
+  .option('--tenant <T>', 'whose token; .local/stack.json names the tenants', text)
+  .option('--scope <SCOPES>', 'scopes, separated by spaces', text, ALL_SCOPES)
+  .option('--studentIds <a,b>', 'learners that the token may see (reports)', list)
+  .option('--classSourcedIds <a,b>', 'classes that the token may see (reports)', list)
+  .option('--schoolSourcedIds <a,b>', 'schools that the token may see (reports)', list)
+  .option('--administrationIds <a,b>', 'administrations that the token may see (reports)', list)
+  .option('--sub <S>', 'the subject; default: the tenant’s client', text)
+  .option('--role <R>', 'the role; default: that of the tenant’s client', text)
+  .option('--expires-in <S>', 'seconds until it expires', integer(1, 86_400), 3600)
+  .addHelpText(
+    'after',
+    examples(
       'npm run token -- --tenant tenant-aurora',
       'TOKEN=$(npm run --silent token -- --tenant tenant-aurora --scope "mastery:read")',
-    ],
-  },
-  async (values) => {
+    ),
+  );
+
+command.action(
+  exits(async (values) => {
     const files = localFiles(process.cwd());
     const stack = await findRunningStack(files.stack);
     if (!stack.ok) return err(describeNoStack(stack.error));
     const { tenants } = stack.value;
     const known = tenants.map(({ tenantId }) => tenantId).join(', ');
-    if (values.tenant === undefined) return err(`--tenant is required; known are ${known}`);
+    if (values.tenant === undefined) return err(new UsageError(`--tenant is required; known are ${known}`));
     const tenant = tenants.find(({ tenantId }) => tenantId === values.tenant);
     if (tenant === undefined) return err(`unknown tenant ${values.tenant}; known are ${known}`);
     const scopes = values.scope.split(' ').filter((scope) => scope !== '');
@@ -50,11 +51,13 @@ await runCommand(
         classSourcedIds: values.classSourcedIds,
         schoolSourcedIds: values.schoolSourcedIds,
         administrationIds: values.administrationIds,
-        expiresInSeconds: values['expires-in'],
+        expiresInSeconds: values.expiresIn,
       },
       Date.now(),
     );
     process.stdout.write(`${token}\n`);
     return ok(undefined);
-  },
+  }),
 );
+
+await run(command);

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { localStage } from '#shared/stage/local-stage.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import { s3 } from '#shared/stores/clients.ts';
@@ -22,29 +23,16 @@ import { sign } from '#ops/gates/sign.ts';
 import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
 import { enterLocalStack } from './reach-stage.ts';
 import { awsFailure } from '#tools/terminal/aws-failure.ts';
-import { flag, list, runCommand, text } from '#tools/terminal/command.ts';
-import type { OptionValues } from '#tools/terminal/command.ts';
+import { examples, exits, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
-const commands = ['show', 'verify', 'apply', 'sign'] as const;
-
-const options = {
-  stage: text(
-    'which deployment; local is the one that npm start runs here (show: default local; verify: default the one that the manifest names)',
-    'S',
-  ),
-  key: text(
-    'verify, and everything with the stage local: the trusted public key, a JWK or PEM, in place of the stage’s own; sign: the private key, PEM',
-    'FILE',
-  ),
-  withdraw: list('apply: close these gates first, and whatever becomes of the manifest', 'C,D'),
-  'dry-run': flag('apply: only says what would be written'),
-  table: text('apply, show: name of the settings table; default: that of the deployed stage', 'T'),
-  receipts: text('show: the folder of receipts in files, to look at them too', 'DIR'),
-  digest: text('sign: write the SHA-256 that a key elsewhere has to sign', 'FILE'),
-  signature: text('sign: take the DER signature that such a key has made', 'FILE'),
-  out: text('sign: where the signed manifest goes; default standard output', 'FILE'),
-};
-type Values = OptionValues<typeof options>;
+/** Where things of a stage are: what several subcommands take. */
+const stageOption = '--stage <S>';
+const tableOption = [
+  '--table <T>',
+  'name of the settings table; default: that of the deployed stage',
+] as const;
+const trustedKey =
+  'the trusted public key, a JWK or PEM, in place of the stage’s own; of any stage but local only to look';
 
 /** Where receipts are looked up; those in files have the manifest's folder besides. */
 const places = {
@@ -56,81 +44,112 @@ const print = (line: string): void => {
   console.log(line);
 };
 
-await runCommand(
-  {
-    usage: 'npm run gates --',
-    summary: [
-      'Opens and closes the gates of a release (docs/release.md).',
-      '',
-      '  show              what is open, why, what it still holds back, and what opens next',
-      '  verify MANIFEST   checks a signed manifest, and every receipt that it names, without changing anything',
-      '  apply MANIFEST    the same, then writes the manifest, the flags, and what deployed functions go by',
-      '  apply --withdraw C,D   only closes gates: needs no manifest',
-      '  sign DRAFT        signs a manifest, for rehearsals; a real key is held elsewhere: --digest, --signature',
-    ].join('\n'),
-    options,
-    positionals: ['show|verify|apply|sign'],
-    rest: 'FILE',
-    examples: [
-      'npm run gates -- show --stage prod',
-      'npm run gates -- verify manifest.jws --stage prod',
-      'npm run gates -- apply manifest.jws --stage prod --dry-run',
-      'npm run gates -- apply --stage prod --withdraw C',
-    ],
-  },
-  async (values, [word = '', ...files]) => {
-    const command = commands.find((candidate) => candidate === word);
-    if (command === undefined) return err(`unknown command "${word}"; known are ${commands.join(', ')}`);
-    const misused = misuse(command, files, values);
-    if (misused !== undefined) return err(misused);
-    const [file] = files;
-    try {
-      switch (command) {
-        case 'show':
-          return await show(values);
-        case 'verify':
-          return await verify(file ?? '', values);
-        case 'apply':
-          return await apply(file, values);
-        case 'sign':
-          return await sign(file ?? '', { ...values, print });
-      }
-    } catch (error) {
-      const message = awsFailure(error);
-      if (message === undefined) throw error;
-      return err(
-        command === 'apply'
-          ? `${message}\nwhat was written stays, and the rest follows: run it again`
-          : message,
-      );
-    }
-  },
+const command = program(
+  'npm run gates --',
+  'Opens and closes the gates of a release (docs/release.md).',
+).addHelpText(
+  'after',
+  examples(
+    'npm run gates -- show --stage prod',
+    'npm run gates -- verify manifest.jws --stage prod',
+    'npm run gates -- apply manifest.jws --stage prod --dry-run',
+    'npm run gates -- apply --stage prod --withdraw C',
+  ),
 );
 
-/** What does not go together, before anything is asked; undefined when all is well. */
-function misuse(
-  command: (typeof commands)[number],
-  files: readonly string[],
-  values: Values,
-): string | undefined {
-  const [, surplus] = command === 'show' ? [undefined, ...files] : files;
-  if (surplus !== undefined) return `unexpected argument "${surplus}"`;
-  if (files.length === 0 && (command === 'verify' || command === 'sign'))
-    return `missing argument: ${command === 'sign' ? 'DRAFT' : 'MANIFEST'}`;
-  const own: Readonly<Record<(typeof commands)[number], readonly (keyof typeof options)[]>> = {
-    show: ['stage', 'key', 'table', 'receipts'],
-    verify: ['stage', 'key'],
-    apply: ['stage', 'key', 'withdraw', 'dry-run', 'table'],
-    sign: ['key', 'digest', 'signature', 'out'],
-  };
-  const names = Object.keys(options) as (keyof typeof options)[];
-  const foreign = names.find((name) => Boolean(values[name]) && !own[command].includes(name));
-  if (foreign !== undefined) return `--${foreign} does not go with ${command}`;
-  if (command !== 'apply') return undefined;
-  if (values.stage === undefined) return 'apply needs the stage: --stage S';
-  return files.length === 0 && values.withdraw === undefined
-    ? 'missing argument: MANIFEST (or --withdraw, to close gates only)'
-    : undefined;
+command
+  .command('show')
+  .description('what is open, why, what it still holds back, and what opens next')
+  .option(stageOption, 'which deployment; local is the one that npm start runs here', stageName, localStage)
+  .option('--key <FILE>', trustedKey, text)
+  .option(...tableOption, text)
+  .option('--receipts <DIR>', 'the folder of receipts in files, to look at them too', text)
+  .action(exits((values) => explained(() => show(values))));
+command
+  .command('verify')
+  .description('checks a signed manifest, and every receipt that it names, without changing anything')
+  .argument('<MANIFEST>')
+  .option(stageOption, 'which deployment; default the one that the manifest names', stageName)
+  .option('--key <FILE>', trustedKey, text)
+  .action(exits((manifest, values) => explained(() => verify(manifest, values))));
+command
+  .command('apply')
+  .description(
+    'the same, then writes the manifest, the flags, and what deployed functions go by; with --withdraw and no manifest only closes gates',
+  )
+  .argument('[MANIFEST]')
+  .requiredOption(
+    stageOption,
+    'which deployment; local is the one that npm start runs here (required)',
+    stageName,
+  )
+  .option('--key <FILE>', trustedKey, text)
+  .option('--withdraw <C,D>', 'close these gates first, and whatever becomes of the manifest', gatesNamed)
+  .option('--dry-run', 'only says what would be written')
+  .option(...tableOption, text)
+  .action(
+    exits((manifest, values) =>
+      manifest === undefined && values.withdraw === undefined
+        ? err(new UsageError('missing argument: MANIFEST (or --withdraw, to close gates only)'))
+        : explained(
+            () => apply(manifest, values),
+            '\nwhat was written stays, and the rest follows: run it again',
+          ),
+    ),
+  );
+command
+  .command('sign')
+  .description(
+    'signs a manifest, for rehearsals; a real key is held elsewhere: --digest, --signature. Exactly one of the three says how',
+  )
+  .argument('<DRAFT>')
+  .option('--key <FILE>', 'the private key, PEM', text)
+  .option('--digest <FILE>', 'write the SHA-256 that a key elsewhere has to sign', text)
+  .option('--signature <FILE>', 'take the DER signature that such a key has made', text)
+  .option('--out <FILE>', 'where the signed manifest goes; default standard output', text)
+  .action(
+    exits((draft, values) => {
+      const { key, digest, signature } = values;
+      return [key, digest, signature].filter((file) => file !== undefined).length === 1
+        ? sign(draft, { key, digest, signature, out: values.out, print })
+        : err(
+            new UsageError(
+              'say how: --key PEM signs here; --digest FILE and then --signature FILE let another key sign',
+            ),
+          );
+    }),
+  );
+
+await run(command);
+
+/** Does something, and says in a sentence what AWS has against it. @param hint what there is to do then */
+async function explained(
+  work: () => Promise<Result<undefined, string>>,
+  hint = '',
+): Promise<Result<undefined, string>> {
+  try {
+    return await work();
+  } catch (error) {
+    const message = awsFailure(error);
+    if (message === undefined) throw error;
+    return err(`${message}${hint}`);
+  }
+}
+
+/** A stage as `--stage` names it: one that is known. */
+function stageName(value: string): string {
+  const known = value === localStage ? ok(value) : stageNamed(value);
+  if (!known.ok) throw new InvalidArgumentError(`${known.error}.`);
+  return value;
+}
+
+/** Gates as `--withdraw` names them. */
+function gatesNamed(value: string): ReadonlySet<GateName> {
+  const names = list(value);
+  const unknown = names.find((name) => !gates.some((gate) => gate === name));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`${unknown}: is no gate; known are ${gates.join(', ')}.`);
+  return new Set(gates.filter((gate) => names.includes(gate)));
 }
 
 /**
@@ -164,7 +183,10 @@ async function placesOf(stage: string): Promise<typeof places> {
   return { ...places, readObject: () => Promise.resolve(undefined) };
 }
 
-async function verify(path: string, values: Values): Promise<Result<undefined, string>> {
+async function verify(
+  path: string,
+  values: { readonly stage?: string | undefined; readonly key?: string | undefined },
+): Promise<Result<undefined, string>> {
   const jws = await readManifestFile(path);
   if (!jws.ok) return jws;
   const stage = values.stage ?? claimedStage(jws.value);
@@ -187,10 +209,18 @@ async function verify(path: string, values: Values): Promise<Result<undefined, s
       );
 }
 
-async function apply(path: string | undefined, values: Values): Promise<Result<undefined, string>> {
-  const stage = values.stage ?? '';
-  const withdrawn = gatesNamed(values.withdraw ?? []);
-  if (!withdrawn.ok) return withdrawn;
+interface ApplyOptions {
+  readonly stage: string;
+  readonly key?: string | undefined;
+  readonly withdraw?: ReadonlySet<GateName> | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly table?: string | undefined;
+}
+
+async function apply(
+  path: string | undefined,
+  { stage, key, withdraw: withdrawn = new Set(), dryRun = false, table }: ApplyOptions,
+): Promise<Result<undefined, string>> {
   if (stage === localStage) {
     const entered = await enterLocalStack();
     if (!entered.ok) return entered;
@@ -198,12 +228,12 @@ async function apply(path: string | undefined, values: Values): Promise<Result<u
     const known = stageNamed(stage);
     if (!known.ok) return known;
   }
-  const store = await releaseStore(stage, values.table);
+  const store = await releaseStore(stage, table);
   if (!store.ok) return store;
-  const applying = { stage, now: Date.now(), dryRun: values['dry-run'], print };
-  if (withdrawn.value.size > 0) {
+  const applying = { stage, now: Date.now(), dryRun, print };
+  if (withdrawn.size > 0) {
     // Before anything about a manifest can go wrong.
-    const done = await withdraw(store.value, withdrawn.value, applying);
+    const done = await withdraw(store.value, withdrawn, applying);
     if (!done.ok) return done;
   }
   if (path === undefined) return ok(undefined);
@@ -211,40 +241,39 @@ async function apply(path: string | undefined, values: Values): Promise<Result<u
     err(`${reason}\nnothing of the manifest was applied`);
   const jws = await readManifestFile(path);
   if (!jws.ok) return refused(jws.error);
-  const use = await useOf(stage, values.key, false);
+  const use = await useOf(stage, key, false);
   if (!use.ok) return refused(use.error);
   const checked = await checkManifest(path, jws.value, use.value, places);
   if (!checked.ok) return refused(checked.error);
   const faults = receiptFaults(checked.value.receipts);
   if (faults.length > 0) return refused(faults.join('\n'));
-  return applyManifest(store.value, checked.value, withdrawn.value, applying);
+  return applyManifest(store.value, checked.value, withdrawn, applying);
 }
 
-async function show(values: Values): Promise<Result<undefined, string>> {
-  const stage = values.stage ?? localStage;
-  const use = await useOf(stage, values.key, true);
+interface ShowOptions {
+  readonly stage: string;
+  readonly key?: string | undefined;
+  readonly table?: string | undefined;
+  readonly receipts?: string | undefined;
+}
+
+async function show({ stage, key, table, receipts }: ShowOptions): Promise<Result<undefined, string>> {
+  const use = await useOf(stage, key, true);
   if (!use.ok) return use;
   if (stage === localStage) {
     const entered = await enterLocalStack();
     if (!entered.ok) return entered;
   }
-  const store = await releaseStore(stage, values.table);
+  const store = await releaseStore(stage, table);
   if (!store.ok) return store;
   const shown = await showGates({
     use: use.value,
     applied: appliedGates(),
     state: store.value.state,
-    places: { ...places, folder: values.receipts },
+    places: { ...places, folder: receipts },
     routes,
   });
   if (!shown.ok) return shown;
   print(shown.value);
   return ok(undefined);
-}
-
-function gatesNamed(names: readonly string[]): Result<ReadonlySet<GateName>, string> {
-  const unknown = names.find((name) => !gates.some((gate) => gate === name));
-  return unknown === undefined
-    ? ok(new Set(gates.filter((gate) => names.includes(gate))))
-    : err(`--withdraw ${unknown}: is no gate; known are ${gates.join(', ')}`);
 }

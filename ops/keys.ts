@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import { localStage } from '#shared/stage/local-stage.ts';
 import { dynamo, kms } from '#shared/stores/clients.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
@@ -13,76 +14,79 @@ import { describeError, describeReport, describeRing } from '#ops/keys/report.ts
 import type { KeysCommand } from '#ops/keys/report.ts';
 import { enterLocalStack, settingsTable } from './reach-stage.ts';
 import { awsFailure } from '#tools/terminal/aws-failure.ts';
-import { flag, runCommand, text } from '#tools/terminal/command.ts';
-import type { OptionValues } from '#tools/terminal/command.ts';
+import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
-const commands = ['init', 'rotate', 'list', 'retire'] as const;
+const command = program('npm run keys --', 'The key ring of a stage (docs/key-ring.md).').addHelpText(
+  'after',
+  examples(
+    'npm run keys -- init --stage staging',
+    'npm run keys -- rotate --stage staging',
+    'npm run keys -- rotate --stage staging --purpose idempotency --leaked',
+    'npm run keys -- retire --stage staging --purpose idempotency --kid k1 --leaked',
+  ),
+);
 
-const options = {
-  stage: text('which deployment; local is the one that npm start runs here', 'S', localStage),
-  'key-alias': text('KMS key that wraps new keys; default alias/mastery-reports/<stage>', 'A'),
-  table: text('name of the settings table; default: that of the deployed stage', 'T'),
-  purpose: text(`only this one: ${keyPurposes.join(', ')}`, 'P'),
-  kid: text('with retire --leaked: which key', 'K'),
-  leaked: flag('with rotate or retire: at once, without the waiting times'),
+/** A subcommand with the options that all of them take. */
+function subcommand(name: string, description: string) {
+  return command
+    .command(name)
+    .description(description)
+    .option('--stage <S>', 'which deployment; local is the one that npm start runs here', text, localStage)
+    .option('--key-alias <A>', 'KMS key that wraps new keys; default alias/mastery-reports/<stage>', text)
+    .option('--table <T>', 'name of the settings table; default: that of the deployed stage', text)
+    .addOption(new Option('--purpose <P>', 'only this one').choices(keyPurposes));
+}
+type Values = ReturnType<ReturnType<typeof subcommand>['opts']> & {
+  readonly leaked?: boolean | undefined;
+  readonly kid?: string | undefined;
 };
 
-await runCommand(
-  {
-    usage: 'npm run keys --',
-    summary: [
-      'The key ring of a stage (docs/key-ring.md).',
-      '',
-      '  init    gives every purpose its first key; does nothing where there is one',
-      '  rotate  creates the next key; run again 10 minutes later, it lets that key take over',
-      '  list    shows keys, states and times',
-      '  retire  ends the keys that stopped sealing more than 24 hours ago',
-    ].join('\n'),
-    options,
-    positionals: ['init|rotate|list|retire'],
-    examples: [
-      'npm run keys -- init --stage staging',
-      'npm run keys -- rotate --stage staging',
-      'npm run keys -- rotate --stage staging --purpose idempotency --leaked',
-      'npm run keys -- retire --stage staging --purpose idempotency --kid k1 --leaked',
-    ],
-  },
-  async (values, [word = '']) => {
-    const command = commands.find((candidate) => candidate === word);
-    if (command === undefined) return err(`unknown command "${word}"; known are ${commands.join(', ')}`);
-    const purposes = purposesOf(command, values);
-    if (!purposes.ok) return purposes;
-    try {
-      const administration = await connect(values);
-      if (!administration.ok) return administration;
-      return command === 'list'
-        ? await list(administration.value, purposes.value)
-        : await change(command, administration.value, purposes.value, values);
-    } catch (error) {
-      const message = awsFailure(error);
-      if (message === undefined) throw error;
-      return err(message);
-    }
-  },
+const leaked = 'at once, without the waiting times';
+
+subcommand('init', 'gives every purpose its first key; does nothing where there is one').action(
+  exits((values) => carryOut('init', values)),
 );
+subcommand('rotate', 'creates the next key; run again 10 minutes later, it lets that key take over')
+  .option('--leaked', leaked)
+  .action(exits((values) => carryOut('rotate', values)));
+subcommand('list', 'shows keys, states and times').action(exits((values) => carryOut('list', values)));
+subcommand('retire', 'ends the keys that stopped sealing more than 24 hours ago')
+  .option('--kid <K>', 'with --leaked: which key', text)
+  .option('--leaked', leaked)
+  .action(exits((values) => carryOut('retire', values)));
+
+await run(command);
+
+async function carryOut(
+  action: KeysCommand | 'list',
+  values: Values,
+): Promise<Result<undefined, string | UsageError>> {
+  const purposes = purposesOf(action, values);
+  if (!purposes.ok) return err(new UsageError(purposes.error));
+  try {
+    const administration = await connect(values);
+    if (!administration.ok) return administration;
+    return action === 'list'
+      ? await list(administration.value, purposes.value)
+      : await change(action, administration.value, purposes.value, values);
+  } catch (error) {
+    const message = awsFailure(error);
+    if (message === undefined) throw error;
+    return err(message);
+  }
+}
 
 /** The purposes that a command is about; the options that do not go together are refused before anything is asked. */
 function purposesOf(
-  command: (typeof commands)[number],
-  { purpose: name, kid, leaked }: OptionValues<typeof options>,
+  action: KeysCommand | 'list',
+  { purpose, kid, leaked = false }: Values,
 ): Result<readonly KeyPurpose[], string> {
-  const purpose = keyPurposes.find((candidate) => candidate === name);
-  if (name !== undefined && purpose === undefined) {
-    return err(`--purpose must be one of ${keyPurposes.join(', ')}`);
-  }
-  if (leaked && command !== 'rotate' && command !== 'retire')
-    return err('--leaked goes with rotate or retire');
   if (leaked && purpose === undefined) return err('--leaked needs --purpose: whose key leaked?');
-  if ((leaked && command === 'retire') !== (kid !== undefined)) {
+  if ((leaked && action === 'retire') !== (kid !== undefined)) {
     return err('--kid and --leaked go together with retire: which key leaked?');
   }
-  if (purpose === undefined) return ok(command === 'rotate' ? scheduledPurposes : keyPurposes);
-  if (command === 'rotate' && !leaked && !scheduledPurposes.some((scheduled) => scheduled === purpose)) {
+  if (purpose === undefined) return ok(action === 'rotate' ? scheduledPurposes : keyPurposes);
+  if (action === 'rotate' && !leaked && !scheduledPurposes.some((scheduled) => scheduled === purpose)) {
     return err(
       `${purpose} is not rotated by schedule: what was made with its key must be found again. After a leak: rotate --purpose ${purpose} --leaked`,
     );
@@ -90,7 +94,7 @@ function purposesOf(
   return ok([purpose]);
 }
 
-async function connect(values: OptionValues<typeof options>): Promise<Result<KeyAdministration, string>> {
+async function connect(values: Values): Promise<Result<KeyAdministration, string>> {
   const { stage } = values;
   if (stage === localStage) {
     const entered = await enterLocalStack();
@@ -100,7 +104,7 @@ async function connect(values: OptionValues<typeof options>): Promise<Result<Key
   if (!table.ok) return table;
   return ok({
     settings: createWritableKeySettings(dynamo(), table.value),
-    kms: createDataKeyMaker(kms(), values['key-alias'] ?? `alias/mastery-reports/${stage}`),
+    kms: createDataKeyMaker(kms(), values.keyAlias ?? `alias/mastery-reports/${stage}`),
     stage,
     clock: Date.now,
   });
@@ -120,7 +124,7 @@ async function change(
   command: KeysCommand,
   administration: KeyAdministration,
   purposes: readonly KeyPurpose[],
-  values: OptionValues<typeof options>,
+  values: Values,
 ): Promise<Result<undefined, string>> {
   const failures: string[] = [];
   for (const purpose of purposes) {
@@ -135,7 +139,7 @@ async function work(
   command: KeysCommand,
   administration: KeyAdministration,
   purpose: KeyPurpose,
-  { leaked, kid }: OptionValues<typeof options>,
+  { leaked = false, kid }: Values,
 ): Promise<Result<KeyReport, KeyAdministrationError>> {
   switch (command) {
     case 'init': {

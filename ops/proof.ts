@@ -1,5 +1,6 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as z from 'zod';
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
@@ -12,49 +13,55 @@ import { runProof } from '#ops/proof/run-proof.ts';
 import { exampleTenantFile, readTenantFile } from '#ops/proof/tenant-file.ts';
 import { renderProgress, renderRun } from '#ops/proof/view.ts';
 import { receiptOf, writeReceipt } from '#ops/proof/write-receipt.ts';
-import { choice, flag, runCommand, text } from '#tools/terminal/command.ts';
-import type { OptionValues } from '#tools/terminal/command.ts';
+import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
-const options = {
-  target: text('base URL of the deployed service, without /v1', 'URL'),
-  'tenant-a': text(
+const command = program(
+  'npm run proof --',
+  [
+    'Proves over HTTP alone that a deployment keeps two tenants apart (docs/proof.md): each is served its own, nobody without a token is',
+    'served, and one tenant’s is to the other like what nobody has. Writes a receipt for gate D of a prerequisite manifest. Where they are',
+    'open, it materializes an attempt and analyzes an administration of each tenant. Exit 0 only when every check passed.',
+  ].join(' '),
+)
+  .option('--target <URL>', 'base URL of the deployed service, without /v1', baseUrl)
+  .option(
+    '--tenant-a <FILE>',
     'what the suite has to know of one tenant (docs/proof.md), or the id of a local one',
-    'FILE',
-  ),
-  'tenant-b': text('and of the other', 'FILE'),
-  local: flag('the stack that npm start runs in this folder: of these three those that are left out'),
-  service: choice('which service is held to the proof', ['reports', 'mastery'], 'reports'),
-  rehearsal: flag(
+    text,
+  )
+  .option('--tenant-b <FILE>', 'and of the other', text)
+  .option('--local', 'the stack that npm start runs in this folder: of these three those that are left out')
+  .addOption(
+    new Option('--service <SERVICE>', 'which service is held to the proof')
+      .choices(['reports', 'mastery'] as const)
+      .default('reports' as const),
+  )
+  .option(
+    '--rehearsal',
     'writes a receipt that calls itself a rehearsal; the only one that there is of a stack on this machine',
-  ),
-  out: text(
+  )
+  .option(
+    '--out <FILE>',
     'where the receipt goes; default proof-SERVICE-TIME.json here, of the local stack in .local',
-    'FILE',
-  ),
-  example: flag('prints a tenant file, and asks nothing'),
-};
-type Values = OptionValues<typeof options>;
-
-await runCommand(
-  {
-    usage: 'npm run proof --',
-    summary: [
-      'Proves over HTTP alone that a deployment keeps two tenants apart (docs/proof.md): each is served its own, nobody without a token is',
-      'served, and one tenant’s is to the other like what nobody has. Writes a receipt for gate D of a prerequisite manifest. Where they are',
-      'open, it materializes an attempt and analyzes an administration of each tenant. Exit 0 only when every check passed.',
-    ].join('\n'),
-    options,
-    examples: [
+    text,
+  )
+  .option('--example', 'prints a tenant file, and asks nothing')
+  .addHelpText(
+    'after',
+    examples(
       'npm run proof -- --local --rehearsal',
       'npm run proof -- --local --target http://127.0.0.1:8080/reports',
       'npm run proof -- --example > tenant-a.json',
       'npm run proof -- --target https://reports.staging.school.org --tenant-a a.json --tenant-b b.json',
       'npm run proof -- --service mastery --target https://mastery.staging.school.org --tenant-a a.json --tenant-b b.json',
-    ],
-  },
-  async (values) => {
-    if (values.example) {
+    ),
+  );
+type Values = ReturnType<typeof command.opts>;
+
+command.action(
+  exits(async (values) => {
+    if (values.example === true) {
       console.log(JSON.stringify(exampleTenantFile, null, 2));
       return ok(undefined);
     }
@@ -71,7 +78,7 @@ await runCommand(
       paint: paintFor(process.stdout, process.env),
     };
     const drawing = openDrawing(process.stdout);
-    const run = await runProof({
+    const proved = await runProof({
       ...chosen.value,
       service: values.service,
       clock: Date.now,
@@ -79,9 +86,9 @@ await runCommand(
         if (process.stdout.isTTY) drawing.draw([renderProgress(done, of, next, space)]);
       },
     });
-    if (!run.ok) return run;
-    drawing.keep(renderRun(run.value, space));
-    const receipt = receiptOf(run.value, values.rehearsal, await product());
+    if (!proved.ok) return proved;
+    drawing.keep(renderRun(proved.value, space));
+    const receipt = receiptOf(proved.value, values.rehearsal === true, await product());
     if (!receipt.ok) return receipt;
     const written = await writeReceipt(receipt.value, out);
     if (!written.ok) return written;
@@ -89,26 +96,28 @@ await runCommand(
       `${receipt.value.rehearsal ? 'rehearsal receipt' : 'receipt'} ${out}  sha256 ${written.value}`,
     );
     return ok(undefined);
-  },
+  }),
 );
+
+await run(command);
 
 /** What is proved: a deployment and two files, or the local stack and its tenants. */
 async function choose(
   values: Values,
-): Promise<Result<Pick<LocalProof, 'url' | 'a' | 'b'> & Partial<Pick<LocalProof, 'play'>>, string>> {
-  const { target, 'tenant-a': tenantA, 'tenant-b': tenantB } = values;
-  const url = target === undefined ? undefined : baseUrl(target);
-  if (url?.ok === false) return url;
-  if (values.local || (await namesLocalTenants(tenantA, tenantB))) {
+): Promise<
+  Result<Pick<LocalProof, 'url' | 'a' | 'b'> & Partial<Pick<LocalProof, 'play'>>, string | UsageError>
+> {
+  const { target: url, tenantA, tenantB } = values;
+  if (values.local === true || (await namesLocalTenants(tenantA, tenantB))) {
     const local = await chooseLocal(values.service, [tenantA, tenantB]);
-    return local.ok ? ok({ ...local.value, ...(url === undefined ? {} : { url: url.value }) }) : local;
+    return local.ok ? ok({ ...local.value, ...(url === undefined ? {} : { url }) }) : local;
   }
   if (url === undefined || tenantA === undefined || tenantB === undefined)
-    return err('needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local');
+    return err(new UsageError('needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local'));
   const a = await readTenantFile(tenantA, 'A', process.env, Date.now());
   if (!a.ok) return a;
   const b = await readTenantFile(tenantB, 'B', process.env, Date.now());
-  return b.ok ? ok({ url: url.value, a: a.value, b: b.value }) : b;
+  return b.ok ? ok({ url, a: a.value, b: b.value }) : b;
 }
 
 /** Whether both are tenants of the stack that runs here, and neither is a file. */
@@ -125,32 +134,34 @@ async function namesLocalTenants(...given: readonly (string | undefined)[]): Pro
 async function chooseLocal(
   service: Values['service'],
   tenantIds: readonly (string | undefined)[],
-): Promise<Result<LocalProof, string>> {
+): Promise<Result<LocalProof, string | UsageError>> {
   const files = localFiles(process.cwd());
   const stack = await findRunningStack(files.stack);
-  if (!stack.ok) return err(describeNoStack(stack.error));
+  if (!stack.ok) return err(new UsageError(describeNoStack(stack.error)));
   const key = await readIssuerKey(files.issuerKey);
   if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
   const { issueToken } = await createIssuer(key);
   return localProof(service, stack.value, tenantIds, issueToken, Date.now());
 }
 
-/** A base URL as requests need it. */
-function baseUrl(given: string): Result<string, string> {
-  if (!URL.canParse(given)) return err(`--target ${given} is no URL`);
+/** Reads a base URL as requests need it. */
+function baseUrl(given: string): string {
+  if (!URL.canParse(given)) throw new InvalidArgumentError('It is no URL.');
   const { protocol, username, password, search, hash, href } = new URL(given);
-  if (protocol !== 'https:' && protocol !== 'http:') return err('--target must be an https URL');
-  if (username !== '' || password !== '') return err('--target has a credential in it');
-  if (search !== '' || hash !== '') return err('--target has a query or a fragment in it');
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw new InvalidArgumentError('It must be an https URL.');
+  if (username !== '' || password !== '') throw new InvalidArgumentError('It has a credential in it.');
+  if (search !== '' || hash !== '') throw new InvalidArgumentError('It has a query or a fragment in it.');
   const url = href.replace(/\/+$/, '');
-  return url.endsWith('/v1') ? err('--target is the base URL, without /v1') : ok(url);
+  if (url.endsWith('/v1')) throw new InvalidArgumentError('It is the base URL, without /v1.');
+  return url;
 }
 
 /** Beside what is private to the local stack, or in the folder from which a deployment was proved. */
 function defaultOut({ local, service }: Values): string {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   const name = `proof-${service}-${time}.json`;
-  return local ? join(dirname(localFiles('.').stack), name) : name;
+  return local === true ? join(dirname(localFiles('.').stack), name) : name;
 }
 
 async function isThere(path: string, mode: number = constants.F_OK): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Argument } from '@commander-js/extra-typings';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
@@ -25,7 +26,7 @@ import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/r
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
 import { checkFeasibility } from './release/feasibility.ts';
-import { flag, runCommand, text } from '#tools/terminal/command.ts';
+import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 
 type Kind = RecordKey['kind'];
@@ -73,20 +74,20 @@ async function release(
 
 /** How the command is told where to write. */
 export interface Destination {
-  readonly stage: string | undefined;
-  readonly table: string | undefined;
+  readonly stage?: string | undefined;
+  readonly table?: string | undefined;
 }
 
 /** What the command needs of the world. */
 export interface ReleaseWorld {
   readonly readFile: (path: string) => Promise<string>;
-  readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string>>;
+  readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string | UsageError>>;
   readonly print: (line: string) => void;
 }
 
 /** What `release KIND FILE` takes beside its arguments. */
 export interface ReleaseOptions extends Destination {
-  readonly dryRun: boolean;
+  readonly dryRun?: boolean | undefined;
   /** A calibration to hold a policy's demands against: a file's name, which ends in `.json`, or the id of a released one. */
   readonly calibration?: string | undefined;
 }
@@ -97,13 +98,10 @@ export interface ReleaseOptions extends Destination {
  */
 export async function releaseFile(
   world: ReleaseWorld,
-  kind: string,
+  kind: Kind,
   path: string,
   options: ReleaseOptions,
-): Promise<Result<undefined, string>> {
-  if (!isKind(kind)) return err(unknownKind(kind));
-  if (options.calibration !== undefined && kind !== 'policy')
-    return err(`--calibration goes with a policy, not with ${kind}`);
+): Promise<Result<undefined, string | UsageError>> {
   const file = await readJson(world, path);
   if (!file.ok) return file;
   const prepared = prepare(kind, file.value);
@@ -112,7 +110,7 @@ export async function releaseFile(
     const feasible = await checkAgainst(world, options.calibration, prepared.value, path, options);
     if (!feasible.ok) return feasible;
   }
-  if (options.dryRun) {
+  if (options.dryRun === true) {
     world.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
     return ok(undefined);
   }
@@ -133,7 +131,7 @@ async function checkAgainst(
   { key, stored }: PreparedRecord,
   path: string,
   destination: Destination,
-): Promise<Result<undefined, string>> {
+): Promise<Result<undefined, string | UsageError>> {
   const parameters = calibration.endsWith('.json')
     ? await readCalibration(world, calibration)
     : await findCalibration(world, calibration, key.tenantId, destination);
@@ -150,7 +148,7 @@ async function checkAgainst(
 async function readCalibration(
   world: ReleaseWorld,
   path: string,
-): Promise<Result<CalibrationParameters, string>> {
+): Promise<Result<CalibrationParameters, string | UsageError>> {
   const file = await readJson(world, path);
   if (!file.ok) return file;
   const checked = checkCalibration(file.value, checkModel);
@@ -163,7 +161,7 @@ async function findCalibration(
   id: string,
   tenantId: string | undefined,
   destination: Destination,
-): Promise<Result<CalibrationParameters, string>> {
+): Promise<Result<CalibrationParameters, string | UsageError>> {
   const table = await world.openTable(destination);
   if (!table.ok) return table;
   const store = createRecordStore({ table: table.value, mayReadSystem: () => true });
@@ -186,16 +184,14 @@ function howToChoose({ id, tenantId }: RecordKey): string {
 /** `release deprecate KIND ID`: sets or moves the deprecation of a released record. */
 export async function deprecate(
   world: ReleaseWorld,
-  kind: string,
+  kind: Kind,
   id: string,
   options: Destination & {
-    readonly at: string | undefined;
-    readonly sunset: string | undefined;
-    readonly tenant: string | undefined;
+    readonly at: string;
+    readonly sunset?: string | undefined;
+    readonly tenant?: string | undefined;
   },
-): Promise<Result<undefined, string>> {
-  if (!isKind(kind)) return err(unknownKind(kind));
-  if (options.at === undefined) return err('--at is required: the RFC 3339 UTC instant of the deprecation');
+): Promise<Result<undefined, string | UsageError>> {
   const table = await world.openTable(options);
   if (!table.ok) return table;
   const key: RecordKey = { kind, id, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
@@ -207,9 +203,11 @@ export async function deprecate(
     return err(
       changed.error.kind === 'not-found'
         ? `${describe(key)} was never released here`
-        : changed.error.defects
-            .map(({ pointer, message }) => `${pointer === '/sunsetAt' ? '--sunset' : '--at'} ${message}`)
-            .join('\n'),
+        : new UsageError(
+            changed.error.defects
+              .map(({ pointer, message }) => `${pointer === '/sunsetAt' ? '--sunset' : '--at'} ${message}`)
+              .join('\n'),
+          ),
     );
   }
   const { deprecatedAt, sunsetAt } = changed.value;
@@ -217,14 +215,6 @@ export async function deprecate(
     `${describe(key)} is deprecated as of ${deprecatedAt ?? ''}${sunsetAt === undefined ? '' : `, sunset ${sunsetAt}`}`,
   );
   return ok(undefined);
-}
-
-function isKind(word: string): word is Kind {
-  return kinds.some((kind) => kind === word);
-}
-
-function unknownKind(word: string): string {
-  return `unknown kind of record ${JSON.stringify(word)}; known are ${kinds.join(', ')}`;
 }
 
 function describe({ kind, id, tenantId }: RecordKey): string {
@@ -269,7 +259,7 @@ function jsonDefect(error: StrictJsonError): string {
 }
 
 /** The table that is named, or the one that the stage's stack made in the account of the environment. */
-async function openTable({ stage, table }: Destination): Promise<Result<RecordsTable, string>> {
+async function openTable({ stage, table }: Destination): Promise<Result<RecordsTable, string | UsageError>> {
   if (table !== undefined) return ok(createRecordsTable(dynamo(), table));
   if (stage === localStage) return openLocalTable();
   if (stage !== undefined) {
@@ -283,12 +273,12 @@ async function openTable({ stage, table }: Destination): Promise<Result<RecordsT
   }
   const name = process.env['RECORDS_TABLE'];
   return name === undefined
-    ? err('say where to write: --stage STAGE or --table NAME')
+    ? err(new UsageError('say where to write: --stage STAGE or --table NAME'))
     : ok(createRecordsTable(dynamo(), name));
 }
 
 /** The table of the local stack that runs in this folder. No AWS client exists yet, so that none can have read a real profile. */
-async function openLocalTable(): Promise<Result<RecordsTable, string>> {
+async function openLocalTable(): Promise<Result<RecordsTable, string | UsageError>> {
   const stack = await findRunningStack(localFiles(process.cwd()).stack);
   if (!stack.ok) return err(describeNoStack(stack.error));
   Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
@@ -319,60 +309,70 @@ const world: ReleaseWorld = {
   },
 };
 
-const where = {
-  stage: text('the stage whose records table is written; local: the stack that npm start runs', 'STAGE'),
-  table: text('the records table by name (default: RECORDS_TABLE of the environment)', 'NAME'),
-};
-
 if (import.meta.main) {
-  if (process.argv.includes('deprecate')) {
-    await runCommand(
-      {
-        usage: 'npm run release --',
-        summary:
-          'Deprecates a released record: answers about it carry Deprecation and Sunset headers from now on.',
-        positionals: ['deprecate', kinds.join('|'), 'ID'],
-        options: {
-          at: text('when the record is deprecated, past or future', 'INSTANT'),
-          sunset: text('when it will be withdrawn, not before --at', 'INSTANT'),
-          tenant: text('the owner of a tenant record; without it, a system record', 'TENANT'),
-          ...where,
-        },
-        examples: [
-          'npm run release -- deprecate policy kc-gaps-v4 --at 2026-09-01T00:00:00Z --stage staging',
-        ],
-      },
-      (values, [, kind = '', id = '']) =>
-        deprecate(world, kind, id, values).catch((error: unknown) => err(operationalFailure(error))),
-    );
-  } else {
-    await runCommand(
-      {
-        usage: 'npm run release --',
-        summary:
-          'Checks a selection policy, a scale calibration or an analysis policy and writes it once, for ever (docs/records.md). See also: npm run release -- deprecate --help',
-        positionals: [kinds.join('|'), 'FILE'],
-        options: {
-          ...where,
-          calibration: text(
-            'for a policy: also checks that the items of this calibration can give what it asks for; the name of a file ends in .json',
-            'ID|FILE',
-          ),
-          'dry-run': flag(
-            'only checks the file; nothing is written, and nothing looked up but a calibration by its id',
-          ),
-        },
-        examples: [
-          'npm run release -- policy kc-gaps-v5.json --dry-run',
-          'npm run release -- policy kc-gaps-v5.json --calibration fractions-2026-01.json --dry-run',
-          'npm run release -- calibration fractions-2026-01.json --stage staging',
-          'npm run release -- analysis-policy revision-thresholds-3.json --stage staging',
-        ],
-      },
-      (values, [kind = '', path = '']) =>
-        releaseFile(world, kind, path, { ...values, dryRun: values['dry-run'] }).catch((error: unknown) =>
-          err(operationalFailure(error)),
-        ),
-    );
+  const command = program(
+    'npm run release --',
+    'Checks a selection policy, a scale calibration or an analysis policy and writes it once, for ever (docs/records.md).',
+  ).addHelpText(
+    'after',
+    examples(
+      'npm run release -- policy kc-gaps-v5.json --dry-run',
+      'npm run release -- policy kc-gaps-v5.json --calibration fractions-2026-01.json --dry-run',
+      'npm run release -- calibration fractions-2026-01.json --stage staging',
+      'npm run release -- analysis-policy revision-thresholds-3.json --stage staging',
+      'npm run release -- deprecate policy kc-gaps-v4 --at 2026-09-01T00:00:00Z --stage staging',
+    ),
+  );
+  /** A subcommand with the options that all of them take. */
+  const subcommand = (name: string, description: string) =>
+    command
+      .command(name)
+      .description(description)
+      .option(
+        '--stage <STAGE>',
+        'the stage whose records table is written; local: the stack that npm start runs',
+        text,
+      )
+      .option(
+        '--table <NAME>',
+        'the records table by name (default: RECORDS_TABLE of the environment)',
+        text,
+      );
+  const dryRun =
+    'only checks the file; nothing is written, and nothing looked up but a calibration by its id';
+  const explained = (
+    work: Promise<Result<undefined, string | UsageError>>,
+  ): Promise<Result<undefined, string | UsageError>> =>
+    work.catch((error: unknown) => err(operationalFailure(error)));
+
+  subcommand('policy', 'a selection policy')
+    .argument('<FILE>')
+    .option(
+      '--calibration <ID|FILE>',
+      'also checks that the items of this calibration can give what it asks for; the name of a file ends in .json',
+      text,
+    )
+    .option('--dry-run', dryRun)
+    .action(exits((file, options) => explained(releaseFile(world, 'policy', file, options))));
+  for (const [kind, description] of [
+    ['calibration', 'a scale calibration'],
+    ['analysis-policy', 'an analysis policy'],
+  ] as const) {
+    subcommand(kind, description)
+      .argument('<FILE>')
+      .option('--dry-run', dryRun)
+      .action(exits((file, options) => explained(releaseFile(world, kind, file, options))));
   }
+  subcommand(
+    'deprecate',
+    'deprecates a released record: answers about it carry Deprecation and Sunset headers from now on',
+  )
+    .addArgument(new Argument('<KIND>').choices(kinds))
+    .argument('<ID>')
+    .requiredOption('--at <INSTANT>', 'when the record is deprecated, past or future (required)', text)
+    .option('--sunset <INSTANT>', 'when it will be withdrawn, not before --at', text)
+    .option('--tenant <TENANT>', 'the owner of a tenant record; without it, a system record', text)
+    .action(exits((kind, id, options) => explained(deprecate(world, kind, id, options))));
+
+  await run(command);
 }

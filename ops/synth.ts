@@ -1,14 +1,8 @@
 import { runCdk } from './cdk/run-cdk.ts';
 
-const help = `npm run synth -- [options of cdk synth]
-
-Bundles the functions and synthesizes every stack into cdk.out.
-
-  -c gates=A,D    which gates are open, without asking the stage's account; -c gates= for none
-  -c stage=NAME   the stage (shared/stage/stages.ts); default sandbox-dev
-  --quiet         no templates, no progress
-  --help          this text
-
-Without -c gates the flags are read from SSM with the caller's credentials.`;
-
-if (import.meta.main) process.exitCode = await runCdk('synth', process.argv.slice(2), help);
+if (import.meta.main) {
+  await runCdk(
+    'synth',
+    'Bundles the functions and synthesizes every stack into cdk.out.\n-c gates=A,D says which gates are open, without asking the stage’s account, and -c gates= that none is. Without it the flags are read from SSM with the caller’s credentials. The stage is sandbox-dev unless -c stage=NAME names another.',
+  );
+}

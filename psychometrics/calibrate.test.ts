@@ -254,21 +254,27 @@ describe('npm run calibrate', () => {
   });
 
   it.each([
-    [['--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'], /^--responses CSV is required$/m],
-    [[...study, '--out', 'no'], /^--model is required: one of dina, gdina$/m],
-    [[...study, '--model', 'rasch', '--out', 'no'], /^--model is required/m],
-    [[...study, '--model', 'dina', '--out', 'no', '--name', 'No Name'], /^--name must be/m],
+    [
+      ['--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
+      2,
+      /^required option '--responses <CSV>'/,
+    ],
+    [[...study, '--out', 'no'], 2, /^required option '--model <MODEL>'/],
+    [[...study, '--model', 'rasch', '--out', 'no'], 2, /Allowed choices are dina, gdina/],
+    [[...study, '--model', 'dina', '--out', 'no', '--name', 'No Name'], 2, /'--name <NAME>'.*must be/],
     [
       ['--responses', 'absent.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
+      1,
       /^absent\.csv cannot be read: there is no such file$/m,
     ],
     [
       ['--responses', 'q-matrix.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
+      1,
       /^q-matrix\.csv: row 2: the item "I1" has no column/m,
     ],
-  ])('refuses %j without a stack trace', async (args, message) => {
+  ])('refuses %j without a stack trace', async (args, code, message) => {
     const ended = await calibrate(...args);
-    expect(ended.code).toBe(1);
+    expect(ended.code).toBe(code);
     expect(ended.error).toMatch(message);
     expect(ended.error).not.toMatch(/ at .*\.ts/);
   });

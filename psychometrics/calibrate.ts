@@ -1,5 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
@@ -13,79 +14,84 @@ import type { DataFault, Study, StudyFiles } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
 import { calibrationFile, parametersFile, readMeta } from './calibrate/write-calibration.ts';
 import type { Meta } from './calibrate/write-calibration.ts';
-import { choice, flag, integer, runCommand, text } from '#tools/terminal/command.ts';
-import type { Option, OptionValues } from '#tools/terminal/command.ts';
+import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { liveLine } from '#tools/terminal/live-line.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { shorten } from '#tools/terminal/study.ts';
 
-/** A number strictly between two others. */
-function between(
-  description: string,
-  placeholder: string,
-  range: { readonly above: number; readonly below: number },
-  fallback: number,
-): Option<number> {
-  return {
-    description,
-    placeholder,
-    fallback,
-    read: (word) => {
-      const number = /^[\d.]+(e-?\d+)?$/i.test(word) ? Number(word) : NaN;
-      return number > range.above && number < range.below
-        ? ok(number)
-        : err(`must be a number above ${range.above} and below ${range.below}`);
-    },
-  };
+const command = program(
+  'npm run calibrate --',
+  'Fits a scale calibration to learners’ answers: a higher-order model with DINA or G-DINA items, by marginal maximum likelihood.\nModel, figures and files: docs/calibrate.md.',
+)
+  .requiredOption(
+    '--responses <CSV>',
+    'learners’ answers: a row a learner, a column an item; 1, 0, empty or NA (required)',
+    text,
+  )
+  .requiredOption(
+    '--q-matrix <CSV>',
+    'which knowledge components an item needs: a row an item, 1 or 0 (required)',
+    text,
+  )
+  .addOption(
+    new Option('--model <MODEL>', 'how the items answer to mastery (required)')
+      .choices(['dina', 'gdina'] as const satisfies readonly ItemModel[])
+      .makeOptionMandatory(),
+  )
+  .requiredOption(
+    '--out <DIR>',
+    'directory to write calibration.json, fit.json, report.html and parameters.json into (required)',
+    text,
+  )
+  .option(
+    '--name <NAME>',
+    'what ids and the bank of a seed are named after: a-z, 0-9 and -',
+    studyName,
+    'study',
+  )
+  .option('--meta <FILE>', 'what only people know of the calibration (docs/calibrate.md)', text)
+  .addOption(
+    new Option('--penalty <PENALTY>', 'weakly informative priors on the curves of the components, or none')
+      .choices(['weak', 'none'] as const)
+      .default('weak' as const),
+  )
+  .option(
+    '--bound <P>',
+    'item probabilities stay between P and 1 - P',
+    decimal('above 0 and below 0.2', (bound) => bound > 0 && bound < 0.2),
+    0.001,
+  )
+  .option('--max-iterations <N>', 'E-steps at most, for each start', integer(1, 1_000_000), 5000)
+  .option(
+    '--tolerance <T>',
+    'gain in log-likelihood at which a step counts as none',
+    decimal('above 0 and below 1', (tolerance) => tolerance > 0 && tolerance < 1),
+    1e-6,
+  )
+  .option('--starts <N>', 'random starts beside the fixed one; the best is written', integer(0, 1000), 0)
+  .option('--seed <N>', 'of the random starts', integer(0, 4_294_967_295), 1)
+  .option(
+    '--with-data',
+    'also copies both tables into DIR, so that npm run seed -- from-responses DIR takes it',
+  )
+  .option('--force', 'overwrites files in DIR that this command did not write')
+  .addHelpText(
+    'after',
+    examples(
+      'npm run calibrate -- --responses study/responses.csv --q-matrix study/q-matrix.csv --model dina --out study/dina',
+      'npm run calibrate -- --responses r.csv --q-matrix q.csv --model gdina --starts 10 --seed 7 --meta meta.json --out out',
+    ),
+  );
+type Values = ReturnType<typeof command.opts>;
+
+function studyName(value: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,63}$/.test(value)) return value;
+  throw new InvalidArgumentError('It must be 1 to 64 of a-z, 0-9 and -, not beginning with -.');
 }
 
-const models: readonly ItemModel[] = ['dina', 'gdina'];
-
-const options = {
-  responses: text(
-    'learners’ answers: a row a learner, a column an item; 1, 0, empty or NA (required)',
-    'CSV',
-  ),
-  'q-matrix': text('which knowledge components an item needs: a row an item, 1 or 0 (required)', 'CSV'),
-  model: text('how the items answer to mastery: dina or gdina (required)', models.join('|')),
-  out: text(
-    'directory to write calibration.json, fit.json, report.html and parameters.json into (required)',
-    'DIR',
-  ),
-  name: text('what ids and the bank of a seed are named after: a-z, 0-9 and -', 'NAME', 'study'),
-  meta: text('what only people know of the calibration (docs/calibrate.md)', 'FILE'),
-  penalty: choice(
-    'weakly informative priors on the curves of the components, or none',
-    ['weak', 'none'],
-    'weak',
-  ),
-  bound: between('item probabilities stay between P and 1 - P', 'P', { above: 0, below: 0.2 }, 0.001),
-  'max-iterations': integer('E-steps at most, for each start', 'N', { min: 1, max: 1_000_000 }, 5000),
-  tolerance: between(
-    'gain in log-likelihood at which a step counts as none',
-    'T',
-    { above: 0, below: 1 },
-    1e-6,
-  ),
-  starts: integer('random starts beside the fixed one; the best is written', 'N', { min: 0, max: 1000 }, 0),
-  seed: integer('of the random starts', 'N', { min: 0, max: 4294967295 }, 1),
-  'with-data': flag('also copies both tables into DIR, so that npm run seed -- from-responses DIR takes it'),
-  force: flag('overwrites files in DIR that this command did not write'),
-};
-type Values = OptionValues<typeof options>;
-
 async function main(values: Values): Promise<Result<undefined, string>> {
-  const { responses, out, model } = values;
-  const qMatrix = values['q-matrix'];
-  if (responses === undefined) return err('--responses CSV is required');
-  if (qMatrix === undefined) return err('--q-matrix CSV is required');
-  if (out === undefined) return err('--out DIR is required');
-  const itemModel = models.find((one) => one === model);
-  if (itemModel === undefined) return err(`--model is required: one of ${models.join(', ')}`);
-  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(values.name)) {
-    return err('--name must be 1 to 64 of a-z, 0-9 and -, not beginning with -');
-  }
+  const { responses, qMatrix, out, model } = values;
   const names = { responses, 'q-matrix': qMatrix };
   const files = await readFiles(names);
   if (!files.ok) return files;
@@ -93,15 +99,15 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   if (!study.ok) return err(shorten(study.error.map((fault) => plainText(describeFault(fault, names)))));
   const meta = await readMetaFile(values.meta, study.value);
   if (!meta.ok) return meta;
-  const free = await mayWrite(out, values.force);
+  const free = await mayWrite(out, values.force === true);
   if (!free.ok) return free;
 
   const live = liveLine(process.stderr);
   const calibration = calibrate(study.value, {
-    model: itemModel,
+    model,
     penalty: values.penalty,
     bound: values.bound,
-    maximumIterations: values['max-iterations'],
+    maximumIterations: values.maxIterations,
     tolerance: values.tolerance,
     randomStarts: values.starts,
     seed: values.seed,
@@ -120,7 +126,7 @@ async function main(values: Values): Promise<Result<undefined, string>> {
     'fit.json': json(fitFile(calibration)),
     'parameters.json': json(parametersFile(calibration, values.name, meta.value)),
     'report.html': renderReport(calibration, { title: values.name, placeholders: file.value.placeholders }),
-    ...(values['with-data']
+    ...(values.withData === true
       ? { 'responses.csv': files.value.responses, 'q-matrix.csv': files.value.qMatrix }
       : {}),
   };
@@ -213,24 +219,12 @@ function summary(
     '',
     join(out, 'report.html'),
     `npm run release -- calibration ${join(out, 'calibration.json')} --dry-run`,
-    ...(values['with-data']
+    ...(values.withData === true
       ? [`npm run seed -- from-responses ${out} --out ${join('.local', basename(out))}`]
       : []),
   ].join('\n');
 }
 
 if (import.meta.main) {
-  await runCommand(
-    {
-      usage: 'npm run calibrate --',
-      summary:
-        'Fits a scale calibration to learners’ answers: a higher-order model with DINA or G-DINA items, by marginal maximum likelihood.\nModel, figures and files: docs/calibrate.md.',
-      options,
-      examples: [
-        'npm run calibrate -- --responses study/responses.csv --q-matrix study/q-matrix.csv --model dina --out study/dina',
-        'npm run calibrate -- --responses r.csv --q-matrix q.csv --model gdina --starts 10 --seed 7 --meta meta.json --out out',
-      ],
-    },
-    main,
-  );
+  await run(command.action(exits(main)));
 }

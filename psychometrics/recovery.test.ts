@@ -42,11 +42,11 @@ describe('npm run recovery', () => {
   });
 
   it.each([
-    [['--items', '10', '--kcs', '20'], 1, '--items must not be below --kcs'],
-    [['--items', '25', '--kcs', '20'], 1, '--items must not be below --length'],
-    [['--bar', '0'], 2, '--bar must be a number from 0.01 to 1000'],
-    [['--bar', 'high'], 2, '--bar must be a number'],
-    [['--policy', 'best'], 2, '--policy must be one of plain, floors'],
+    [['--items', '10', '--kcs', '20'], 2, '--items must not be below --kcs'],
+    [['--items', '25', '--kcs', '20'], 2, '--items must not be below --length'],
+    [['--bar', '0'], 2, 'a number from 0.01 to 1000'],
+    [['--bar', 'high'], 2, "'--bar <FACTOR>' argument 'high' is invalid"],
+    [['--policy', 'best'], 2, 'Allowed choices are plain, floors'],
   ])('refuses %j', (args, status, message) => {
     const run = recovery(...args);
     expect(run).toMatchObject({ status, stdout: '' });

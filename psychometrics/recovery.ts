@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Option } from '@commander-js/extra-typings';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { DESIGN, policies, policyNames } from './recovery/conditions.ts';
@@ -8,8 +9,16 @@ import { progressLine } from './recovery/progress-line.ts';
 import { resultsJson, runStudy } from './recovery/study.ts';
 import type { StudySettings } from './recovery/study.ts';
 import { textReport } from './recovery/text-report.ts';
-import { choice, flag, integer, runCommand, text } from '#tools/terminal/command.ts';
-import type { Option, OptionValues } from '#tools/terminal/command.ts';
+import {
+  decimal,
+  examples,
+  exits,
+  integer,
+  program,
+  run,
+  text,
+  UsageError,
+} from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { liveLine } from '#tools/terminal/live-line.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
@@ -23,59 +32,62 @@ const MOST_ITEMS = 10_000;
 const MOST_KCS = 500;
 const MOST_ADMINISTERED = 200;
 
-const command = {
-  usage: 'npm run recovery --',
-  summary:
-    'Gives the engine’s test to made-up learners who are known entirely, and says how much of them it recovers (docs/recovery.md).\n' +
+const command = program(
+  'npm run recovery --',
+  'Gives the engine’s test to made-up learners who are known entirely, and says how much of them it recovers (docs/recovery.md).\n' +
     'Exit code 1 when an aim is missed. Equal arguments give equal figures.',
-  options: {
-    quick: flag(
-      `${QUICK.worlds} worlds with ${QUICK.learners} learners instead of ${FULL.worlds} with ${FULL.learners}`,
-    ),
-    worlds: integer('how many worlds are made up', 'N', { min: 1, max: 1000 }),
-    learners: integer('learners of each world; the rows that only compare take a third', 'N', {
-      min: 2,
-      max: 100_000,
-    }),
-    items: integer('items of a world', 'N', { min: 1, max: MOST_ITEMS }, DESIGN.items),
-    kcs: integer('knowledge components of a world', 'N', { min: 1, max: MOST_KCS }, DESIGN.kcs),
-    length: integer('items that a learner is given', 'N', { min: 1, max: MOST_ADMINISTERED }, DESIGN.length),
-    policy: choice(
+)
+  .option(
+    '--quick',
+    `${QUICK.worlds} worlds with ${QUICK.learners} learners instead of ${FULL.worlds} with ${FULL.learners}`,
+  )
+  .option('--worlds <N>', 'how many worlds are made up', integer(1, 1000))
+  .option(
+    '--learners <N>',
+    'learners of each world; the rows that only compare take a third',
+    integer(2, 100_000),
+  )
+  .option('--items <N>', 'items of a world', integer(1, MOST_ITEMS), DESIGN.items)
+  .option('--kcs <N>', 'knowledge components of a world', integer(1, MOST_KCS), DESIGN.kcs)
+  .option('--length <N>', 'items that a learner is given', integer(1, MOST_ADMINISTERED), DESIGN.length)
+  .addOption(
+    new Option(
+      '--policy <POLICY>',
       `how items are chosen in the first row: ${policyNames.map((name) => policies[name].description).join('; ')}`,
-      policyNames,
-      'plain',
+    )
+      .choices(policyNames)
+      .default('plain' as const),
+  )
+  .option('--seed <N>', 'makes other worlds and other learners', integer(0, 1_000_000_000), 1)
+  .option(
+    '--bar <FACTOR>',
+    'how many times as strict as the design the aims are: above 1 stricter, below laxer',
+    decimal('from 0.01 to 1000', (factor) => factor >= 0.01 && factor <= 1000),
+    1,
+  )
+  .option('--out <DIR>', 'writes report.html and results.json into this folder', text)
+  .addHelpText(
+    'after',
+    examples(
+      'npm run recovery -- --quick',
+      'npm run recovery -- --quick --out .local/recovery',
+      'npm run recovery -- --quick --bar 3        # three times as strict: exit code 1',
+      'npm run recovery -- --kcs 8 --items 120 --length 15',
     ),
-    seed: integer('makes other worlds and other learners', 'N', { min: 0, max: 1_000_000_000 }, 1),
-    bar: factor('how many times as strict as the design the aims are: above 1 stricter, below laxer'),
-    out: text('writes report.html and results.json into this folder', 'DIR'),
-  },
-  examples: [
-    'npm run recovery -- --quick',
-    'npm run recovery -- --quick --out .local/recovery',
-    'npm run recovery -- --quick --bar 3        # three times as strict: exit code 1',
-    'npm run recovery -- --kcs 8 --items 120 --length 15',
-  ],
-};
+  );
 
-function factor(description: string): Option<number> {
-  return {
-    description,
-    placeholder: 'FACTOR',
-    fallback: 1,
-    read: (value) => {
-      const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : NaN;
-      return number >= 0.01 && number <= 1000 ? ok(number) : err('must be a number from 0.01 to 1000');
-    },
-  };
-}
-
-async function main(values: OptionValues<typeof command.options>): Promise<Result<undefined, string>> {
+async function main(
+  values: ReturnType<typeof command.opts>,
+): Promise<Result<undefined, string | UsageError>> {
   const { items, kcs, length, policy, seed, bar, out } = values;
   // Each KC has an item of its own, and a run is given no item twice.
-  if (items < kcs) return err(`--items must not be below --kcs: ${items} items cannot measure ${kcs} KCs`);
+  if (items < kcs)
+    return err(new UsageError(`--items must not be below --kcs: ${items} items cannot measure ${kcs} KCs`));
   if (items < length)
-    return err(`--items must not be below --length: there are no ${length} items among ${items}`);
-  const amount = values.quick ? QUICK : FULL;
+    return err(
+      new UsageError(`--items must not be below --length: there are no ${length} items among ${items}`),
+    );
+  const amount = values.quick === true ? QUICK : FULL;
   const settings: StudySettings = {
     items,
     kcs,
@@ -131,4 +143,4 @@ async function write(path: string, content: string): Promise<Result<undefined, s
   }
 }
 
-await runCommand(command, main);
+await run(command.action(exits(main)));

@@ -68,9 +68,9 @@ describe('npm run replay', () => {
       stderr: expect.stringContaining('"C" is no knowledge component of the file') as string,
     });
     expect(run()).toEqual({
-      status: 1,
+      status: 2,
       stdout: '',
-      stderr: '--data DIR is required: the study to replay\n',
+      stderr: "required option '--data <DIR>' not specified\n",
     });
   });
 });

@@ -22,38 +22,23 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
-import { flag, integer, runCommand, text } from '#tools/terminal/command.ts';
-import type { Option, OptionValues } from '#tools/terminal/command.ts';
 import { readResponseFiles, readStudy, shorten } from '#tools/terminal/study.ts';
 import type { ResponseFiles } from '#tools/terminal/study.ts';
+import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 
-const command = {
-  usage: 'npm run replay --',
-  summary:
-    'Replays every learner of a response table adaptively and compares the runs with the learners’ complete answers.\n' +
+const share = decimal('from 0 to 1', (n) => n >= 0 && n <= 1);
+const command = program(
+  'npm run replay --',
+  'Replays every learner of a response table adaptively and compares the runs with the learners’ complete answers.\n' +
     'DIR holds responses.csv, q-matrix.csv and parameters.json, as for npm run seed.',
-  options: {
-    data: text('the study to replay (required)', 'DIR'),
-    confidence: probability('confidence threshold of the classification', 0.8),
-    cut: probability('mastery cut on the posterior', 0.5),
-    limit: integer('only the first N learners', 'N', { min: 1, max: 1_000_000 }),
-    verify: flag('also checks every final posterior against brute force and prints the log-likelihood'),
-    json: flag('the figures as one JSON document'),
-  },
-  examples: ['npm run replay -- --data ../fraction-subtraction --confidence 0.9'],
-};
-
-function probability(description: string, fallback: number): Option<number> {
-  return {
-    description,
-    placeholder: 'P',
-    fallback,
-    read: (value) => {
-      const number = /^[\d.]+$/.test(value) ? Number(value) : NaN;
-      return number >= 0 && number <= 1 ? ok(number) : err('must be a number from 0 to 1');
-    },
-  };
-}
+)
+  .requiredOption('--data <DIR>', 'the study to replay (required)', text)
+  .option('--confidence <P>', 'confidence threshold of the classification', share, 0.8)
+  .option('--cut <P>', 'mastery cut on the posterior', share, 0.5)
+  .option('--limit <N>', 'only the first N learners', integer(1, 1_000_000))
+  .option('--verify', 'also checks every final posterior against brute force and prints the log-likelihood')
+  .option('--json', 'the figures as one JSON document')
+  .addHelpText('after', examples('npm run replay -- --data ../fraction-subtraction --confidence 0.9'));
 
 const PRECISION = 12;
 
@@ -297,8 +282,7 @@ function print(figures: Figures): void {
   });
 }
 
-async function main(values: OptionValues<typeof command.options>): Promise<Result<undefined, string>> {
-  if (values.data === undefined) return err('--data DIR is required: the study to replay');
+async function main(values: ReturnType<typeof command.opts>): Promise<Result<undefined, string>> {
   const files = await readResponseFiles(values.data);
   if (!files.ok) return files;
   const study = replayedStudy(files.value);
@@ -311,11 +295,11 @@ async function main(values: OptionValues<typeof command.options>): Promise<Resul
   const replays = learners.map((learner) => replay(model, policy, learner, context));
   const figures = {
     ...summarize(labels, model.itemIds.length, policy.kcCutScore, replays),
-    ...(values.verify ? { verification: verify(parameters, learners, replays) } : {}),
+    ...(values.verify === true ? { verification: verify(parameters, learners, replays) } : {}),
   };
-  if (values.json) console.log(JSON.stringify(figures, undefined, 2));
+  if (values.json === true) console.log(JSON.stringify(figures, undefined, 2));
   else print(figures);
   return ok(undefined);
 }
 
-await runCommand(command, main);
+await run(command.action(exits(main)));

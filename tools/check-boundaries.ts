@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { runCommand } from './terminal/command.ts';
+import { exits, program, run } from './terminal/command.ts';
 
 /** Fewer modules than this were not the project: a checker that reads nothing also finds nothing. */
 const FEWEST_MODULES = 100;
@@ -107,12 +107,10 @@ function check(): Result<undefined, string> {
 }
 
 if (import.meta.main) {
-  await runCommand(
-    {
-      usage: 'npm run check:boundaries --',
-      summary: 'Holds the imports to .dependency-cruiser.cjs: who may import whom, and no cycles.',
-      options: {},
-    },
-    () => Promise.resolve(check()),
+  await run(
+    program(
+      'npm run check:boundaries --',
+      'Holds the imports to .dependency-cruiser.cjs: who may import whom, and no cycles.',
+    ).action(exits(check)),
   );
 }

@@ -1,20 +1,18 @@
 import { resolve } from 'node:path';
 import { err, ok } from '#shared/kernel/result.ts';
 import { generatedFiles, refreshFiles, staleFiles } from './docs/files.ts';
-import { flag, runCommand } from './terminal/command.ts';
+import { exits, program, run } from './terminal/command.ts';
 
 if (import.meta.main) {
-  await runCommand(
-    {
-      usage: 'npm run docs --',
-      summary:
-        'Writes the OpenAPI documents, the problem pages and the JSON Schemas of the release catalog and of a proof from what the code goes by.',
-      options: { check: flag('writes nothing; fails and lists what is stale') },
-    },
-    async ({ check }) => {
+  const command = program(
+    'npm run docs --',
+    'Writes the OpenAPI documents, the problem pages and the JSON Schemas of the release catalog and of a proof from what the code goes by.',
+  ).option('--check', 'writes nothing; fails and lists what is stale');
+  command.action(
+    exits(async ({ check }) => {
       const docs = resolve(import.meta.dirname, '../docs');
       const files = generatedFiles();
-      if (!check) {
+      if (check !== true) {
         const changed = await refreshFiles(docs, files);
         console.log(
           changed.length === 0
@@ -29,6 +27,7 @@ if (import.meta.main) {
       if (stale.length === 0) return ok(undefined);
       const lines = stale.map(({ path, kind }) => `  docs/${path} (${kind})`);
       return err(`these files are not as the registries say; run npm run docs:\n${lines.join('\n')}`);
-    },
+    }),
   );
+  await run(command);
 }

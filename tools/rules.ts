@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { flag, runCommand } from './terminal/command.ts';
+import { examples, exits, program, run, UsageError } from './terminal/command.ts';
 
 interface Rule {
   readonly id: string;
@@ -55,16 +55,16 @@ function reportOn(
   ]);
 }
 
-await runCommand(
-  {
-    usage: 'npm run rules --',
-    summary:
-      'Which rules of the specification no test file names: of every document, or those whose id begins with PREFIX.\nA rule counts as cited when its id stands anywhere in a test file; by custom, in a title: it("… [MA-123]", …).\nRules marked (open), (client) and (release) are not counted.',
-    options: { quiet: flag('the counts alone') },
-    rest: 'PREFIX',
-    examples: ['npm run rules -- MA RP-1', 'npm run rules -- --quiet'],
-  },
-  ({ quiet }, prefixes) => {
+const command = program(
+  'npm run rules --',
+  'Which rules of the specification no test file names: of every document, or those whose id begins with PREFIX.\nA rule counts as cited when its id stands anywhere in a test file; by custom, in a title: it("… [MA-123]", …).\nRules marked (open), (client) and (release) are not counted.',
+)
+  .argument('[PREFIX...]')
+  .option('--quiet', 'the counts alone')
+  .addHelpText('after', examples('npm run rules -- MA RP-1', 'npm run rules -- --quiet'));
+
+command.action(
+  exits((prefixes, { quiet = false }) => {
     const root = join(import.meta.dirname, '..');
     const rules = readRules(root);
     const cited = readCitations(root);
@@ -74,6 +74,8 @@ await runCommand(
       if (report.ok) console.log(report.value.join('\n'));
       else unknown.push(report.error);
     }
-    return Promise.resolve(unknown.length === 0 ? ok(undefined) : err(unknown.join('\n')));
-  },
+    return unknown.length === 0 ? ok(undefined) : err(new UsageError(unknown.join('\n')));
+  }),
 );
+
+await run(command);

@@ -1,13 +1,9 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-
-const HELP = `All that CI checks: format, lint, types, import directions, dead code, generated documents, then every test.
-
-  npm test                                     everything; ends with a line of counts, exit code 0 only when all is well
-  npm run check:lint                           one check alone (format, lint, types, boundaries, dead-code, docs)
-  npm run test:unit -- functions/mastery       tests of one folder or file`;
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { examples, exits, program, run as runProgram } from './terminal/command.ts';
 
 /** All that CI checks, every check in its own process; a failure does not hide the others. */
 interface Check {
@@ -80,31 +76,38 @@ interface TestResults {
   readonly numPendingTests: number;
 }
 
-try {
-  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
-  if (values.help === true) {
-    console.log(HELP);
-    process.exit(0);
+async function testAll(): Promise<Result<undefined, string>> {
+  mkdirSync(join(root, 'build'), { recursive: true });
+  rmSync(resultsFile, { force: true });
+  const outcomes = await runAll(staticChecks);
+  const testsPassed = await run(tests, true);
+  let counts: TestResults = { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
+  try {
+    counts = JSON.parse(readFileSync(resultsFile, 'utf8')) as TestResults;
+  } catch {
+    console.log('FAIL the test runner left no results');
   }
-} catch (error) {
-  console.error(
-    `${error instanceof Error ? error.message : String(error)}\nnpm test -- --help says what there is.`,
-  );
-  process.exit(2);
+  const passed = counts.numPassedTests + outcomes.filter(Boolean).length;
+  const crashed = !testsPassed && counts.numFailedTests === 0 ? 1 : 0;
+  const failed = counts.numFailedTests + crashed + outcomes.filter((ok) => !ok).length;
+  const summary = `\n${passed} passed, ${failed} failed, ${counts.numPendingTests} skipped`;
+  if (failed > 0 || counts.numPassedTests === 0) return err(summary);
+  console.log(summary);
+  return ok(undefined);
 }
 
-mkdirSync(join(root, 'build'), { recursive: true });
-rmSync(resultsFile, { force: true });
-const outcomes = await runAll(staticChecks);
-const testsPassed = await run(tests, true);
-let counts: TestResults = { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
-try {
-  counts = JSON.parse(readFileSync(resultsFile, 'utf8')) as TestResults;
-} catch {
-  console.log('FAIL the test runner left no results');
-}
-const passed = counts.numPassedTests + outcomes.filter(Boolean).length;
-const crashed = !testsPassed && counts.numFailedTests === 0 ? 1 : 0;
-const failed = counts.numFailedTests + crashed + outcomes.filter((ok) => !ok).length;
-console.log(`\n${passed} passed, ${failed} failed, ${counts.numPendingTests} skipped`);
-process.exitCode = failed === 0 && counts.numPassedTests > 0 ? 0 : 1;
+await runProgram(
+  program(
+    'npm test --',
+    'All that CI checks: format, lint, types, import directions, dead code, generated documents, then every test. Ends with a line of counts, exit code 0 only when all is well.',
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'npm test                                     everything',
+        'npm run check:lint                           one check alone (format, lint, types, boundaries, dead-code, docs)',
+        'npm run test:unit -- functions/mastery       tests of one folder or file',
+      ),
+    )
+    .action(exits(testAll)),
+);

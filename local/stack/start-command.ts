@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream/promises';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Access } from '#local/gateway/gateway.ts';
 import { loadIssuerKey } from '#shared/stage/local-issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
@@ -21,8 +22,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
-import { integer, runCommand, text } from '#tools/terminal/command.ts';
-import type { Option } from '#tools/terminal/command.ts';
+import { examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import {
@@ -40,47 +40,49 @@ import { takeLock } from './lock.ts';
 import { SeedRefusedError, startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
 
-const openGates: Option<OpenGates> = {
-  description: 'which gates are open, as in A,D; empty for none (default all)',
-  placeholder: 'LIST',
-  fallback: new Set(gates),
-  read: (value) => {
-    const open = new Set<GateName>();
-    for (const part of value === '' ? [] : value.split(',')) {
-      const gate = gates.find((name) => name === part);
-      if (gate === undefined)
-        return err(`names ${JSON.stringify(part)}, which is no gate; known are ${gates.join(', ')}`);
-      if (open.has(gate)) return err(`names gate ${gate} twice`);
-      open.add(gate);
-    }
-    return ok(open);
-  },
-};
+function openGates(value: string): OpenGates {
+  const open = new Set<GateName>();
+  for (const part of value === '' ? [] : value.split(',')) {
+    const gate = gates.find((name) => name === part);
+    if (gate === undefined)
+      throw new InvalidArgumentError(
+        `It names ${JSON.stringify(part)}, which is no gate; known are ${gates.join(', ')}.`,
+      );
+    if (open.has(gate)) throw new InvalidArgumentError(`It names gate ${gate} twice.`);
+    open.add(gate);
+  }
+  return open;
+}
 
 /** A stage sweeps every five minutes; nobody wants to wait for that in front of a screen. */
 const SWEEP_SECONDS = 5;
 
 /** `npm start`: the whole product on this machine, until it is interrupted. */
 export async function start(): Promise<void> {
-  await runCommand(
-    {
-      usage: 'npm start --',
-      summary:
-        'Runs gateway, functions, AWS double and platform double on this machine. docs/local-runtime.md says what is what.',
-      options: {
-        port: integer('port of the gateway; 0 takes any free one', 'N', { min: 0, max: 65_535 }, 4010),
-        seed: text('directory with the banks to load (docs/seeds.md); default: the built-in ones', 'DIR'),
-        gates: openGates,
-      },
-      examples: ['npm start', 'npm start -- --port 0 --seed ./my-bank'],
-    },
-    (values) => serve(values),
+  await run(
+    program(
+      'npm start --',
+      'Runs gateway, functions, AWS double and platform double on this machine. docs/local-runtime.md says what is what.',
+    )
+      .option('--port <N>', 'port of the gateway; 0 takes any free one', integer(0, 65_535), 4010)
+      .option(
+        '--seed <DIR>',
+        'directory with the banks to load (docs/seeds.md); default: the built-in ones',
+        text,
+      )
+      .addOption(
+        new Option('--gates <LIST>', 'which gates are open, as in A,D; empty for none')
+          .default<OpenGates>(new Set(gates), 'all')
+          .argParser(openGates),
+      )
+      .addHelpText('after', examples('npm start', 'npm start -- --port 0 --seed ./my-bank'))
+      .action(exits(serve)),
   );
 }
 
 interface Settings {
   readonly port: number;
-  readonly seed: string | undefined;
+  readonly seed?: string | undefined;
   readonly gates: OpenGates;
 }
 

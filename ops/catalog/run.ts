@@ -19,24 +19,21 @@ export interface CatalogWorld {
 
 const commands = { check, hash, explain: explainFile };
 
+export type CatalogAction = keyof typeof commands;
+
 /** `catalog check|hash|explain FILE`. @returns err: a sentence, for a record with defects followed by a line for each. */
 export async function runCatalog(
   world: CatalogWorld,
-  word: string,
+  action: CatalogAction,
   path: string,
 ): Promise<Result<undefined, string>> {
-  if (!Object.hasOwn(commands, word)) {
-    return err(
-      `unknown command ${plainText(JSON.stringify(word))}; known are ${Object.keys(commands).join(', ')}`,
-    );
-  }
   let bytes: Uint8Array;
   try {
     bytes = await world.readFile(path);
   } catch (error) {
     return err(`${plainText(path)} cannot be read: ${plainText(fileFailure(error))}`);
   }
-  return commands[word as keyof typeof commands](world, plainText(path), bytes);
+  return commands[action](world, plainText(path), bytes);
 }
 
 function check({ print }: CatalogWorld, path: string, bytes: Uint8Array): Result<undefined, string> {

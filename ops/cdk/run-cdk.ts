@@ -1,34 +1,40 @@
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { buildFunctions, projectRoot, sizeTable } from '#tools/bundling/build.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { exits, program, run as runProgram, UsageError } from '#tools/terminal/command.ts';
 import { cdkArguments, type CdkCommand } from './arguments.ts';
 
 /**
- * Bundles the functions, then runs the CDK command line with the given arguments.
- * @returns the exit code
+ * Runs `npm run synth` or `npm run deploy`: bundles the functions, then starts the CDK command line with the arguments of this process.
+ * @param about what the command does, for its help
  */
-export async function runCdk(command: CdkCommand, given: readonly string[], help: string): Promise<number> {
-  if (given.includes('--help') || given.includes('-h')) {
-    console.log(help);
-    return 0;
-  }
-  const checked = cdkArguments(command, given);
-  if (!checked.ok) {
-    console.error(checked.error);
-    return 2;
-  }
-  const { argv, quiet, offline } = checked.value;
-  const report = (line: string): void => {
-    if (!quiet) console.error(line);
-  };
-  report('bundling the functions …');
-  const built = await buildFunctions();
-  if (!built.ok) {
-    console.error(built.error.join('\n'));
-    return 1;
-  }
-  report(`${sizeTable(built.value)}\nsynthesizing …`);
-  return run([join(projectRoot, 'node_modules/aws-cdk/bin/cdk'), ...argv, '--no-notices'], offline);
+export async function runCdk(command: CdkCommand, about: string): Promise<void> {
+  await runProgram(
+    program(`npm run ${command} --`, `${about}\nEvery other option is one of cdk ${command}.`)
+      .usage(`[options] [options of cdk ${command}]`)
+      .option('-c <name=value...>', 'context: stage=NAME (shared/stage/stages.ts), and of synth gates=A,D')
+      .option('--quiet', 'no templates, no progress')
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .action(
+        exits(async () => {
+          const checked = cdkArguments(command, process.argv.slice(2));
+          if (!checked.ok) return err(new UsageError(checked.error));
+          const { argv, quiet, offline } = checked.value;
+          const report = (line: string): void => {
+            if (!quiet) console.error(line);
+          };
+          report('bundling the functions …');
+          const built = await buildFunctions();
+          if (!built.ok) return err(built.error.join('\n'));
+          report(`${sizeTable(built.value)}\nsynthesizing …`);
+          const cdk = join(projectRoot, 'node_modules/aws-cdk/bin/cdk');
+          process.exitCode = await run([cdk, ...argv, '--no-notices'], offline);
+          return ok(undefined);
+        }),
+      ),
+  );
 }
 
 function run(argv: readonly string[], offline: boolean): Promise<number> {

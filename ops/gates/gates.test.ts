@@ -508,8 +508,8 @@ describe('npm run gates', () => {
         ]),
       );
       expect(await run('apply', '--withdraw', 'X', ...where)).toMatchObject({
-        code: 1,
-        error: expect.stringContaining('--withdraw X: is no gate; known are A, B, C, D, E, F') as string,
+        code: 2,
+        error: expect.stringContaining('X: is no gate; known are A, B, C, D, E, F') as string,
       });
     } finally {
       env = process.env;

@@ -26,8 +26,6 @@ export interface SignOptions {
 /** `gates sign DRAFT`: a draft is a manifest in JSON, in which a receipt in a file may leave its digest out. */
 export async function sign(path: string, options: SignOptions): Promise<Result<undefined, string>> {
   const { key, digest, signature, out, print } = options;
-  if ([key, digest, signature].filter((file) => file !== undefined).length !== 1)
-    return err('say how: --key PEM signs here; --digest FILE and then --signature FILE let another key sign');
   const draft = await readDraft(path);
   if (!draft.ok) return draft;
   if (digest !== undefined) {

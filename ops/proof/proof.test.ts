@@ -217,34 +217,42 @@ describe('npm run proof', () => {
     const { port } = closed.address() as AddressInfo;
     closed.close();
     const { urls } = stack;
-    for (const [args, said] of [
+    for (const [args, exit, said] of [
       [
         [...against(urls.sandboxUrl), '--out', 'no-folder/receipt.json'],
+        1,
         /^no-folder\/receipt\.json cannot be written: its folder is not there, or may not be written to\n$/,
       ],
       [
         ['--target', urls.reportsUrl],
+        2,
         /^needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local\n$/,
       ],
-      [['--local', '--target', urls.reportsUrl], /^no local stack is running/],
-      [['--local'], /^no local stack is running/],
+      [['--local', '--target', urls.reportsUrl], 2, /^no local stack is running/],
+      [['--local', '--rehearsal'], 2, /^no local stack is running/],
       [
         ['--target', urls.reportsUrl, '--tenant-a', 'tenant-aurora', '--tenant-b', 'tenant-borealis'],
+        1,
         /tenant-aurora/,
       ],
-      [against('reports.school.org'), /^--target reports\.school\.org is no URL\n$/],
-      [against('https://user:secret@reports.school.org'), /^--target has a credential in it\n$/],
-      [against(`${urls.reportsUrl}/v1`), /^--target is the base URL, without \/v1\n$/],
-      [against(urls.sandboxUrl), /is the sandbox: it looks at no token, so nothing can be proved there\n$/],
-      [against(urls.platformUrl), /does not answer like the reports service: for an unknown path/],
-      [against(`http://127.0.0.1:${port}`), /cannot be reached: ECONNREFUSED\n$/],
+      [against('reports.school.org'), 2, /'--target <URL>' argument 'reports\.school\.org' .* no URL\.\n$/],
+      [against('https://user:secret@reports.school.org'), 2, /It has a credential in it\.\n$/],
+      [against(`${urls.reportsUrl}/v1`), 2, /It is the base URL, without \/v1\.\n$/],
+      [
+        against(urls.sandboxUrl),
+        1,
+        /is the sandbox: it looks at no token, so nothing can be proved there\n$/,
+      ],
+      [against(urls.platformUrl), 1, /does not answer like the reports service: for an unknown path/],
+      [against(`http://127.0.0.1:${port}`), 1, /cannot be reached: ECONNREFUSED\n$/],
       [
         ['--target', urls.reportsUrl, '--tenant-a', 'a.json', '--tenant-b', 'a.json'],
+        1,
         /^both tokens are of the same tenant/,
       ],
     ] as const) {
       const { code, out, error } = await run(args);
-      expect([args, code, out]).toEqual([args, 1, '']);
+      expect([args, code, out]).toEqual([args, exit, '']);
       expect(error).toMatch(said);
     }
   });

@@ -88,14 +88,24 @@ describe.concurrent('a command of version 0.1.0 names in its help all that it to
 
   it.each(
     Object.entries(frozen.scripts).flatMap(([script, given]): [string, string[]][] =>
-      'subcommands' in given ? [[script, Object.keys(given.subcommands)]] : [],
+      'subcommands' in given
+        ? [
+            [
+              script,
+              Object.entries(given.subcommands).flatMap(([name, { options }]) => [
+                name,
+                ...Object.keys(options),
+              ]),
+            ],
+          ]
+        : [],
     ),
   )(
     '%s: %j',
-    async (script, subcommands) => {
+    async (script, words) => {
       const { code, stdout } = await run(script, '--help');
       expect(code).toBe(0);
-      for (const word of subcommands) expect(stdout).toContain(word);
+      for (const word of words) expect(stdout).toContain(word);
     },
     120_000,
   );
@@ -111,8 +121,36 @@ describe.concurrent('a command of version 0.1.0 refuses an option that it does n
     async (script) => {
       const { code, stdout, stderr } = await run(script, '--no-such-option');
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toContain('--no-such-option');
+      // What a command cannot do without is asked for first.
+      expect(stderr).toMatch(/--no-such-option|^required option/);
       expect(stderr).not.toMatch(/^\s+at /m);
+    },
+    120_000,
+  );
+});
+
+describe.concurrent('wrong usage exits with 2 and a sentence', () => {
+  it.each([
+    ['replay', []],
+    ['build', ['--only', 'noSuchFunction']],
+    ['gates', ['sign']],
+    ['gates', ['sign', 'draft.json']],
+    ['gates', ['apply', '--withdraw', 'C']],
+    ['gates', ['apply', '--stage', 'local', '--withdraw', 'X']],
+    ['gates', ['apply', '--stage', 'nowhere', '--withdraw', 'C']],
+    ['gates', ['show', 'surplus']],
+    ['release', ['deprecate', 'policy', 'an-id']],
+    ['release', ['polcy', 'policy.json']],
+    ['proof', ['--local', '--rehearsal', '--target', 'nowhere']],
+    ['proof', ['--rehearsal']],
+    ['synth', ['-c', 'gate=A']],
+    ['bench', ['--only', 'no-such-part']],
+  ] as const)(
+    '%s %j',
+    async (script, argv) => {
+      const { code, stdout, stderr } = await run(script, ...argv);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(/^[^\n]+\n$/);
     },
     120_000,
   );

@@ -6,7 +6,7 @@ import { deployedFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bundle, recipe, recipeFiles, type Entry } from './bundle.ts';
 import { usedErrors } from './slimming.ts';
-import { list, runCommand, text } from '../terminal/command.ts';
+import { exits, list, program, run, text, UsageError } from '../terminal/command.ts';
 
 /** A bundle above this many bytes fails the build. */
 export const bundleLimit = 600_000;
@@ -64,8 +64,8 @@ export async function buildFunctions(
 ): Promise<Result<readonly BuiltFunction[], readonly string[]>> {
   const all =
     options.entries ?? deployedFunctions.map(({ operationId, handler }) => ({ operationId, handler }));
-  const unknown = (options.only ?? []).filter((name) => !all.some(({ operationId }) => operationId === name));
-  if (unknown.length > 0) return err(unknown.map((name) => `no function has the operation id ${name}`));
+  const unknown = unknownFunctions(options.only, all);
+  if (unknown.length > 0) return err(unknown);
   const wanted = all.filter(({ operationId }) => options.only?.includes(operationId) ?? true);
 
   const outdir = resolve(options.outdir ?? join(projectRoot, 'build/functions'));
@@ -128,6 +128,16 @@ export async function buildFunctions(
   });
   const tooLarge = built.filter(({ bytes }) => bytes > bundleLimit);
   return tooLarge.length > 0 ? err(tooLarge.map(explainSize)) : ok(built);
+}
+
+/** A sentence for each name that is no function. */
+function unknownFunctions(
+  names: readonly string[] = [],
+  all: readonly { readonly operationId: string }[],
+): readonly string[] {
+  return names
+    .filter((name) => !all.some(({ operationId }) => operationId === name))
+    .map((name) => `no function has the operation id ${name}`);
 }
 
 /** One sentence with the heaviest parts of a bundle. */
@@ -212,20 +222,22 @@ export function sizeTable(built: readonly BuiltFunction[]): string {
 }
 
 if (import.meta.main) {
-  await runCommand(
-    {
-      usage: 'npm run build --',
-      summary: `Bundles the handler of every function: the bytes that deploy. Above ${kilobytes(bundleLimit)} a bundle fails the build; the aim is ${kilobytes(bundleAim)}.`,
-      options: {
-        only: list('build these functions only', 'operationId,…'),
-        outdir: text('where <operationId>/index.mjs go', 'DIR', 'build/functions'),
-      },
-    },
-    async ({ only, outdir }) => {
-      const built = await buildFunctions({ outdir, ...(only ? { only } : {}) });
-      if (!built.ok) return err(built.error.join('\n'));
-      console.log(sizeTable(built.value));
-      return ok(undefined);
-    },
+  await run(
+    program(
+      'npm run build --',
+      `Bundles the handler of every function: the bytes that deploy. Above ${kilobytes(bundleLimit)} a bundle fails the build; the aim is ${kilobytes(bundleAim)}.`,
+    )
+      .option('--only <operationId,…>', 'build these functions only', list)
+      .option('--outdir <DIR>', 'where <operationId>/index.mjs go', text, 'build/functions')
+      .action(
+        exits(async ({ only, outdir }) => {
+          const unknown = unknownFunctions(only, deployedFunctions);
+          if (unknown.length > 0) return err(new UsageError(unknown.join('\n')));
+          const built = await buildFunctions({ outdir, ...(only ? { only } : {}) });
+          if (!built.ok) return err(built.error.join('\n'));
+          console.log(sizeTable(built.value));
+          return ok(undefined);
+        }),
+      ),
   );
 }

@@ -1,94 +1,188 @@
+import { Option } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
-import { choice, flag, integer, list, parseCommandLine, renderHelp, text } from './command.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { decimal, examples, exitCodeOf, exits, integer, list, program, text, UsageError } from './command.ts';
 
-const command = {
-  usage: 'npm run example --',
-  summary: 'An example.',
-  options: {
-    tenant: text('whose', 'T'),
-    port: integer('where', 'N', { min: 0, max: 65_535 }, 4010),
-    ids: list('which', 'a,b'),
-    mode: choice('how', ['fast', 'careful'], 'fast'),
-    loud: flag('says more'),
-  },
-} as const;
-
-function parse(...argv: string[]): unknown {
-  return parseCommandLine(command, argv);
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+  readonly values: unknown;
 }
 
-describe('parseCommandLine', () => {
-  it('gives every option its fallback when nothing is said', () => {
-    expect(parse()).toStrictEqual({
-      ok: true,
-      value: {
-        help: false,
-        values: { tenant: undefined, port: 4010, ids: undefined, mode: 'fast', loud: false },
-        positionals: [],
-      },
-    });
+async function run(
+  command: CommandUnknownOpts,
+  argv: readonly string[],
+  values: () => unknown,
+): Promise<Ended> {
+  let [out, error] = ['', ''];
+  const output = {
+    writeOut: (piece: string) => {
+      out += piece;
+    },
+    writeErr: (piece: string) => {
+      error += piece;
+    },
+  };
+  for (const each of [command, ...command.commands]) each.configureOutput(output);
+  const code = await exitCodeOf(command, argv);
+  return { code, out, error, values: values() };
+}
+
+function example(...argv: string[]): Promise<Ended> {
+  let values: unknown;
+  const command = program('npm run example --', 'An example.')
+    .option('--tenant <T>', 'whose', text)
+    .option('--port <N>', 'where', integer(0, 65_535), 4010)
+    .option(
+      '--share <P>',
+      'how much',
+      decimal('from 0 to 1', (share) => share >= 0 && share <= 1),
+    )
+    .option('--ids <a,b>', 'which', list)
+    .addOption(
+      new Option('--mode <MODE>', 'how').choices(['fast', 'careful'] as const).default('fast' as const),
+    )
+    .option('--loud', 'says more')
+    .addHelpText('after', examples('npm run example -- --loud'))
+    .action(
+      exits((options) => {
+        values = options;
+        if (options.port === 1) return err('the port is taken');
+        return options.port === 2 ? err(new UsageError('--port 2 needs --loud')) : ok(undefined);
+      }),
+    );
+  return run(command, argv, () => values);
+}
+
+function grouped(...argv: string[]): Promise<Ended> {
+  let values: unknown;
+  const command = program('npm run group --', 'A group.');
+  command
+    .command('show')
+    .description('shows it')
+    .option('--stage <S>', 'which', text)
+    .action(
+      exits((options) => {
+        values = { show: options };
+        return ok(undefined);
+      }),
+    );
+  command
+    .command('apply')
+    .description('applies it')
+    .argument('<FILE>')
+    .option('--dry-run', 'writes nothing')
+    .action(
+      exits((file, options) => {
+        values = { apply: file, ...options };
+        return Promise.resolve(ok(undefined));
+      }),
+    );
+  return run(command, argv, () => values);
+}
+
+describe('a program', () => {
+  it('has the defaults of its options when nothing is said', async () => {
+    expect(await example()).toEqual({ code: 0, out: '', error: '', values: { port: 4010, mode: 'fast' } });
   });
 
-  it('reads values after a space and after an equals sign', () => {
-    expect(parse('--tenant', 'a b', '--port=0', '--ids', 'x,y,x', '--mode=careful', '--loud')).toStrictEqual({
-      ok: true,
-      value: {
-        help: false,
-        values: { tenant: 'a b', port: 0, ids: ['x', 'y'], mode: 'careful', loud: true },
-        positionals: [],
-      },
+  it('reads values after a space and after an equals sign', async () => {
+    const { values } = await example(
+      '--tenant',
+      'a b',
+      '--port=0',
+      '--ids',
+      'x,y,x',
+      '--mode=careful',
+      '--loud',
+      '--share',
+      '5e-1',
+    );
+    expect(values).toEqual({
+      tenant: 'a b',
+      port: 0,
+      ids: ['x', 'y'],
+      mode: 'careful',
+      loud: true,
+      share: 0.5,
     });
   });
 
   it.each([
-    [['--prot', '1'], /unknown option --prot; known are .*--port/],
-    [['-p', '1'], /unknown option -p/],
-    [['--port', '65536'], /--port must be a whole number from 0 to 65535/],
-    [['--port', '1e3'], /--port must be a whole number/],
-    [['--port', '-1'], /--port must be a whole number/],
-    [['--port'], /--port needs a value: --port N/],
-    [['--tenant', '--loud'], /--tenant needs a value/],
-    [['--tenant='], /--tenant must not be empty/],
-    [['--loud=yes'], /--loud takes no value/],
-    [['--mode', 'slow'], /--mode must be one of fast, careful/],
-    [['--ids', 'a,,b'], /--ids must be names separated by commas/],
-    [['--port', '1', '--port', '2'], /--port is given twice/],
-    [['--toString', 'x'], /unknown option --toString/],
-    [['stray'], /unexpected argument "stray"/],
-  ])('refuses %j and says why', (argv, message) => {
-    expect(parse(...argv)).toMatchObject({ ok: false, error: expect.stringMatching(message) as string });
+    [['--prot', '1'], /unknown option '--prot'. Did you mean --port\?/],
+    [['-p', '1'], /unknown option '-p'/],
+    [['--port', '65536'], /'--port <N>'.* a whole number from 0 to 65535/],
+    [['--port', '1e3'], /a whole number/],
+    [['--port', '-1'], /a whole number/],
+    [['--port'], /'--port <N>' argument missing/],
+    [['--share', '1.1'], /a number from 0 to 1/],
+    [['--share', '1.1.1'], /a number from 0 to 1/],
+    [['--tenant', '--loud'], /a value is missing/],
+    [['--tenant='], /must not be empty/],
+    [['--mode', 'slow'], /Allowed choices are fast, careful/],
+    [['--ids', 'a,,b'], /names separated by commas/],
+    [['--port', '3', '--port', '4'], /--port is given twice/],
+    [['--loud', '--loud'], /--loud is given twice/],
+    [['--toString', 'x'], /unknown option '--toString'/],
+    [['stray'], /too many arguments/],
+    [['--port', '2'], /^--port 2 needs --loud\n$/],
+  ])('refuses %j with exit code 2 and one line that says why', async (argv, message) => {
+    const { code, out, error } = await example(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(error).toMatch(message);
+    expect(error).toMatch(/^(?!error: )[^\n]+\n$/);
   });
 
-  it('answers --help whatever else is wrong', () => {
-    expect(parse('--prot', '--help')).toStrictEqual({ ok: true, value: { help: true } });
+  it('exits with 1 and the sentence when the command fails', async () => {
+    expect(await example('--port', '1')).toMatchObject({ code: 1, out: '', error: 'the port is taken\n' });
   });
 
-  it('demands the positionals that a command names', () => {
-    const withFile = { ...command, positionals: ['FILE'] };
-    expect(parseCommandLine(withFile, [])).toStrictEqual({ ok: false, error: 'missing argument: FILE' });
-    expect(parseCommandLine(withFile, ['a.json'])).toMatchObject({ value: { positionals: ['a.json'] } });
-    expect(parseCommandLine(withFile, ['a.json', 'b'])).toMatchObject({ ok: false });
-  });
-});
-
-describe('a command that takes any number of arguments', () => {
-  const withRest = { ...command, positionals: ['FILE'], rest: 'MORE' };
-
-  it('takes them after those that it needs', () => {
-    expect(parseCommandLine(withRest, [])).toStrictEqual({ ok: false, error: 'missing argument: FILE' });
-    for (const argv of [['a'], ['a', 'b', 'c']]) {
-      expect(parseCommandLine(withRest, argv)).toMatchObject({ value: { positionals: argv } });
-    }
-    expect(renderHelp(withRest)).toContain('npm run example -- [options] FILE [MORE …]');
+  it('answers --help whatever else is wrong', async () => {
+    const { code, out, error } = await example('--port', 'x', '--prot', '--help');
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+    expect(out).toContain('Usage: npm run example -- [options]');
+    expect(out).toMatch(/--port <N> +where \(default: 4010\)/);
+    expect(out).toMatch(/--loud +says more\n/);
+    expect(out).toContain('npm run example -- --loud');
   });
 });
 
-describe('renderHelp', () => {
-  it('names every option with its placeholder and default', () => {
-    const help = renderHelp(command);
-    expect(help).toContain('npm run example -- [options]');
-    expect(help).toMatch(/--port N +where \(default 4010\)/);
-    expect(help).toMatch(/--loud +says more\n/);
-    expect(help).toMatch(/--help +shows this text/);
+describe('a program with subcommands', () => {
+  it('takes the subcommand before and after its options', async () => {
+    for (const argv of [
+      ['show', '--stage', 'apply'],
+      ['--stage', 'apply', 'show'],
+    ])
+      expect(await grouped(...argv)).toMatchObject({ code: 0, values: { show: { stage: 'apply' } } });
+    for (const argv of [
+      ['apply', 'a.json', '--dry-run'],
+      ['--dry-run', 'apply', 'a.json'],
+    ])
+      expect(await grouped(...argv)).toMatchObject({ code: 0, values: { apply: 'a.json', dryRun: true } });
+  });
+
+  it.each([
+    [['\u001B[2J'], /^unknown command '\u{fffd}\[2J'\n$/u],
+    [['aply', 'a.json'], /unknown command 'aply'. Did you mean apply\?/],
+    [['apply'], /missing required argument 'FILE'/],
+    [['apply', 'a', 'b'], /too many arguments/],
+    [['show', '--dry-run'], /unknown option '--dry-run'/],
+    [[], /Usage: npm run group --/],
+  ])('refuses %j with exit code 2', async (argv, message) => {
+    const { code, out, error } = await grouped(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(error).toMatch(message);
+  });
+
+  it('shows every option in its own help, and a subcommand’s in that one’s', async () => {
+    const whole = await grouped('--help');
+    expect(whole.code).toBe(0);
+    for (const text of ['show [options]', 'apply [options] <FILE>', '--stage <S>', '--dry-run'])
+      expect(whole.out).toContain(text);
+    const { out } = await grouped('show', '--help');
+    expect(out).toContain('--stage <S>');
+    expect(out).not.toContain('--dry-run');
   });
 });

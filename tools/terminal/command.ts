@@ -1,240 +1,147 @@
-import { parseArgs } from 'node:util';
-import { err, ok } from '#shared/kernel/result.ts';
+import { Command, CommanderError, Help, InvalidArgumentError } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Result } from '#shared/kernel/result.ts';
+import { plainText } from './plain-text.ts';
 
-/** One `--name` of a command. `fallback` is the value when it is absent; `read` turns its text into a value or says what is wrong. */
-export interface Option<T> {
-  readonly description: string;
-  /** What stands after the name in the help, for example `N`; absent for a flag. */
-  readonly placeholder?: string;
-  readonly fallback: T;
-  readonly read: (text: string) => Result<T, string>;
+/** A mistake in the arguments that only the command itself can see: it exits with 2, as every usage error does. */
+export class UsageError {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
 }
 
-/** What a command is called and takes; `positionals` names its plain arguments, all of them required. */
-interface CommandLine<Options extends Readonly<Record<string, Option<unknown>>>> {
-  /** As the user types it, for example `npm run token --`. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly options: Options;
-  readonly positionals?: readonly string[];
-  /** What further plain arguments, any number of them, are; absent when none is taken. */
-  readonly rest?: string;
-  /** Lines shown below the options. */
-  readonly examples?: readonly string[];
-}
-
-export type OptionValues<Options extends Readonly<Record<string, Option<unknown>>>> = {
-  readonly [Name in keyof Options]: Options[Name] extends Option<infer T> ? T : never;
-};
-
-/** An option that takes any non-empty text. */
-export function text(description: string, placeholder: string): Option<string | undefined>;
-export function text(description: string, placeholder: string, fallback: string): Option<string>;
-export function text(
-  description: string,
-  placeholder: string,
-  fallback?: string,
-): Option<string | undefined> {
-  return {
-    description,
-    placeholder,
-    fallback,
-    read: (value) => (value === '' ? err('must not be empty') : ok(value)),
-  };
-}
-
-/** An option that takes a whole number from `min` to `max`. */
-export function integer(
-  description: string,
-  placeholder: string,
-  range: { readonly min: number; readonly max: number },
-): Option<number | undefined>;
-export function integer(
-  description: string,
-  placeholder: string,
-  range: { readonly min: number; readonly max: number },
-  fallback: number,
-): Option<number>;
-export function integer(
-  description: string,
-  placeholder: string,
-  range: { readonly min: number; readonly max: number },
-  fallback?: number,
-): Option<number | undefined> {
-  return {
-    description,
-    placeholder,
-    fallback,
-    read: (value) => {
-      const number = /^-?\d+$/.test(value) ? Number(value) : NaN;
-      return number >= range.min && number <= range.max
-        ? ok(number)
-        : err(`must be a whole number from ${range.min} to ${range.max}`);
-    },
-  };
-}
-
-/** An option that takes names separated by commas; a repeated one counts once, as lists made by scripts have them. */
-export function list(description: string, placeholder: string): Option<readonly string[] | undefined> {
-  return {
-    description,
-    placeholder,
-    fallback: undefined,
-    read: (value) => {
-      const names = value.split(',');
-      if (names.includes('')) return err('must be names separated by commas');
-      return ok([...new Set(names)]);
-    },
-  };
-}
-
-/** An option that takes one of a few words. */
-export function choice<const Word extends string>(
-  description: string,
-  words: readonly Word[],
-  fallback: NoInfer<Word>,
-): Option<Word> {
-  return {
-    description,
-    placeholder: words.join('|'),
-    fallback,
-    read: (value) => {
-      const word = words.find((candidate) => candidate === value);
-      return word === undefined ? err(`must be one of ${words.join(', ')}`) : ok(word);
-    },
-  };
-}
-
-/** An option without a value. */
-export function flag(description: string): Option<boolean> {
-  return { description, fallback: false, read: () => ok(true) };
-}
-
-type ParsedCommandLine<Options extends Readonly<Record<string, Option<unknown>>>> =
-  | { readonly help: true }
-  | {
-      readonly help: false;
-      readonly values: OptionValues<Options>;
-      readonly positionals: readonly string[];
-    };
+/** Marks a failure of the command itself; every other error that commander reports is one of usage. */
+const FAILED = 'failed';
 
 /**
- * Reads a command's arguments. The built-in parser finds the tokens; this adds what it lacks: typed values, refused repetition,
- * and messages that name what would have been right. `--help` wins over everything else.
+ * A program of package.json, for `run`: options, arguments and subcommands are declared on it as commander has them.
+ * @param name as the user types it, for example `npm run token --`
  */
-export function parseCommandLine<Options extends Readonly<Record<string, Option<unknown>>>>(
-  command: CommandLine<Options>,
-  argv: readonly string[],
-): Result<ParsedCommandLine<Options>, string> {
-  const { tokens } = parseArgs({
-    args: [...argv],
-    strict: false,
-    tokens: true,
-    allowPositionals: true,
-    options: Object.fromEntries(
-      Object.entries(command.options).map(([name, option]) => [
-        name,
-        { type: option.placeholder === undefined ? ('boolean' as const) : ('string' as const) },
-      ]),
-    ),
-  });
-  if (tokens.some((token) => token.kind === 'option' && token.rawName === '--help'))
-    return ok({ help: true });
-
-  const given = new Map<string, unknown>();
-  const positionals: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value);
-    if (token.kind !== 'option') continue;
-    const option = Object.hasOwn(command.options, token.name) ? command.options[token.name] : undefined;
-    if (option === undefined || !token.rawName.startsWith('--')) {
-      return err(`unknown option ${token.rawName}; known are ${optionNames(command)}`);
-    }
-    if (given.has(token.name)) return err(`${token.rawName} is given twice`);
-    if (option.placeholder === undefined) {
-      if (token.value !== undefined) return err(`${token.rawName} takes no value`);
-      given.set(token.name, true);
-      continue;
-    }
-    // `--tenant --scope x`: the parser would take the next option for the value.
-    if (token.value === undefined || (!token.inlineValue && token.value.startsWith('--'))) {
-      return err(`${token.rawName} needs a value: ${token.rawName} ${option.placeholder}`);
-    }
-    const value = option.read(token.value);
-    if (!value.ok) return err(`${token.rawName} ${value.error}`);
-    given.set(token.name, value.value);
-  }
-
-  const expected = command.positionals ?? [];
-  if (positionals.length < expected.length) {
-    return err(`missing argument: ${expected.slice(positionals.length).join(' ')}`);
-  }
-  const surplus = positionals[expected.length];
-  if (surplus !== undefined && command.rest === undefined) return err(`unexpected argument "${surplus}"`);
-
-  const values = Object.fromEntries(
-    Object.entries(command.options).map(([name, option]) => [
-      name,
-      given.has(name) ? given.get(name) : option.fallback,
-    ]),
+export function program(name: string, description: string): Command {
+  return (
+    new Command(name)
+      .description(description)
+      .helpCommand(false)
+      .exitOverride()
+      .configureOutput({
+        outputError: (text, write) => {
+          const sentence = text.replace(/^error: /, '').replace(/\n\((Did you mean .*)\)\n$/, '. $1\n');
+          // An argument is quoted as it was given, whatever it would do to a terminal.
+          write(sentence.split('\n').map(plainText).join('\n'));
+        },
+      })
+      // The help of a program with subcommands shows theirs as well: one page holds every option.
+      .configureHelp({
+        formatHelp: (command, helper) =>
+          [command, ...command.commands]
+            .map((each) => Help.prototype.formatHelp.call(helper, each, helper))
+            .join('\n'),
+      })
   );
-  // SAFETY: each value came from its option's own `read` or `fallback`.
-  return ok({ help: false, values: values as OptionValues<Options>, positionals });
 }
 
-function optionNames(command: CommandLine<Readonly<Record<string, Option<unknown>>>>): string {
-  return [...Object.keys(command.options), 'help'].map((name) => `--${name}`).join(', ');
+/** Lines for `addHelpText('after', …)`. */
+export function examples(...lines: readonly string[]): string {
+  return ['\nExamples:', ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** The text of `--help`. */
-export function renderHelp(command: CommandLine<Readonly<Record<string, Option<unknown>>>>): string {
-  const rows: (readonly [string, string])[] = Object.entries(command.options).map(([name, option]) => [
-    option.placeholder === undefined ? `--${name}` : `--${name} ${option.placeholder}`,
-    typeof option.fallback === 'string' || typeof option.fallback === 'number'
-      ? `${option.description} (default ${option.fallback})`
-      : option.description,
-  ]);
-  rows.push(['--help', 'shows this text']);
-  const width = Math.max(...rows.map(([left]) => left.length));
-  const rest = command.rest === undefined ? [] : [`[${command.rest} …]`];
-  const usage = [command.usage, '[options]', ...(command.positionals ?? []), ...rest].join(' ');
-  const lines = [
-    usage,
-    '',
-    command.summary,
-    '',
-    ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
-  ];
-  if (command.examples !== undefined) lines.push('', ...command.examples.map((line) => `  ${line}`));
-  return `${lines.join('\n')}\n`;
+/** A handler for `action`, made of a function that returns what went wrong: text exits with 1, a `UsageError` with 2. */
+export function exits<Args extends readonly unknown[]>(
+  main: (
+    ...args: Args
+  ) => Result<undefined, string | UsageError> | Promise<Result<undefined, string | UsageError>>,
+): (this: Pick<Command, 'error'>, ...args: Args) => Promise<void> {
+  return async function (...args) {
+    const result = await main(...args);
+    if (result.ok) return;
+    if (result.error instanceof UsageError) this.error(result.error.message);
+    this.error(result.error, { code: FAILED });
+  };
 }
 
-/**
- * Runs a command of this process: help to standard output, a user's mistake as one line on standard error. Exit code 0 only on success,
- * 2 for wrong arguments, 1 for anything else. A throw is a defect and keeps its stack trace.
- */
-export async function runCommand<Options extends Readonly<Record<string, Option<unknown>>>>(
-  command: CommandLine<Options>,
-  main: (values: OptionValues<Options>, positionals: readonly string[]) => Promise<Result<undefined, string>>,
-): Promise<void> {
+/** Runs a program with the arguments of this process and sets its exit code: 0 on success only, 2 for wrong usage, else 1. */
+export async function run(command: CommandUnknownOpts): Promise<void> {
   // `npm run … | head`: the reader has what it wanted.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit();
   });
-  const parsed = parseCommandLine(command, process.argv.slice(2));
-  if (!parsed.ok) {
-    process.stderr.write(`${parsed.error}\n`);
-    process.exitCode = 2;
-    return;
+  const code = await exitCodeOf(command, process.argv.slice(2));
+  if (code !== 0) process.exitCode = code;
+}
+
+/** Runs a program: help goes to standard output, a mistake as a sentence to standard error. A throw is a defect and passes through. */
+export async function exitCodeOf(command: CommandUnknownOpts, argv: readonly string[]): Promise<number> {
+  refuseRepetition(command);
+  const words = subcommandFirst(command, argv);
+  const [first = '-'] = words;
+  try {
+    // Help wins over every mistake beside it.
+    if (words.includes('--help'))
+      await command.parseAsync([...(first.startsWith('-') ? [] : [first]), '--help'], { from: 'user' });
+    else await command.parseAsync(words, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === FAILED) return 1;
+    return error.code === 'commander.helpDisplayed' ? 0 : 2;
   }
-  if (parsed.value.help) {
-    process.stdout.write(renderHelp(command));
-    return;
+}
+
+/** An option's second value would silently win over the first. */
+function refuseRepetition(command: CommandUnknownOpts): void {
+  for (const each of [command, ...command.commands]) {
+    for (const option of each.options.filter(({ variadic }) => !variadic)) {
+      let isGiven = false;
+      each.on(`option:${option.name()}`, () => {
+        if (isGiven) each.error(`${option.long ?? ''} is given twice`);
+        isGiven = true;
+      });
+    }
   }
-  const result = await main(parsed.value.values, parsed.value.positionals);
-  if (result.ok) return;
-  process.stderr.write(`${result.error}\n`);
-  process.exitCode = 1;
+}
+
+/** Version 0.1.0 took the subcommand after options as well; commander wants it first. */
+function subcommandFirst({ commands }: CommandUnknownOpts, argv: readonly string[]): string[] {
+  if (commands.length === 0) return [...argv];
+  const takesValue = new Set(
+    commands.flatMap(({ options }) => options.filter(({ required }) => required).map(({ long }) => long)),
+  );
+  const at = argv.findIndex((word, index) => !word.startsWith('-') && !takesValue.has(argv[index - 1]));
+  return at < 0 ? [...argv] : [...argv.slice(at, at + 1), ...argv.slice(0, at), ...argv.slice(at + 1)];
+}
+
+/** Reads an option's value; the next option's name is none, and an empty one is a slip of the shell. */
+export function text(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It must not be empty.');
+  if (value.startsWith('--'))
+    throw new InvalidArgumentError('It looks like the next option: a value is missing.');
+  return value;
+}
+
+/** Reads a whole number from `min` to `max`. */
+export function integer(min: number, max: number): (value: string) => number {
+  return number(`a whole number from ${min} to ${max}`, /^-?\d+$/, (n) => n >= min && n <= max);
+}
+
+/** Reads a number. @param range says which ones `isIn` takes, for example `above 0 and below 1` */
+export function decimal(range: string, isIn: (value: number) => boolean): (value: string) => number {
+  return number(`a number ${range}`, /^[\d.]+(e-?\d+)?$/i, isIn);
+}
+
+function number(what: string, form: RegExp, isIn: (value: number) => boolean): (value: string) => number {
+  return (value) => {
+    const read = form.test(value) ? Number(value) : NaN;
+    if (!isIn(read)) throw new InvalidArgumentError(`It must be ${what}.`);
+    return read;
+  };
+}
+
+/** Reads names separated by commas; a repeated one counts once, as lists made by scripts have them. */
+export function list(value: string): readonly string[] {
+  const names = text(value).split(',');
+  if (names.includes('')) throw new InvalidArgumentError('It must be names separated by commas.');
+  return [...new Set(names)];
 }
