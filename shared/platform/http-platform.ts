@@ -5,6 +5,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import { readCapped } from '#shared/network/http-client.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
+import pLimit from 'p-limit';
 import type * as z from 'zod';
 import type { UpstreamFault } from './fault.ts';
 import type { UpstreamOperation } from './operation.ts';
@@ -20,7 +21,6 @@ import {
   matchesWeakly,
   parseBytes,
 } from './transport/answer.ts';
-import { createLimiter } from './transport/limiter.ts';
 import { MAX_RETRIES, parseRetryAfter, retryDelay } from './transport/retry.ts';
 
 export interface PlatformOptions {
@@ -90,7 +90,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { profile, fetch, now, sleep, random, deadline, memo, log } = options;
   const { attemptTimeout = 5_000 } = options;
   const origin = options.startedAt ?? now();
-  const limit = createLimiter(options.maxConcurrency ?? 32);
+  const limit = pLimit(options.maxConcurrency ?? 32);
   const entries: TraceEntry[] = [];
 
   function prepare<O extends UpstreamOperation>(

@@ -5,7 +5,7 @@ import type { UpstreamFault } from '#shared/platform/fault.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import { triedAt } from './evidence.ts';
-import { inLanes } from './map-concurrent.ts';
+import { mapConcurrent } from './map-concurrent.ts';
 import type { Worker } from './worker.ts';
 
 /** An order as it is recorded, with what the evidence asks for. */
@@ -82,7 +82,7 @@ export function createDelivery({ run, store, platform, now, mayGoOn, tally }: Wo
     deliver(orders) {
       const open = orders.filter(({ record }) => isOpen(record));
       const inTurn = open.toSorted((a, b) => triedAt(a.record) - triedAt(b.record));
-      return inLanes(LANES, inTurn, mayGoOn, deliver);
+      return mapConcurrent(LANES, inTurn, mayGoOn, deliver);
     },
     isMissing: (module) => missing.has(module),
   };

@@ -9,7 +9,7 @@ import type { Delivery, OpenedOrder } from './deliver.ts';
 import { evaluateEvidence } from './evaluate-evidence.ts';
 import type { Evaluation, EvidenceFault } from './evaluate-evidence.ts';
 import type { RunEvidence } from './evidence.ts';
-import { inLanes } from './map-concurrent.ts';
+import { mapConcurrent } from './map-concurrent.ts';
 import type { Worker } from './worker.ts';
 
 /** Orders that are recorded at once. */
@@ -59,7 +59,7 @@ async function openOrders(
 ): Promise<readonly OpenedOrder[] | undefined> {
   const known = new Map(orders.map((record) => [record.revisionOrderId, record]));
   const opened = new Map<string, OpenedOrder>();
-  const isWhole = await inLanes(LANES, derivedOrders, mayGoOn, async (derived) => {
+  const isWhole = await mapConcurrent(LANES, derivedOrders, mayGoOn, async (derived) => {
     const { revisionOrderId, targetModule } = derived.content;
     let record = known.get(revisionOrderId);
     if (record === undefined) {

@@ -1,4 +1,4 @@
-import { inLanes } from '#functions/reports/improvement/map-concurrent.ts';
+import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts';
 import { isTerminal, runStates } from '#shared/improvement/records.ts';
 import type { ImprovementStore, OpenRun, RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-queue.ts';
@@ -62,7 +62,7 @@ export async function sweepRuns(dependencies: SweepDependencies): Promise<Sweep>
   const open: OpenRun[] = [];
   for await (const run of store.listOpen()) open.push(run);
   const first = Math.floor(random() * open.length);
-  await inLanes(LANES, [...open.slice(first), ...open.slice(0, first)], isTime, async (run) => {
+  await mapConcurrent(LANES, [...open.slice(first), ...open.slice(0, first)], isTime, async (run) => {
     try {
       const summary = await store.readSummary(run);
       if (summary === undefined || isTerminal(summary.state)) return;
