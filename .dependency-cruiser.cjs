@@ -4,6 +4,8 @@
  */
 const test = '\\.test\\.ts$|^test/';
 const aws = '^node_modules/@aws-sdk/';
+/** The interfaces of everything that a function may touch. */
+const runtimePorts = '^shared/lambda/runtime\\.ts$';
 const ours = '^(bin|lib|functions|shared|client|ops|local|psychometrics|tools|bench|test)/';
 /** Leaves: they know nothing of ours but the kernel and the list of functions, so any command may use them. */
 const leaves = '^tools/(bundling|terminal)/';
@@ -123,18 +125,49 @@ module.exports = {
     ),
     only(
       'http-takes-interfaces',
-      'The pipeline works on interfaces of storage, so that a unit test passes values; lambda.ts and lambda-release.ts alone bind it to AWS, for every handler.',
+      'The pipeline works on interfaces of storage, so that a unit test passes values; shared/lambda binds it to AWS, for every handler.',
       '^shared/(http|idempotency)/',
       [
         '^shared/(kernel|network|contract|problems|observability|keys|http|idempotency|records|platform|release)/',
+        runtimePorts,
       ],
-      ['^shared/http/lambda(-release)?\\.ts$'],
     ),
+    only(
+      'runtime-is-ports',
+      'A runtime is interfaces: everything that a function may touch is named without pulling in what implements it.',
+      runtimePorts,
+      ['^shared/(kernel|network)/'],
+    ),
+    {
+      name: 'handlers-bind-the-process',
+      severity: 'error',
+      comment:
+        'The process is bound at one place, the end of a handler file: a function that takes it by itself cannot run beside another one.',
+      from: {
+        path: '^(functions|shared)/',
+        pathNot: ['^functions/.*handler\\.ts$', '^shared/lambda/process-runtime\\.ts$', test],
+      },
+      to: { path: '^shared/(lambda/process-runtime|stores/clients)\\.ts$' },
+    },
+    {
+      name: 'binders-stay-outside',
+      severity: 'error',
+      comment: 'What binds functions stands above all that it binds: only files that bind import it.',
+      from: {
+        path: '^(functions|shared)/',
+        pathNot: [
+          '^functions/([^/]+/(endpoints|background)/|sandbox/handler\\.ts$)',
+          '^shared/lambda/',
+          test,
+        ],
+      },
+      to: { path: '^shared/lambda/', pathNot: runtimePorts },
+    },
     only(
       'stores-implement',
       'The stores implement the interfaces of the other folders on AWS; only the files that bind dependencies use them.',
       '^shared/stores/',
-      ['^shared/(kernel|observability|idempotency|improvement|keys|records|platform|release)/'],
+      ['^shared/(kernel|observability|idempotency|improvement|keys|records|platform|release)/', runtimePorts],
     ),
     only(
       'stage-settings',
@@ -404,9 +437,9 @@ module.exports = {
     ),
     confined(
       'middy-in-pipeline',
-      'Handlers are made by the pipeline; no other file knows Middy.',
+      'The pipeline composes the stages, in base-middleware.ts alone; no other file knows Middy.',
       '@middy/',
-      ['^shared/http/', '^node_modules/'],
+      ['^shared/http/(base-middleware|stages/security-headers)\\.ts$', '^node_modules/'],
     ),
     confined(
       'powertools-behind-ours',

@@ -1,5 +1,7 @@
 import tseslint from 'typescript-eslint';
 
+const outsideRuntime = 'Take it from the Runtime (shared/lambda/runtime.ts).';
+
 export default tseslint.config(
   { ignores: ['node_modules/', 'build/', 'cdk.out/', '.local/', 'coverage/', 'docs/'] },
   ...tseslint.configs.strictTypeChecked,
@@ -27,11 +29,61 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
+    // Functions reach the process through their runtime alone, so that tests can bind them to clocks, networks and variables of their own.
+    files: ['functions/**/*.ts', 'shared/**/*.ts'],
+    ignores: [
+      '**/*.test.ts',
+      '**/*.fixture.ts',
+      'shared/lambda/process-runtime.ts',
+      'shared/network/**',
+      // A key ring for tests.
+      'test/support/memory-keys.ts',
+    ],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...['process', 'performance', 'crypto', 'fetch', 'setTimeout', 'setInterval'].map((name) => ({
+          name,
+          message: outsideRuntime,
+        })),
+      ],
+      'no-restricted-properties': [
+        'error',
+        ...[
+          ['Date', 'now'],
+          ['Math', 'random'],
+          ['AbortSignal', 'timeout'],
+        ].map(([object, property]) => ({ object, property, message: outsideRuntime })),
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: outsideRuntime },
+        { selector: "MemberExpression[object.name='globalThis']", message: outsideRuntime },
+      ],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            ...['timers', 'timers/promises', 'process', 'perf_hooks'].map((module) => ({
+              name: `node:${module}`,
+              message: outsideRuntime,
+            })),
+            {
+              name: 'node:crypto',
+              importNames: ['randomBytes', 'randomUUID', 'randomInt', 'randomFillSync', 'webcrypto'],
+              message: outsideRuntime,
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     // The engine must give the same bits on every runtime: built-in transcendental functions differ, clocks and randomness are inputs.
     files: ['functions/mastery/engine/**/*.ts'],
     ignores: ['**/*.test.ts'],
     rules: {
-      'no-restricted-globals': ['error', 'Date', 'process', 'performance', 'crypto'],
+      'no-restricted-globals': ['error', 'Date', 'process', 'performance', 'crypto', 'fetch', 'setTimeout'],
       'no-restricted-properties': [
         'error',
         ...['random', 'pow', 'exp', 'log', 'log2', 'log10', 'log1p', 'expm1', 'sqrt', 'hypot', 'tanh'].map(

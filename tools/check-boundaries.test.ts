@@ -22,6 +22,12 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'stores-implement': ['shared/stores/i.ts', '#shared/http/target.ts'],
   'stage-settings': ['shared/stage/au.ts', '#shared/platform/target.ts'],
   'openapi-from-rows': ['shared/openapi/av.ts', '#shared/platform/target.ts'],
+  'runtime-is-ports': ['shared/lambda/runtime.ts', '#shared/stores/target.ts'],
+  'handlers-bind-the-process': [
+    'functions/mastery/endpoints/run-dependencies.ts',
+    '#shared/lambda/process-runtime.ts',
+  ],
+  'binders-stay-outside': ['functions/mastery/run/bd.ts', '#shared/lambda/target.ts'],
   'shared-serves-everybody': ['shared/elsewhere/j.ts', '#lib/target.ts'],
   'engine-is-pure': ['functions/mastery/engine/k.ts', '#shared/contract/target.ts'],
   'engine-without-packages': ['functions/mastery/engine/l.ts', 'node:crypto'],
@@ -137,9 +143,9 @@ describe('.dependency-cruiser.cjs', () => {
 
   it('lets the right directions pass', () => {
     const { violations, modules } = projectOf({
-      'functions/mastery/endpoints/start/handler.ts': '#shared/http/lambda.ts',
-      'shared/http/lambda.ts': '#shared/stores/clients.ts',
-      'shared/stores/clients.ts': '@aws-sdk/client-kms',
+      'functions/mastery/endpoints/start/handler.ts': '#shared/lambda/lambda.ts',
+      'shared/lambda/lambda.ts': '#shared/stores/make-clients.ts',
+      'shared/stores/make-clients.ts': '@aws-sdk/client-kms',
       'lib/stack.ts': 'aws-cdk-lib',
       'local/start.ts': '#shared/contract/routes.ts',
       'functions/mastery/engine/kernels/one/select.ts': '#shared/kernel/numbers.ts',

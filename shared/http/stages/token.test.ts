@@ -6,7 +6,7 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import { createTestIssuer, testAudience, testLambda, testNow } from '#test/support/lambda.ts';
 import type { TestAnswer, TestIssuer, TestLambda, TestLambdaOptions } from '#test/support/lambda.ts';
 import { readProbe } from '#test/support/probe-routes.ts';
-import type { Principal } from './operation.ts';
+import type { Principal } from '../operation.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -209,26 +209,6 @@ describe.each(services)('a token on %s', (service) => {
       expect((await sendToken({}, { typ })).status, String(typ)).toBe(200);
     for (const typ of ['logout+jwt', 'dpop+jwt', ''])
       expect((await sendToken({}, { typ })).status, typ).toBe(401);
-  });
-
-  it(`without the route's whole scope is denied ${service === 'mastery' ? '[MA-158]' : '[RP-312]'}`, async () => {
-    const code = service === 'mastery' ? 'insufficient-scope' : 'authorization-denied';
-    for (const scope of [
-      undefined,
-      '',
-      'mastery:run',
-      'reports:write',
-      `${service}:readx`,
-      `x${service}:read`,
-      `${service}:read,x`,
-      service,
-    ]) {
-      const answer = await sendToken({ scope });
-      expect(answer.status, String(scope)).toBe(403);
-      expect(answer.body['type']).toBe(`https://docs.example/problems/${code}`);
-      expect(answer.headers).not.toHaveProperty('WWW-Authenticate');
-    }
-    expect((await sendToken({ scope: `other  ${service}:read` })).status).toBe(200);
   });
 
   it('gives its verified claims to the operation, an absent resource claim as none, and the tenant from nowhere else [MA-200]', async () => {

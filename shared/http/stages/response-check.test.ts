@@ -1,17 +1,17 @@
 import type { Context } from 'aws-lambda';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Route } from '#shared/contract/route.ts';
-import { ok } from '#shared/kernel/result.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Route, ServiceName } from '#shared/contract/route.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import { problem } from '#shared/problems/registry.ts';
 import { lambdaFunction } from '#shared/lambda/lambda-function.ts';
 import type { BufferedFunction } from '#shared/lambda/lambda-function.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import { createReadLambda } from '#shared/lambda/read-lambda.ts';
-import { awsLambda, isStreaming } from '#local/gateway/response-stream.ts';
 import { createTestIssuer, proxyEvent, testLambda } from '#test/support/lambda.ts';
-import type { TestAnswer, TestIssuer } from '#test/support/lambda.ts';
+import type { TestAnswer, TestIssuer, TestLambdaOptions, TestRequest } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe, streamedProbe } from '#test/support/probe-routes.ts';
-import { checkBody } from './checked-body.ts';
-import type { CheckedBody } from './checked-body.ts';
+import { checkBody } from '../checked-body.ts';
+import type { CheckedBody } from '../checked-body.ts';
+import type { Operation, OperationAnswer } from '../operation.ts';
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -20,6 +20,7 @@ beforeAll(async () => {
 
 const MEGABYTE = 1024 * 1024;
 type Probe = ReturnType<typeof readProbe>;
+const services: readonly ServiceName[] = ['mastery', 'reports'];
 
 function checkedFor(row: Route, seen: Readonly<Record<string, unknown>>): CheckedBody {
   const checked = checkBody(row, { seen });
@@ -114,12 +115,47 @@ describe('a buffered answer', () => {
   });
 });
 
-describe('the function of a route', () => {
-  it('streams exactly where the row says so', () => {
-    vi.stubGlobal('awslambda', awsLambda);
-    const operation = () => () => Promise.resolve(ok({ body: { seen: {} } }));
-    expect(isStreaming(createReadLambda(streamedProbe(), operation)(processRuntime()))).toBe(true);
-    expect(isStreaming(createReadLambda(readProbe('reports'), operation)(processRuntime()))).toBe(false);
-    vi.unstubAllGlobals();
+describe.each(services)('an answer of %s', (service) => {
+  const isMastery = service === 'mastery';
+  const row = readProbe(service);
+  const bind = (operation: Operation<Probe>, options: Partial<TestLambdaOptions> = {}) =>
+    testLambda(row, operation, { issuer, ...options });
+  const answering = async (answer: unknown, request: TestRequest = {}): Promise<TestAnswer> =>
+    (await bind(() => Promise.resolve(ok(answer as OperationAnswer<Probe>)))).invoke({
+      path: { probeId: 'p' },
+      ...request,
+    });
+  const suffix = ({ body }: TestAnswer): string =>
+    String(body['type']).replace('https://docs.example/problems/', '');
+
+  it(`is never one with an undeclared, missing or malformed part: 500 instead ${isMastery ? '[MA-224]' : ''}`, async () => {
+    const hostile: readonly unknown[] = [
+      { body: { seen: {}, canary: 'canary' } },
+      { body: {} },
+      { body: { seen: 'canary' } },
+      { body: null },
+      { body: { seen: {} }, headers: { 'X-Canary': 'canary' } },
+      { body: { seen: {} }, headers: { ETag: 'W/"canary"' } },
+      { body: { seen: {} }, headers: { Link: 'canary\r\nSet-Cookie: canary' } },
+    ];
+    for (const answer of hostile) {
+      const lambda = await bind(() => Promise.resolve(ok(answer as OperationAnswer<Probe>)));
+      const got = await lambda.invoke({ path: { probeId: 'p' } });
+      expect(got.status, JSON.stringify(answer)).toBe(500);
+      expect(suffix(got)).toBe('internal-error');
+      expect(got.text + JSON.stringify(got.headers)).not.toContain('canary');
+      expect(lambda.lines.join('')).toContain('ANSWER_REFUSED');
+      expect(lambda.lines.join('')).not.toContain('canary');
+    }
+  });
+
+  it('keeps the deprecation headers of its resource, a problem too [MA-049, MA-050]', async () => {
+    const headers = { Deprecation: '@1767225600', Sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' };
+    expect((await answering({ body: { seen: {} }, headers })).headers).toMatchObject(headers);
+    const failure = isMastery
+      ? problem('mastery', 'calibration-invalid', 422, { headers })
+      : problem('reports', 'dependency-incomplete', 503, { dependency: 'content', headers });
+    const lambda = await bind(() => Promise.resolve(err(failure)));
+    expect((await lambda.invoke({ path: { probeId: 'p' } })).headers).toMatchObject(headers);
   });
 });

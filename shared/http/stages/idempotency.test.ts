@@ -7,9 +7,7 @@ import type { MemoryControlTable } from '#test/support/control-table.ts';
 import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
 import type { TestAnswer, TestIssuer, TestLambda, TestRequest } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe } from '#test/support/probe-routes.ts';
-import type { Control } from './operation.ts';
-import { createPipeline } from './pipeline.ts';
-import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Control } from '../operation.ts';
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -226,14 +224,5 @@ describe('an operation', () => {
       { issuer },
     );
     expect((await twice.invoke({ path: { probeId: 'p' }, body: { attemptId: 'a' } })).status).toBe(500);
-  });
-
-  it('with a key cannot be bound without idempotency', () => {
-    expect(() =>
-      createPipeline(actOnProbe('mastery'), {
-        operation: () => () => Promise.resolve(ok({ body: { seen: {} } })),
-        runtime: processRuntime(),
-      }),
-    ).toThrow(TypeError);
   });
 });
