@@ -60,8 +60,7 @@ async function main({ only, check }: Options): Promise<Result<undefined, string 
   console.log(
     [
       'Times vary by machine and with what else it does. p50 and p95: all calls. CPU: of the thread, with its garbage collection. best: the',
-      'median call at the best of several rounds; ratios are of these, unless they name CPU. Ratios and sizes count for --check; an import,',
-      'where its time and its ratio both miss; no other time.',
+      'median call at the best of several rounds; ratios are of these, unless they name CPU. Ratios and sizes count for --check, no time does.',
     ].join('\n'),
   );
   const { stderr } = process;

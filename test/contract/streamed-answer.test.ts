@@ -40,7 +40,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => keySetServer.listen(0, '127.0.0.1', resolve));
 
   const { operationId } = route;
-  const built = await bundle(projectRoot, [{ operationId, handler: 'test/support/streamed-probe.ts' }], []);
+  const built = await bundle(projectRoot, [{ operationId, handler: 'test/support/streamed-probe.ts' }]);
   if (!built.ok) throw new Error(built.error.join('\n'));
   directory = await mkdtemp(join(tmpdir(), 'streamed-'));
   const file = join(directory, 'index.mjs');

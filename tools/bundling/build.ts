@@ -5,13 +5,10 @@ import * as z from 'zod';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bundle, recipe, recipeFiles, type Entry } from './bundle.ts';
-import { usedErrors } from './slimming.ts';
 import { exits, list, program, run, text, UsageError } from '../terminal/command.ts';
 
-/** A bundle above this many bytes fails the build. */
-export const bundleLimit = 600_000;
-/** What a bundle should stay below: Lambda reads, compiles and runs every byte at a cold start. */
-export const bundleAim = 550_000;
+/** A bundle above this many bytes fails the build: Lambda reads, compiles and runs every byte at a cold start. */
+export const bundleLimit = 760_000;
 
 export const projectRoot = resolve(import.meta.dirname, '../..');
 
@@ -70,10 +67,8 @@ export async function buildFunctions(
 
   const outdir = resolve(options.outdir ?? join(projectRoot, 'build/functions'));
   const fileOf = (operationId: string): string => join(outdir, operationId, 'index.mjs');
-  const kept = await usedErrors(projectRoot);
   const currentRecipe = recipe(
     await Promise.all(recipeFiles.map((file) => readFile(join(projectRoot, file), 'utf8'))),
-    kept,
   );
   const digests = digestCache();
   const last = await remembered(outdir);
@@ -93,7 +88,7 @@ export async function buildFunctions(
   const stale = wanted.filter(({ operationId }) => !(operationId in fresh));
   const made: Memory['functions'] = {};
   if (stale.length > 0) {
-    const bundles = await bundle(projectRoot, stale, kept);
+    const bundles = await bundle(projectRoot, stale);
     if (!bundles.ok) return bundles;
     for (const { operationId, code, sourceMap, inputs, shares } of bundles.value) {
       await replaceFile(fileOf(operationId), code);
@@ -209,12 +204,7 @@ export function sizeTable(built: readonly BuiltFunction[]): string {
   const width = Math.max(...built.map(({ operationId }) => operationId.length), 0);
   return built
     .map(({ operationId, bytes, reused }) =>
-      [
-        operationId.padEnd(width),
-        kilobytes(bytes).padStart(7),
-        bytes > bundleAim ? ` above the aim of ${kilobytes(bundleAim)}` : '',
-        reused ? ' (unchanged)' : '',
-      ]
+      [operationId.padEnd(width), kilobytes(bytes).padStart(7), reused ? ' (unchanged)' : '']
         .join(' ')
         .trimEnd(),
     )
@@ -225,7 +215,7 @@ if (import.meta.main) {
   await run(
     program(
       'npm run build --',
-      `Bundles the handler of every function: the bytes that deploy. Above ${kilobytes(bundleLimit)} a bundle fails the build; the aim is ${kilobytes(bundleAim)}.`,
+      `Bundles the handler of every function: the bytes that deploy. Above ${kilobytes(bundleLimit)} a bundle fails the build.`,
     )
       .option('--only <operationId,…>', 'build these functions only', list)
       .option('--outdir <DIR>', 'where <operationId>/index.mjs go', text, 'build/functions')

@@ -15,7 +15,7 @@ export interface Bundle {
   readonly operationId: string;
   readonly code: Uint8Array;
   readonly sourceMap: Uint8Array;
-  /** Every file that went in, as a path from the project's root. */
+  /** Every file that the bundle depends on, as a path from the project's root. */
   readonly inputs: readonly string[];
   /** Bytes that each package (or folder of ours) takes up in the output. */
   readonly shares: Readonly<Record<string, number>>;
@@ -29,7 +29,6 @@ export interface Bundle {
 export async function bundle(
   root: string,
   entries: readonly Entry[],
-  keptErrors: readonly string[],
 ): Promise<Result<readonly Bundle[], readonly string[]>> {
   let built;
   try {
@@ -55,7 +54,7 @@ export async function bundle(
       sourcesContent: false,
       legalComments: 'none',
       logLevel: 'silent',
-      plugins: slimming(root, keptErrors),
+      plugins: slimming(root),
     });
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
@@ -69,7 +68,7 @@ export async function bundle(
 
   const files = new Map(built.outputFiles.map(({ path, contents }) => [path, contents]));
   return ok(
-    entries.map(({ operationId }) => {
+    entries.map(({ operationId, handler }) => {
       const path = `build/functions/${operationId}/index.mjs`;
       const output = built.metafile.outputs[path];
       const code = files.get(resolve(root, path));
@@ -79,7 +78,7 @@ export async function bundle(
         operationId,
         code,
         sourceMap,
-        inputs: Object.keys(output.inputs).filter(isFile),
+        inputs: reachableFiles(built.metafile.inputs, handler),
         shares: shares(output.inputs),
       };
     }),
@@ -87,23 +86,31 @@ export async function bundle(
 }
 
 /** What decides about a bundle besides its sources. */
-export function recipe(toolSources: readonly string[], keptErrors: readonly string[]): string {
+export function recipe(toolSources: readonly string[]): string {
   const hash = createHash('sha256').update(esbuild.version);
-  for (const part of [...toolSources, ...keptErrors]) hash.update('\0').update(part);
+  for (const part of toolSources) hash.update('\0').update(part);
   return hash.digest('hex');
 }
 
 /** The files that `recipe` must see: this folder's. */
-export const recipeFiles = [
-  'bundle.ts',
-  'slimming.ts',
-  'declarations.ts',
-  'lambda-credentials.ts',
-  'member-path.ts',
-].map((file) => join('tools/bundling', file));
+export const recipeFiles = ['bundle.ts', 'slimming.ts', 'lambda-credentials.ts', 'member-path.ts'].map(
+  (file) => join('tools/bundling', file),
+);
 
 function isBuildFailure(error: unknown): error is esbuild.BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+}
+
+/** An entry and all that it imports, however far: also a file of which nothing is left, such as a constant whose value stands in its place. */
+function reachableFiles(inputs: esbuild.Metafile['inputs'], entry: string): readonly string[] {
+  const reached = new Set([entry]);
+  // A Set hands out what is added to it while it is read.
+  for (const path of reached) {
+    for (const imported of inputs[path]?.imports ?? []) {
+      if (imported.external !== true) reached.add(imported.path);
+    }
+  }
+  return [...reached].filter(isFile);
 }
 
 /** Modules made by a plugin (`required:node:https`) are no files. */
