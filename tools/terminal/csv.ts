@@ -1,3 +1,4 @@
+import { CsvError, parse } from 'csv-parse/sync';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 
@@ -23,44 +24,70 @@ export function readNamedTable(text: string): Result<NamedTable, readonly string
 
 /** As `readNamedTable`, with what could be read beside the defects: rows may then be short, long, or without names. */
 export function readTable(text: string): { readonly table: NamedTable; readonly defects: readonly string[] } {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  while (lines.at(-1)?.trim() === '') lines.pop();
-  const [first, ...rest] = lines;
-  if (first === undefined) return { table: nothing, defects: ['is empty'] };
-  const dialect = otherDialect(lines);
+  const content = text.trimEnd();
+  if (content === '') return { table: nothing, defects: ['is empty'] };
+  const dialect = otherDialect(content);
   if (dialect !== undefined) return { table: nothing, defects: [dialect] };
-  const [, ...columns] = fields(first) ?? [];
-  const defects: string[] = [];
+  const { records, defects } = readRecords(content);
+  const [first, ...rest] = records;
+  const [, ...columns] = first?.values ?? [];
   if (columns.length === 0) defects.push('row 1: names no column');
   defects.push(...nameDefects(columns, (at) => `row 1, column ${at + 2}`));
   if (rest.length === 0) defects.push('holds no row below its first one');
-  const rows = rest.map((line, at) => {
-    const number = at + 2;
-    const values = fields(line);
-    if (values === undefined) defects.push(`row ${number}: a quoted field has no end`);
-    const [name = '', ...cells] = values ?? [];
-    if (values !== undefined && cells.length !== columns.length) {
-      defects.push(`row ${number}: holds ${cells.length} values for ${columns.length} columns`);
-    }
-    return { line: number, name, cells };
+  const rows = rest.map(({ line, values: [name = '', ...cells] }) => {
+    if (cells.length !== columns.length)
+      defects.push(`row ${line}: holds ${cells.length} values for ${columns.length} columns`);
+    return { line, name, cells };
   });
-  defects.push(
-    ...nameDefects(
-      rows.map((row) => row.name),
-      (at) => `row ${at + 2}`,
-    ),
-  );
+  const names = rows.map(({ name }) => name);
+  defects.push(...nameDefects(names, (at) => `row ${rows[at]?.line ?? NaN}`));
   return { table: { columns, rows }, defects };
+}
+
+interface CsvRecord {
+  readonly line: number;
+  /** Trimmed. */
+  readonly values: readonly string[];
+}
+
+/** The records up to the first that cannot be read. A line break in a field is a defect: it is a quote that was forgotten, seldom a name. */
+function readRecords(text: string): { readonly records: readonly CsvRecord[]; readonly defects: string[] } {
+  const records: CsvRecord[] = [];
+  const defects: string[] = [];
+  try {
+    parse(text, {
+      bom: true,
+      trim: true,
+      relax_column_count: true,
+      relax_quotes: true,
+      record_delimiter: ['\n', '\r\n'],
+      on_record: (values: readonly string[], { lines }) => {
+        if (values.some((value) => value.includes('\n')))
+          defects.push(`row ${lines}: a quoted field has a line break in it`);
+        records.push({ line: lines, values: values.map((value) => value.trim()) });
+        return null;
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const row = (records.at(-1)?.line ?? 0) + 1;
+    defects.push(
+      error.code === 'CSV_QUOTE_NOT_CLOSED'
+        ? `row ${row}: a quoted field has no end`
+        : `row ${row}: is no comma-separated row (${error.code})`,
+    );
+  }
+  return { records, defects };
 }
 
 const nothing: NamedTable = { columns: [], rows: [] };
 
 /** What a spreadsheet may have written instead; told once, where every row would otherwise be wrong. */
-function otherDialect(lines: readonly string[]): string | undefined {
-  if (lines.some((line) => line.includes('\r'))) {
+function otherDialect(text: string): string | undefined {
+  if (/\r(?!\n)/.test(text)) {
     return 'ends its lines with a carriage return alone; LF or CRLF is needed (save it as “CSV”, not as “CSV (Macintosh)”)';
   }
-  const unquoted = lines[0]?.replaceAll(/"(?:[^"]|"")*"/g, '') ?? '';
+  const unquoted = text.split('\n', 1)[0]?.replaceAll(/"(?:[^"]|"")*"/g, '') ?? '';
   if (unquoted.includes(',')) return undefined;
   const separator = unquoted.includes(';') ? 'semicolons' : unquoted.includes('\t') ? 'tabs' : undefined;
   return separator === undefined
@@ -78,21 +105,4 @@ function nameDefects(names: readonly string[], placeOf: (at: number) => string):
     first.set(name, at);
     return [];
   });
-}
-
-/** The trimmed fields of one line; undefined when a quote stays open. */
-function fields(line: string): readonly string[] | undefined {
-  if (!line.includes('"')) return line.split(',').map((value) => value.trim());
-  const values: string[] = [];
-  let rest = line;
-  for (;;) {
-    const quoted = /^\s*"((?:[^"]|"")*)"\s*(,|$)/.exec(rest);
-    const match = quoted ?? /^([^,]*)(,|$)/.exec(rest);
-    if (match === null) return undefined;
-    const [whole, value = '', separator] = match;
-    if (quoted === null && value.trim().startsWith('"')) return undefined;
-    values.push(quoted === null ? value.trim() : value.replaceAll('""', '"').trim());
-    if (separator === '') return values;
-    rest = rest.slice(whole.length);
-  }
 }
