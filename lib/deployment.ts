@@ -1,6 +1,6 @@
 import type { App, Stack } from 'aws-cdk-lib';
 import { deploymentOf, type DeployedFunction } from '#shared/contract/functions.ts';
-import type { ServiceName } from '#shared/contract/route.ts';
+import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { operations } from './stacks/operations.ts';
@@ -31,7 +31,7 @@ export function deployment(app: App, { stage, release, functions, assets }: Depl
   const open = functions.filter((row) => isReleased(row, release));
   const stores = recordsAndKeys(app, stage);
   const services = new Map<ServiceName, Stack>();
-  for (const name of ['mastery', 'reports'] as const) {
+  for (const name of serviceNames) {
     const ofService = open.filter((row) => deploymentOf(row) === name);
     if (ofService.length > 0) services.set(name, service(app, stage, name, ofService, stores, assets));
   }

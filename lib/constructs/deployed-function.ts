@@ -4,6 +4,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { answersCaller } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { grantsOf, isGated } from '#shared/contract/grants.ts';
 import { prefix } from '../names.ts';
@@ -123,9 +124,7 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
     STAGE: name,
     LOG_LEVEL: config.logLevel,
     // Whoever answers a caller answers with problems, and whoever serves a route verifies tokens.
-    ...(isRoute(row) || row.trigger === 'link' || row.trigger === 'sandbox'
-      ? { PROBLEMS_URL: config.problemsUrl }
-      : {}),
+    ...(isRoute(row) || answersCaller(row) ? { PROBLEMS_URL: config.problemsUrl } : {}),
     ...(isRoute(row)
       ? {
           TOKEN_ISSUER: config.token.issuer,

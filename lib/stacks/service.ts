@@ -42,9 +42,19 @@ export function service(
   for (const row of rows) {
     if (isRoute(row)) continue;
     const built = deployedFunction(stack, stage, row, references, assets);
-    if (row.trigger === 'queue') attachQueue(built, stage, references.runs);
-    else if (row.trigger === 'schedule') attachSchedule(built);
-    else receiptsUrl = receiptsApi(stack, stage, row, built);
+    switch (row.trigger) {
+      case 'queue':
+        attachQueue(built, stage, references.runs);
+        break;
+      case 'schedule':
+        attachSchedule(built);
+        break;
+      case 'link':
+        receiptsUrl = receiptsApi(stack, stage, row, built);
+        break;
+      case 'sandbox':
+        throw new Error('the sandbox has a stack of its own');
+    }
   }
 
   const places = receiptsUrl === undefined ? references : { ...references, receiptsUrl };

@@ -4,7 +4,9 @@ import type { FinerReceipt, Gate } from './gates.ts';
 import type { Grant } from './grants.ts';
 import type { ProblemKey } from './problem-keys.ts';
 
-export type ServiceName = 'mastery' | 'reports';
+/** Every service with an API of its own. */
+export const serviceNames = ['mastery', 'reports'] as const;
+export type ServiceName = (typeof serviceNames)[number];
 export type Scope = 'mastery:run' | 'mastery:read' | 'mastery:simulate' | 'reports:read' | 'reports:write';
 
 /** How a success body leaves its function: as one text, or in pieces. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { answersCaller } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { demandedVariablesOf, grantsOf, isGated } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -107,7 +108,7 @@ function ownVariables(row: Pick<Route, 'gates' | 'lambda'>): readonly VariableNa
 }
 
 /**
- * The variables that a background function cannot do without: it reads no token, and only a link is answered with problems. The sandbox can do
+ * The variables that a background function cannot do without: it reads no token, and only who answers a caller names problems. The sandbox can do
  * without any.
  */
 export function variablesOfBackground(
@@ -117,7 +118,7 @@ export function variablesOfBackground(
   return [
     ...new Set<VariableName>([
       'STAGE',
-      ...(row.trigger === 'link' ? (['PROBLEMS_URL'] as const) : []),
+      ...(answersCaller(row) ? (['PROBLEMS_URL'] as const) : []),
       ...ownVariables(row),
     ]),
   ];

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ServiceName } from '#shared/contract/route.ts';
+import { serviceNames } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderProofSchema } from './proof-schema.ts';
@@ -8,8 +8,6 @@ import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { renderProblemPages } from './problem-pages.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
-
-const services: readonly ServiceName[] = ['mastery', 'reports'];
 
 /** Folders below `docs` that hold generated files and nothing else. */
 const generatedFolders = ['openapi', 'problems'] as const;
@@ -20,7 +18,7 @@ const generatedFolders = ['openapi', 'problems'] as const;
  */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const documents = [
-    ...services
+    ...serviceNames
       .filter((service) => routesOf(service).length > 0)
       .map((service) => [service, renderOpenApi(service, allOpen)] as const),
     ['sandbox', renderSandboxOpenApi()] as const,
