@@ -61,6 +61,9 @@ describe('the ladder of a route', () => {
     expect(operated).toBe(1);
     expect(await send({ path, body: { attemptId: 'b' } })).toBe('409 idempotency-conflict');
     expect(operated).toBe(1);
+    release = { state: closed };
+    expect(await send({ path, body: { attemptId: 'b' } })).toBe('503 dependency-unavailable');
+    release = { state: wholeRelease };
     body = { seen: {} };
     expect(await send(sound)).toBe('201 ok');
   });
