@@ -1,113 +1,112 @@
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { examples, exits, program, run as runProgram } from './terminal/command.ts';
+import * as z from 'zod';
+import { ok } from '#shared/kernel/result.ts';
+import { projectRoot, runCheck, runChecks, staticChecks } from './checks/checks.ts';
+import { examples, exits, program, run } from './terminal/command.ts';
 
-/** All that CI checks, every check in its own process; a failure does not hide the others. */
-interface Check {
-  readonly name: string;
-  readonly command: readonly string[];
-}
+/** How a run ended. A static check counts as one. */
+const counts = z.strictObject({ passed: z.int(), failed: z.int(), skipped: z.int() });
+type Counts = z.infer<typeof counts>;
 
-const root = join(import.meta.dirname, '..');
-const resultsFile = join(root, 'build/test-results.json');
+const resultsFile = join(projectRoot, 'build/test-results.json');
+/** The counts of the last `npm test`, for who runs the slow tests after it. */
+const countsFile = join(projectRoot, 'build/test-counts.json');
 
-const staticChecks: readonly Check[] = [
-  { name: 'format', command: ['npm', 'run', '--silent', 'check:format'] },
-  { name: 'lint', command: ['npm', 'run', '--silent', 'check:lint'] },
-  { name: 'types', command: ['npm', 'run', '--silent', 'check:types'] },
-  { name: 'boundaries', command: ['npm', 'run', '--silent', 'check:boundaries'] },
-  { name: 'dead code', command: ['npm', 'run', '--silent', 'check:dead-code'] },
-  { name: 'documents', command: ['npm', 'run', '--silent', 'check:docs'] },
-];
+const vitestResults = z.object({
+  numPassedTests: z.int(),
+  numFailedTests: z.int(),
+  numPendingTests: z.int(),
+});
 
-const tests: Check = {
-  name: 'tests',
-  command: [
-    'npm',
-    'run',
-    '--silent',
-    'test:unit',
-    '--',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${resultsFile}`,
-  ],
-};
-
-function run(check: Check, live: boolean): Promise<boolean> {
-  const started = Date.now();
-  return new Promise((resolve) => {
-    const [program = '', ...args] = check.command;
-    const child = spawn(program, args, {
-      cwd: root,
-      stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
-    });
-    const output: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
-    child.on('error', (error) => output.push(Buffer.from(error.message)));
-    child.on('close', (code) => {
-      const seconds = ((Date.now() - started) / 1000).toFixed(1);
-      console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${check.name} (${seconds} s)`);
-      if (code !== 0) process.stdout.write(Buffer.concat(output));
-      resolve(code === 0);
-    });
-  });
-}
-
-/** Two at a time: the checks are single-threaded and CI has two cores. */
-async function runAll(checks: readonly Check[]): Promise<boolean[]> {
-  const waiting = [...checks];
-  const results: boolean[] = [];
-  const worker = async (): Promise<void> => {
-    for (let check = waiting.shift(); check !== undefined; check = waiting.shift())
-      results.push(await run(check, false));
-  };
-  await Promise.all([worker(), worker()]);
-  return results;
-}
-
-interface TestResults {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-}
-
-async function testAll(): Promise<Result<undefined, string>> {
-  mkdirSync(join(root, 'build'), { recursive: true });
+/** Runs vitest projects, with their output as it comes. */
+async function runTests(projects: readonly string[]): Promise<Counts> {
   rmSync(resultsFile, { force: true });
-  const outcomes = await runAll(staticChecks);
-  const testsPassed = await run(tests, true);
-  let counts: TestResults = { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
-  try {
-    counts = JSON.parse(readFileSync(resultsFile, 'utf8')) as TestResults;
-  } catch {
+  const passed = await runCheck(
+    {
+      name: `tests: ${projects.join(', ')}`,
+      command: [
+        ...[
+          'npm',
+          'run',
+          '--silent',
+          'test:unit',
+          '--',
+          ...projects.map((project) => `--project=${project}`),
+        ],
+        ...['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`],
+      ],
+    },
+    'at once',
+  );
+  const results = vitestResults.safeParse(readJson(resultsFile));
+  if (!results.success) {
     console.log('FAIL the test runner left no results');
+    return { passed: 0, failed: 1, skipped: 0 };
   }
-  const passed = counts.numPassedTests + outcomes.filter(Boolean).length;
-  const crashed = !testsPassed && counts.numFailedTests === 0 ? 1 : 0;
-  const failed = counts.numFailedTests + crashed + outcomes.filter((ok) => !ok).length;
-  const summary = `\n${passed} passed, ${failed} failed, ${counts.numPendingTests} skipped`;
-  if (failed > 0 || counts.numPassedTests === 0) return err(summary);
-  console.log(summary);
-  return ok(undefined);
+  const { numPassedTests, numFailedTests, numPendingTests } = results.data;
+  // A file that does not load, an error outside any test, and no test at all fail the run without failing a test.
+  const other = numFailedTests === 0 && (!passed || numPassedTests === 0) ? 1 : 0;
+  return { passed: numPassedTests, failed: numFailedTests + other, skipped: numPendingTests };
 }
 
-await runProgram(
+async function runStaticChecks(): Promise<Counts> {
+  const passed = await runChecks(staticChecks(process.env['CI'] !== 'true'));
+  const failed = passed.filter((one) => !one).length;
+  return { passed: passed.length - failed, failed, skipped: 0 };
+}
+
+function sum(a: Counts, b: Counts): Counts {
+  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `npm test` left; one that did not come to its end has failed. */
+function readCounts(): Counts {
+  const read = counts.safeParse(readJson(countsFile));
+  if (read.success) return read.data;
+  console.log('FAIL npm test left no counts');
+  return { passed: 0, failed: 1, skipped: 0 };
+}
+
+await run(
   program(
     'npm test --',
-    'All that CI checks: format, lint, types, import directions, dead code, generated documents, then every test. Ends with a line of counts, exit code 0 only when all is well.',
+    'Checks what CI checks: every static check (npm run check) and all tests but the slow ones. Ends with a line of counts, and with exit code 0 only when all is well.',
   )
+    .option('--slow', 'run the slow tests instead: npm run test:slow')
+    .option('--sum', 'as --slow; the line of counts and the exit code include the last npm test')
     .addHelpText(
       'after',
       examples(
-        'npm test                                     everything',
-        'npm run check:lint                           one check alone (format, lint, types, boundaries, dead-code, docs)',
-        'npm run test:unit -- functions/mastery       tests of one folder or file',
+        'npm run test:slow                       the slow tests: searches, studies, whole commands',
+        'npm run test:unit -- functions/mastery  tests of one folder or file, slow ones included',
       ),
     )
-    .action(exits(testAll)),
+    .action(
+      exits(async ({ slow = false, sum: together = false }) => {
+        mkdirSync(join(projectRoot, 'build'), { recursive: true });
+        let total: Counts;
+        if (slow || together) {
+          const own = await runTests(['slow']);
+          total = together ? sum(readCounts(), own) : own;
+        } else {
+          rmSync(countsFile, { force: true });
+          const checked = await runStaticChecks();
+          total = sum(checked, await runTests(['unit', 'contract']));
+          writeFileSync(countsFile, JSON.stringify(total));
+        }
+        const { passed, failed, skipped } = total;
+        console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+        if (failed > 0) process.exitCode = 1;
+        return ok(undefined);
+      }),
+    ),
 );

@@ -1,9 +1,10 @@
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Checked, DynaliteOperation, Item, Store } from './dynalite.ts';
 import { check, conditionHolds, createStore, dynaliteOperations, keyAttributes, run } from './dynalite.ts';
 import { createMutex } from './mutex.ts';
-import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { notCovered, refuse } from './wire.ts';
+import type { AwsAnswer, AwsOperation, AwsService, Restore } from './wire.ts';
+import { notCovered, refuse, snapshotOf } from './wire.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -111,8 +112,8 @@ export function createDynamoDb(now: () => number): DynamoDbDouble {
     });
   }
 
-  async function sweepTable(table: string, attribute: string, seconds: number): Promise<number> {
-    let deleted = 0;
+  /** Every item of a table, page after page; what has been given may be deleted. */
+  async function* itemsOf(table: string): AsyncGenerator<Item> {
     let from: Item | undefined;
     do {
       const page = must(
@@ -121,21 +122,56 @@ export function createDynamoDb(now: () => number): DynamoDbDouble {
           ...(from === undefined ? {} : { ExclusiveStartKey: from }),
         }),
       ) as { readonly Items: readonly Item[]; readonly LastEvaluatedKey?: Item };
-      for (const item of page.Items) {
-        const expiry = Number(item[attribute]?.['N']);
-        // An absent or non-numeric attribute is NaN, and no comparison with it holds.
-        if (!(expiry < seconds && expiry > seconds - FIVE_YEARS)) continue;
-        must(
-          await run(store, 'DeleteItem', {
-            TableName: table,
-            Key: await keyOf(store, { TableName: table, Item: item }),
-          }),
-        );
-        deleted += 1;
-      }
+      yield* page.Items;
       from = page.LastEvaluatedKey;
     } while (from !== undefined);
+  }
+
+  async function deleteItem(table: string, item: Item): Promise<void> {
+    const key = await keyOf(store, { TableName: table, Item: item });
+    must(await run(store, 'DeleteItem', { TableName: table, Key: key }));
+  }
+
+  async function sweepTable(table: string, attribute: string, seconds: number): Promise<number> {
+    let deleted = 0;
+    for await (const item of itemsOf(table)) {
+      const expiry = Number(item[attribute]?.['N']);
+      // An absent or non-numeric attribute is NaN, and no comparison with it holds.
+      if (!(expiry < seconds && expiry > seconds - FIVE_YEARS)) continue;
+      await deleteItem(table, item);
+      deleted += 1;
+    }
     return deleted;
+  }
+
+  /** The items by their text. */
+  async function contentsOf(table: string): Promise<Map<string, Item>> {
+    const contents = new Map<string, Item>();
+    for await (const item of itemsOf(table)) contents.set(canonicalJson(item), item);
+    return contents;
+  }
+
+  async function restoreTable(table: string, kept: ReadonlyMap<string, Item>): Promise<void> {
+    const held = await contentsOf(table);
+    // Those changed go first, so that what comes back under their keys stays.
+    for (const [text, item] of held) if (!kept.has(text)) await deleteItem(table, item);
+    for (const [text, item] of kept) {
+      if (!held.has(text)) must(await run(store, 'PutItem', { TableName: table, Item: item }));
+    }
+  }
+
+  async function snapshot(): Promise<Restore> {
+    const { TableNames: tables } = must(await run(store, 'ListTables', {})) as {
+      readonly TableNames: readonly string[];
+    };
+    const kept = new Map<string, ReadonlyMap<string, Item>>();
+    for (const table of tables) kept.set(table, await contentsOf(table));
+    const others = [snapshotOf(ttlAttributes), snapshotOf(transactions)];
+    return () =>
+      exclusive(async () => {
+        for (const [table, items] of kept) await restoreTable(table, items);
+        for (const restore of others) await restore();
+      });
   }
 
   return {
@@ -143,6 +179,7 @@ export function createDynamoDb(now: () => number): DynamoDbDouble {
     targetPrefix: 'DynamoDB_20120810',
     contentType: 'application/x-amz-json-1.0',
     operations,
+    snapshot: () => exclusive(snapshot),
     async createTable({ tableName, partitionKey, sortKey, ttl }) {
       const keys = [partitionKey, ...(sortKey === undefined ? [] : [sortKey])];
       must(

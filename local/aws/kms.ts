@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { operation, refuse, snapshotOf } from './wire.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 
 const context = z.record(z.string(), z.string()).default({});
@@ -199,6 +199,12 @@ export function createKms(now: () => number): KmsDouble {
     targetPrefix: 'TrentService',
     contentType: 'application/x-amz-json-1.1',
     operations,
+    snapshot() {
+      const restores = [snapshotOf(keys), snapshotOf(aliases)];
+      return () => {
+        for (const restore of restores) void restore();
+      };
+    },
     createKey(alias) {
       const key = addKey(alias);
       aliases.set(alias, key.id);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Restore } from './wire.ts';
 
 /** A standard queue as the double creates it. */
 export interface LocalQueue {
@@ -53,6 +54,7 @@ export interface Queue extends QueueAccess {
   changeVisibility(receiptHandle: string, seconds: number): 'changed' | 'unknown' | 'visible';
   counts(): { readonly visible: number; readonly inFlight: number };
   bodies(): readonly string[];
+  snapshot(): Restore;
   close(): void;
 }
 
@@ -213,6 +215,14 @@ export function createQueue(
       return { visible, inFlight: messages.size - visible };
     },
     bodies: () => [...messages.values()].map(({ body }) => body),
+    snapshot() {
+      const kept = [...messages.values()].map((message) => ({ ...message }));
+      return () => {
+        messages.clear();
+        for (const message of kept) messages.set(message.messageId, { ...message });
+        settle();
+      };
+    },
     close() {
       closed = true;
       settle();

@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { decodeChunks } from './aws-chunked.ts';
-import type { AwsError } from './wire.ts';
-import { notCovered } from './wire.ts';
+import type { AwsError, Restore } from './wire.ts';
+import { notCovered, snapshotOf } from './wire.ts';
 
 /** A bucket as the double creates it. */
 export interface LocalBucket {
@@ -43,6 +43,7 @@ export interface S3Double {
   /** What a request asks for, or the refusal of what is not covered. */
   route(request: Omit<S3Request, 'body'>): Result<S3Call, AwsError>;
   perform(call: S3Call, request: S3Request): Result<S3Answer, AwsError>;
+  snapshot(): Restore;
 }
 
 interface StoredObject {
@@ -146,6 +147,13 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
         },
         body: operation === 'HeadObject' ? Buffer.alloc(0) : bytes,
       });
+    },
+
+    snapshot() {
+      const restores = [...buckets.values()].map(({ objects }) => snapshotOf(objects));
+      return () => {
+        for (const restore of restores) void restore();
+      };
     },
   };
 }

@@ -14,8 +14,8 @@ import type { LocalBucket, S3Double } from './s3.ts';
 import { createS3, s3ErrorBody } from './s3.ts';
 import { createSqs } from './sqs.ts';
 import { createSsm } from './ssm.ts';
-import type { AwsAnswer, AwsError, AwsService, AwsServiceName } from './wire.ts';
-import { notCovered, refuse } from './wire.ts';
+import type { AwsAnswer, AwsError, AwsService, AwsServiceName, Restore } from './wire.ts';
+import { notCovered, refuse, snapshotOf } from './wire.ts';
 
 export interface AwsOptions {
   /** 0, the default, takes any free port. */
@@ -43,6 +43,8 @@ export interface LocalAws {
    * @throws RangeError when there is no queue of this name
    */
   queue(name: string): QueueAccess;
+  /** What every service holds and how many calls have come; the function brings that back, and forgets what is still to fail. */
+  snapshot(): Promise<Restore>;
   /** Deletes what has expired by now, from the tables with a time to live. Returns how many items. */
   sweepExpired(): Promise<number>;
   close(): Promise<void>;
@@ -113,6 +115,14 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
     faults,
     calls: (service, operation) => counts.get(`${service} ${operation}`) ?? 0,
     queue: (name) => sqs.queue(name),
+    async snapshot() {
+      const held = await Promise.all([...services, s3].map((service) => service.snapshot()));
+      const restores = [...held, snapshotOf(counts)];
+      return async () => {
+        for (const restore of restores) await restore();
+        faults.reset();
+      };
+    },
     sweepExpired: sweep,
     async close() {
       clearInterval(timer);

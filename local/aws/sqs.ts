@@ -149,6 +149,12 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
     targetPrefix: 'AmazonSQS',
     contentType: 'application/x-amz-json-1.0',
     operations,
+    snapshot() {
+      const restores = [...queues.values()].map((queue) => queue.snapshot());
+      return () => {
+        for (const restore of restores) void restore();
+      };
+    },
     queue(name) {
       const queue = queues.get(name);
       if (queue === undefined) throw new RangeError(`there is no queue ${name}`);

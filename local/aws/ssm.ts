@@ -3,7 +3,7 @@ import { ok } from '#shared/kernel/result.ts';
 import type { KmsDouble } from './kms.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { operation, refuse, snapshotOf } from './wire.ts';
 
 /** A name, or a path of at most 15 levels. A version or label selector (`name:3`) is not covered. */
 const name = z
@@ -164,6 +164,7 @@ export function createSsm(kms: KmsDouble, now: () => number): AwsService {
     targetPrefix: 'AmazonSSM',
     contentType: 'application/x-amz-json-1.1',
     operations,
+    snapshot: () => snapshotOf(parameters),
   };
 }
 

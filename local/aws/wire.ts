@@ -31,6 +31,19 @@ export interface AwsService {
   /** DynamoDB and SQS speak AWS JSON 1.0; KMS and Systems Manager speak 1.1. */
   readonly contentType: 'application/x-amz-json-1.0' | 'application/x-amz-json-1.1';
   readonly operations: ReadonlyMap<string, AwsOperation>;
+  readonly snapshot: () => Restore | Promise<Restore>;
+}
+
+/** Brings back what a part held when it made its snapshot. */
+export type Restore = () => void | Promise<void>;
+
+/** A snapshot of a map whose values are never changed in place. */
+export function snapshotOf<K, V>(map: Map<K, V>): Restore {
+  const kept = [...map];
+  return () => {
+    map.clear();
+    for (const [key, value] of kept) map.set(key, value);
+  };
 }
 
 /** A refusal of the service, status 400. */

@@ -38,6 +38,8 @@ export interface PlatformOptions {
 interface RunningPlatform {
   /** Base URL without a trailing slash. */
   readonly url: string;
+  /** What `POST /_control/reset` does. */
+  readonly reset: () => void;
   /** Ends the server, its open connections and whatever a fault delays. */
   readonly close: () => Promise<void>;
 }
@@ -177,6 +179,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   if (address === null || typeof address === 'string') throw new Error('the platform listens on no port');
   return {
     url: `http://127.0.0.1:${address.port}`,
+    reset,
     close: () =>
       new Promise((resolve) => {
         server.close(() => {

@@ -101,6 +101,11 @@ export interface Stack {
    * @returns how many of them were serving a request
    */
   readonly killWorkers: (operationId?: string) => Promise<number>;
+  /**
+   * Ends what is under way and brings every part back to what it was when the stack was ready: what the owners and the stores hold, armed
+   * faults, counted calls, environments (there are none) and whether messages are taken. Addresses and tokens stay good.
+   */
+  readonly reset: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -155,6 +160,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     clients.destroy();
   }
   const { releaseKey } = rehearsal;
+  const restoreAws = await aws.snapshot();
 
   let pool: FunctionPool | undefined;
   const gateway = await startGateway(options.port, (gatewayUrl) => {
@@ -224,6 +230,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     awsFaults: aws.faults,
     awsCalls: (service, operation) => aws.calls(service, operation),
     killWorkers: (operationId) => functions.kill(operationId),
+    async reset() {
+      improvement.pause();
+      await functions.kill();
+      // What a worker had is on the queue again by now, and goes with the rest of it.
+      await improvement.settled();
+      platform.reset();
+      await restoreAws();
+      improvement.resume();
+    },
     close: () => running.disposeAsync(),
   };
 }

@@ -27,8 +27,8 @@ import type { TestSigner } from './release.ts';
 
 const faults = z.object({ faults: z.array(z.object({ id: z.number() })) });
 
-/** The whole product of a test file's own, on free ports, with the bundles that deploy. */
-export interface TestStack extends Stack {
+/** The whole product, on free ports, at a test file's own disposal until it closes it. */
+export interface TestStack extends Omit<Stack, 'reset'> {
   readonly seed: Seed;
   /** Everything that the functions have written so far. */
   readonly logs: () => readonly FunctionLogLine[];
@@ -48,6 +48,23 @@ export interface BundledFile {
   readonly file: string;
 }
 
+/** A stack that is out of the ordinary. */
+interface TestStackOptions {
+  readonly seedDirectory?: string;
+  readonly routes?: readonly Route[];
+  /** What the release proves; default: everything. */
+  readonly proved?: readonly Provable[];
+  readonly signer?: TestSigner;
+  readonly background?: readonly BackgroundFunction[];
+  /** Runs the bundles that deploy, each environment on a thread of its own, or the files that stand for them here. */
+  readonly bundled?: (bundle: BundledFile) => BundledFile;
+  /** Otherwise the handlers' sources run in this process; these are ports that they are bound to. */
+  readonly inProcess?: PortsOf;
+}
+
+/** For `bundled`: the bundles as they are. */
+export const asBuilt = (bundle: BundledFile): BundledFile => bundle;
+
 function bundledFunctions(): readonly BundledFile[] {
   const bundles = inject('bundles');
   if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
@@ -59,25 +76,38 @@ const sources: readonly BundledFile[] = deployedFunctions.map((row) => ({
   file: sourceOf(row),
 }));
 
+interface StartedStack {
+  readonly stack: Stack;
+  readonly seed: Seed;
+  readonly lines: FunctionLogLine[];
+}
+
+/** The ordinary stack of this worker while no test file has it. */
+let shelved: StartedStack | undefined;
+
 /**
- * Starts a stack, of all functions as they are unless it is given others. Its sweeper runs when it is told to. Closing it fails when a route
- * has returned a problem that its row does not name.
+ * A stack of all functions as they are, in this process, unless the options say otherwise. Its sweeper runs when it is told to. Without options it goes
+ * from file to file of a worker, reset in between; closing it is what gives it back. Closing fails when a route has returned a problem
+ * that its row does not name.
  */
-export async function startTestStack(
-  options: {
-    readonly seedDirectory?: string;
-    readonly routes?: readonly Route[];
-    /** What the release proves; default: everything. */
-    readonly proved?: readonly Provable[];
-    readonly signer?: TestSigner;
-    /** Other files in the place of bundles. */
-    readonly replace?: (bundle: BundledFile) => BundledFile;
-    readonly background?: readonly BackgroundFunction[];
-    /** Runs the handlers' sources in this process, bound to these ports, instead of the bundles on threads. */
-    readonly inProcess?: PortsOf;
-  } = {},
-): Promise<TestStack> {
-  const functions = options.inProcess === undefined ? bundledFunctions() : sources;
+export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
+  if (Object.keys(options).length > 0) {
+    const started = await start(options);
+    return testStack(started, started.stack.close);
+  }
+  const taken = shelved ?? (await start({}));
+  shelved = undefined;
+  return testStack(taken, async () => {
+    // The second one of a file that had two.
+    if (shelved !== undefined) return taken.stack.close();
+    await taken.stack.reset();
+    taken.lines.length = 0;
+    shelved = taken;
+  });
+}
+
+async function start(options: TestStackOptions): Promise<StartedStack> {
+  const { bundled } = options;
   const seed = await loadSeed(options.seedDirectory ?? DEFAULT_SEED_DIRECTORY);
   if (!seed.ok) throw new Error(renderDefects(seed.error));
   const lines: FunctionLogLine[] = [];
@@ -88,13 +118,16 @@ export async function startTestStack(
     proved: new Set(options.proved ?? provable),
     background: options.background ?? backgroundFunctions,
     ...(options.signer === undefined ? {} : { signer: options.signer.privateKey }),
-    bundles: options.replace === undefined ? functions : functions.map(options.replace),
-    ...(options.inProcess === undefined ? {} : { startEnvironment: inProcess(options.inProcess) }),
+    bundles: bundled === undefined ? sources : bundledFunctions().map(bundled),
+    ...(bundled === undefined ? { startEnvironment: inProcess(options.inProcess) } : {}),
     issuerKey: await createIssuerKey(),
     documents: { openApi: new Map(), problemPages: new Map() },
     onFunctionLog: (line) => lines.push(line),
   });
+  return { stack, seed: seed.value, lines };
+}
 
+function testStack({ stack, seed, lines }: StartedStack, close: () => Promise<void>): TestStack {
   async function control(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await fetch(`${stack.urls.platformUrl}/_control/${path}`, {
       method,
@@ -108,14 +141,14 @@ export async function startTestStack(
   return {
     ...stack,
     async close() {
-      await stack.close();
       const undeclared = lines.filter(({ line }) => JSON.stringify(line).includes('"PROBLEM_UNDECLARED"'));
+      await close();
       if (undeclared.length > 0)
         throw new Error(
           `a route returned a problem that its row does not name: ${JSON.stringify(undeclared)}`,
         );
     },
-    seed: seed.value,
+    seed,
     logs: () => lines,
     control,
     fault: async (body) => {

@@ -1,0 +1,133 @@
+import {
+  DeleteItemCommand,
+  DescribeTimeToLiveCommand,
+  PutItemCommand,
+  ScanCommand,
+  TransactWriteItemsCommand,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { CreateAliasCommand, CreateKeyCommand, DescribeKeyCommand } from '@aws-sdk/client-kms';
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { GetParametersByPathCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws } from '#test/support/aws.ts';
+import { localBucketName, localQueueName, localQueueUrl } from '#shared/stage/local-stage.ts';
+import type { Restore } from './wire.ts';
+
+const TableName = 'local-settings';
+const Bucket = localBucketName;
+
+let test: TestAws;
+let restore: Restore;
+let start: unknown;
+beforeAll(async () => {
+  test = await startTestAws();
+  // Several pages of a scan.
+  for (let n = 0; n < 12; n += 1) await put(`kept-${n}`, 'x'.repeat(200_000));
+  await test.ssm.send(new PutParameterCommand({ Name: '/local/kept', Value: 'first', Type: 'String' }));
+  await test.s3.send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'first', IfNoneMatch: '*' }));
+  await send('kept');
+  restore = await test.aws.snapshot();
+  start = await contents();
+});
+afterAll(() => test.close());
+
+const put = (pk: string, value: string) =>
+  test.dynamo.send(
+    new PutItemCommand({ TableName, Item: { pk: { S: pk }, sk: { S: '0' }, value: { S: value } } }),
+  );
+const send = (body: string) =>
+  test.sqs.send(new SendMessageCommand({ QueueUrl: localQueueUrl(test.aws.url), MessageBody: body }));
+
+/** What can be seen from outside, but for what only errors tell. */
+async function contents(): Promise<unknown> {
+  const items = [];
+  let from: Record<string, never> | undefined;
+  do {
+    const page = await test.dynamo.send(new ScanCommand({ TableName, ExclusiveStartKey: from }));
+    items.push(...(page.Items ?? []));
+    from = page.LastEvaluatedKey as Record<string, never> | undefined;
+  } while (from !== undefined);
+  const { Parameters } = await test.ssm.send(new GetParametersByPathCommand({ Path: '/local' }));
+  const { TimeToLiveDescription } = await test.dynamo.send(new DescribeTimeToLiveCommand({ TableName }));
+  const { Attributes } = await test.sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: localQueueUrl(test.aws.url), AttributeNames: ['All'] }),
+  );
+  return { items, Parameters, TimeToLiveDescription, Attributes };
+}
+
+describe('a snapshot', () => {
+  it('brings back what was there, as often as wanted: changed, deleted, added', async () => {
+    for (const round of ['once', 'twice']) {
+      await put('kept-0', 'changed');
+      await put('added', round);
+      await test.dynamo.send(
+        new DeleteItemCommand({ TableName, Key: { pk: { S: 'kept-1' }, sk: { S: '0' } } }),
+      );
+      await test.dynamo.send(
+        new UpdateTimeToLiveCommand({
+          TableName,
+          TimeToLiveSpecification: { AttributeName: 'expiry', Enabled: true },
+        }),
+      );
+      await test.ssm.send(new PutParameterCommand({ Name: '/local/kept', Value: 'second', Overwrite: true }));
+      await test.ssm.send(new PutParameterCommand({ Name: '/local/added', Value: 'x', Type: 'String' }));
+      await send('added');
+      const taken = await test.sqs.send(
+        new ReceiveMessageCommand({ QueueUrl: localQueueUrl(test.aws.url), MaxNumberOfMessages: 10 }),
+      );
+      expect(taken.Messages?.map(({ Body }) => Body)).toStrictEqual(['kept', 'added']);
+      expect(await contents()).not.toStrictEqual(start);
+      await restore();
+      expect(await contents()).toStrictEqual(start);
+    }
+  });
+
+  it('forgets objects, keys and transactions that have come since', async () => {
+    const transaction = (pk: string) =>
+      test.dynamo.send(
+        new TransactWriteItemsCommand({
+          ClientRequestToken: 'token',
+          TransactItems: [{ Put: { TableName, Item: { pk: { S: pk }, sk: { S: '0' } } } }],
+        }),
+      );
+    await test.s3.send(new PutObjectCommand({ Bucket, Key: 'added', Body: 'x', IfNoneMatch: '*' }));
+    const { KeyMetadata } = await test.kms.send(new CreateKeyCommand({}));
+    await test.kms.send(
+      new CreateAliasCommand({ AliasName: 'alias/added', TargetKeyId: KeyMetadata?.KeyId }),
+    );
+    await transaction('first');
+    await restore();
+    await expect(test.s3.send(new GetObjectCommand({ Bucket, Key: 'added' }))).rejects.toThrow(
+      'does not exist',
+    );
+    const kept = await test.s3.send(new GetObjectCommand({ Bucket, Key: 'kept' }));
+    expect(await kept.Body?.transformToString()).toBe('first');
+    for (const KeyId of ['alias/added', KeyMetadata?.KeyId]) {
+      await expect(test.kms.send(new DescribeKeyCommand({ KeyId }))).rejects.toThrow('does not exist');
+    }
+    // The token stood for another transaction before.
+    await transaction('second');
+    await restore();
+  });
+
+  it('forgets faults, later calls and dead letters', async () => {
+    const queue = test.aws.queue(localQueueName);
+    await contents();
+    test.aws.faults.unavailable('ssm', 5);
+    test.aws.faults.throttle('Scan', 5);
+    while (queue.deadLetters().length === 0) {
+      for (const { ReceiptHandle } of (
+        await test.sqs.send(new ReceiveMessageCommand({ QueueUrl: localQueueUrl(test.aws.url) }))
+      ).Messages ?? [])
+        queue.release(ReceiptHandle ?? '');
+    }
+    expect(test.aws.calls('sqs', 'ReceiveMessage')).toBeGreaterThan(0);
+    await restore();
+    expect(test.aws.calls('sqs', 'ReceiveMessage')).toBe(0);
+    expect(queue.deadLetters()).toStrictEqual([]);
+    expect(await contents()).toStrictEqual(start);
+  });
+});
