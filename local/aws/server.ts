@@ -116,8 +116,8 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
     calls: (service, operation) => counts.get(`${service} ${operation}`) ?? 0,
     queue: (name) => sqs.queue(name),
     async snapshot() {
-      const held = await Promise.all([...services, s3].map((service) => service.snapshot()));
-      const restores = [...held, snapshotOf(counts)];
+      const restores = [snapshotOf(counts)];
+      for (const service of [...services, s3]) restores.push(await service.snapshot());
       return async () => {
         for (const restore of restores) await restore();
         faults.reset();

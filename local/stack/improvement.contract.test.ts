@@ -9,7 +9,7 @@ import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts
 import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { startImprovement } from './improvement.ts';
 
@@ -236,7 +236,7 @@ describe('improvement runs on the local stack', { timeout: 120_000 }, () => {
   let stack: TestStack;
   let caller: ReportsCaller;
   beforeAll(async () => {
-    stack = await startTestStack();
+    stack = await startTestStack({ bundled: asBuilt });
     caller = openReportsCaller(stack);
   });
   afterAll(() => stack.close());

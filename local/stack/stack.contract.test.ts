@@ -11,12 +11,12 @@ import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
 });
 afterAll(async () => {
   await stack.close();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
 import type { Answer, Leak, LeakyProxy, Passing } from '#test/support/leaky-proxy.ts';
-import { localDescription, startTestStack } from '#test/support/stack.ts';
+import { asBuilt, localDescription, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { checkId } from './check.ts';
 import { localProof } from './local.ts';
@@ -20,7 +20,7 @@ let mastery: LocalProof;
 let reportsProxy: LeakyProxy;
 let masteryProxy: LeakyProxy;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   const local = async (service: 'reports' | 'mastery'): Promise<LocalProof> => {
     const proof = await localProof(service, localDescription(stack), [], tokenOf, Date.now());
     if (!proof.ok) throw new Error(proof.error);

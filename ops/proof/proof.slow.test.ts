@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
-import { localDescription, startTestStack } from '#test/support/stack.ts';
+import { asBuilt, localDescription, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { localProof } from './local.ts';
 import type { LocalProof } from './local.ts';
@@ -29,7 +29,7 @@ let stack: TestStack;
 let proof: LocalProof;
 let folder: string;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   folder = await mkdtemp(join(tmpdir(), 'proof-'));
   const local = await localProof(
     'reports',

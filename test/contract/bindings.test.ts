@@ -45,7 +45,7 @@ describe('every handler', () => {
 describe('two bindings of one function in one process', () => {
   let stack: TestStack;
   beforeAll(async () => {
-    stack = await startTestStack({ inProcess: () => ({}) });
+    stack = await startTestStack();
   });
   afterAll(() => stack.close());
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   runs = openAdaptiveRuns(stack);
   started = await runs.start().sendForRun();
   improvement = openImprovementRuns(stack);
-  materializer = openMaterializer(stack);
+  materializer = openMaterializer(stack, TENANT);
 });
 afterAll(async () => {
   runs.close();
@@ -50,10 +50,10 @@ async function good(route: Route): Promise<GatewayCall> {
   const { continuationToken } = started.body;
   const { attempts, candidates, classes, schools, forms } = improvement.caller.fixtures(TENANT);
   const [administration = ''] = improvement.caller.fixtures(TENANT).administrations;
-  const completed = async (): Promise<GatewayCall> => {
+  const completed = async (): Promise<string> => {
     const { improvementRunId } = await improvement.analyze(administration);
     await stack.improvement.settled();
-    return { path: { improvementRunId } };
+    return improvementRunId;
   };
   switch (route) {
     case mastery.startAdaptiveRun:
@@ -86,10 +86,13 @@ async function good(route: Route): Promise<GatewayCall> {
     case reports.analyzeAdministration:
       return { path: { administrationId: administration } };
     case reports.readImprovementRun:
-    case reports.readAlignmentReport:
-      return completed();
     case reports.listRevisionOrders:
-      return completed();
+      return { path: { improvementRunId: await completed() } };
+    case reports.readAlignmentReport: {
+      const improvementRunId = await completed();
+      const { sourceKeys } = await improvement.read({ tenantId: TENANT, improvementRunId });
+      return { path: { improvementRunId, sourceKey: sourceKeys[0]! } };
+    }
     default:
       throw new Error(`${route.operationId} has no request here`);
   }

@@ -20,7 +20,7 @@ import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts'
 import { callMastery } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { profile, simulationBody } from '#test/support/score-recovery.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey } from '#test/support/take-journey.ts';
@@ -38,7 +38,7 @@ let runs: AdaptiveRuns;
 let journey: Journey;
 let state: PlatformState;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openAdaptiveRuns(stack);
   const bank = bankOf(stack.seed, 'tenant-aurora', 'fraction-subtraction-short');
   journey = await takeJourney(runs, { bank, learner: 1, mode: 'production_learner' });

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { TIMED_BANK, openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven, RunReply, RunRequest } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openAdaptiveRuns(stack);
   // A run over the timed bank ends with its first answer.
   await stack.control('POST', 'clock', { advanceSeconds: 60 });

@@ -8,7 +8,7 @@ import type { ControlRecords } from '#test/support/control-records.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 // An analysis that is interrupted at any of its steps, over the bundled functions: the same request brings it to its one run.
@@ -17,7 +17,7 @@ let stack: TestStack;
 let control: ControlRecords;
 let runs: ImprovementRuns;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   control = openControlRecords(stack);
   runs = openImprovementRuns(stack, TENANT);
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 // The largest report of the seed over the bundled function and the gateway, without any decoding on the way.
@@ -19,7 +19,7 @@ let stack: TestStack;
 let url: string;
 let authorization: string;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   const { attempts, students } = openReportsCaller(stack).fixtures(tenantId);
   url = `${stack.urls.reportsUrl}/v1/attempt-reports/${attempts.large}?view=evidence`;
   authorization = `Bearer ${await stack.tokenFor(tenantId, ['reports:read'], { studentIds: students })}`;

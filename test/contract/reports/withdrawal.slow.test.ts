@@ -56,7 +56,7 @@ let requests: ReadonlyMap<Route, GatewayCall>;
 let receiptUrl: string;
 beforeAll(async () => {
   clock = openMovedClock();
-  stack = await startTestStack({ replace: clock.wrap, signer });
+  stack = await startTestStack({ bundled: clock.wrap, signer });
   clients = createEndpointClients({
     endpoint: stack.urls.awsUrl,
     region: localRegion,
