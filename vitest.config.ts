@@ -2,8 +2,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
  * Which project a test file is in, a matter of its path alone:
- * - `slow`: `*.slow.test.ts`, whatever is exhaustive or spawns whole commands; `npm run test:slow`.
- * - `contract`: what stands in `test/contract`, and `*.contract.test.ts` elsewhere: they need the bundled functions, and most of them a stack.
+ * - `slow`: `*.slow.test.ts`, whatever is exhaustive or spawns whole commands; `npm run test:slow`. What needs a stack runs over the bundles.
+ * - `contract`: what stands in `test/contract`, and `*.contract.test.ts` elsewhere: whole functions, most of them in the test's own process.
  * - `unit`: every other `*.test.ts` of the tree.
  */
 const contract = ['test/contract/**/*.test.ts', '**/*.contract.test.ts'];

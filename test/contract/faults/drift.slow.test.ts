@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, OwnerChange, RunGiven } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { conflict, drift, invalid, miscalibrated, refused, silent } from './fault-table.ts';
 
@@ -11,7 +11,7 @@ let runs: AdaptiveRuns;
 let offered: RunGiven;
 let played: RunGiven;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openAdaptiveRuns(stack);
   const first = await runs.start().sendForRun();
   const { etag } = await runs.playAndInspect(first.body);

@@ -11,7 +11,7 @@ import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { problemOf } from '#test/support/mastery-call.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { SimulationBody } from '#test/support/score-recovery.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import {
   TRIES,
@@ -32,7 +32,7 @@ let stack: TestStack;
 let runs: AdaptiveRuns;
 let control: ControlRecords;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openAdaptiveRuns(stack);
   control = openControlRecords(stack);
 });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { routes } from '#shared/contract/routes.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { ALWAYS, rowsOf, subjects } from './fault-table.ts';
 import type { Subject } from './fault-table.ts';
@@ -18,6 +18,7 @@ let stack: TestStack;
 const reads = new Map<Subject, Reads>();
 beforeAll(async () => {
   stack = await startTestStack({
+    bundled: asBuilt,
     routes: routes.map((route) => ({
       ...route,
       lambda: { ...route.lambda, timeoutSeconds: TIMEOUT_SECONDS },

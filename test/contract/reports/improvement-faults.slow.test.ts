@@ -5,7 +5,7 @@ import * as operations from '#shared/platform/operations.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 // What goes wrong on the way of an improvement run, over the bundled functions: whatever it is, the run comes to its one end, and every order
@@ -14,7 +14,7 @@ import type { TestStack } from '#test/support/stack.ts';
 let stack: TestStack;
 let runs: ImprovementRuns;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openImprovementRuns(stack);
 });
 beforeEach(async () => {

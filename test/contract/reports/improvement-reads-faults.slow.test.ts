@@ -9,7 +9,7 @@ import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { sentenceOf } from './compare-answers.ts';
 import { ALWAYS, casesOf, columnsDemanded, rowsOf } from './fault-table.ts';
@@ -24,7 +24,7 @@ let stack: TestStack;
 let runs: ImprovementRuns;
 let run: RunKey;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openImprovementRuns(stack);
   run = await runs.analyze(runs.administration('spring-gate'));
   await stack.improvement.settled();

@@ -11,7 +11,7 @@ import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { ownerBytes } from '#test/support/owner-bytes.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { expectProven, fetchReceipt } from '#test/support/receipts.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { expectedAlignment } from './expected-improvement.ts';
 
@@ -25,7 +25,7 @@ let runs: ImprovementRuns;
 let crosswalk: AlignmentCrosswalk;
 let improvementRunId: string;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openImprovementRuns(stack, tenantId);
   const { generated, administrations } = stack.worlds.get(tenantId)!.platform.reports;
   const administrationId = runs.administration('large-sitting');

@@ -7,7 +7,7 @@ import { materialized, openMaterializer, outcomeOf } from '#test/support/materia
 import type { Materialization, Materializer, Written } from '#test/support/materialize.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 // What goes wrong on the way of a materialization, over the bundled functions: whatever it is, the same request brings it to its one end.
@@ -17,7 +17,7 @@ let control: ControlRecords;
 let materializer: Materializer;
 let before: Written;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   control = openControlRecords(stack);
   materializer = openMaterializer(stack, 'tenant-aurora', control);
 });
