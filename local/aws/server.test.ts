@@ -192,11 +192,12 @@ describe('the environment of a handler', () => {
         import { GetObjectCommand } from '@aws-sdk/client-s3';
         import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
         import { GetParameterCommand } from '@aws-sdk/client-ssm';
-        import { dynamo, kms, s3, sqs, ssm } from '#shared/stores/clients.ts';
+        import { dynamo, kms, s3, ssm } from '#shared/stores/clients.ts';
+        import { makeSqs } from '#shared/stores/make-clients.ts';
         const { TableNames } = await dynamo().send(new ListTablesCommand({}));
         const { KeyMetadata } = await kms().send(new DescribeKeyCommand({ KeyId: '${localKeyAlias}' }));
         const { Parameter } = await ssm().send(new GetParameterCommand({ Name: '/where' }));
-        const { Attributes } = await sqs().send(
+        const { Attributes } = await makeSqs({}).send(
           new GetQueueAttributesCommand({ QueueUrl: '${localQueueUrl(test.aws.url)}', AttributeNames: ['QueueArn'] }));
         const { Body } = await s3().send(new GetObjectCommand({ Bucket: '${localBucketName}', Key: 'where' }));
         console.log(JSON.stringify([

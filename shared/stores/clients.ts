@@ -1,9 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { SSMClient } from '@aws-sdk/client-ssm';
-import { makeDynamo, makeKms, makeS3, makeSqs, makeSsm } from './make-clients.ts';
+import { makeDynamo, makeKms, makeS3, makeSsm } from './make-clients.ts';
 
 /**
  * The clients of a command: one of each kind for the process, made when first needed. Region, credentials and (locally) endpoints come from
@@ -12,7 +11,6 @@ import { makeDynamo, makeKms, makeS3, makeSqs, makeSsm } from './make-clients.ts
 let dynamoClient: DynamoDBClient | undefined;
 let kmsClient: KMSClient | undefined;
 let s3Client: S3Client | undefined;
-let sqsClient: SQSClient | undefined;
 let ssmClient: SSMClient | undefined;
 
 export function dynamo(): DynamoDBClient {
@@ -25,10 +23,6 @@ export function kms(): KMSClient {
 
 export function s3(): S3Client {
   return (s3Client ??= makeS3({}));
-}
-
-export function sqs(): SQSClient {
-  return (sqsClient ??= makeSqs({}));
 }
 
 export function ssm(): SSMClient {

@@ -30,7 +30,7 @@ export const caliperEnvelope = z.strictObject({
 export type CaliperEnvelope = z.infer<typeof caliperEnvelope>;
 
 /** The platform's read-back of one stored event, an extension of Caliper [MA-038]. */
-export const storedEvent = z.looseObject({
+const storedEvent = z.looseObject({
   tenantId: ownerId,
   eventIri: z.string().min(1),
   event: caliperEvent,

@@ -79,7 +79,7 @@ const itemOutcome = z.object({ qtiItemId: reference, qtiOutcomeId: reference, sc
  * QTI: whose attempt it is. The whole answer is looked at only once the caller may see the candidate, so that nothing else in it can tell a
  * foreign attempt from an absent one.
  */
-export const attemptIdentity = z.looseObject({
+const attemptIdentity = z.looseObject({
   tenantId: ownerId,
   attemptId: reference,
   candidateSourcedId: reference,

@@ -20,7 +20,7 @@ import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { exact, expectedAlignment, sixDigits, sumOf, written } from './expected-improvement.ts';
 
-// Alignments over the bundled functions, held against the crosswalks that Content holds and against their own receipts.
+// Alignments over whole functions, held against the crosswalks that Content holds and against their own receipts.
 
 const conforms = openPublishedContract('reports');
 const aurora = 'tenant-aurora';

@@ -17,7 +17,7 @@ import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { somebody, tenantId } from './sound-reads.ts';
 
-// The reads of every route over the bundled functions. A page of a hundred test specs, which no seed has: budget-of-a-page.test.ts.
+// The reads of every route over whole functions. A page of a hundred test specs, which no seed has: budget-of-a-page.test.ts.
 
 let stack: TestStack;
 let caller: ReportsCaller;

@@ -19,7 +19,7 @@ import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// A candidate's list over the bundled functions, held against what the owners' own entities say and against the single reports.
+// A candidate's list over whole functions, held against what the owners' own entities say and against the single reports.
 
 const HOUR = 3_600_000;
 

@@ -19,7 +19,7 @@ import { openPublishedContract } from '#test/support/published-contract.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// What an analysis begins, how its run is seen to go on, and what a repetition gives, over the bundled functions.
+// What an analysis begins, how its run is seen to go on, and what a repetition gives, over whole functions.
 
 let stack: TestStack;
 let control: ControlRecords;

@@ -16,7 +16,7 @@ import type { TestStack } from '#test/support/stack.ts';
 import { ALWAYS, casesOf, columnsDemanded, rowsOf } from './fault-table.ts';
 import type { Arm, FaultCase, RulesByAnswer, Subject } from './fault-table.ts';
 
-// What an analysis and a run answer when one of their reads goes wrong, over the bundled functions, and that nothing of it stays.
+// What an analysis and a run answer when one of their reads goes wrong, over whole functions, and that nothing of it stays.
 
 let stack: TestStack;
 let control: ControlRecords;

@@ -15,7 +15,7 @@ import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// The receipts of whole runs and of each of their sources, as clients fetch them through the links that the bundled functions give.
+// The receipts of whole runs and of each of their sources, as clients fetch them through the links that the functions give.
 
 const names = ['spring-gate', 'school-gate', 'refused-by-bank'] as const;
 

@@ -18,7 +18,7 @@ import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/supp
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// What may not be analyzed and which runs may not be read, over the bundled functions: nothing is given away, and no run begun.
+// What may not be analyzed and which runs may not be read, over whole functions: nothing is given away, and no run begun.
 
 let stack: TestStack;
 let control: ControlRecords;

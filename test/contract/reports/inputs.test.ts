@@ -23,7 +23,7 @@ import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// What no good client sends, over the bundled functions: each has its one answer, nothing of it comes back or goes on, and nothing breaks.
+// What no good client sends, over whole functions: each has its one answer, nothing of it comes back or goes on, and nothing breaks.
 
 let stack: TestStack;
 let caller: ReportsCaller;

@@ -11,7 +11,7 @@ import { reportsProblemOf } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// What may not be materialized, over the bundled functions: nothing is given away, nothing written, and no operation begun.
+// What may not be materialized, over whole functions: nothing is given away, nothing written, and no operation begun.
 
 let stack: TestStack;
 let control: ControlRecords;

@@ -19,7 +19,7 @@ import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { factsOf } from './compare-answers.ts';
 
-// What a materialization writes, and that it writes it once, over the bundled functions.
+// What a materialization writes, and that it writes it once, over whole functions.
 
 let stack: TestStack;
 let control: ControlRecords;

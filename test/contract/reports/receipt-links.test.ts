@@ -24,7 +24,7 @@ import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.t
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// Links to receipts over the bundled function: who holds one gets the bytes, everybody else learns nothing.
+// Links to receipts over the whole function: who holds one gets the bytes, everybody else learns nothing.
 
 const TENANT = 'tenant-aurora';
 const OTHER_TENANT = 'tenant-borealis';

@@ -28,7 +28,7 @@ import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// From page to page of a run’s revision orders over the bundled functions: with what a cursor goes, and how much a page may rest on.
+// From page to page of a run’s revision orders over whole functions: with what a cursor goes, and how much a page may rest on.
 
 const tenantId = 'tenant-aurora';
 const otherTenant = 'tenant-borealis';

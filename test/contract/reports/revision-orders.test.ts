@@ -17,7 +17,7 @@ import type { TestStack } from '#test/support/stack.ts';
 import { expectedOrders, trips } from './expected-improvement.ts';
 import type { ExpectedOrder, Grounds } from './expected-improvement.ts';
 
-// Revision orders over the bundled functions, held against what the owners hold and what the receivers have taken.
+// Revision orders over whole functions, held against what the owners hold and what the receivers have taken.
 
 const conforms = openPublishedContract('reports');
 

@@ -25,7 +25,7 @@ import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// Who may read what, over the bundled functions: what is denied cannot be told from what nobody has, neither by an answer nor by what is
+// Who may read what, over whole functions: what is denied cannot be told from what nobody has, neither by an answer nor by what is
 // asked of the owners for it.
 
 type Path = Readonly<Record<string, string>>;

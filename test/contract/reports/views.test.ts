@@ -14,7 +14,7 @@ import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// Every report of the fixtures in every view over the bundled functions, held member by member against what its owners hold.
+// Every report of the fixtures in every view over whole functions, held member by member against what its owners hold.
 
 let stack: TestStack;
 let caller: ReportsCaller;

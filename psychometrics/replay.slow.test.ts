@@ -31,7 +31,7 @@ async function replay(items: readonly object[], ...options: readonly string[]) {
 }
 
 function run(...argv: readonly string[]) {
-  const program = join(import.meta.dirname, '../psychometrics/replay.ts');
+  const program = join(import.meta.dirname, 'replay.ts');
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
