@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type * as awsClients from '#shared/stores/clients.ts';
 import { buildFunctions, bundleLimit, projectRoot, type BuiltFunction } from '#tools/bundling/build.ts';
 import type { Entry } from '#tools/bundling/bundle.ts';
 import { quantile } from './measure.ts';
@@ -26,7 +27,7 @@ const clients = {
   '@aws-sdk/client-s3': 's3',
   '@aws-sdk/client-sqs': 'sqs',
   '@aws-sdk/client-ssm': 'ssm',
-} as const satisfies Readonly<Record<string, keyof typeof import('#shared/stores/clients.ts')>>;
+} as const satisfies Readonly<Record<string, keyof typeof awsClients>>;
 
 /** The SDK clients in a bundle, as one name: `dynamo-kms`. */
 function clientsOf({ shares }: BuiltFunction): string {
