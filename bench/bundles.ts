@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type * as awsClients from '#shared/stores/clients.ts';
+import type * as awsClients from '#shared/stores/make-clients.ts';
 import { buildFunctions, bundleLimit, projectRoot, type BuiltFunction } from '#tools/bundling/build.ts';
 import type { Entry } from '#tools/bundling/bundle.ts';
 import { quantile } from './measure.ts';
@@ -20,16 +20,16 @@ interface BundleFigures {
   readonly ratio?: number;
 }
 
-/** The exports of shared/stores/clients.ts, by the package whose client each makes. */
+/** The exports of shared/stores/make-clients.ts, by the package whose client each makes. */
 const clients = {
-  '@aws-sdk/client-dynamodb': 'dynamo',
-  '@aws-sdk/client-kms': 'kms',
-  '@aws-sdk/client-s3': 's3',
-  '@aws-sdk/client-sqs': 'sqs',
-  '@aws-sdk/client-ssm': 'ssm',
+  '@aws-sdk/client-dynamodb': 'makeDynamo',
+  '@aws-sdk/client-kms': 'makeKms',
+  '@aws-sdk/client-s3': 'makeS3',
+  '@aws-sdk/client-sqs': 'makeSqs',
+  '@aws-sdk/client-ssm': 'makeSsm',
 } as const satisfies Readonly<Record<string, keyof typeof awsClients>>;
 
-/** The SDK clients in a bundle, as one name: `dynamo-kms`. */
+/** The SDK clients in a bundle, as one name: `makeDynamo-makeKms`. */
 function clientsOf({ shares }: BuiltFunction): string {
   return Object.entries(clients)
     .flatMap(([owner, name]) => (owner in shares ? [name] : []))
@@ -44,8 +44,8 @@ async function clientsOnly(names: string): Promise<Entry> {
   await mkdir(join(projectRoot, folder), { recursive: true });
   await writeFile(
     join(projectRoot, handler),
-    `import { ${list.join(', ')} } from '#shared/stores/clients.ts';\n` +
-      `export const handler = () => [${list.map((name) => `${name}()`).join(', ')}];\n`,
+    `import { ${list.join(', ')} } from '#shared/stores/make-clients.ts';\n` +
+      `export const handler = () => [${list.map((name) => `${name}({})`).join(', ')}];\n`,
   );
   return { operationId: names, handler };
 }

@@ -1,6 +1,6 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod';
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
@@ -24,7 +24,7 @@ const command = program(
     'open, it materializes an attempt and analyzes an administration of each tenant. Exit 0 only when every check passed.',
   ].join(' '),
 )
-  .option('--target <URL>', 'base URL of the deployed service, without /v1', baseUrl)
+  .option('--target <URL>', 'base URL of the deployed service, without /v1', text)
   .option(
     '--tenant-a <FILE>',
     'what the suite has to know of one tenant (docs/proof.md), or the id of a local one',
@@ -107,17 +107,19 @@ async function choose(
 ): Promise<
   Result<Pick<LocalProof, 'url' | 'a' | 'b'> & Partial<Pick<LocalProof, 'play'>>, string | UsageError>
 > {
-  const { target: url, tenantA, tenantB } = values;
+  const { target, tenantA, tenantB } = values;
+  const url = target === undefined ? undefined : baseUrl(target);
+  if (url?.ok === false) return url;
   if (values.local === true || (await namesLocalTenants(tenantA, tenantB))) {
     const local = await chooseLocal(values.service, [tenantA, tenantB]);
-    return local.ok ? ok({ ...local.value, ...(url === undefined ? {} : { url }) }) : local;
+    return local.ok ? ok({ ...local.value, ...(url === undefined ? {} : { url: url.value }) }) : local;
   }
   if (url === undefined || tenantA === undefined || tenantB === undefined)
     return err(new UsageError('needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local'));
   const a = await readTenantFile(tenantA, 'A', process.env, Date.now());
   if (!a.ok) return a;
   const b = await readTenantFile(tenantB, 'B', process.env, Date.now());
-  return b.ok ? ok({ url, a: a.value, b: b.value }) : b;
+  return b.ok ? ok({ url: url.value, a: a.value, b: b.value }) : b;
 }
 
 /** Whether both are tenants of the stack that runs here, and neither is a file. */
@@ -144,17 +146,16 @@ async function chooseLocal(
   return localProof(service, stack.value, tenantIds, issueToken, Date.now());
 }
 
-/** Reads a base URL as requests need it. */
-function baseUrl(given: string): string {
-  if (!URL.canParse(given)) throw new InvalidArgumentError('It is no URL.');
+/** A base URL as requests need it. Checked here and not by the option, whose error would quote a credential in it. */
+function baseUrl(given: string): Result<string, UsageError> {
+  const refused = (reason: string): Result<string, UsageError> => err(new UsageError(`--target ${reason}`));
+  if (!URL.canParse(given)) return refused(`${given} is no URL`);
   const { protocol, username, password, search, hash, href } = new URL(given);
-  if (protocol !== 'https:' && protocol !== 'http:')
-    throw new InvalidArgumentError('It must be an https URL.');
-  if (username !== '' || password !== '') throw new InvalidArgumentError('It has a credential in it.');
-  if (search !== '' || hash !== '') throw new InvalidArgumentError('It has a query or a fragment in it.');
+  if (username !== '' || password !== '') return refused('has a credential in it');
+  if (protocol !== 'https:' && protocol !== 'http:') return refused('must be an https URL');
+  if (search !== '' || hash !== '') return refused('has a query or a fragment in it');
   const url = href.replace(/\/+$/, '');
-  if (url.endsWith('/v1')) throw new InvalidArgumentError('It is the base URL, without /v1.');
-  return url;
+  return url.endsWith('/v1') ? refused('is the base URL, without /v1') : ok(url);
 }
 
 /** Beside what is private to the local stack, or in the folder from which a deployment was proved. */

@@ -235,9 +235,9 @@ describe('npm run proof', () => {
         1,
         /tenant-aurora/,
       ],
-      [against('reports.school.org'), 2, /'--target <URL>' argument 'reports\.school\.org' .* no URL\.\n$/],
-      [against('https://user:secret@reports.school.org'), 2, /It has a credential in it\.\n$/],
-      [against(`${urls.reportsUrl}/v1`), 2, /It is the base URL, without \/v1\.\n$/],
+      [against('reports.school.org'), 2, /^--target reports\.school\.org is no URL\n$/],
+      [against('https://user:secret@reports.school.org'), 2, /^--target has a credential in it\n$/],
+      [against(`${urls.reportsUrl}/v1`), 2, /^--target is the base URL, without \/v1\n$/],
       [
         against(urls.sandboxUrl),
         1,

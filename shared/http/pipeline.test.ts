@@ -41,11 +41,8 @@ describe('the ladder of a route', () => {
           ? request
           : { ...request, headers: { Authorization: authorization, 'Content-Type': 'application/json' } },
       );
-      return `${status} ${
-        String(document['type'] ?? 'ok')
-          .split('/')
-          .at(-1) ?? ''
-      }`;
+      const type = typeof document['type'] === 'string' ? document['type'] : 'ok';
+      return `${status} ${type.split('/').at(-1) ?? ''}`;
     };
 
     // Each request is wrong for every stage that follows, too.

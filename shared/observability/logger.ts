@@ -66,6 +66,7 @@ class PortLogger extends Logger {
   readonly #write: (line: string) => void;
 
   constructor(serviceName: string, now: () => number, write: (line: string) => void) {
+    // eslint-disable-next-line no-restricted-globals -- Powertools reads its settings from the process and from nowhere else
     for (const name of switches) Reflect.deleteProperty(process.env, name);
     super({ serviceName, logFormatter: new LineFormatter(now) });
     this.#write = write;

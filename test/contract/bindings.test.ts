@@ -134,9 +134,9 @@ describe('two bindings of one function in one process', () => {
       expect(one.taken()).toEqual([]);
       expect([await send(one, 'none'), await send(two, 'none')]).toEqual([401, 401]);
 
-      const cold1 = one.lines.filter((line) => line.includes('"coldStart":true'));
-      const cold2 = two.lines.filter((line) => line.includes('"coldStart":true'));
-      expect([cold1.length, cold2.length]).toEqual([1, 1]);
+      const isColdStart = (line: string): boolean =>
+        line.includes('"cold_start":true') && line.includes('"REQUEST_STARTED"');
+      expect([one, two].map(({ lines }) => lines.filter(isColdStart).length)).toEqual([1, 1]);
       expect(timeOf(two.lines[0]) - timeOf(one.lines[0])).toBeGreaterThan(110_000);
     } finally {
       await Promise.all([one.close(), two.close()]);

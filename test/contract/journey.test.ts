@@ -459,15 +459,18 @@ function receiptsOf({ logs }: TestStack) {
   return logs().flatMap(({ line }) => {
     const parsed = receiptLine.safeParse(line);
     if (!parsed.success) return [];
-    const { timestamp, level, code, message, service, operation, requestId, ...receipt } = parsed.data;
+    const { timestamp, level, code, message, service, operation, requestId, ...logged } = parsed.data;
+    const { function_request_id, cold_start, xray_trace_id, ...receipt } = logged;
     expect([typeof timestamp, level, code, typeof message, service]).toEqual([
       'string',
-      'info',
+      'INFO',
       'RUN_RECEIPT',
       'string',
       'mastery',
     ]);
     expect([typeof operation, typeof requestId]).toEqual(['string', 'string']);
+    expect([typeof function_request_id, typeof cold_start]).toEqual(['string', 'boolean']);
+    expect(['string', 'undefined']).toContain(typeof xray_trace_id);
     return [receipt];
   });
 }

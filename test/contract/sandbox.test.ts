@@ -514,8 +514,8 @@ describe('hostile requests', () => {
       expect(line).not.toContain(secret);
       for (const id of Object.values(sandboxIds)) expect(line).not.toContain(id);
       expect((JSON.parse(line) as { code?: string }).code).toMatch(/^REQUEST_(?:STARTED|REFUSED|COMPLETED)$/);
-      // Of a request, its id alone.
-      expect(line.match(UUID)).toHaveLength(1);
+      // Of a request, its ids alone: the gateway's and the invocation's.
+      expect(line.match(UUID)).toHaveLength(2);
     }
   });
 });

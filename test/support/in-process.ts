@@ -40,6 +40,8 @@ export function inProcess(portsOf: PortsOf = () => ({})): StartEnvironment {
         },
         end.signal,
       );
+      // Powertools tells a cold start by it, and reads it of the process when a function is bound.
+      process.env['AWS_LAMBDA_INITIALIZATION_TYPE'] = 'on-demand';
       const served = importBind(definition.bundleUrl).then((bind) =>
         serveInvocations(
           bind(runtime),

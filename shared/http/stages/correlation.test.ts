@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -15,6 +15,10 @@ beforeAll(async () => {
 
 const services: readonly ServiceName[] = ['mastery', 'reports'];
 type Probe = ReturnType<typeof readProbe>;
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 describe.each(services)('an answer of %s', (service) => {
   const isMastery = service === 'mastery';
@@ -120,6 +124,7 @@ describe.each(services)('an answer of %s', (service) => {
   });
 
   it('is told by one STARTED and one COMPLETED line with route, status and duration', async () => {
+    vi.stubEnv('AWS_LAMBDA_INITIALIZATION_TYPE', 'on-demand');
     const lambda = await bind(() => {
       lambda.clock.now += 42;
       return Promise.resolve(ok({ body: { seen: {} } }));
@@ -137,8 +142,8 @@ describe.each(services)('an answer of %s', (service) => {
       'REQUEST_COMPLETED',
     ]);
     expect(lines.filter(({ code }) => code === 'REQUEST_COMPLETED')).toMatchObject([
-      { service, operation: 'readProbe', status: 200, durationMs: 42, coldStart: true },
-      { service, operation: 'readProbe', status: 200, durationMs: 42, coldStart: false },
+      { service, operation: 'readProbe', status: 200, durationMs: 42, cold_start: true },
+      { service, operation: 'readProbe', status: 200, durationMs: 42, cold_start: false },
       { status: 400, durationMs: 0, problem: isMastery ? 'invalid-request' : 'validation' },
     ]);
   });
