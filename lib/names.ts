@@ -1,9 +1,15 @@
 import type { StackProps } from 'aws-cdk-lib';
-import type { Stage } from '#shared/stage/stages.ts';
+import type { DeployedFunction } from '#shared/contract/functions.ts';
+import type { Stage, StageName } from '#shared/stage/stages.ts';
+import type { ApiName } from './constructs/api-body.ts';
 
-/** The first part of every physical name of a stage. Two stages can share an account. */
-export function prefix(stage: Stage): string {
-  return `mastery-reports-${stage.name}`;
+/*
+ * Every physical name of a stage. Constructs, alarms and dashboards take names from here, so that whatever looks a resource up finds it.
+ */
+
+/** The first part of every physical name of a stage: two stages can share an account. */
+function prefix({ name }: Pick<Stage, 'name'>): string {
+  return `mastery-reports-${name}`;
 }
 
 /** Name, place and tags of a stage's stack. */
@@ -14,4 +20,35 @@ export function stackProps(stage: Stage, name: string): StackProps {
     ...(environment === 'agnostic' ? {} : { env: environment }),
     tags: { product: 'mastery-reports', stage: stage.name },
   };
+}
+
+export function functionName(stage: Stage, { operationId }: Pick<DeployedFunction, 'operationId'>): string {
+  return `${prefix(stage)}-${operationId}`;
+}
+
+export function apiName(stage: Stage, api: ApiName): string {
+  return `${prefix(stage)}-${api}`;
+}
+
+/** The firewall in front of an API. */
+export function webAclName(stage: Stage, api: ApiName): string {
+  return `${prefix(stage)}-${api}`;
+}
+
+export function alarmName(stage: Stage, id: string): string {
+  return `${prefix(stage)}-${id}`;
+}
+
+export function dashboardName(stage: Stage): string {
+  return prefix(stage);
+}
+
+/** The alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */
+export function keyAlias({ name }: Pick<Stage, 'name'>): string {
+  return `alias/mastery-reports/${name}`;
+}
+
+/** Where service profiles are kept: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
+export function profilesPath(stage: StageName): string {
+  return `/${stage}/profiles`;
 }

@@ -11,12 +11,9 @@ import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
-import { prefix } from '../names.ts';
+import { alarmName, apiName, functionName, webAclName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
-import { functionName } from './deployed-function.ts';
-import { apiName } from './rest-api.ts';
-import { webAclName } from './web-acl.ts';
 
 /** An alarm as a value: what it watches, who is hurt, and which section of docs/runbook.md helps. */
 export interface AlarmDefinition {
@@ -270,7 +267,7 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
 export function alarmProps(stage: Stage, definition: AlarmDefinition): CreateAlarmOptions {
   const { id, title, impact, section, threshold, periods, silence } = definition;
   return {
-    alarmName: `${prefix(stage)}-${id}`,
+    alarmName: alarmName(stage, id),
     alarmDescription: `${title}. Who is hurt: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
     threshold,
     evaluationPeriods: periods.of,

@@ -7,16 +7,11 @@ import { Construct } from 'constructs';
 import { answersCaller } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { grantsOf, isGated } from '#shared/contract/grants.ts';
-import { prefix } from '../names.ts';
+import { functionName, profilesPath } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { accessOf, profilesPath, type Access, type Places } from './grants.ts';
+import { accessOf, type Access, type Places } from './grants.ts';
 import { retention } from './retention.ts';
-
-/** The deployed name of a function: alarms and dashboards find it by this. */
-export function functionName(stage: Stage, { operationId }: Pick<DeployedFunction, 'operationId'>): string {
-  return `${prefix(stage)}-${operationId}`;
-}
 
 /**
  * One function: memory, time and permissions as its row says, its own log group and role, and only the variables that it reads. What calls

@@ -3,6 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { keyPurposesOf, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { Grant, GrantVariable } from '#shared/contract/grants.ts';
+import { profilesPath } from '../names.ts';
 import type { StoreReferences } from '../stacks/records-and-keys.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
@@ -16,11 +17,6 @@ export interface Access {
 export interface Places extends StoreReferences {
   /** `{receipts_url}`; absent in a stack without the API of the receipts, where no function makes links. */
   readonly receiptsUrl?: string;
-}
-
-/** Where service profiles are kept: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
-export function profilesPath(stage: StageName): string {
-  return `/${stage}/profiles`;
 }
 
 /**

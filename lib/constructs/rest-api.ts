@@ -13,17 +13,12 @@ import { CfnPermission, type Function as LambdaFunction } from 'aws-cdk-lib/aws-
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { prefix } from '../names.ts';
+import { apiName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { apiBody, type ApiName, type ServedOperation } from './api-body.ts';
 import { retention } from './retention.ts';
 import { webAcl } from './web-acl.ts';
-
-/** The deployed name of an API: the alarms find it by this. */
-export function apiName(stage: Stage, name: ApiName): string {
-  return `${prefix(stage)}-${name}`;
-}
 
 export interface RestApiOptions {
   readonly name: ApiName;

@@ -1,7 +1,7 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { prefix } from '../names.ts';
+import { webAclName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
 import { rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
@@ -106,9 +106,4 @@ export function webAcl(
       visibilityConfig: unsampled(name),
     };
   }
-}
-
-/** The firewall's name: the alarms find it by this. */
-export function webAclName(stage: Stage, api: ApiName): string {
-  return `${prefix(stage)}-${api}`;
 }

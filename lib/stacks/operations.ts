@@ -22,7 +22,7 @@ import {
 } from '../constructs/alarms.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { prefix, stackProps } from '../names.ts';
+import { dashboardName, stackProps } from '../names.ts';
 
 /**
  * Alarms and a dashboard over everything that is deployed. Functions, APIs and firewalls are found by their names, tables and
@@ -74,7 +74,7 @@ export function operations(
 
   const deployments = [...new Set(functions.map(deploymentOf))];
   const references = storeReferences(stores);
-  const dashboard = new Dashboard(stack, 'Dashboard', { dashboardName: prefix(stage) });
+  const dashboard = new Dashboard(stack, 'Dashboard', { dashboardName: dashboardName(stage) });
   for (const name of deployments) {
     const own = functions.filter((row) => deploymentOf(row) === name);
     const definitions = [

@@ -10,7 +10,7 @@ import { analyzeRun } from '#shared/contract/background.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import { stackProps } from '../names.ts';
+import { keyAlias, stackProps } from '../names.ts';
 
 /** A table or a bucket as other stacks refer to it. */
 export interface StoreReference {
@@ -39,11 +39,6 @@ export type StoreReferences = Readonly<Record<TableDefinition['name'], StoreRefe
  * gets a run that the first one is still at.
  */
 export const RUN_HIDDEN = Duration.seconds(6 * analyzeRun.lambda.timeoutSeconds);
-
-/** The alias by which operators name the key: `npm run keys`, `aws ssm put-parameter --key-id`. */
-function keyAlias(stage: Stage): string {
-  return `alias/mastery-reports/${stage.name}`;
-}
 
 /**
  * Tables, receipts, the queue of runs and the key: everything of a deployment that outlives its code. Nothing in here depends on a gate or a
