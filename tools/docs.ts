@@ -6,12 +6,12 @@ import { exits, program, run } from './terminal/command.ts';
 if (import.meta.main) {
   const command = program(
     'npm run docs --',
-    'Writes the OpenAPI documents, the problem pages and the JSON Schemas of the release catalog and of a proof from what the code goes by.',
+    'Writes every generated document: OpenAPI, the problem pages, the JSON Schemas of the release catalog and of a proof, the table of log codes, the upstream contracts.',
   ).option('--check', 'writes nothing; fails and lists what is stale');
   command.action(
     exits(async ({ check }) => {
       const docs = resolve(import.meta.dirname, '../docs');
-      const files = generatedFiles();
+      const files = generatedFiles(docs);
       if (check !== true) {
         const changed = await refreshFiles(docs, files);
         console.log(
@@ -26,7 +26,7 @@ if (import.meta.main) {
       const stale = await staleFiles(docs, files);
       if (stale.length === 0) return ok(undefined);
       const lines = stale.map(({ path, kind }) => `  docs/${path} (${kind})`);
-      return err(`these files are not as the registries say; run npm run docs:\n${lines.join('\n')}`);
+      return err(`these generated files are out of date; run npm run docs:\n${lines.join('\n')}`);
     }),
   );
   await run(command);

@@ -2,35 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { lineMembers } from './line-formatter.ts';
 import { logCodes } from './log-codes.ts';
-import type { FieldKind, LogCode } from './log-codes.ts';
 
 const document = readFileSync(new URL('../../docs/log-codes.md', import.meta.url), 'utf8');
 
-const fieldText = ([name, kind]: readonly [string, FieldKind]): string =>
-  typeof kind === 'string'
-    ? `\`${name}\``
-    : `\`${name}\` (${kind.map((member) => `\`${member}\``).join(' ')})`;
-
 describe('docs/log-codes.md', () => {
-  it('lists exactly the registered codes, with level, meaning and fields', () => {
-    const listed = document
-      .split('\n')
-      .filter((line) => line.startsWith('| `'))
-      .map((line) =>
-        line
-          .slice(1, -1)
-          .split('|')
-          .map((cell) => cell.trim()),
-      );
-    const registered = Object.entries(logCodes as Readonly<Record<string, LogCode>>).map(([code, row]) => [
-      `\`${code}\``,
-      row.always === true ? `${row.level}, always` : row.level,
-      row.meaning,
-      Object.entries(row.fields).map(fieldText).join(', ') || '–',
-    ]);
-    expect(listed).toEqual(registered);
-  });
-
   it('says what stands on every line, in its order', () => {
     const listed = document.split('\n').filter((line) => line.startsWith('- `'));
     expect(listed.flatMap((line) => /^- `(\w+)`: /.exec(line)?.[1] ?? [])).toEqual([...lineMembers]);

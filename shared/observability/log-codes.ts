@@ -50,7 +50,7 @@ const simulationFields = {
 
 /**
  * Every line that a function may write. A field that is not named here is not written: there is no way to log an event, a body, a token,
- * a header, a path value or an upstream payload by accident [MA-007]. docs/log-codes.md lists the same, proved by a test.
+ * a header, a path value or an upstream payload by accident [MA-007]. `npm run docs` writes docs/log-codes.md from this.
  */
 export const logCodes = {
   REQUEST_STARTED: {

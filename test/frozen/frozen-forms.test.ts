@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { compactDecrypt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import { stopReason } from '#shared/contract/stop-reason.ts';
 import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
 import type { ControlState } from '#shared/idempotency/control-record.ts';

@@ -11,6 +11,7 @@ import type {
   ReportFacts,
 } from '#functions/reports/facts/facts.ts';
 import type { PageContext } from '#functions/reports/composition/page.ts';
+import { stopReason } from '#shared/contract/stop-reason.ts';
 import { grade } from '#shared/contract/reports/cohort-report.ts';
 import { reference as referenceSchema } from '#shared/contract/reports/primitives.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
@@ -162,13 +163,7 @@ const diagnostic: Arbitrary<NonNullable<RecordHeader['diagnostic']>> = fc.record
   scaleVersion: text,
   calibrationVersion: text,
   standardError: magnitude,
-  stoppingReason: fc.constantFrom(
-    'classifications_complete',
-    'precision_target_met',
-    'max_items',
-    'time_budget',
-    'fire_alarm',
-  ),
+  stoppingReason: fc.constantFrom(...stopReason.options, 'fire_alarm'),
 });
 
 /** A framework whose items hang on items before them, and mastery rows on some of them with outcomes as their evidence. */

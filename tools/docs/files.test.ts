@@ -4,13 +4,15 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generatedFiles, refreshFiles, staleFiles } from './files.ts';
 
+const folder = resolve(import.meta.dirname, '../../docs');
+
 describe('generatedFiles', () => {
   it('are what docs holds: run npm run docs after a change of a registry', async () => {
-    expect(await staleFiles(resolve(import.meta.dirname, '../../docs'), generatedFiles())).toEqual([]);
+    expect(await staleFiles(folder, generatedFiles(folder))).toEqual([]);
   });
 
   it('are the same at every run', () => {
-    expect(generatedFiles()).toEqual(generatedFiles());
+    expect(generatedFiles(folder)).toEqual(generatedFiles(folder));
   });
 });
 

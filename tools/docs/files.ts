@@ -1,22 +1,33 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { serviceNames } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
-import { renderCatalogSchema } from './catalog-schema.ts';
-import { renderProofSchema } from './proof-schema.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { allOpen } from '#shared/release/release-state.ts';
+import { renderCatalogSchema } from './catalog-schema.ts';
+import { renderLogCodes } from './log-codes.ts';
+import { withPart } from './page-part.ts';
+import { renderContracts } from './platform-contracts.ts';
 import { renderProblemPages } from './problem-pages.ts';
+import { renderProofSchema } from './proof-schema.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
 
 /** Folders below `docs` that hold generated files and nothing else. */
 const generatedFolders = ['openapi', 'problems'] as const;
 
+/** Generated parts of hand-written pages: page, name of the part, what renders it. */
+const parts: readonly (readonly [page: string, part: string, render: () => string])[] = [
+  ['log-codes.md', 'log codes', renderLogCodes],
+  ['platform-contracts.md', 'operations', renderContracts],
+];
+
 /**
  * The generated files by their path below `docs`. OpenAPI documents describe the services with every gate open; what a deployment publishes
- * is rendered for its own gates. A service without any route has no document. The sandbox has no gates.
+ * is rendered for its own gates. A service without any route has no document. The sandbox has no gates. A page with a generated part is read from `docs`.
+ * @throws {Error} when such a page is absent or has no marks for its part
  */
-export function generatedFiles(): ReadonlyMap<string, string> {
+export function generatedFiles(docs: string): ReadonlyMap<string, string> {
   const documents = [
     ...serviceNames
       .filter((service) => routesOf(service).length > 0)
@@ -35,7 +46,11 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     `${JSON.stringify(renderCatalogSchema(), null, 2)}\n`,
   ];
   const proof: [string, string] = ['proof.schema.json', `${JSON.stringify(renderProofSchema(), null, 2)}\n`];
-  return new Map([...documents, catalog, proof, ...pages]);
+  const written = parts.map(([page, part, render]): [string, string] => [
+    page,
+    withPart(readFileSync(join(docs, page), 'utf8'), part, render()),
+  ]);
+  return new Map([...documents, catalog, proof, ...pages, ...written]);
 }
 
 /** One file that is not as the registries say. `orphan`: nothing makes it any more. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { executionPins, runMode, stopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import { executionPins, runMode } from '#shared/contract/mastery/adaptive-run.ts';
+import { stopReason } from '#shared/contract/stop-reason.ts';
 import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
 
 /** One item that QTI has been asked to deliver; its sequence is its place in the list, from 1. */

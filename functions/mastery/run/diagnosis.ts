@@ -1,4 +1,5 @@
-import type { KcClassification, ScaleResult, StopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { nextStep, weigh } from '#functions/mastery/engine/index.ts';
 import type { Evidence } from '#functions/mastery/engine/index.ts';

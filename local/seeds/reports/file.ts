@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { requestableTestKind } from '#shared/contract/reports/attempt-report.ts';
 import { grade } from '#shared/contract/reports/cohort-report.ts';
 import { count, instant, proportion, text } from '#shared/contract/reports/primitives.ts';
+import { stopReason } from '#shared/contract/stop-reason.ts';
 import { freshness } from '#shared/platform/owners/primitives.ts';
 import { alignment, analysis, receivers } from './improvement-entries.ts';
 import { code, name } from './names.ts';
@@ -170,12 +171,7 @@ const record = z.strictObject({
       scale: name,
       calibration: name,
       standardError: z.number().min(0),
-      stoppingReason: z.enum([
-        'classifications_complete',
-        'precision_target_met',
-        'max_items',
-        'time_budget',
-      ]),
+      stoppingReason: stopReason,
     })
     .nullable()
     .default(null),

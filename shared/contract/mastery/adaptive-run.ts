@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { stopReason } from '../stop-reason.ts';
 import { identifier, probability, sha256, strongEntityTag, timestamp } from './primitives.ts';
 import { anchor } from './scale-calibration.ts';
 
@@ -83,14 +84,6 @@ export const scaleResult = z
   })
   .meta({ id: 'ScaleResult' });
 export type ScaleResult = z.infer<typeof scaleResult>;
-
-export const stopReason = z.enum([
-  'classifications_complete',
-  'precision_target_met',
-  'max_items',
-  'time_budget',
-]);
-export type StopReason = z.infer<typeof stopReason>;
 
 /** The answer of start, inspect and advance [MA-072]. */
 export const adaptiveRun = z

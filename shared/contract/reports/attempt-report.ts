@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { stopReason } from '../stop-reason.ts';
 import { areUnique, correlationId, instant, reference, text } from './primitives.ts';
 import { reportsProblem } from './problem.ts';
 import { sourceRef, sources } from './source-ref.ts';
@@ -105,13 +106,7 @@ export const diagnosticDetail = z
     scaleVersion: text,
     calibrationVersion: text,
     standardError: z.number().min(0),
-    stoppingReason: z.enum([
-      'classifications_complete',
-      'precision_target_met',
-      'max_items',
-      'time_budget',
-      'unknown',
-    ]),
+    stoppingReason: z.enum([...stopReason.options, 'unknown']),
     administeredItemCount: z.int().min(1),
     /** Labels a crosswalk to an external scale, which is never a score that its vendor issued; null without one. */
     extNormsSet: text.nullable(),

@@ -1,4 +1,5 @@
-import type { KcClassification, ScaleResult, StopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { StopReason } from '#shared/contract/stop-reason.ts';
 import type { Diagnosis } from '../diagnosis.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
 import type { RunState } from '#functions/mastery/continuation/run-state.ts';

@@ -1,4 +1,4 @@
-import type { StopReason } from '#shared/contract/mastery/adaptive-run.ts';
+import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { outstandingOffer } from '#functions/mastery/continuation/run-state.ts';
 import type { RunState } from '#functions/mastery/continuation/run-state.ts';
 

@@ -2,22 +2,9 @@ import * as z from 'zod';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 
-/** The lines between which docs/platform-contracts.md holds what this file renders. */
-const CONTRACTS_BEGIN = '<!-- operations: rendered from shared/platform/owners -->';
-const CONTRACTS_END = '<!-- end of operations -->';
-
-/** The page with its rendered part replaced; undefined when the two marks are not there. */
-export function withContracts(page: string): string | undefined {
-  const begin = page.indexOf(CONTRACTS_BEGIN);
-  const end = page.indexOf(CONTRACTS_END);
-  if (begin < 0 || end < begin) return undefined;
-  return `${page.slice(0, begin + CONTRACTS_BEGIN.length)}\n\n${renderContracts()}\n${page.slice(end)}`;
-}
-
-/** Every operation: an overview, then rule and shapes one by one. */
+/** The part of docs/platform-contracts.md that comes from the operations' rows: an overview, then rule and shapes one by one. */
 export function renderContracts(): string {
   return [
-    '<!-- prettier-ignore-start -->',
     '| Operation | Method and path | Status | Repetition | Success |',
     '| --- | --- | --- | --- | --- |',
     ...allOperations.map(
@@ -26,8 +13,6 @@ export function renderContracts(): string {
     ),
     '',
     ...allOperations.flatMap(section),
-    '<!-- prettier-ignore-end -->',
-    '',
   ].join('\n');
 }
 

@@ -1,0 +1,25 @@
+import { logCodes } from '#shared/observability/log-codes.ts';
+import type { FieldKind, LogCode } from '#shared/observability/log-codes.ts';
+
+/** The table of docs/log-codes.md: one row per registered code, in the order of the registry. */
+export function renderLogCodes(): string {
+  return [
+    '| Code | Level | Meaning | Fields |',
+    '| --- | --- | --- | --- |',
+    ...Object.entries<LogCode>(logCodes).map(
+      ([code, { level, always, meaning, fields }]) =>
+        `| \`${code}\` | ${level}${always === true ? ', always' : ''} | ${meaning} | ${fieldsOf(fields)} |`,
+    ),
+    '',
+  ].join('\n');
+}
+
+function fieldsOf(fields: LogCode['fields']): string {
+  return Object.entries(fields).map(fieldOf).join(', ') || '–';
+}
+
+/** A field by its name; a list of names with the members of its entries. */
+function fieldOf([name, kind]: readonly [string, FieldKind]): string {
+  if (typeof kind === 'string') return `\`${name}\``;
+  return `\`${name}\` (${kind.map((member) => `\`${member}\``).join(' ')})`;
+}
