@@ -60,6 +60,10 @@ function eventOf(change: object): object {
 }
 
 describe('the manifest', () => {
+  it('has a resource of every route of the sandbox, and of no other', () => {
+    expect(new Set(manifest.map(({ route }) => route))).toEqual(new Set(Object.values(sandboxRoutes)));
+  });
+
   it.each(manifest.map((fixture) => [fixture.route.operationId, fixture] as const))(
     'every answer of %s fits the schema of its route in production [RP-033]',
     (operationId, { route, path, answer }) => {
