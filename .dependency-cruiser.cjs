@@ -410,7 +410,7 @@ module.exports = {
       name: 'sdk-in-one-folder',
       severity: 'error',
       comment:
-        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; tests of the double may too.',
+        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; tests of the emulator may too.',
       from: { pathNot: ['^shared/stores/', '^node_modules/', '^local/aws/.*\\.test\\.ts$', '^test/'] },
       to: { path: aws },
     },
@@ -448,7 +448,7 @@ module.exports = {
       ['^shared/(idempotency|observability|http)/', '^node_modules/'],
     ),
     confined(
-      'dynalite-in-double',
+      'dynalite-in-emulator',
       'It stands in for DynamoDB on a developer’s machine and is never deployed.',
       'dynalite/',
       ['^local/aws/', '^node_modules/'],

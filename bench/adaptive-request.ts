@@ -55,7 +55,7 @@ async function takeRun(bank: LargeBank, progress: Progress): Promise<string[][]>
   await using start = await openRoute(stack, files, startAdaptiveRun, token);
   await using inspect = await openRoute(stack, files, inspectAdaptiveRun, token);
   await using advance = await openRoute(stack, files, advanceAdaptiveRun, token);
-  const fixture = stack.worlds.get(TENANT)?.fixtures.mastery.banks[0];
+  const fixture = stack.seededTenants.get(TENANT)?.fixtures.mastery.banks[0];
   if (fixture === undefined) throw new Error('the stack has no bank');
   const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
   const pool = { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId };

@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
-import { createStamps } from '#functions/reports/cache/placeholders.ts';
+import { createPlaceholders } from '#functions/reports/cache/placeholders.ts';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
 import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
@@ -156,17 +156,21 @@ function attemptAnswering(answers: readonly OwnerAnswer[]): () => Promise<number
 async function largeReport(progress: Progress): Promise<Report> {
   progress('making the attempt');
   const answers = makeAttempt(LARGE);
-  const stamps = createStamps(randomBytes);
+  const placeholders = createPlaceholders(randomBytes);
   const reader = createSourceReader({
     platform: platformOf(answers),
-    stamp: stamps.observation,
+    stamp: placeholders.observation,
     now: Date.now,
   });
   const facts: AttemptFacts = unwrap(
     await readAttempt(reader, createFrameworks().of(profile), principal, ATTEMPT_ID),
     ({ code }) => code,
   );
-  const moment = { ...stamps, observedAt: stamps.composedAt, problemsUrl: 'https://docs.example/problems' };
+  const moment = {
+    ...placeholders,
+    observedAt: placeholders.composedAt,
+    problemsUrl: 'https://docs.example/problems',
+  };
   const compose = () =>
     projectAttemptReport(
       unwrap(composeAttemptReport({ ...facts, proved }), ({ code }) => code),
@@ -176,7 +180,12 @@ async function largeReport(progress: Progress): Promise<Report> {
   const report = compose();
   const check = () => unwrap(checkBody(readAttemptReport, report), String);
   const checked = check();
-  const gaps = [stamps.requestId, stamps.traceId, stamps.composedAt, ...stamps.observations().keys()];
+  const gaps = [
+    placeholders.requestId,
+    placeholders.traceId,
+    placeholders.composedAt,
+    ...placeholders.observations().keys(),
+  ];
   const recordText = JSON.stringify(facts.record.value);
   const readRecord = (text: string) => {
     const parsed = unwrap(parseStrictJson(text), ({ kind }) => kind);

@@ -49,8 +49,8 @@ async function simulation(progress: Progress): Promise<Report> {
 }
 
 /** Profiles of rising ability, each of whose KCs is known for certain. */
-function requestBody({ worlds }: Stack): object {
-  const bank = worlds.get(TENANT)?.fixtures.mastery.banks[0];
+function requestBody({ seededTenants }: Stack): object {
+  const bank = seededTenants.get(TENANT)?.fixtures.mastery.banks[0];
   if (bank === undefined) throw new Error('the stack has no bank');
   const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId, kcGuids } = bank;
   const random = makeRandom(11);

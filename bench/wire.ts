@@ -1,5 +1,5 @@
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
@@ -16,7 +16,7 @@ const TOKEN_GUARD = 6;
 const HASH = 'a'.repeat(64);
 const STARTED_AT = Date.UTC(2026, 2, 1);
 
-function stateAfter(offers: number, random: () => number): RunState {
+function stateAfter(offers: number, random: () => number): AdaptiveRunState {
   return {
     version: 1,
     tenantId: 'tenant-aurora',

@@ -6,7 +6,7 @@ import { problemAnswer, runAnswer } from './run-answers.ts';
 import type { ProblemAnswer, RunAnswer } from './run-answers.ts';
 
 /** A run as its last answer showed it. */
-export interface RunState {
+export interface RunSnapshot {
   readonly run: RunAnswer;
   /** Strong entity tag of the answer: what the next advance sends as `If-Match`. */
   readonly etag: string;
@@ -40,9 +40,9 @@ interface RunClientOptions {
 
 /** The three calls of a run. Each repeats what may be repeated, with the same key and the same bytes, within bounds [MA-219, MA-220]. */
 export interface RunClient {
-  readonly start: (request: object) => Promise<Result<RunState, RunFailure>>;
-  readonly inspect: (continuationToken: string) => Promise<Result<RunState, RunFailure>>;
-  readonly advance: (continuationToken: string, etag: string) => Promise<Result<RunState, RunFailure>>;
+  readonly start: (request: object) => Promise<Result<RunSnapshot, RunFailure>>;
+  readonly inspect: (continuationToken: string) => Promise<Result<RunSnapshot, RunFailure>>;
+  readonly advance: (continuationToken: string, etag: string) => Promise<Result<RunSnapshot, RunFailure>>;
 }
 
 export function createRunClient(options: RunClientOptions): RunClient {
@@ -51,7 +51,7 @@ export function createRunClient(options: RunClientOptions): RunClient {
     key: string,
     body: string,
     etag?: string,
-  ): Promise<Result<RunState, Attempted<RunFailure>>> {
+  ): Promise<Result<RunSnapshot, Attempted<RunFailure>>> {
     let response: Response;
     let text: string;
     try {
@@ -79,7 +79,7 @@ export function createRunClient(options: RunClientOptions): RunClient {
     path: string,
     request: object,
     etag?: string,
-  ): Promise<Result<RunState, RunFailure>> {
+  ): Promise<Result<RunSnapshot, RunFailure>> {
     const key = options.newKey();
     const body = JSON.stringify(request);
     return repeat(() => once(path, key, body, etag), {
@@ -107,7 +107,7 @@ function mayRepeat(failure: RunFailure): boolean {
   return failure.kind !== 'problem' || (failure.problem.retryable && failure.problem.status !== 412);
 }
 
-function readAnswer(response: Response, text: string): Result<RunState, Attempted<RunFailure>> {
+function readAnswer(response: Response, text: string): Result<RunSnapshot, Attempted<RunFailure>> {
   const unexpected = (message: string): Result<never, Attempted<RunFailure>> =>
     err(attempted({ kind: 'unexpected', message }));
   let json: unknown;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { RunAnswer } from './run-answers.ts';
-import type { RunClient, RunFailure, RunState } from './run-client.ts';
+import type { RunClient, RunFailure, RunSnapshot } from './run-client.ts';
 import { takeRun } from './take-run.ts';
 
-function state(status: string, session: string | null, etag: string): RunState {
+function state(status: string, session: string | null, etag: string): RunSnapshot {
   const run: RunAnswer = {
     continuationToken: `token-${etag}`,
     status,
@@ -31,9 +31,9 @@ const staleTag: RunFailure = {
 
 /** A client that answers from lists, and notes the calls. */
 function scripted(
-  start: RunState,
-  inspects: RunState[],
-  advances: (RunState | RunFailure)[],
+  start: RunSnapshot,
+  inspects: RunSnapshot[],
+  advances: (RunSnapshot | RunFailure)[],
 ): { client: RunClient; calls: string[] } {
   const calls: string[] = [];
   const client: RunClient = {

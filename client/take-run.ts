@@ -1,7 +1,7 @@
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { RunAnswer } from './run-answers.ts';
-import type { RunClient, RunFailure, RunState } from './run-client.ts';
+import type { RunClient, RunFailure, RunSnapshot } from './run-client.ts';
 
 export type OfferedItem = NonNullable<RunAnswer['offeredItem']>;
 
@@ -14,7 +14,7 @@ interface TakeRunOptions {
   readonly sleep: (milliseconds: number) => Promise<void>;
   /** Called with every state that a start or an advance gave, and with the answer that led to it. */
   readonly onState?: (
-    state: RunState,
+    state: RunSnapshot,
     answered: { readonly item: OfferedItem; readonly correct: boolean } | undefined,
   ) => void;
 }
@@ -33,7 +33,7 @@ const MAX_STALE_TAGS = 5;
 export async function takeRun(
   request: object,
   options: TakeRunOptions,
-): Promise<Result<RunState, RunFailure>> {
+): Promise<Result<RunSnapshot, RunFailure>> {
   const started = await options.client.start(request);
   if (!started.ok) return started;
   let state = started.value;
@@ -64,7 +64,10 @@ export async function takeRun(
   return ok(state);
 }
 
-async function advance(client: RunClient, continuationToken: string): Promise<Result<RunState, RunFailure>> {
+async function advance(
+  client: RunClient,
+  continuationToken: string,
+): Promise<Result<RunSnapshot, RunFailure>> {
   for (let tries = 1; ; tries += 1) {
     const inspected = await client.inspect(continuationToken);
     if (!inspected.ok || inspected.value.run.status === 'completed') return inspected;

@@ -12,7 +12,7 @@ const actions: Readonly<Record<CatalogAction, string>> = {
   explain: 'shows source by source what still blocks ready, and what quickstart creation answers',
 };
 
-const world = {
+const runtime = {
   readFile: async (file: string): Promise<Buffer> => {
     const parts: Buffer[] = [];
     // `end` is the last byte that is read: one more than is taken, however much a device or a pipe could give.
@@ -41,7 +41,7 @@ for (const action of ['check', 'hash', 'explain'] as const) {
     .command(action)
     .description(actions[action])
     .argument('<FILE>')
-    .action(exits((file) => runCatalog(world, action, file)));
+    .action(exits((file) => runCatalog(runtime, action, file)));
 }
 
 await run(command);

@@ -24,17 +24,17 @@ import {
 } from '#test/support/sample-files.ts';
 import { deprecate, releaseCalibration, releaseFile, releasePolicy } from './release.ts';
 import { UsageError } from '#tools/terminal/command.ts';
-import type { ReleaseWorld } from './release.ts';
+import type { ReleaseRuntime } from './release.ts';
 
 const anywhere = { stage: undefined, table: 'records' };
 const POLICY = { kind: 'policy', id: 'fractions-policy-7' } as const;
 
-interface TestWorld extends ReleaseWorld {
+interface TestRuntime extends ReleaseRuntime {
   readonly lines: readonly string[];
   readonly table: MemoryRecordsTable;
 }
 
-function worldWith(files: Readonly<Record<string, unknown>>): TestWorld {
+function runtimeWith(files: Readonly<Record<string, unknown>>): TestRuntime {
   const table = createMemoryRecordsTable();
   const lines: string[] = [];
   return {
@@ -56,41 +56,46 @@ function linesOf(refused: Awaited<ReturnType<typeof releaseFile>>): string[] {
 
 describe('release FILE', () => {
   it('writes a record and says its checksum; a second time it says that it was there [MA-228]', async () => {
-    const world = worldWith({ 'p.json': samplePolicyFile() });
+    const runtime = runtimeWith({ 'p.json': samplePolicyFile() });
     for (let time = 0; time < 2; time += 1) {
-      expect(await releaseFile(world, 'policy', 'p.json', { ...anywhere, dryRun: false })).toEqual(
+      expect(await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun: false })).toEqual(
         ok(undefined),
       );
     }
-    expect(world.lines[0]).toMatch(/^policy fractions-policy-7 \(system\) released, checksum [0-9a-f]{64}$/);
-    expect(world.lines[1]).toMatch(/ was already released, checksum /);
+    expect(runtime.lines[0]).toMatch(
+      /^policy fractions-policy-7 \(system\) released, checksum [0-9a-f]{64}$/,
+    );
+    expect(runtime.lines[1]).toMatch(/ was already released, checksum /);
   });
 
   it('refuses other content under a released id [MA-228]', async () => {
-    const world = worldWith({ 'a.json': samplePolicyFile(), 'b.json': samplePolicyFile({ maxItems: 13 }) });
-    await releaseFile(world, 'policy', 'a.json', { ...anywhere, dryRun: false });
-    const refused = await releaseFile(world, 'policy', 'b.json', { ...anywhere, dryRun: false });
+    const runtime = runtimeWith({
+      'a.json': samplePolicyFile(),
+      'b.json': samplePolicyFile({ maxItems: 13 }),
+    });
+    await releaseFile(runtime, 'policy', 'a.json', { ...anywhere, dryRun: false });
+    const refused = await releaseFile(runtime, 'policy', 'b.json', { ...anywhere, dryRun: false });
     expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
   });
 
   it('writes an analysis policy once, and never other content under its id [RP-146]', async () => {
-    const world = worldWith({
+    const runtime = runtimeWith({
       'a.json': sampleAnalysisPolicyFile(),
       'again.json': JSON.stringify(sampleAnalysisPolicyFile(), null, 2),
       'b.json': sampleAnalysisPolicyFile({ triggers: [sampleTrigger()] }),
     });
     const releaseOne = (path: string): ReturnType<typeof releaseFile> =>
-      releaseFile(world, 'analysis-policy', path, { ...anywhere, dryRun: false });
+      releaseFile(runtime, 'analysis-policy', path, { ...anywhere, dryRun: false });
     expect(await releaseOne('a.json')).toEqual(ok(undefined));
     const key = { kind: 'analysis-policy', id: 'revision-thresholds-3' } as const;
-    const written = await world.table.read(key);
+    const written = await runtime.table.read(key);
     expect(analysisPolicy.parse(JSON.parse(written?.document ?? ''))).toMatchObject(
       sampleAnalysisPolicyFile()['document'] as object,
     );
     expect(await releaseOne('again.json')).toEqual(ok(undefined));
     expect(await releaseOne('b.json')).toEqual(err(expect.stringContaining('a correction needs a new id')));
-    expect(await world.table.read(key)).toEqual(written);
-    expect(world.lines).toEqual([
+    expect(await runtime.table.read(key)).toEqual(written);
+    expect(runtime.lines).toEqual([
       expect.stringMatching(
         /^analysis-policy revision-thresholds-3 \(system\) released, checksum [0-9a-f]{64}$/,
       ),
@@ -101,7 +106,7 @@ describe('release FILE', () => {
   });
 
   it('keeps kinds apart: an analysis policy may bear the id of a selection policy', async () => {
-    const world = worldWith({
+    const runtime = runtimeWith({
       'p.json': samplePolicyFile(),
       'a.json': sampleAnalysisPolicyFile({ id: POLICY.id }),
     });
@@ -109,9 +114,9 @@ describe('release FILE', () => {
       ['policy', 'p.json'],
       ['analysis-policy', 'a.json'],
     ] as const) {
-      expect(await releaseFile(world, kind, path, { ...anywhere, dryRun: false })).toEqual(ok(undefined));
+      expect(await releaseFile(runtime, kind, path, { ...anywhere, dryRun: false })).toEqual(ok(undefined));
     }
-    expect(world.lines.filter((line) => line.includes(' released, '))).toHaveLength(2);
+    expect(runtime.lines.filter((line) => line.includes(' released, '))).toHaveLength(2);
   });
 
   it('lists every defect of a calibration, the engine’s findings included, with pointers into the file', async () => {
@@ -119,23 +124,23 @@ describe('release FILE', () => {
     const items = parameters['items'] as Record<string, unknown>[];
     items[1]!['artifactVersionId'] = 'av-1';
     parameters['scale'] = [400, 400, 600];
-    const world = worldWith({ 'c.json': sampleCalibrationFile({ id: 'latest' }, { parameters }) });
-    const refused = await releaseFile(world, 'calibration', 'c.json', { ...anywhere, dryRun: false });
+    const runtime = runtimeWith({ 'c.json': sampleCalibrationFile({ id: 'latest' }, { parameters }) });
+    const refused = await releaseFile(runtime, 'calibration', 'c.json', { ...anywhere, dryRun: false });
     expect(linesOf(refused)).toEqual([
       'c.json cannot be released, 3 defects:',
       expect.stringMatching(/^ {2}\/document\/id: /),
       expect.stringMatching(/^ {2}\/parameters\/items\/1\/artifactVersionId: /),
       expect.stringMatching(/^ {2}\/parameters\/scale\/1: /),
     ]);
-    expect(await world.table.read({ kind: 'calibration', id: 'latest' })).toBeUndefined();
+    expect(await runtime.table.read({ kind: 'calibration', id: 'latest' })).toBeUndefined();
   });
 
   it('checks without a table when asked for a dry run', async () => {
-    const world: ReleaseWorld = {
-      ...worldWith({ 'c.json': sampleCalibrationFile() }),
+    const runtime: ReleaseRuntime = {
+      ...runtimeWith({ 'c.json': sampleCalibrationFile() }),
       openTable: () => Promise.reject(new Error('opened')),
     };
-    const checked = await releaseFile(world, 'calibration', 'c.json', { ...anywhere, dryRun: true });
+    const checked = await releaseFile(runtime, 'calibration', 'c.json', { ...anywhere, dryRun: true });
     expect(checked).toEqual(ok(undefined));
   });
 
@@ -145,15 +150,15 @@ describe('release FILE', () => {
     ['{', 'is not JSON'],
     ['{"x": 1e999}', 'RFC 7493'],
   ])('says what is wrong with the text %s', async (content, message) => {
-    const world = worldWith({ 'p.json': content });
-    const refused = await releaseFile(world, 'policy', 'p.json', { ...anywhere, dryRun: true });
+    const runtime = runtimeWith({ 'p.json': content });
+    const refused = await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun: true });
     expect(refused).toEqual(err(expect.stringContaining(message)));
   });
 
   it('says which file it cannot read', async () => {
-    const world = worldWith({});
+    const runtime = runtimeWith({});
     const options = { ...anywhere, dryRun: true };
-    expect(await releaseFile(world, 'policy', 'p.json', options)).toEqual(
+    expect(await releaseFile(runtime, 'policy', 'p.json', options)).toEqual(
       err(expect.stringContaining('p.json cannot be read')),
     );
   });
@@ -171,8 +176,8 @@ describe('release policy FILE --calibration', () => {
   const dry = { ...anywhere, dryRun: true };
 
   it('refuses, with every finding, what no learner could be given; nothing is written [MA-112, MA-113]', async () => {
-    const world = worldWith(files);
-    const refused = await releaseFile(world, 'policy', 'bad.json', {
+    const runtime = runtimeWith(files);
+    const refused = await releaseFile(runtime, 'policy', 'bad.json', {
       ...anywhere,
       dryRun: false,
       calibration: 'c.json',
@@ -186,17 +191,17 @@ describe('release policy FILE --calibration', () => {
         /^ {2}\/document\/coverageFloors\/1\/minimumEvidenceItems: cannot be met: no item /,
       ),
     ]);
-    expect(world.lines).toEqual([]);
-    expect(await world.table.read(POLICY)).toBeUndefined();
+    expect(runtime.lines).toEqual([]);
+    expect(await runtime.table.read(POLICY)).toBeUndefined();
     // The same file is released without the calibration: by itself it contradicts nothing.
-    expect(await releaseFile(world, 'policy', 'bad.json', dry)).toEqual(ok(undefined));
+    expect(await releaseFile(runtime, 'policy', 'bad.json', dry)).toEqual(ok(undefined));
   });
 
   it('releases what can be met, and says what it could not check', async () => {
-    const world = worldWith(files);
+    const runtime = runtimeWith(files);
     const options = { ...anywhere, dryRun: false, calibration: 'c.json' };
-    expect(await releaseFile(world, 'policy', 'p.json', options)).toEqual(ok(undefined));
-    expect(world.lines).toEqual([
+    expect(await releaseFile(runtime, 'policy', 'p.json', options)).toEqual(ok(undefined));
+    expect(runtime.lines).toEqual([
       expect.stringMatching(
         /^not checked: \/document\/eligibilityRules\/contentConstraints\/standard-1\/minItems: /,
       ),
@@ -206,22 +211,22 @@ describe('release policy FILE --calibration', () => {
   });
 
   it('finds a released calibration by its id, a tenant’s own before a system one, and no other tenant’s', async () => {
-    const world = worldWith({
+    const runtime = runtimeWith({
       ...files,
       'own.json': samplePolicyFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }),
     });
     const against = (path: string): ReturnType<typeof releaseFile> =>
-      releaseFile(world, 'policy', path, { ...dry, calibration: 'fractions-2026.1' });
+      releaseFile(runtime, 'policy', path, { ...dry, calibration: 'fractions-2026.1' });
     const unknown = err(
       'calibration fractions-2026.1 was never released here; the name of a file ends in .json',
     );
     const tenantCalibration = (tenantId: string, parameters: object = {}): object =>
       sampleCalibrationFile({ visibility: 'tenant' }, { tenantId, ...parameters });
 
-    await releaseCalibration(world.table, tenantCalibration('tenant-2'));
+    await releaseCalibration(runtime.table, tenantCalibration('tenant-2'));
     expect([await against('p.json'), await against('own.json')]).toEqual([unknown, unknown]);
 
-    await releaseCalibration(world.table, sampleCalibrationFile());
+    await releaseCalibration(runtime.table, sampleCalibrationFile());
     expect([await against('p.json'), await against('own.json')]).toEqual([ok(undefined), ok(undefined)]);
     expect(await against('bad.json')).toMatchObject({ ok: false });
 
@@ -230,24 +235,24 @@ describe('release policy FILE --calibration', () => {
     parameters['items'] = (parameters['items'] as Record<string, unknown>[]).filter(
       (item) => item['qtiIdentifier'] !== 'item-2',
     );
-    await releaseCalibration(world.table, tenantCalibration('tenant-1', { parameters }));
+    await releaseCalibration(runtime.table, tenantCalibration('tenant-1', { parameters }));
     expect(await against('p.json')).toEqual(ok(undefined));
     expect(await against('own.json')).toEqual(err(expect.stringContaining('no item on kc-a may be offered')));
-    expect(await world.table.read(POLICY)).toBeUndefined();
+    expect(await runtime.table.read(POLICY)).toBeUndefined();
   });
 
   it('says when a calibration cannot be used', async () => {
-    const world = worldWith({ ...files, 'broken.json': sampleCalibrationFile({ id: 'latest' }) });
+    const runtime = runtimeWith({ ...files, 'broken.json': sampleCalibrationFile({ id: 'latest' }) });
     const of = (path: string, calibration: string): ReturnType<typeof releaseFile> =>
-      releaseFile(world, 'policy', path, { ...dry, calibration });
+      releaseFile(runtime, 'policy', path, { ...dry, calibration });
     expect(await of('p.json', 'broken.json')).toEqual(
       err(expect.stringMatching(/^broken\.json cannot be released, one defect:\n {2}\/document\/id: /)),
     );
     expect(await of('p.json', 'absent.json')).toEqual(
       err(expect.stringContaining('absent.json cannot be read')),
     );
-    await releaseCalibration(world.table, sampleCalibrationFile());
-    world.table.corrupt({ kind: 'calibration', id: 'fractions-2026.1' }, { parameters: '{}' });
+    await releaseCalibration(runtime.table, sampleCalibrationFile());
+    runtime.table.corrupt({ kind: 'calibration', id: 'fractions-2026.1' }, { parameters: '{}' });
     expect(await of('p.json', 'fractions-2026.1')).toEqual(
       err(expect.stringContaining('cannot be used: it is damaged')),
     );
@@ -275,19 +280,19 @@ describe('release deprecate', () => {
   const options = { ...anywhere, at: '2026-09-01T00:00:00Z', sunset: undefined, tenant: undefined };
 
   it('sets deprecation and sunset of a released record [MA-049, MA-050]', async () => {
-    const world = worldWith({});
-    await releasePolicy(world.table, samplePolicyFile());
+    const runtime = runtimeWith({});
+    await releasePolicy(runtime.table, samplePolicyFile());
     const sunset = '2026-12-01T00:00:00Z';
-    expect(await deprecate(world, 'policy', POLICY.id, { ...options, sunset })).toEqual(ok(undefined));
-    expect((await world.table.read(POLICY))?.lifecycle).toEqual({
+    expect(await deprecate(runtime, 'policy', POLICY.id, { ...options, sunset })).toEqual(ok(undefined));
+    expect((await runtime.table.read(POLICY))?.lifecycle).toEqual({
       deprecatedAt: options.at,
       sunsetAt: sunset,
     });
   });
 
   it('refuses a sunset before it, a time that is none and a record that is not there [MA-050]', async () => {
-    const world = worldWith({});
-    await releasePolicy(world.table, samplePolicyFile());
+    const runtime = runtimeWith({});
+    await releasePolicy(runtime.table, samplePolicyFile());
     for (const [change, message, kind] of [
       [{ sunset: '2026-08-31T00:00:00Z' }, /^--sunset must not be earlier/, UsageError],
       [{ at: 'tomorrow' }, /^--at /, UsageError],
@@ -297,12 +302,12 @@ describe('release deprecate', () => {
         String,
       ],
     ] as const) {
-      const refused = await deprecate(world, 'policy', POLICY.id, { ...options, ...change });
+      const refused = await deprecate(runtime, 'policy', POLICY.id, { ...options, ...change });
       const error = refused.ok ? undefined : refused.error;
       expect(error).toEqual(expect.any(kind));
       expect(error instanceof UsageError ? error.message : error).toMatch(message);
     }
-    expect((await world.table.read(POLICY))?.lifecycle).toEqual({});
+    expect((await runtime.table.read(POLICY))?.lifecycle).toEqual({});
   });
 });
 
@@ -323,9 +328,9 @@ describe('docs/records.md', () => {
     const examples = [...(await page()).matchAll(/```json\n(.*?)```/gs)].map((match) => match[1]);
     const kinds = ['policy', 'calibration', 'analysis-policy'] as const;
     expect(examples).toHaveLength(kinds.length);
-    const world = worldWith(Object.fromEntries(kinds.map((kind, index) => [kind, examples[index]])));
+    const runtime = runtimeWith(Object.fromEntries(kinds.map((kind, index) => [kind, examples[index]])));
     for (const kind of kinds) {
-      expect(await releaseFile(world, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
+      expect(await releaseFile(runtime, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
     }
   });
 

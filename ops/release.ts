@@ -78,8 +78,8 @@ export interface Destination {
   readonly table?: string | undefined;
 }
 
-/** What the command needs of the world. */
-export interface ReleaseWorld {
+/** What the command needs of its runtime. */
+export interface ReleaseRuntime {
   readonly readFile: (path: string) => Promise<string>;
   readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string | UsageError>>;
   readonly print: (line: string) => void;
@@ -97,59 +97,59 @@ export interface ReleaseOptions extends Destination {
  * but a calibration that is named by its id.
  */
 export async function releaseFile(
-  world: ReleaseWorld,
+  runtime: ReleaseRuntime,
   kind: Kind,
   path: string,
   options: ReleaseOptions,
 ): Promise<Result<undefined, string | UsageError>> {
-  const file = await readJson(world, path);
+  const file = await readJson(runtime, path);
   if (!file.ok) return file;
   const prepared = prepare(kind, file.value);
   if (!prepared.ok) return err(refusal(path, prepared.error));
   if (options.calibration !== undefined) {
-    const feasible = await checkAgainst(world, options.calibration, prepared.value, path, options);
+    const feasible = await checkAgainst(runtime, options.calibration, prepared.value, path, options);
     if (!feasible.ok) return feasible;
   }
   if (options.dryRun === true) {
-    world.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
+    runtime.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
     return ok(undefined);
   }
-  const table = await world.openTable(options);
+  const table = await runtime.openTable(options);
   if (!table.ok) return table;
   const released = await writeRecord(table.value, prepared.value);
   if (!released.ok) return err(failure(path, released.error));
   const { key, checksum, already } = released.value;
-  world.print(`${describe(key)} ${already ? 'was already released' : 'released'}, checksum ${checksum}`);
-  if (kind === 'analysis-policy') world.print(howToChoose(key));
+  runtime.print(`${describe(key)} ${already ? 'was already released' : 'released'}, checksum ${checksum}`);
+  if (kind === 'analysis-policy') runtime.print(howToChoose(key));
   return ok(undefined);
 }
 
 /** Holds a prepared policy against a calibration; what cannot be checked is said and stops nothing. */
 async function checkAgainst(
-  world: ReleaseWorld,
+  runtime: ReleaseRuntime,
   calibration: string,
   { key, stored }: PreparedRecord,
   path: string,
   destination: Destination,
 ): Promise<Result<undefined, string | UsageError>> {
   const parameters = calibration.endsWith('.json')
-    ? await readCalibration(world, calibration)
-    : await findCalibration(world, calibration, key.tenantId, destination);
+    ? await readCalibration(runtime, calibration)
+    : await findCalibration(runtime, calibration, key.tenantId, destination);
   if (!parameters.ok) return parameters;
   const policy = selectionPolicy.parse(JSON.parse(stored.document));
   const { defects, unchecked } = checkFeasibility(policy, parameters.value);
   if (defects.length > 0) return err(refusal(path, defects, ` with calibration ${calibration}`));
-  for (const line of unchecked) world.print(`not checked: ${line}`);
-  world.print(`calibration ${calibration} can give what else the policy asks for`);
+  for (const line of unchecked) runtime.print(`not checked: ${line}`);
+  runtime.print(`calibration ${calibration} can give what else the policy asks for`);
   return ok(undefined);
 }
 
 /** The parameters of a calibration file, which must be one that could be released. */
 async function readCalibration(
-  world: ReleaseWorld,
+  runtime: ReleaseRuntime,
   path: string,
 ): Promise<Result<CalibrationParameters, string | UsageError>> {
-  const file = await readJson(world, path);
+  const file = await readJson(runtime, path);
   if (!file.ok) return file;
   const checked = checkCalibration(file.value, checkModel);
   return checked.ok ? ok(checked.value.parameters) : err(refusal(path, checked.error));
@@ -157,12 +157,12 @@ async function readCalibration(
 
 /** The parameters of a released calibration, as a run of the policy's tenant would find them: its own before a system one. */
 async function findCalibration(
-  world: ReleaseWorld,
+  runtime: ReleaseRuntime,
   id: string,
   tenantId: string | undefined,
   destination: Destination,
 ): Promise<Result<CalibrationParameters, string | UsageError>> {
-  const table = await world.openTable(destination);
+  const table = await runtime.openTable(destination);
   if (!table.ok) return table;
   const store = createRecordStore({ table: table.value, mayReadSystem: () => true });
   // No tenant has an empty name: for a system policy only system calibrations are found.
@@ -183,7 +183,7 @@ function howToChoose({ id, tenantId }: RecordKey): string {
 
 /** `release deprecate KIND ID`: sets or moves the deprecation of a released record. */
 export async function deprecate(
-  world: ReleaseWorld,
+  runtime: ReleaseRuntime,
   kind: Kind,
   id: string,
   options: Destination & {
@@ -192,7 +192,7 @@ export async function deprecate(
     readonly tenant?: string | undefined;
   },
 ): Promise<Result<undefined, string | UsageError>> {
-  const table = await world.openTable(options);
+  const table = await runtime.openTable(options);
   if (!table.ok) return table;
   const key: RecordKey = { kind, id, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
   const changed = await deprecateRecord(table.value, key, {
@@ -211,7 +211,7 @@ export async function deprecate(
     );
   }
   const { deprecatedAt, sunsetAt } = changed.value;
-  world.print(
+  runtime.print(
     `${describe(key)} is deprecated as of ${deprecatedAt ?? ''}${sunsetAt === undefined ? '' : `, sunset ${sunsetAt}`}`,
   );
   return ok(undefined);
@@ -234,10 +234,10 @@ function failure(path: string, problem: ReleaseFailure): string {
   return `${describe(problem.key)} was released before with other content; a correction needs a new id`;
 }
 
-async function readJson(world: ReleaseWorld, path: string): Promise<Result<unknown, string>> {
+async function readJson(runtime: ReleaseRuntime, path: string): Promise<Result<unknown, string>> {
   let content: string;
   try {
-    content = await world.readFile(path);
+    content = await runtime.readFile(path);
   } catch (error) {
     return err(`${path} cannot be read: ${fileFailure(error)}`);
   }
@@ -301,7 +301,7 @@ function isOfAws(error: Error): boolean {
   );
 }
 
-const world: ReleaseWorld = {
+const runtime: ReleaseRuntime = {
   readFile: (path) => readFile(path, 'utf8'),
   openTable,
   print: (line) => {
@@ -353,7 +353,7 @@ if (import.meta.main) {
       text,
     )
     .option('--dry-run', dryRun)
-    .action(exits((file, options) => explained(releaseFile(world, 'policy', file, options))));
+    .action(exits((file, options) => explained(releaseFile(runtime, 'policy', file, options))));
   for (const [kind, description] of [
     ['calibration', 'a scale calibration'],
     ['analysis-policy', 'an analysis policy'],
@@ -361,7 +361,7 @@ if (import.meta.main) {
     subcommand(kind, description)
       .argument('<FILE>')
       .option('--dry-run', dryRun)
-      .action(exits((file, options) => explained(releaseFile(world, kind, file, options))));
+      .action(exits((file, options) => explained(releaseFile(runtime, kind, file, options))));
   }
   subcommand(
     'deprecate',
@@ -372,7 +372,7 @@ if (import.meta.main) {
     .requiredOption('--at <INSTANT>', 'when the record is deprecated, past or future (required)', text)
     .option('--sunset <INSTANT>', 'when it will be withdrawn, not before --at', text)
     .option('--tenant <TENANT>', 'the owner of a tenant record; without it, a system record', text)
-    .action(exits((kind, id, options) => explained(deprecate(world, kind, id, options))));
+    .action(exits((kind, id, options) => explained(deprecate(runtime, kind, id, options))));
 
   await run(command);
 }

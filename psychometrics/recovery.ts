@@ -34,7 +34,7 @@ const MOST_ADMINISTERED = 200;
 
 const command = program(
   'npm run recovery --',
-  'Gives the engine’s test to made-up learners who are known entirely, and says how much of them it recovers (docs/recovery.md).\n' +
+  'Gives the engine’s test to simulated learners who are known entirely, and says how much of them it recovers (docs/recovery.md).\n' +
     'Exit code 1 when an aim is missed. Equal arguments give equal figures.',
 )
   .option(

@@ -66,7 +66,7 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'cdk-in-stacks': ['tools/z.ts', 'aws-cdk-lib'],
   'middy-in-pipeline': ['functions/mastery/run/aa.ts', '@middy/core'],
   'powertools-behind-ours': ['functions/mastery/run/ab.ts', '@aws-lambda-powertools/logger'],
-  'dynalite-in-double': ['test/ac.ts', 'dynalite'],
+  'dynalite-in-emulator': ['test/ac.ts', 'dynalite'],
   'esbuild-in-bundling': ['tools/ad.ts', 'esbuild'],
   'no-development-packages-in-functions': ['shared/kernel/ae.ts', 'fast-check'],
   'no-unknown-packages': ['shared/kernel/af.ts', 'picomatch'],

@@ -1,4 +1,9 @@
-import { drawSimulee, responderOf, simulatedRunSeed, simulateRun } from '#functions/mastery/engine/index.ts';
+import {
+  drawSimulatedLearner,
+  responderOf,
+  simulatedRunSeed,
+  simulateRun,
+} from '#functions/mastery/engine/index.ts';
 import { makeRandom } from '../bank.ts';
 import { peakMb } from '../measure.ts';
 import { bankOf, contextOf, range, REFERENCE } from './positions.ts';
@@ -33,7 +38,7 @@ for (const profile of range(PROFILES)) {
   const random = makeRandom(profile + 1);
   const name = `synthetic:${profile}`;
   const known = range(REFERENCE.kcs).map((kc) => ({ kc, probability: random() }));
-  const respond = responderOf(model, drawSimulee(model, name, known));
+  const respond = responderOf(model, drawSimulatedLearner(model, name, known));
   items += simulateRun(context, rules, simulatedRunSeed(name), respond).evidence.outcomes.length;
 }
 const { user, system } = process.cpuUsage(before);

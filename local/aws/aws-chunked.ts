@@ -1,6 +1,6 @@
 /**
  * Decodes a body in the content coding `aws-chunked`: `<hex length>[;chunk-signature=…]\r\n<bytes>\r\n` for each chunk, one of length 0, then
- * trailers `name:value\r\n` and an empty line. Signatures are not verified, as none are in the double.
+ * trailers `name:value\r\n` and an empty line. Signatures are not verified, as none are in the emulator.
  * @returns the bytes and the trailers by lower-case name; undefined when the body is not of this form, or goes on after its end.
  */
 export function decodeChunks(

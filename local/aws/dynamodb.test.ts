@@ -44,7 +44,7 @@ async function read(pk: string, sk = '0') {
   return found.Item;
 }
 
-describe('the DynamoDB double, through the SDK client', () => {
+describe('the DynamoDB emulator, through the SDK client', () => {
   it('gives back every attribute type as it was put', async () => {
     const all = {
       ...key('types'),

@@ -8,7 +8,7 @@ import { notCovered, refuse, snapshotOf } from './wire.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** A table as the double creates it: string keys, on demand. */
+/** A table as the emulator creates it: string keys, on demand. */
 export interface LocalTable {
   readonly tableName: string;
   readonly partitionKey: string;
@@ -17,7 +17,7 @@ export interface LocalTable {
   readonly ttl?: string;
 }
 
-interface DynamoDbDouble extends AwsService {
+interface DynamoDbEmulator extends AwsService {
   /** Creates a table and waits until it is active. Throws when it exists. */
   createTable(table: LocalTable): Promise<void>;
   /** Deletes the items that have expired by `now` (milliseconds), as DynamoDB does some time after the fact. Returns how many. */
@@ -35,7 +35,7 @@ const MAX_TRANSACTION = 100;
  * pass one mutex, so that a condition, the item it failed on and a whole transaction are always of one moment.
  * Not covered: streams, PartiQL, point-in-time recovery; an empty string in a key attribute of a global index is let through.
  */
-export function createDynamoDb(now: () => number): DynamoDbDouble {
+export function createDynamoDb(now: () => number): DynamoDbEmulator {
   const store = createStore();
   const exclusive = createMutex();
   const ttlAttributes = new Map<string, string>();

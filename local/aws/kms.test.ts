@@ -36,7 +36,7 @@ const decrypt = async (CiphertextBlob: Uint8Array, context: Record<string, strin
   return Buffer.from(opened.Plaintext!).toString();
 };
 
-describe('the KMS double, through the SDK client', () => {
+describe('the KMS emulator, through the SDK client', () => {
   it('opens what it sealed, in any order of the same context, without being told the key', async () => {
     const sealed = await encrypt('secret');
     expect(Buffer.from(sealed).includes('secret')).toBe(false);

@@ -18,7 +18,7 @@ const dataKeyInput = z.strictObject({
   EncryptionContext: context,
 });
 
-/** Strict: a member that the double would have to ignore is refused by name. */
+/** Strict: a member that the emulator would have to ignore is refused by name. */
 const inputs = {
   CreateKey: z.strictObject({ Description: z.string().optional() }),
   CreateAlias: z.strictObject({
@@ -40,7 +40,7 @@ interface Key {
   readonly description: string;
 }
 
-export interface KmsDouble extends AwsService {
+export interface KmsEmulator extends AwsService {
   /** Creates a symmetric key under an alias (`alias/…`) and returns the key's id. */
   createKey(alias: string): string;
   /** The service's own use of a key, as Systems Manager makes it. Undefined when there is no such key. */
@@ -63,7 +63,7 @@ const HEADER_LENGTH = 1 + KEY_ID_LENGTH + IV_LENGTH + TAG_LENGTH;
  * KMS in memory: symmetric keys, AES-256-GCM with the encryption context as additional authenticated data. A ciphertext is
  * version, key id, nonce, tag and the encrypted bytes, so that Decrypt finds the key by itself as in KMS. No policies, no grants.
  */
-export function createKms(now: () => number): KmsDouble {
+export function createKms(now: () => number): KmsEmulator {
   const keys = new Map<string, Key>();
   const aliases = new Map<string, string>();
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Restore } from './wire.ts';
 
-/** A standard queue as the double creates it. */
+/** A standard queue as the emulator creates it. */
 export interface LocalQueue {
   readonly queueName: string;
   /** How long a received message is out of sight unless its receiver says otherwise; 30 as in SQS. */
@@ -22,11 +22,11 @@ export interface ReceivedMessage {
   readonly firstReceivedAt: number;
 }
 
-/** A queue of the double for who runs in its process: what SQS tells only to those who ask again and again comes as a promise here. */
+/** A queue of the emulator for who runs in its process: what SQS tells only to those who ask again and again comes as a promise here. */
 export interface QueueAccess {
   send(body: string): { readonly messageId: string };
   /**
-   * The next message, out of sight from now on; waits until there is one. Undefined when the signal is aborted first or the double is closed.
+   * The next message, out of sight from now on; waits until there is one. Undefined when the signal is aborted first or the emulator is closed.
    */
   receive(signal?: AbortSignal): Promise<ReceivedMessage | undefined>;
   /** Removes a message that was received. A handle that is not the message's latest does nothing. */
@@ -239,7 +239,7 @@ function writeHandle(messageId: string, receiveCount: number): string {
   return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');
 }
 
-/** What a receipt handle names; undefined when no queue of the double can have given it. */
+/** What a receipt handle names; undefined when no queue of the emulator can have given it. */
 export function readHandle(
   handle: string,
 ): { readonly messageId: string; readonly receiveCount: number } | undefined {

@@ -68,7 +68,7 @@ const streamed = (length: number, trailer?: string) => ({
   ...(trailer === undefined ? {} : { 'x-amz-trailer': trailer }),
 });
 
-describe('the S3 double, through the SDK client', () => {
+describe('the S3 emulator, through the SDK client', () => {
   it('gives back the bytes, the media type and the metadata that were put', async () => {
     const bytes = Buffer.from([0, 255, 13, 10, 48]);
     await put('a folder/ü+%2E..json', bytes, {

@@ -7,7 +7,7 @@ import { decodeChunks } from './aws-chunked.ts';
 import type { AwsError, Restore } from './wire.ts';
 import { notCovered, snapshotOf } from './wire.ts';
 
-/** A bucket as the double creates it. */
+/** A bucket as the emulator creates it. */
 export interface LocalBucket {
   readonly bucketName: string;
   /**

@@ -55,7 +55,7 @@ const listTables = {
   authorization: `AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
 };
 
-describe('the AWS double as a server', () => {
+describe('the AWS emulator as a server', () => {
   it('holds the tables it was given, and no others', async () => {
     const { TableNames } = await test.dynamo.send(new ListTablesCommand({}));
     expect(TableNames).toEqual(
@@ -179,7 +179,7 @@ describe('the wire protocol of the SDK', () => {
 });
 
 describe('the environment of a handler', () => {
-  it('leads every client to the double, whatever profile and endpoints the developer has', async () => {
+  it('leads every client to the emulator, whatever profile and endpoints the developer has', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'aws-environment-'));
     try {
       const config = path.join(folder, 'config');

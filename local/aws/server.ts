@@ -52,13 +52,13 @@ export interface LocalAws {
 
 /** DynamoDB takes at most 16 MB in one request, the other JSON services less. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-/** S3 takes 5 GB; this double holds it all in memory. */
+/** S3 takes 5 GB; this emulator holds it all in memory. */
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /**
  * DynamoDB, KMS, S3, SQS and Systems Manager parameters in memory behind one HTTP server on the loopback interface, over the wire protocol of the
  * AWS SDK. What it does not cover it refuses with UnknownOperationException. Signatures are not verified, but the access key id must be
- * the double's own.
+ * the emulator's own.
  */
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const now = options.now ?? Date.now;
@@ -86,8 +86,8 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
     serve({ services, s3, faults: counted }, request, hungUp.signal).then(
       (answer) => send(response, answer),
       (defect: unknown) => {
-        console.error('local AWS double:', defect);
-        const error = { status: 500, type: 'InternalFailure', message: 'defect of the local AWS double' };
+        console.error('local AWS emulator:', defect);
+        const error = { status: 500, type: 'InternalFailure', message: 'defect of the local AWS emulator' };
         send(response, jsonAnswer(err(error), JSON_1_0));
       },
     );
@@ -100,14 +100,14 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
     });
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('local AWS double: no port');
+  if (address === null || typeof address === 'string') throw new Error('local AWS emulator: no port');
 
   const sweep = (): Promise<number> => dynamodb.sweepExpired(now());
   const timer =
     options.sweepEverySeconds === undefined
       ? undefined
       : setInterval(() => {
-          sweep().catch((defect: unknown) => console.error('local AWS double: sweep:', defect));
+          sweep().catch((defect: unknown) => console.error('local AWS emulator: sweep:', defect));
         }, options.sweepEverySeconds * 1000).unref();
 
   return {
@@ -193,7 +193,7 @@ async function serve(
   return jsonAnswer(answer, service.contentType);
 }
 
-const FOREIGN_CREDENTIALS = `the local AWS double is called with the access key id ${localCredentials.accessKeyId} only`;
+const FOREIGN_CREDENTIALS = `the local AWS emulator is called with the access key id ${localCredentials.accessKeyId} only`;
 
 async function call(
   service: AwsService,

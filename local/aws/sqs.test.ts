@@ -46,7 +46,7 @@ const counts = async (name = 'work') => {
   );
 };
 
-describe('the SQS double, through the SDK client', () => {
+describe('the SQS emulator, through the SDK client', () => {
   it('hands a message out and keeps it out of sight until its time is over', async () => {
     const { MessageId } = await send('{"é":1}');
     const [message] = await receive({ MessageSystemAttributeNames: ['All'] });
@@ -186,7 +186,7 @@ describe('the SQS double, through the SDK client', () => {
   });
 });
 
-describe('the project’s queue in the double', () => {
+describe('the project’s queue in the emulator', () => {
   let project: TestAws;
   beforeAll(async () => {
     project = await startTestAws();

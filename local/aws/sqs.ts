@@ -29,7 +29,7 @@ const queueAttributes = [
   'RedrivePolicy',
 ] as const;
 
-/** Strict: a member that the double would have to ignore is refused by name. */
+/** Strict: a member that the emulator would have to ignore is refused by name. */
 const inputs = {
   SendMessage: z.strictObject({ QueueUrl: url, MessageBody: z.string().min(1) }),
   ReceiveMessage: z.strictObject({
@@ -51,14 +51,14 @@ const inputs = {
   }),
 };
 
-interface SqsDouble extends AwsService {
+interface SqsEmulator extends AwsService {
   /** @throws RangeError when there is no queue of this name */
   queue(name: string): QueueAccess;
   close(): void;
 }
 
 /** Standard queues of SQS in memory, without delays, message attributes and batches. */
-export function createSqs(definitions: readonly LocalQueue[], now: () => number): SqsDouble {
+export function createSqs(definitions: readonly LocalQueue[], now: () => number): SqsEmulator {
   const queues = new Map<string, Queue>();
   for (const definition of definitions) {
     const target = definition.redrive?.deadLetterQueueName;

@@ -23,7 +23,7 @@ afterAll(() => test.close());
 const put = (Name: string, Value: string, Type?: 'String' | 'SecureString', Overwrite?: boolean) =>
   test.ssm.send(new PutParameterCommand({ Name, Value, Type, Overwrite }));
 
-describe('the Systems Manager double, through the SDK client', () => {
+describe('the Systems Manager emulator, through the SDK client', () => {
   it('keeps a parameter and its version, and overwrites only when told to', async () => {
     expect((await put('/one/flag', 'a', 'String')).Version).toBe(1);
     await expect(put('/one/flag', 'b', 'String')).rejects.toBeInstanceOf(ParameterAlreadyExists);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
-import type { KmsDouble } from './kms.ts';
+import type { KmsEmulator } from './kms.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
 import { operation, refuse, snapshotOf } from './wire.ts';
@@ -54,7 +54,7 @@ const DEFAULT_KEY = 'alias/aws/ssm';
  * The parameter store in memory. A SecureString is kept encrypted under the account's default key (or the named one) and bound to its
  * own ARN, and is returned as ciphertext unless decryption is asked for. No history, no labels, no policies.
  */
-export function createSsm(kms: KmsDouble, now: () => number): AwsService {
+export function createSsm(kms: KmsEmulator, now: () => number): AwsService {
   const parameters = new Map<string, Parameter>();
   kms.createKey(DEFAULT_KEY);
 

@@ -55,12 +55,12 @@ export function refuse(
   return err({ status: 400, type, message, ...(extra === undefined ? {} : { extra }) });
 }
 
-/** What this double does not do is refused loudly: a silent no-op here would be a surprise in production. */
+/** What this emulator does not do is refused loudly: a silent no-op here would be a surprise in production. */
 export function notCovered(what: string): { readonly ok: false; readonly error: AwsError } {
-  return refuse('UnknownOperationException', `${what} is not covered by the local AWS double`);
+  return refuse('UnknownOperationException', `${what} is not covered by the local AWS emulator`);
 }
 
-/** An operation whose input is checked first: strict schemas refuse, by name, what the double would otherwise have to ignore. */
+/** An operation whose input is checked first: strict schemas refuse, by name, what the emulator would otherwise have to ignore. */
 export function operation<S extends z.ZodType>(
   schema: S,
   work: (input: z.output<S>, hungUp: AbortSignal) => AwsAnswer | Promise<AwsAnswer>,

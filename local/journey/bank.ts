@@ -33,9 +33,9 @@ export function findBank(
   if (bank === undefined) {
     return err(`unknown bank ${name ?? ''}; known are ${seed.banks.map((known) => known.name).join(', ')}`);
   }
-  const world = instantiateSeed(seed, tenantId);
-  const fixture = world.fixtures.mastery.banks.find((candidate) => candidate.name === bank.name);
-  const calibration = world.calibrations.find(({ document }) => document.id === fixture?.scaleCalibrationId);
+  const seeded = instantiateSeed(seed, tenantId);
+  const fixture = seeded.fixtures.mastery.banks.find((candidate) => candidate.name === bank.name);
+  const calibration = seeded.calibrations.find(({ document }) => document.id === fixture?.scaleCalibrationId);
   if (fixture === undefined || calibration === undefined)
     throw new Error('a seed’s bank has fixture and calibration');
   const labels = new Map(fixture.kcGuids.map((guid, at) => [guid, bank.bank.kcs[at]?.label ?? guid]));
@@ -48,13 +48,13 @@ export function findBank(
   const stems = new Map(bank.bank.items.map((item) => [item.name, item.stem]));
   return ok({
     fixture,
-    resultsStudentId: world.fixtures.mastery.resultsStudentId,
+    resultsStudentId: seeded.fixtures.mastery.resultsStudentId,
     parameters: calibration.parameters,
     learners: bank.learners,
     labels,
-    itemNames: world.itemNames,
+    itemNames: seeded.itemNames,
     textOf: (artifactVersionId) => {
-      const item = world.itemNames[artifactVersionId];
+      const item = seeded.itemNames[artifactVersionId];
       return {
         name: item ?? artifactVersionId,
         stem: (item === undefined ? undefined : stems.get(item)) ?? '',
@@ -62,7 +62,7 @@ export function findBank(
     },
     reportNames: {
       component: (caseGuid) => labels.get(caseGuid),
-      item: (qtiItemId) => world.itemNames[versions.get(qtiItemId) ?? ''],
+      item: (qtiItemId) => seeded.itemNames[versions.get(qtiItemId) ?? ''],
     },
   });
 }

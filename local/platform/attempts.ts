@@ -4,7 +4,7 @@ import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { CandidateAttempts, RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';
 import { findGradeEvent } from './grade-events.ts';
 import { runAttempts } from './run-attempts.ts';
-import type { HeldAttempt, TenantState } from './world.ts';
+import type { HeldAttempt, TenantState } from './tenant-state.ts';
 
 /** An attempt by its id: one of the start data, or one that came out of a run of the mastery engine. */
 export function findAttempt(tenant: TenantState, attemptId: string): HeldAttempt | undefined {

@@ -259,7 +259,7 @@ describe('entities', () => {
   });
 
   it('members are added and removed; every kind of entity is found under its id', async () => {
-    const { platform: world } = platform.aurora;
+    const { platform: seeded } = platform.aurora;
     const change = (entity: string, id: string, pointer: string, value?: unknown): Promise<unknown> =>
       platform.control('PATCH', 'entities', {
         tenantId: 'tenant-aurora',
@@ -267,15 +267,15 @@ describe('entities', () => {
         id,
         changes: [value === undefined ? { pointer } : { pointer, value }],
       });
-    await change('content.blueprint', world.blueprints[0]!.itemId, '/title');
-    await change('content.bank_members', world.bankMembers[0]!.bankId, '/data/0', { memberId: 'm' });
-    await change('qti.artifact', world.artifacts[0]!.artifactVersionId, '/itemRefs/0');
-    await change('case.item', world.caseItems[0]!.identifier, '/uri', 'https://other.example/');
+    await change('content.blueprint', seeded.blueprints[0]!.itemId, '/title');
+    await change('content.bank_members', seeded.bankMembers[0]!.bankId, '/data/0', { memberId: 'm' });
+    await change('qti.artifact', seeded.artifacts[0]!.artifactVersionId, '/itemRefs/0');
+    await change('case.item', seeded.caseItems[0]!.identifier, '/uri', 'https://other.example/');
     await change('extmap.anchor_table', 'r90', '/sourcePoints/0/sourceRef', null);
     await change('results.capabilities', 'capabilities', '/capabilities', []);
     const { entities } = (await platform.state()).tenants['tenant-aurora']!;
-    expect(entities['content.blueprint']![world.blueprints[0]!.itemId]).not.toHaveProperty('title');
-    expect(entities['content.bank_members']![world.bankMembers[0]!.bankId]).toMatchObject({
+    expect(entities['content.blueprint']![seeded.blueprints[0]!.itemId]).not.toHaveProperty('title');
+    expect(entities['content.bank_members']![seeded.bankMembers[0]!.bankId]).toMatchObject({
       data: [{ memberId: 'm' }],
     });
     expect(entities['extmap.anchor_table']!['r90']).toHaveProperty('sourcePoints.0.sourceRef', null);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { changeEntity, entityChange, entityKinds, entityNames } from './entities.ts';
 import type { EntityName } from './entities.ts';
 import type { Faults } from './faults.ts';
-import type { TenantState } from './world.ts';
+import type { TenantState } from './tenant-state.ts';
 
 /** One call of an owner's route, or of none. */
 export interface CallRecord {

@@ -34,7 +34,7 @@ import {
 } from '#shared/platform/owners/results.ts';
 import { revisionOrderAck, revisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { EntityStore } from './store.ts';
-import type { TenantState } from './world.ts';
+import type { TenantState } from './tenant-state.ts';
 
 /** One kind of entity that a test may change: its schema, and where a tenant holds it. */
 interface EntityKind {

@@ -1,6 +1,6 @@
 import { parseInstant } from '#shared/kernel/instant.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
-import type { TenantState } from './world.ts';
+import type { TenantState } from './tenant-state.ts';
 
 /**
  * The GradeEvent that has published a result: of this attempt, or of this learner, with this score, at this time. Attempt and learner stand

@@ -4,14 +4,14 @@ import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
-import type { TenantWorld } from '#local/seeds/instantiate.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
 import type { TestPlatform } from '#test/support/platform.ts';
 import { faultKinds } from './faults.ts';
 import { itemId } from './form-items.ts';
 
 let platform: TestPlatform;
-let aurora: TenantWorld;
+let aurora: SeededTenant;
 beforeAll(async () => {
   platform = await startTestPlatform({ clock: () => Date.parse('2026-06-01T10:00:00.000Z') });
   ({ aurora } = platform);
@@ -24,20 +24,20 @@ interface Asked {
   readonly query?: Readonly<Record<string, string>>;
 }
 interface Sent {
-  readonly world?: TenantWorld;
+  readonly seeded?: SeededTenant;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
 function call(row: UpstreamOperation, { path, query = {} }: Asked, sent: Sent = {}): Promise<Response> {
-  const { world = aurora, headers = {}, body } = sent;
-  const values: Readonly<Record<string, string>> = { tenantId: world.tenantId, ...path };
+  const { seeded = aurora, headers = {}, body } = sent;
+  const values: Readonly<Record<string, string>> = { tenantId: seeded.tenantId, ...path };
   const url = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
   const search = new URLSearchParams(query).toString();
   return fetch(`${platform.url}${url}${search === '' ? '' : `?${search}`}`, {
     method: row.method,
     headers: {
-      authorization: `Bearer ${world.platform.credentials.platformJwt}`,
+      authorization: `Bearer ${seeded.platform.credentials.platformJwt}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -51,38 +51,38 @@ async function textOf(response: Response, status = 200): Promise<string> {
   return text;
 }
 
-function administrationOf(world: TenantWorld, id = world.fixtures.reports.administrations[0]!) {
-  return world.platform.reports.administrations.find(({ administrationId }) => administrationId === id)!;
+function administrationOf(seeded: SeededTenant, id = seeded.fixtures.reports.administrations[0]!) {
+  return seeded.platform.reports.administrations.find(({ administrationId }) => administrationId === id)!;
 }
 
-function sourcesOf(world: TenantWorld, administrationId?: string): Asked {
-  const { contentTestSpecId, contentTestSpecVersion } = administrationOf(world, administrationId);
+function sourcesOf(seeded: SeededTenant, administrationId?: string): Asked {
+  const { contentTestSpecId, contentTestSpecVersion } = administrationOf(seeded, administrationId);
   return { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } };
 }
 
-async function readSources(world = aurora, administrationId?: string) {
-  const asked = sourcesOf(world, administrationId);
+async function readSources(seeded = aurora, administrationId?: string) {
+  const asked = sourcesOf(seeded, administrationId);
   return operations.readAlignmentSources.answer.parse(
-    JSON.parse(await textOf(await call(operations.readAlignmentSources, asked, { world }))),
+    JSON.parse(await textOf(await call(operations.readAlignmentSources, asked, { seeded }))),
   );
 }
 
-async function readAnalysis(administrationId: string, world = aurora) {
+async function readAnalysis(administrationId: string, seeded = aurora) {
   const response = await call(
     operations.readAdministrationAnalysis,
     { path: { administrationId } },
-    { world },
+    { seeded },
   );
   return operations.readAdministrationAnalysis.answer.parse(JSON.parse(await textOf(response)));
 }
 
-const crosswalkAsked = async (world = aurora): Promise<Asked> => {
-  const { path, query } = sourcesOf(world);
-  const { sources } = await readSources(world);
+const crosswalkAsked = async (seeded = aurora): Promise<Asked> => {
+  const { path, query } = sourcesOf(seeded);
+  const { sources } = await readSources(seeded);
   return { path: { ...path, crosswalkId: sources[0]!.crosswalkId }, query: query! };
 };
-const artifactAsked = async (world = aurora): Promise<Asked> => {
-  const { metrics } = await readAnalysis(world.fixtures.reports.administrations[0]!, world);
+const artifactAsked = async (seeded = aurora): Promise<Asked> => {
+  const { metrics } = await readAnalysis(seeded.fixtures.reports.administrations[0]!, seeded);
   return { path: { artifactRef: metrics[0]!.artifact!.artifactRef } };
 };
 
@@ -90,7 +90,7 @@ const artifactAsked = async (world = aurora): Promise<Asked> => {
 const immutable = [
   [
     operations.readAlignmentSources,
-    (world?: TenantWorld) => Promise.resolve(sourcesOf(world ?? aurora)),
+    (seeded?: SeededTenant) => Promise.resolve(sourcesOf(seeded ?? aurora)),
     'content.alignment_sources',
     'testSpecId',
     '/sources/0/sourceVersion',
@@ -127,7 +127,7 @@ describe.each(immutable.map((read) => [read[0].id, ...read] as const))(
 
     it('has nothing of another tenant, and nothing under an unknown id', async () => {
       const asked = await good();
-      const foreign = await call(row, asked, { world: platform.borealis });
+      const foreign = await call(row, asked, { seeded: platform.borealis });
       expect(foreign.status).toBe(404);
       const unknown = { ...asked, path: { ...asked.path, [idName]: 'unknown' } };
       expect((await call(row, unknown)).status).toBe(404);
@@ -163,25 +163,25 @@ describe.each(immutable.map((read) => [read[0].id, ...read] as const))(
 );
 
 describe('the digests in what owners list', () => {
-  const artifact = async (artifactRef: string, world: TenantWorld): Promise<string> =>
-    textOf(await call(operations.readAnalysisArtifact, { path: { artifactRef } }, { world }));
+  const artifact = async (artifactRef: string, seeded: SeededTenant): Promise<string> =>
+    textOf(await call(operations.readAnalysisArtifact, { path: { artifactRef } }, { seeded }));
 
   it.each(['tenant-aurora', 'tenant-borealis'])('are of the bytes that they answer: %s', async (tenantId) => {
-    const world = platform.worlds[tenantId]!;
+    const seeded = platform.seededTenants[tenantId]!;
     let read = 0;
-    for (const analysis of world.platform.reports.analyses) {
-      const { metrics, comparisons } = await readAnalysis(analysis.administrationId, world);
+    for (const analysis of seeded.platform.reports.analyses) {
+      const { metrics, comparisons } = await readAnalysis(analysis.administrationId, seeded);
       for (const { artifact: pin } of [...metrics, ...comparisons]) {
         if (pin === null) continue;
-        expect(sha256Hex(await artifact(pin.artifactRef, world))).toBe(pin.sha256);
+        expect(sha256Hex(await artifact(pin.artifactRef, seeded))).toBe(pin.sha256);
         read += 1;
       }
     }
     expect(read).toBeGreaterThan(30);
-    for (const { testSpecId, testSpecVersion, sources } of world.platform.reports.alignmentSources) {
+    for (const { testSpecId, testSpecVersion, sources } of seeded.platform.reports.alignmentSources) {
       for (const { crosswalkId, sha256 } of sources) {
         const asked = { path: { testSpecId, crosswalkId }, query: { version: testSpecVersion } };
-        const response = await call(operations.readAlignmentCrosswalk, asked, { world });
+        const response = await call(operations.readAlignmentCrosswalk, asked, { seeded });
         expect(sha256Hex(await textOf(response))).toBe(sha256);
       }
     }
@@ -295,11 +295,13 @@ const receivers = [
 type Module = (typeof receivers)[number][0];
 
 /** An order as a run would send it, on the tenant's first administration. */
-function orderOf(module: Module, world = aurora): RevisionOrderRequest {
-  const { reports } = world.fixtures;
-  const { administrationId, contentTestSpecId, contentTestSpecVersion } = administrationOf(world);
-  const form = world.platform.reports.forms.find((entity) => entity.contentTestSpecId === contentTestSpecId)!;
-  const analysis = world.platform.reports.analyses.find((one) => one.administrationId === administrationId)!;
+function orderOf(module: Module, seeded = aurora): RevisionOrderRequest {
+  const { reports } = seeded.fixtures;
+  const { administrationId, contentTestSpecId, contentTestSpecVersion } = administrationOf(seeded);
+  const form = seeded.platform.reports.forms.find(
+    (entity) => entity.contentTestSpecId === contentTestSpecId,
+  )!;
+  const analysis = seeded.platform.reports.analyses.find((one) => one.administrationId === administrationId)!;
   const { artifactRef, sha256 } = analysis.metrics[0]!.artifact!;
   const isBank = module === 'bank';
   return {
@@ -325,8 +327,8 @@ function orderOf(module: Module, world = aurora): RevisionOrderRequest {
 }
 
 describe.each(receivers)('the receiver of revision orders: %s', (module, row) => {
-  const send = (order: RevisionOrderRequest, { world = aurora, key = order.revisionOrderId } = {}) =>
-    call(row, { path: {} }, { world, body: order, headers: { 'idempotency-key': key } });
+  const send = (order: RevisionOrderRequest, { seeded = aurora, key = order.revisionOrderId } = {}) =>
+    call(row, { path: {} }, { seeded, body: order, headers: { 'idempotency-key': key } });
   const acked = async (response: Response, status = 201): Promise<RevisionOrderAck> =>
     row.answer.parse(JSON.parse(await textOf(response, status)));
   const received = async (): Promise<number> =>
@@ -356,7 +358,7 @@ describe.each(receivers)('the receiver of revision orders: %s', (module, row) =>
     const first = await acked(await send(order()));
     const next = order({ revisionOrderId: 'order_2', supersedesRevisionOrderId: 'never-delivered' });
     const second = await acked(await send(next));
-    const other = await acked(await send(orderOf(module, platform.borealis), { world: platform.borealis }));
+    const other = await acked(await send(orderOf(module, platform.borealis), { seeded: platform.borealis }));
     expect(new Set([first.receiptId, second.receiptId, other.receiptId]).size).toBe(3);
     expect(await received()).toBe(2);
   });

@@ -3,15 +3,15 @@ import type * as z from 'zod';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { TenantWorld } from '#local/seeds/instantiate.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
 import type { TestPlatform } from '#test/support/platform.ts';
 
 const START = Date.parse('2026-03-01T10:00:00.000Z');
 
 let platform: TestPlatform;
-let aurora: TenantWorld;
-let borealis: TenantWorld;
+let aurora: SeededTenant;
+let borealis: SeededTenant;
 
 beforeAll(async () => {
   platform = await startTestPlatform({
@@ -24,7 +24,7 @@ afterAll(() => platform.close());
 beforeEach(() => platform.reset());
 
 interface CallOptions {
-  readonly world?: TenantWorld;
+  readonly seeded?: SeededTenant;
   readonly token?: string;
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: string;
@@ -35,14 +35,14 @@ interface CallOptions {
 /** Calls a row of the operations over HTTP. */
 function call(
   row: { readonly method: string; readonly path: string },
-  { world = aurora, path = {}, query = '', body, headers = {}, ...rest }: CallOptions = {},
+  { seeded = aurora, path = {}, query = '', body, headers = {}, ...rest }: CallOptions = {},
 ): Promise<Response> {
-  const values: Readonly<Record<string, string>> = { tenantId: world.tenantId, ...path };
+  const values: Readonly<Record<string, string>> = { tenantId: seeded.tenantId, ...path };
   const url = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
   return fetch(`${platform.url}${url}${query}`, {
     method: row.method,
     headers: {
-      authorization: `Bearer ${rest.token ?? world.platform.credentials.platformJwt}`,
+      authorization: `Bearer ${rest.token ?? seeded.platform.credentials.platformJwt}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -61,12 +61,12 @@ async function read<Answer extends z.ZodType>(
   return row.answer.parse(JSON.parse(text));
 }
 
-function bankOf(world: TenantWorld) {
-  return world.fixtures.mastery.banks[0]!;
+function bankOf(seeded: SeededTenant) {
+  return seeded.fixtures.mastery.banks[0]!;
 }
 
-function offerBody(world: TenantWorld, at: number, candidateRef = 'candidate-1') {
-  const manifest = world.platform.manifests[0]!;
+function offerBody(seeded: SeededTenant, at: number, candidateRef = 'candidate-1') {
+  const manifest = seeded.platform.manifests[0]!;
   const member = manifest.members![at]!;
   return {
     candidateRef,
@@ -81,19 +81,19 @@ function offerBody(world: TenantWorld, at: number, candidateRef = 'candidate-1')
   };
 }
 
-const offer = (key: string, body: unknown, world = aurora): Promise<Response> =>
-  call(operations.offerSelectedItem, { world, body, headers: { 'idempotency-key': key } });
+const offer = (key: string, body: unknown, seeded = aurora): Promise<Response> =>
+  call(operations.offerSelectedItem, { seeded, body, headers: { 'idempotency-key': key } });
 
-async function offered(key: string, at = 0, world = aurora): Promise<string> {
-  const response = await offer(key, offerBody(world, at), world);
+async function offered(key: string, at = 0, seeded = aurora): Promise<string> {
+  const response = await offer(key, offerBody(seeded, at), seeded);
   return (await read(operations.offerSelectedItem, response, 201)).deliverySessionId;
 }
 
-function resultBody(world: TenantWorld, sessions: readonly string[] = []) {
-  const { testSpecId, testBankId, bankOperationId, selectionPolicyId, scaleCalibrationId } = bankOf(world);
+function resultBody(seeded: SeededTenant, sessions: readonly string[] = []) {
+  const { testSpecId, testBankId, bankOperationId, selectionPolicyId, scaleCalibrationId } = bankOf(seeded);
   return {
     producerResultId: 'producer-1',
-    studentId: world.fixtures.mastery.resultsStudentId,
+    studentId: seeded.fixtures.mastery.resultsStudentId,
     testSpecId,
     testBankId,
     bankOperationId,
@@ -107,8 +107,8 @@ function resultBody(world: TenantWorld, sessions: readonly string[] = []) {
   };
 }
 
-function componentsBody(world: TenantWorld, resultRecordId: string) {
-  const { kcGuids, selectionPolicyId, scaleCalibrationId } = bankOf(world);
+function componentsBody(seeded: SeededTenant, resultRecordId: string) {
+  const { kcGuids, selectionPolicyId, scaleCalibrationId } = bankOf(seeded);
   return {
     resultRecordId,
     components: kcGuids.map((guid, at) => ({
@@ -144,17 +144,17 @@ function envelope(changes: Readonly<Record<string, unknown>> = {}) {
     ],
   };
 }
-const emit = (body: unknown, world = aurora): Promise<Response> =>
-  call(operations.emitEvent, { world, body });
-const readEvent = (world = aurora): Promise<Response> =>
-  call(operations.readEvidenceAck, { world, query: `?eventIri=${encodeURIComponent(EVENT_ID)}` });
+const emit = (body: unknown, seeded = aurora): Promise<Response> =>
+  call(operations.emitEvent, { seeded, body });
+const readEvent = (seeded = aurora): Promise<Response> =>
+  call(operations.readEvidenceAck, { seeded, query: `?eventIri=${encodeURIComponent(EVENT_ID)}` });
 
 /** The reads whose answers do not depend on what has been written. */
 function versionedReads(
-  world: TenantWorld,
+  seeded: SeededTenant,
 ): readonly (readonly [UpstreamOperation, Readonly<Record<string, string>>])[] {
-  const bank = bankOf(world);
-  const root = world.platform.manifests[0]!.root!;
+  const bank = bankOf(seeded);
+  const root = seeded.platform.manifests[0]!.root!;
   return [
     [operations.readTestSpec, { testSpecId: bank.testSpecId }],
     [operations.validateAdaptiveBankIdentity, { testBankId: bank.testBankId }],
@@ -255,13 +255,13 @@ describe('credentials and tenants', () => {
       for (const [row, path] of versionedReads(other)) {
         if (Object.keys(path).length === 0) continue;
         // The other's id under the own tenant, and the other's whole path under the own token.
-        expect((await call(row, { world: own, path })).status).toBe(404);
-        expect((await call(row, { world: other, token, path })).status).toBe(404);
+        expect((await call(row, { seeded: own, path })).status).toBe(404);
+        expect((await call(row, { seeded: other, token, path })).status).toBe(404);
       }
       expect((await offer('key', offerBody(other, 0), own)).status).toBe(422);
-      expect((await call(operations.writeResultRecord, { world: own, body: resultBody(other) })).status).toBe(
-        404,
-      );
+      expect(
+        (await call(operations.writeResultRecord, { seeded: own, body: resultBody(other) })).status,
+      ).toBe(404);
     }
   });
 
@@ -273,7 +273,7 @@ describe('credentials and tenants', () => {
     const written = await call(operations.writeResultRecord, { body: resultBody(aurora) });
     const { resultRecordId } = await read(operations.writeResultRecord, written, 201);
     const foreign = await call(operations.writeKcComponents, {
-      world: borealis,
+      seeded: borealis,
       path: { resultRecordId },
       body: componentsBody(borealis, resultRecordId),
     });
@@ -294,7 +294,7 @@ describe('credentials and tenants', () => {
     expect((await call(attempts, { path, body, token })).status).toBe(201);
     expect((await call(attempts, { path, body, token: 'client-of-aurora' })).status).toBe(201);
     expect((await call(operations.verifyAnchor, { token: 'client-of-aurora' })).status).toBe(403);
-    expect((await call(attempts, { world: borealis, path, body, token: 'client-of-aurora' })).status).toBe(
+    expect((await call(attempts, { seeded: borealis, path, body, token: 'client-of-aurora' })).status).toBe(
       404,
     );
     expect((await call(attempts, { path, body, token: 'client-of-nobody' })).status).toBe(401);

@@ -16,8 +16,8 @@ import type { ArmedFault, Faults } from './faults.ts';
 import { refuse } from './route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from './route.ts';
 import { matchRoute } from './routes.ts';
-import { openTenant } from './world.ts';
-import type { TenantSeed, TenantState } from './world.ts';
+import { openTenant } from './tenant-state.ts';
+import type { TenantSeed, TenantState } from './tenant-state.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Calls that the log remembers, the latest ones: a stack that runs for days must not grow with them. */
@@ -45,7 +45,7 @@ interface RunningPlatform {
 }
 
 /** Everything that a request may touch. */
-interface Double {
+interface Emulator {
   readonly tenants: ReadonlyMap<string, TenantState>;
   readonly callers: ReadonlyMap<string, Caller>;
   readonly faults: Faults;
@@ -104,7 +104,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
       if (!closing.signal.aborted) throw error;
     }
   };
-  const double: Double = { tenants, faults, options, now, wait, callers: callersOf(options.seed) };
+  const emulator: Emulator = { tenants, faults, options, now, wait, callers: callersOf(options.seed) };
   const started = performance.now();
 
   const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -126,7 +126,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
       send(response, requestId, controlReply(method, path, body));
       return;
     }
-    const outcome = await answer(double, request, path, rawQuery, body);
+    const outcome = await answer(emulator, request, path, rawQuery, body);
     send(response, requestId, outcome.reply);
     calls.push({
       operation: outcome.operation,
@@ -203,7 +203,7 @@ function callersOf(seeds: readonly TenantSeed[]): ReadonlyMap<string, Caller> {
 
 /** The owner's answer to one call: route, credential, tenant, fault, syntax, work, distortion. */
 async function answer(
-  double: Double,
+  emulator: Emulator,
   request: IncomingMessage,
   path: string,
   rawQuery: string | undefined,
@@ -218,9 +218,9 @@ async function answer(
   }
   const { route } = match;
   const anonymous = { operation: route.operation, tenantId: null, fault: undefined };
-  const caller = await identify(double, request.headers.authorization, route);
+  const caller = await identify(emulator, request.headers.authorization, route);
   if (!caller.ok) return { ...anonymous, reply: caller.error };
-  const tenant = double.tenants.get(caller.value.tenantId);
+  const tenant = emulator.tenants.get(caller.value.tenantId);
   if (tenant === undefined) return { ...anonymous, reply: unauthorized() };
   const known = { ...anonymous, tenantId: tenant.tenantId };
   // Another tenant's path looks like one that does not exist.
@@ -228,49 +228,49 @@ async function answer(
     return { ...known, reply: problem(404, 'no such path') };
   }
 
-  const fault = double.faults.take(route);
+  const fault = emulator.faults.take(route);
   if (fault?.kind === 'down') return { ...known, fault, reply: { ...problem(503, 'down'), fate: 'lost' } };
   if (fault?.kind === 'status') {
     const retryAfter =
       fault.retryAfterSeconds === undefined ? {} : { 'retry-after': String(fault.retryAfterSeconds) };
     return { ...known, fault, reply: problem(fault.status ?? 503, 'an injected fault', retryAfter) };
   }
-  if (fault?.kind === 'latency') await double.wait(fault.milliseconds ?? 50);
+  if (fault?.kind === 'latency') await emulator.wait(fault.milliseconds ?? 50);
 
-  const asked = readRequest(double, request, route, tenant, match.path, rawQuery, received);
+  const asked = readRequest(emulator, request, route, tenant, match.path, rawQuery, received);
   if (!asked.ok) return { ...known, fault, reply: refusal(asked.error) };
   const handled =
     fault?.kind === 'stale' && route.stale !== undefined
       ? route.stale(asked.value)
       : route.handle(asked.value);
   if ('refused' in handled) return { ...known, fault, reply: distortText(refusal(handled), fault) };
-  const entity = distortEntity(double, route, tenant, handled, fault);
+  const entity = distortEntity(emulator, route, tenant, handled, fault);
   return { ...known, fault, reply: distortText(render(request, route, entity), fault) };
 }
 
 /** Who calls, and whether this route takes such a caller. */
 async function identify(
-  double: Double,
+  emulator: Emulator,
   authorization: string | undefined,
   route: OwnerRoute,
 ): Promise<Result<Caller, Reply>> {
   const token = /^Bearer ([!-~]+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) return err(unauthorized());
-  const caller = double.callers.get(token) ?? (await clientOf(double, token));
+  const caller = emulator.callers.get(token) ?? (await clientOf(emulator, token));
   if (caller === undefined) return err(unauthorized());
   return caller.kind === route.caller
     ? ok(caller)
     : err(problem(403, `this operation takes the ${route.caller}’s token`));
 }
 
-async function clientOf(double: Double, token: string): Promise<Caller | undefined> {
-  const tenantId = await double.options.verifyClientToken?.(token);
+async function clientOf(emulator: Emulator, token: string): Promise<Caller | undefined> {
+  const tenantId = await emulator.options.verifyClientToken?.(token);
   return tenantId === undefined ? undefined : { tenantId, kind: 'player' };
 }
 
 /** Query, headers and body by the route's own schemas. */
 function readRequest(
-  double: Double,
+  emulator: Emulator,
   request: IncomingMessage,
   route: OwnerRoute,
   tenant: TenantState,
@@ -304,7 +304,7 @@ function readRequest(
     query,
     body: body.value,
     idempotencyKey: String(idempotencyKey),
-    now: double.now(),
+    now: emulator.now(),
   });
 }
 
@@ -333,7 +333,7 @@ function readJson(
 
 /** Faults that change what is answered, but not that it is a well-formed answer. */
 function distortEntity(
-  double: Double,
+  emulator: Emulator,
   route: OwnerRoute,
   tenant: TenantState,
   answered: OwnerAnswer,
@@ -343,7 +343,7 @@ function distortEntity(
   if (typeof body !== 'object' || body === null) return answered;
   if (fault?.kind === 'version_drift') return { ...answered, body: route.drift?.(body) ?? body };
   if (fault?.kind !== 'wrong_tenant') return answered;
-  const other = [...double.tenants.values()].find((candidate) => candidate.tenantId !== tenant.tenantId);
+  const other = [...emulator.tenants.values()].find((candidate) => candidate.tenantId !== tenant.tenantId);
   if (route.tenantInAnswer) {
     return { ...answered, body: { ...body, tenantId: other?.tenantId ?? `${tenant.tenantId}-other` } };
   }

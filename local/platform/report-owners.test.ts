@@ -5,12 +5,12 @@ import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
-import type { TenantWorld } from '#local/seeds/instantiate.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
 import type { TestPlatform } from '#test/support/platform.ts';
 
 let platform: TestPlatform;
-let aurora: TenantWorld;
+let aurora: SeededTenant;
 beforeAll(async () => {
   platform = await startTestPlatform();
   ({ aurora } = platform);
@@ -26,13 +26,16 @@ interface Asked {
 function get(
   row: UpstreamOperation,
   { path, query = {} }: Asked,
-  { world = aurora, headers = {} }: { world?: TenantWorld; headers?: Readonly<Record<string, string>> } = {},
+  {
+    seeded = aurora,
+    headers = {},
+  }: { seeded?: SeededTenant; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Response> {
-  const values: Readonly<Record<string, string>> = { tenantId: world.tenantId, ...path };
+  const values: Readonly<Record<string, string>> = { tenantId: seeded.tenantId, ...path };
   const url = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
   const search = new URLSearchParams(query).toString();
   return fetch(`${platform.url}${url}${search === '' ? '' : `?${search}`}`, {
-    headers: { authorization: `Bearer ${world.platform.credentials.platformJwt}`, ...headers },
+    headers: { authorization: `Bearer ${seeded.platform.credentials.platformJwt}`, ...headers },
   });
 }
 
@@ -46,7 +49,7 @@ async function answerOf(response: Response): Promise<Answer> {
 /** One good call of every read that reports are composed of, with ids that the owner does not have in place of the last one. */
 const reads: readonly {
   readonly row: UpstreamOperation;
-  readonly good: (world: TenantWorld) => Asked;
+  readonly good: (seeded: SeededTenant) => Asked;
   /** The entity that the answer is, for the control API, with a change of it. */
   readonly entity: readonly [kind: string, idOf: (asked: Asked) => string, pointer: string, value: unknown];
 }[] = [
@@ -62,24 +65,24 @@ const reads: readonly {
   },
   {
     row: operations.readSettledRecord,
-    good: (world) => ({ path: { resultRecordId: evidenceOf(world, 'gatePass').resultRecordId! } }),
+    good: (seeded) => ({ path: { resultRecordId: evidenceOf(seeded, 'gatePass').resultRecordId! } }),
     entity: ['results.settled_record', ({ path }) => path['resultRecordId']!, '/gate/status', 'fail'],
   },
   {
     row: operations.readReportCriteria,
-    good: (world) => specOf(world),
+    good: (seeded) => specOf(seeded),
     entity: ['content.report_criteria', ({ path }) => path['testSpecId']!, '/criteria/required', 90],
   },
   {
     row: operations.readReadinessCrosswalks,
-    good: (world) => specOf(world),
+    good: (seeded) => specOf(seeded),
     entity: ['content.crosswalks', ({ path }) => path['testSpecId']!, '/entries/0/coverageFraction', 0.5],
   },
   {
     row: operations.readFormEvidence,
-    good: (world) => {
-      const { path, query } = specOf(world);
-      return { path: { ...path, qtiTestId: world.fixtures.reports.forms.equivalent }, query };
+    good: (seeded) => {
+      const { path, query } = specOf(seeded);
+      return { path: { ...path, qtiTestId: seeded.fixtures.reports.forms.equivalent }, query };
     },
     entity: ['content.form_evidence', ({ path }) => path['qtiTestId']!, '/dokMatch', false],
   },
@@ -152,14 +155,14 @@ const reads: readonly {
 ];
 
 function evidenceOf(
-  { platform: { reports }, fixtures }: TenantWorld,
-  role: keyof TenantWorld['fixtures']['reports']['attempts'],
+  { platform: { reports }, fixtures }: SeededTenant,
+  role: keyof SeededTenant['fixtures']['reports']['attempts'],
 ) {
   return reports.attempts.find(({ attemptId }) => attemptId === fixtures.reports.attempts[role])!;
 }
 
-function specOf(world: TenantWorld) {
-  const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = evidenceOf(world, 'gatePass');
+function specOf(seeded: SeededTenant) {
+  const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = evidenceOf(seeded, 'gatePass');
   return { path: { testSpecId }, query: { version } };
 }
 
@@ -178,7 +181,7 @@ describe.each(reads.map((read) => [read.row.id, read] as const))('%s', (_, { row
   });
 
   it('has nothing of another tenant, and nothing under an unknown id', async () => {
-    const foreign = await get(row, good(aurora), { world: platform.borealis });
+    const foreign = await get(row, good(aurora), { seeded: platform.borealis });
     expect(foreign.status).toBe(404);
     const asked = good(aurora);
     const [name = ''] = Object.keys(asked.path).slice(-1);

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import type { TenantState } from './world.ts';
+import type { TenantState } from './tenant-state.ts';
 
 /** What an owner is asked, after the credential, the path, the query and the body's schema have been checked. */
 export interface OwnerRequest<Body = unknown> {

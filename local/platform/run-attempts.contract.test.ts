@@ -5,7 +5,7 @@ import * as operations from '#shared/platform/operations.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { CandidateAttempts, SettledRecord } from '#shared/platform/owners/results.ts';
-import type { TenantWorld } from '#local/seeds/instantiate.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
@@ -24,7 +24,7 @@ const heldRecord = z.object({
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
-let world: TenantWorld;
+let seeded: SeededTenant;
 let journey: Journey;
 /** Before the run had written anything, after its record, and after its components. */
 let before: CandidateAttempts;
@@ -35,7 +35,7 @@ let written: z.output<typeof heldRecord>;
 beforeAll(async () => {
   stack = await startTestStack();
   runs = openAdaptiveRuns(stack, TENANT);
-  world = stack.worlds.get(TENANT)!;
+  seeded = stack.seededTenants.get(TENANT)!;
   before = await index();
   const bank = bankOf(stack.seed, TENANT, 'fraction-subtraction');
   journey = await takeJourney(runs, { bank, mode: 'production_learner', learner: 1 });
@@ -60,14 +60,14 @@ async function read(
   const values: Readonly<Record<string, string>> = { tenantId: TENANT, ...path };
   const url = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
   const response = await fetch(`${stack.urls.platformUrl}${url}${query}`, {
-    headers: { authorization: `Bearer ${world.platform.credentials.platformJwt}` },
+    headers: { authorization: `Bearer ${seeded.platform.credentials.platformJwt}` },
   });
   expect(response.status).toBe(200);
   return response.json();
 }
 
 async function index(): Promise<CandidateAttempts> {
-  const candidateSourcedId = world.fixtures.mastery.resultsStudentId;
+  const candidateSourcedId = seeded.fixtures.mastery.resultsStudentId;
   return operations.listCandidateAttempts.answer.parse(
     await read(operations.listCandidateAttempts, { candidateSourcedId }, '?limit=250'),
   );
@@ -75,7 +75,8 @@ async function index(): Promise<CandidateAttempts> {
 
 /** The QTI identifier of an offered item. */
 function itemIdOf({ artifactVersionId }: { readonly artifactVersionId: string }): string {
-  return world.platform.artifacts.find((item) => item.artifactVersionId === artifactVersionId)!.qtiIdentifier;
+  return seeded.platform.artifacts.find((item) => item.artifactVersionId === artifactVersionId)!
+    .qtiIdentifier;
 }
 
 describe('a learner’s completed run', () => {
@@ -143,7 +144,7 @@ describe('a learner’s completed run', () => {
     const withEvidence = written.components.filter(({ evidenceItemRefs }) => evidenceItemRefs.length > 0);
     expect(withEvidence.length).toBeGreaterThan(0);
     expect(record.mastery).toHaveLength(withEvidence.length);
-    const policy = world.policies.find(({ document }) => document.id === written.request.selectionPolicyId)!;
+    const policy = seeded.policies.find(({ document }) => document.id === written.request.selectionPolicyId)!;
     const right = new Map(journey.answered.map(({ item, correct }) => [itemIdOf(item), correct]));
     for (const [at, component] of withEvidence.entries()) {
       const { evidence, parentCaseGuid, ...row } = record.mastery[at]!;
@@ -184,7 +185,7 @@ describe('a learner’s completed run', () => {
     expect(operations.readAdministration.answer.parse(administration)).toMatchObject({
       contentTestSpecId,
       contentTestSpecVersion,
-      classSourcedId: world.platform.reports.engine.classSourcedId,
+      classSourcedId: seeded.platform.reports.engine.classSourcedId,
     });
     expect(await read(operations.readForm, { qtiTestId })).toMatchObject({
       contentTestSpecId,

@@ -4,7 +4,7 @@ import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { AttemptEvidence, DeliverySession } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery, SettledRecord } from '#shared/platform/owners/results.ts';
 import { findGradeEvent } from './grade-events.ts';
-import type { HeldAttempt, HeldResultRecord, TenantState } from './world.ts';
+import type { HeldAttempt, HeldResultRecord, TenantState } from './tenant-state.ts';
 
 /** What the owners say of one learner run of the mastery engine. */
 export interface RunAttempt {

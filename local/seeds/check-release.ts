@@ -11,16 +11,16 @@ import type { Seed, SeedDefect } from './seed.ts';
  * as a coverage floor that the item limit cannot reach. Pointers are those of the record, so they stand in the message.
  */
 export function checkRelease(seed: Seed): readonly SeedDefect[] {
-  const world = instantiateSeed(seed, 'tenant-of-the-check');
-  const analysisPolicy = checkAnalysisPolicy(world.analysisPolicy);
+  const seeded = instantiateSeed(seed, 'tenant-of-the-check');
+  const analysisPolicy = checkAnalysisPolicy(seeded.analysisPolicy);
   const directories = [...new Set(seed.banks.map((bank) => bank.directory))];
   return [
     ...seed.banks.flatMap((bank, at) => {
-      const checked = checkPolicy(world.policies[at]);
+      const checked = checkPolicy(seeded.policies[at]);
       return checked.ok ? [] : refusals(`${bank.directory}: the policy of "${bank.name}"`, checked.error);
     }),
     ...directories.flatMap((directory, at) => {
-      const checked = checkCalibration(world.calibrations[at], checkModel);
+      const checked = checkCalibration(seeded.calibrations[at], checkModel);
       return checked.ok ? [] : refusals(`${directory}/calibration.json`, checked.error);
     }),
     ...(analysisPolicy.ok ? [] : refusals('analysis-policy.json', analysisPolicy.error)),

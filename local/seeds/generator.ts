@@ -105,7 +105,7 @@ function table(shape: number, size: number, guess: number, slip: number): number
   });
 }
 
-/** Simulees: an ability, the components that it brings, and an answer to every item. */
+/** Simulated learners: an ability, the components that it brings, and an answer to every item. */
 function makeLearners(
   settings: GeneratorFile,
   bank: BankFile,

@@ -9,7 +9,7 @@ import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { AnalysisPolicyRecord } from '#shared/records/check-analysis-policy.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import type { CalibrationParameters, CalibrationRecord, PolicyRecord } from '#shared/records/records.ts';
-import type { ReportsSeed, TenantSeed } from '#local/platform/world.ts';
+import type { ReportsSeed, TenantSeed } from '#local/platform/tenant-state.ts';
 import { caseUri, cfItemsOf, cfPackageOf } from './case-framework.ts';
 import { opaque } from './ids.ts';
 import { reportsFixtures } from './reports/fixtures.ts';
@@ -51,7 +51,7 @@ export type TenantFixtures = {
 };
 
 /** One tenant's share of a seed. */
-export interface TenantWorld {
+export interface SeededTenant {
   readonly tenantId: string;
   /** What the platform's owners hold. */
   readonly platform: TenantSeed;
@@ -65,10 +65,10 @@ export interface TenantWorld {
 }
 
 /**
- * Gives a seed the ids of one tenant. The same seed and tenant give the same world; no id of one tenant occurs in another. Ids of
+ * Gives a seed the ids of one tenant. The same seed and tenant give the same result; no id of one tenant occurs in another. Ids of
  * immutable versions follow from the content too: an edited file is another version, never the old one with other content.
  */
-export function instantiateSeed(seed: Seed, tenantId: string): TenantWorld {
+export function instantiateSeed(seed: Seed, tenantId: string): SeededTenant {
   const tenant = localTenant(tenantId);
   const banks = new Map<string, InstantiatedBank>();
   for (const bank of seed.banks) {

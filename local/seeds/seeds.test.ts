@@ -13,7 +13,7 @@ import { calibrationRecord, policyRecord } from '#shared/records/records.ts';
 import { sampleTrigger } from '#test/support/sample-files.ts';
 import { generateBank } from './generator.ts';
 import { instantiateSeed } from './instantiate.ts';
-import type { TenantWorld } from './instantiate.ts';
+import type { SeededTenant } from './instantiate.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from './load.ts';
 import { generatorFile, renderDefects } from './seed.ts';
 import type { GeneratorFile, Seed, SeedDefect } from './seed.ts';
@@ -23,8 +23,8 @@ import { localTenant, localTenantIds } from './tenants.ts';
 const GENERATED_CODE = /^S\d+(\.K\d+)?$|^(Standard|Knowledge component|Generated assessment) \d/;
 
 let seed: Seed;
-let aurora: TenantWorld;
-let borealis: TenantWorld;
+let aurora: SeededTenant;
+let borealis: SeededTenant;
 
 beforeAll(async () => {
   const loaded = await loadSeed(DEFAULT_SEED_DIRECTORY);
@@ -195,10 +195,10 @@ describe('two tenants', () => {
   it('get a new version id when the content changes', () => {
     const [first, ...rest] = seed.banks;
     const changed = { ...seed, banks: [{ ...first!, policy: { ...first!.policy, maxItems: 3 } }, ...rest] };
-    const world = instantiateSeed(changed, 'tenant-aurora');
-    expect(world.policies[0]!.document.id).not.toBe(aurora.policies[0]!.document.id);
-    expect(world.policies[1]!.document.id).toBe(aurora.policies[1]!.document.id);
-    expect(world.analysisPolicy).toEqual(aurora.analysisPolicy);
+    const seeded = instantiateSeed(changed, 'tenant-aurora');
+    expect(seeded.policies[0]!.document.id).not.toBe(aurora.policies[0]!.document.id);
+    expect(seeded.policies[1]!.document.id).toBe(aurora.policies[1]!.document.id);
+    expect(seeded.analysisPolicy).toEqual(aurora.analysisPolicy);
     const { triggers } = seed.analysisPolicy;
     const other = { ...seed, analysisPolicy: { ...seed.analysisPolicy, triggers: triggers.slice(1) } };
     expect(instantiateSeed(other, 'tenant-aurora').analysisPolicy.document.id).not.toBe(

@@ -12,7 +12,7 @@ import {
 import type { Outcome, StopReason } from '#functions/mastery/engine/index.ts';
 import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
 import { instantiateSeed } from './instantiate.ts';
-import type { TenantWorld } from './instantiate.ts';
+import type { SeededTenant } from './instantiate.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from './load.ts';
 import { bankFile, calibrationFile, policyFile, renderDefects } from './seed.ts';
 import type { Learner, Seed } from './seed.ts';
@@ -24,11 +24,11 @@ beforeAll(async () => {
   seed = loaded.value;
 });
 
-const worlds = new WeakMap<Seed, TenantWorld>();
-function worldOf(from: Seed): TenantWorld {
-  const world = worlds.get(from) ?? instantiateSeed(from, 'tenant-aurora');
-  worlds.set(from, world);
-  return world;
+const seededTenants = new WeakMap<Seed, SeededTenant>();
+function seededFrom(from: Seed): SeededTenant {
+  const seeded = seededTenants.get(from) ?? instantiateSeed(from, 'tenant-aurora');
+  seededTenants.set(from, seeded);
+  return seeded;
 }
 
 interface Walk {
@@ -43,12 +43,12 @@ function walk(
   learner: Learner,
   { millisecondsPerItem = 0, runSeed = 'seed' } = {},
 ): Walk {
-  const world = worldOf(from);
+  const seeded = seededFrom(from);
   const at = from.banks.findIndex((bank) => bank.name === bankName);
-  const fixture = world.fixtures.mastery.banks[at]!;
-  const policy = world.policies[at]!.document;
-  const calibration = world.calibrations.find(({ document }) => document.id === fixture.scaleCalibrationId)!;
-  const manifest = world.platform.manifests.find(
+  const fixture = seeded.fixtures.mastery.banks[at]!;
+  const policy = seeded.policies[at]!.document;
+  const calibration = seeded.calibrations.find(({ document }) => document.id === fixture.scaleCalibrationId)!;
+  const manifest = seeded.platform.manifests.find(
     ({ operationId }) => operationId === fixture.bankOperationId,
   )!;
   const compiled = compileModel(modelParameters(calibration.parameters));
@@ -115,7 +115,7 @@ function walk(
     });
     if (stop !== undefined) return { stop, items: names };
     if (next.kind !== 'selected') throw new Error('an exhausted pool stops');
-    const name = world.itemNames[model.itemIds[next.item]!]!;
+    const name = seeded.itemNames[model.itemIds[next.item]!]!;
     names.push(name);
     outcomes.push({ item: next.item, correct: learner.answers[name] === 1 });
   }

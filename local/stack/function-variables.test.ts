@@ -54,7 +54,7 @@ describe('variablesOf', () => {
     });
   });
 
-  it('tells the sandbox nothing of any double [RP-033]', () => {
+  it('tells the sandbox nothing of any emulator [RP-033]', () => {
     const given = variablesOf(serveSandbox, addresses);
     expect(Object.keys(given).toSorted()).toEqual(['LOG_LEVEL', 'PROBLEMS_URL', 'STAGE', 'TZ']);
   });

@@ -31,9 +31,9 @@ interface LocalSettings {
 }
 
 /**
- * The whole environment of a function: what stands around it reads, the doubles' addresses, and of the stores exactly those that its grants
+ * The whole environment of a function: what stands around it reads, the emulators' addresses, and of the stores exactly those that its grants
  * name, as the stacks set it. A function that reaches for more fails here too. Only a route's function verifies tokens, and the sandbox, which
- * may touch nothing, is not even told where the doubles are.
+ * may touch nothing, is not even told where the emulators are.
  */
 export function variablesOf(
   row: Pick<Route, 'gates' | 'lambda'> | Pick<BackgroundFunction, 'gates' | 'lambda' | 'trigger'>,

@@ -57,7 +57,7 @@ export function startImprovement(
       const { signal } = taking;
       const message = await queue.receive(signal);
       if (message !== undefined) await track(work(message));
-      // The double is closed: there will be no other message.
+      // The emulator is closed: there will be no other message.
       else if (!signal.aborted) return;
       else if (taking.signal.aborted) await resumed.promise;
     }

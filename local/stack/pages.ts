@@ -70,9 +70,9 @@ function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
       ...openApi,
       link('/problems', 'Problem types'),
       link('/.well-known/jwks.json', 'Key set of the local issuer'),
-      `${link(`${platformUrl}/_control/state`, 'What the platform double holds')}, and ${link(`${platformUrl}/_control/calls`, 'the calls it has served')}`,
+      `${link(`${platformUrl}/_control/state`, 'What the platform emulator holds')}, and ${link(`${platformUrl}/_control/calls`, 'the calls it has served')}`,
     ]),
-    '<p>What is real here and what is a double: <code>docs/local-runtime.md</code>.</p>',
+    '<p>What is real here and what is an emulator: <code>docs/local-runtime.md</code>.</p>',
   ]);
 }
 

@@ -22,7 +22,7 @@ export interface Rehearsal {
 }
 
 /** A private key for one signature. */
-export function throwAwayKey(): KeyObject {
+export function ephemeralKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 }
 
@@ -30,7 +30,7 @@ export function throwAwayKey(): KeyObject {
 const GOOD_FOR_MS = 365 * 24 * 60 * 60_000;
 
 /**
- * Signs a rehearsal that proves what is named and applies it, as `npm run gates -- apply` does. Its receipts lie in the double's bucket and
+ * Signs a rehearsal that proves what is named and applies it, as `npm run gates -- apply` does. Its receipts lie in the emulator's bucket and
  * say of themselves that they prove nothing: the manifest opens no stage but `local`.
  * @param signer a private key of P-256
  * @param now epoch milliseconds

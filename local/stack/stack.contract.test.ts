@@ -28,7 +28,7 @@ async function get(url: string, tenantId: string): Promise<Response> {
 }
 
 function policyUrl(tenantId: string): string {
-  const id = stack.worlds.get(tenantId)?.policies[0]?.document.id ?? '';
+  const id = stack.seededTenants.get(tenantId)?.policies[0]?.document.id ?? '';
   return `${stack.urls.masteryUrl}/v1/selection-policies/${encodeURIComponent(id)}`;
 }
 
@@ -37,7 +37,7 @@ describe('the local stack', () => {
     const response = await get(policyUrl('tenant-aurora'), 'tenant-aurora');
     expect(response.status).toBe(200);
     expect(selectionPolicy.parse(await response.json())).toStrictEqual(
-      stack.worlds.get('tenant-aurora')?.policies[0]?.document,
+      stack.seededTenants.get('tenant-aurora')?.policies[0]?.document,
     );
   });
 
@@ -49,7 +49,7 @@ describe('the local stack', () => {
     });
     try {
       const table = createRecordsTable(clients.dynamo, localTableName('records'));
-      for (const [tenantId, { analysisPolicy, fixtures }] of stack.worlds) {
+      for (const [tenantId, { analysisPolicy, fixtures }] of stack.seededTenants) {
         const key = { kind: 'analysis-policy', id: fixtures.reports.analysisPolicyId } as const;
         const record = await table.read({ ...key, tenantId });
         expect(record?.document).toBe(canonicalJson(analysisPolicy.document));
@@ -57,7 +57,7 @@ describe('the local stack', () => {
           expect(await table.read({ ...key, tenantId: other })).toBeUndefined();
         }
       }
-      expect([...stack.worlds.keys()]).toEqual(localTenantIds);
+      expect([...stack.seededTenants.keys()]).toEqual(localTenantIds);
     } finally {
       clients.destroy();
     }
@@ -127,7 +127,7 @@ describe('the local stack', () => {
 
 describe('a function that dies in the middle of its work', () => {
   it('is answered for with the gateway’s problem, and replaced', async () => {
-    const [bank] = stack.worlds.get('tenant-aurora')?.fixtures.mastery.banks ?? [];
+    const [bank] = stack.seededTenants.get('tenant-aurora')?.fixtures.mastery.banks ?? [];
     const token = await stack.tokenFor('tenant-aurora', ['mastery:run']);
     const start = (): Promise<Response> =>
       fetch(`${stack.urls.masteryUrl}/v1/adaptive-runs`, {

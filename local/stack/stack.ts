@@ -23,7 +23,7 @@ import { createIssuer } from '#shared/stage/local-issuer.ts';
 import type { IssuerKey, TokenClaims } from '#shared/stage/local-issuer.ts';
 import { startPlatform } from '#local/platform/platform.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import type { TenantWorld } from '#local/seeds/instantiate.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
 import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
@@ -46,7 +46,7 @@ import { startImprovement } from './improvement.ts';
 import type { Improvement } from './improvement.ts';
 import { createPages } from './pages.ts';
 import type { Documents } from './pages.ts';
-import { rehearse, throwAwayKey } from './rehearsal.ts';
+import { rehearse, ephemeralKey } from './rehearsal.ts';
 import type { Rehearsal } from './rehearsal.ts';
 
 /** A bundled function: the file that deploys. */
@@ -56,7 +56,7 @@ interface BundledFunction {
 }
 
 interface StackOptions {
-  /** Of the gateway; 0 takes any free one. The doubles always do. */
+  /** Of the gateway; 0 takes any free one. The emulators always do. */
   readonly port: number;
   readonly seed: Seed;
   readonly routes: readonly Route[];
@@ -81,7 +81,7 @@ interface StackOptions {
 export interface Stack {
   readonly urls: StackUrls;
   /** What each tenant's owners hold and the records say, by tenant id. */
-  readonly worlds: ReadonlyMap<string, TenantWorld>;
+  readonly seededTenants: ReadonlyMap<string, SeededTenant>;
   /** A client's token of a local tenant; subject and role are the tenant's unless claims say otherwise. */
   readonly tokenFor: (
     tenantId: string,
@@ -92,9 +92,9 @@ export interface Stack {
   readonly rehearsal: Rehearsal;
   /** What runs behind the routes of improvement runs. */
   readonly improvement: Improvement;
-  /** Failures of the AWS double on demand. */
+  /** Failures of the AWS emulator on demand. */
   readonly awsFaults: AwsFaults;
-  /** How often the AWS double was called. */
+  /** How often the AWS emulator was called. */
   readonly awsCalls: LocalAws['calls'];
   /**
    * Ends the environments of one function, or of all, at whatever point they are.
@@ -120,13 +120,13 @@ const basePaths = [
 ] as const satisfies readonly (readonly [ServiceName, string])[];
 
 /**
- * Starts AWS double, platform double and gateway, with key ring, records, service profiles and release in place. Rejects, with everything ended
+ * Starts AWS emulator, platform emulator and gateway, with key ring, records, service profiles and release in place. Rejects, with everything ended
  * again, when a part cannot start (`EADDRINUSE`) or the seed holds a record that the release command refuses.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   await using started = new AsyncDisposableStack();
   const issuer = await createIssuer(options.issuerKey);
-  const worlds = new Map(
+  const seededTenants = new Map(
     localTenantIds.map((tenantId) => [tenantId as string, instantiateSeed(options.seed, tenantId)]),
   );
 
@@ -140,7 +140,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => aws.close());
   const platform = await startPlatform({
     port: 0,
-    seed: [...worlds.values()].map((world) => world.platform),
+    seed: [...seededTenants.values()].map((seeded) => seeded.platform),
     verifyClientToken: issuer.tenantOf,
   });
   started.defer(() => platform.close());
@@ -153,8 +153,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   let rehearsal: Rehearsal;
   try {
     [rehearsal] = await Promise.all([
-      rehearse(clients, options.proved, options.signer ?? throwAwayKey(), Date.now()),
-      provision(clients, [...worlds.values()], platform.url),
+      rehearse(clients, options.proved, options.signer ?? ephemeralKey(), Date.now()),
+      provision(clients, [...seededTenants.values()], platform.url),
     ]);
   } finally {
     clients.destroy();
@@ -220,7 +220,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       platformUrl: platform.url,
       awsUrl: aws.url,
     },
-    worlds,
+    seededTenants,
     tokenFor: (tenantId, scopes, claims) => {
       const { sub, role } = localTenant(tenantId);
       return issuer.issueToken({ sub, role, ...claims, tenantId, scopes }, Date.now());
@@ -281,7 +281,7 @@ function servedBelow(
 /** What an operator does once for a stage: keys, records, service profiles. */
 async function provision(
   { dynamo, kms, ssm }: EndpointClients,
-  worlds: readonly TenantWorld[],
+  seededTenants: readonly SeededTenant[],
   platformUrl: string,
 ): Promise<void> {
   const keys = initKeyRing({
@@ -291,7 +291,7 @@ async function provision(
     clock: Date.now,
   });
   const profiles = createServiceProfileParameters(ssm, localProfilesPath);
-  const profilesWritten = worlds.map(({ tenantId, platform, fixtures }) =>
+  const profilesWritten = seededTenants.map(({ tenantId, platform, fixtures }) =>
     profiles.write(tenantId, {
       tenant: tenantId,
       jwt: platform.credentials.platformJwt,
@@ -301,7 +301,7 @@ async function provision(
   );
   const table = createRecordsTable(dynamo, localTableName('records'));
   const released = Promise.all(
-    worlds.flatMap(({ policies, calibrations, analysisPolicy }) => [
+    seededTenants.flatMap(({ policies, calibrations, analysisPolicy }) => [
       ...policies.map((record) => releasePolicy(table, record)),
       ...calibrations.map((record) => releaseCalibration(table, record)),
       releaseAnalysisPolicy(table, analysisPolicy),

@@ -62,7 +62,7 @@ export async function start(): Promise<void> {
   await run(
     program(
       'npm start --',
-      'Runs gateway, functions, AWS double and platform double on this machine. docs/local-runtime.md says what is what.',
+      'Runs gateway, functions, AWS emulator and platform emulator on this machine. docs/local-runtime.md says what is what.',
     )
       .option('--port <N>', 'port of the gateway; 0 takes any free one', integer(0, 65_535), 4010)
       .option(
@@ -151,12 +151,12 @@ async function serveAlone(
 
   const description: StackDescription = {
     ...stack.urls,
-    tenants: [...stack.worlds.keys()].map((tenantId) => {
+    tenants: [...stack.seededTenants.keys()].map((tenantId) => {
       const { sub, role, credentials } = localTenant(tenantId);
       return { tenantId, sub, role, playerToken: credentials.playerToken };
     }),
     fixtures: describeFixtures(
-      Object.fromEntries([...stack.worlds].map(([tenantId, { fixtures }]) => [tenantId, fixtures])),
+      Object.fromEntries([...stack.seededTenants].map(([tenantId, { fixtures }]) => [tenantId, fixtures])),
       sandboxIds,
     ),
     releaseKey: stack.rehearsal.releaseKey,
@@ -249,16 +249,16 @@ function welcome(
     '',
     `${heading('mastery-reports runs on this machine')}, ready in ${(performance.now() / 1000).toFixed(1)} s.`,
     '',
-    `  mastery engine   ${stack.masteryUrl}`,
-    `  reports service  ${stack.reportsUrl}`,
-    `  sandbox          ${stack.sandboxUrl}`,
-    `  documents        ${stack.docsUrl}`,
-    `  problem pages    ${stack.problemsUrl}`,
-    `  platform double  ${stack.platformUrl}`,
-    `  AWS double       ${stack.awsUrl}`,
+    `  mastery engine     ${stack.masteryUrl}`,
+    `  reports service    ${stack.reportsUrl}`,
+    `  sandbox            ${stack.sandboxUrl}`,
+    `  documents          ${stack.docsUrl}`,
+    `  problem pages      ${stack.problemsUrl}`,
+    `  platform emulator  ${stack.platformUrl}`,
+    `  AWS emulator       ${stack.awsUrl}`,
     '',
-    `  tenants          ${stack.tenants.map(({ tenantId }) => tenantId).join(', ')}`,
-    `  seed             ${seedTitle} (${stack.fixtures[tenant]?.mastery.banks.map(({ name }) => name).join(', ') ?? ''})`,
+    `  tenants            ${stack.tenants.map(({ tenantId }) => tenantId).join(', ')}`,
+    `  seed               ${seedTitle} (${stack.fixtures[tenant]?.mastery.banks.map(({ name }) => name).join(', ') ?? ''})`,
     '',
     heading('A learner takes an adaptive test, in another terminal'),
     '',
@@ -270,7 +270,7 @@ function welcome(
     `  curl -sS ${stack.masteryUrl}/v1/selection-policies/${encodeURIComponent(bank?.selectionPolicyId ?? '')} -H "Authorization: Bearer $TOKEN"`,
     `  curl -sS -i ${stack.masteryUrl}/v1/adaptive-runs -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-run" -d '${startBody}'`,
     '',
-    heading('How well that test recovers what is known of made-up learners'),
+    heading('How well that test recovers what is known of simulated learners'),
     '',
     `  curl -sS ${stack.masteryUrl}/v1/score-recovery-simulations -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: first-simulation" -d ${shellWord(simulationBody)}`,
     '',
@@ -291,7 +291,7 @@ function welcome(
     '',
     heading('Where to look next'),
     '',
-    '  docs/local-runtime.md    what is real here and what is a double; faults on demand',
+    '  docs/local-runtime.md    what is real here and what is an emulator; faults on demand',
     '  docs/adaptive-run.md     the states of a run, step by step',
     '  docs/score-recovery.md   what a simulation tells, and its evidence',
     '  docs/reports.md          how a report comes to be, and when there is none',

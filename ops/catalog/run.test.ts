@@ -10,14 +10,14 @@ import type { CatalogAction } from './run.ts';
 async function run(action: CatalogAction, content: unknown, path = 'catalog.json') {
   const lines: string[] = [];
   const bytes = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
-  const world = {
+  const runtime = {
     readFile: () => Promise.resolve(bytes),
     print: (line: string) => {
       lines.push(line);
     },
     paint: plain,
   };
-  const result = await runCatalog(world, action, path);
+  const result = await runCatalog(runtime, action, path);
   return { lines, error: result.ok ? undefined : result.error };
 }
 

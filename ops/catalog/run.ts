@@ -9,8 +9,8 @@ import type { Paint } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { explain } from './explain.ts';
 
-/** What the command needs of the world. */
-export interface CatalogWorld {
+/** What the command needs of its runtime. */
+export interface CatalogRuntime {
   /** At least the first byte too many of a file that is too large. */
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly print: (line: string) => void;
@@ -23,20 +23,20 @@ export type CatalogAction = keyof typeof commands;
 
 /** `catalog check|hash|explain FILE`. @returns err: a sentence, for a record with defects followed by a line for each. */
 export async function runCatalog(
-  world: CatalogWorld,
+  runtime: CatalogRuntime,
   action: CatalogAction,
   path: string,
 ): Promise<Result<undefined, string>> {
   let bytes: Uint8Array;
   try {
-    bytes = await world.readFile(path);
+    bytes = await runtime.readFile(path);
   } catch (error) {
     return err(`${plainText(path)} cannot be read: ${plainText(fileFailure(error))}`);
   }
-  return commands[action](world, plainText(path), bytes);
+  return commands[action](runtime, plainText(path), bytes);
 }
 
-function check({ print }: CatalogWorld, path: string, bytes: Uint8Array): Result<undefined, string> {
+function check({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Result<undefined, string> {
   const catalog = readCatalog(bytes);
   if (!catalog.ok) return err(refusal(path, catalog.error));
   const { source_assessments: sources, release_state: state } = catalog.value;
@@ -49,7 +49,7 @@ const notVerified =
   'hash not verified: catalog_revision_hash_scope is not the text of the hash that is computed here';
 
 /** The hash that the record should state, so whatever it states now is no obstacle. */
-function hash({ print }: CatalogWorld, path: string, bytes: Uint8Array): Result<undefined, string> {
+function hash({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Result<undefined, string> {
   const record = readJson(bytes);
   if (!record.ok) return err(refusal(path, record.error));
   const checked = checkCatalog(record.value);
@@ -65,7 +65,7 @@ function hash({ print }: CatalogWorld, path: string, bytes: Uint8Array): Result<
 
 /** A record of the right form is explained, also when its members disagree; what disagrees makes the command fail all the same. */
 function explainFile(
-  { print, paint }: CatalogWorld,
+  { print, paint }: CatalogRuntime,
   path: string,
   bytes: Uint8Array,
 ): Result<undefined, string> {

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** As `npm start` would: a stack whose process is alive, of which these tests need the AWS double only. */
+/** As `npm start` would: a stack whose process is alive, of which these tests need the AWS emulator only. */
 function describeStack(root: string, awsUrl: string): Promise<void> {
   const url = 'http://127.0.0.1:1';
   return writeStackDescription(localFiles(root).stack, {

@@ -9,7 +9,7 @@ import type { Ask, Target } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
 /** A run as its last answer showed it. */
-export interface RunState {
+export interface StartedRun {
   readonly run: z.infer<typeof adaptiveRun>;
   /** Strong entity tag: what the next advance sends. */
   readonly etag: string;
@@ -17,8 +17,8 @@ export interface RunState {
 
 /** Every resource of the mastery engine that the suite asks for, one for each route. */
 export function masterySubjects(target: Target): readonly Subject[] {
-  const begun = new Map<string, Promise<Result<RunState, string>>>();
-  const runOf = (tenant: Tenant): Promise<Result<RunState, string>> => {
+  const begun = new Map<string, Promise<Result<StartedRun, string>>>();
+  const runOf = (tenant: Tenant): Promise<Result<StartedRun, string>> => {
     const run = begun.get(tenant.side) ?? beginRun(target, tenant);
     begun.set(tenant.side, run);
     return run;
@@ -110,11 +110,11 @@ export function startAsk({ side, mastery }: Tenant): Result<Ask, string> {
   return ok({ route: routes.startAdaptiveRun, body: { ...mastery, runMode: 'owner_conformance' } });
 }
 
-export function inspectAsk({ run }: RunState): Ask {
+export function inspectAsk({ run }: StartedRun): Ask {
   return { route: routes.inspectAdaptiveRun, body: { continuationToken: run.continuationToken } };
 }
 
-export function advanceAsk({ run, etag }: RunState): Ask {
+export function advanceAsk({ run, etag }: StartedRun): Ask {
   return {
     route: routes.advanceAdaptiveRun,
     body: { continuationToken: run.continuationToken },
@@ -122,8 +122,8 @@ export function advanceAsk({ run, etag }: RunState): Ask {
   };
 }
 
-/** One made-up learner, of whom one component is known that a run over the same test has shown. */
-function simulationAsk({ side, mastery }: Tenant, { run }: RunState): Result<Ask, string> {
+/** One simulated learner, of whom one component is known that a run over the same test has shown. */
+function simulationAsk({ side, mastery }: Tenant, { run }: StartedRun): Result<Ask, string> {
   const [first] = run.kcClassifications;
   if (mastery === undefined) return err(`the file of tenant ${side} has no /mastery`);
   if (first === undefined) return err('the run shows no knowledge component');
@@ -135,14 +135,14 @@ function simulationAsk({ side, mastery }: Tenant, { run }: RunState): Result<Ask
 }
 
 /** What an answer says of a run. err: why it says nothing. */
-export function runStateOf(reply: Parameters<typeof bodyOf>[0]): Result<RunState, string> {
+export function startedRunOf(reply: Parameters<typeof bodyOf>[0]): Result<StartedRun, string> {
   const run = adaptiveRun.safeParse(bodyOf(reply));
   const etag = reply.headers.get('etag');
   if (reply.status >= 400 || !run.success) return err(`no run: ${describeReply('mastery', reply)}`);
   return etag === null ? err('the run has no ETag') : ok({ run: run.data, etag });
 }
 
-async function beginRun(target: Target, tenant: Tenant): Promise<Result<RunState, string>> {
+async function beginRun(target: Target, tenant: Tenant): Promise<Result<StartedRun, string>> {
   const ask = startAsk(tenant);
-  return ask.ok ? runStateOf(await target.send(ask.value, { token: tenant.full })) : ask;
+  return ask.ok ? startedRunOf(await target.send(ask.value, { token: tenant.full })) : ask;
 }

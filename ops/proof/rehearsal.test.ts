@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { localIssuer } from '#shared/stage/local-issuer.ts';
-import { openHeard } from './heard.ts';
+import { openTranscript } from './transcript.ts';
 import { rehearsalMarks } from './rehearsal.ts';
 import type { Tenant } from './tenant-file.ts';
 
@@ -17,12 +17,12 @@ const tenant = (side: 'A' | 'B', issuer: string): Tenant => ({
 });
 const marksOf = (url: string, issuer = 'https://issuer.school.org', links: readonly string[] = []) => {
   const tenants = [tenant('A', issuer), tenant('B', issuer)];
-  const heard = openHeard(tenants);
-  heard.listen(
+  const transcript = openTranscript(tenants);
+  transcript.listen(
     { status: 200, headers: new Headers(), text: JSON.stringify({ links }) },
     { token: 'token-A' },
   );
-  return rehearsalMarks(url, tenants, heard);
+  return rehearsalMarks(url, tenants, transcript);
 };
 
 // An address, so that no name has to be looked up.

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
 import { localIssuer } from '#shared/stage/local-issuer.ts';
-import type { Heard } from './heard.ts';
+import type { Transcript } from './transcript.ts';
 import type { Target } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
@@ -19,10 +19,10 @@ export async function isSandbox(target: Target): Promise<boolean> {
 export async function rehearsalMarks(
   url: string,
   tenants: readonly Tenant[],
-  heard: Pick<Heard, 'reservedHosts'>,
+  transcript: Pick<Transcript, 'reservedHosts'>,
 ): Promise<readonly string[]> {
   const { protocol, hostname } = new URL(url);
-  const hosts = heard.reservedHosts();
+  const hosts = transcript.reservedHosts();
   return [
     ...((await isLoopback(hostname)) ? ['it is on the loopback interface'] : []),
     ...(protocol === 'https:' ? [] : ['it is not reached over TLS']),
@@ -32,7 +32,7 @@ export async function rehearsalMarks(
     ...(hosts.length === 0
       ? []
       : [
-          `its answers link to ${hosts.join(' and ')}, names that no deployment has, as a platform double does`,
+          `its answers link to ${hosts.join(' and ')}, names that no deployment has, as a platform emulator does`,
         ]),
   ];
 }

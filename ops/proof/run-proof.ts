@@ -20,7 +20,7 @@ import { selectorChecks } from './checks/selector.ts';
 import { traceChecks } from './checks/trace.ts';
 import { discoverRoutes } from './discover.ts';
 import type { FoundRoute } from './discover.ts';
-import { openHeard } from './heard.ts';
+import { openTranscript } from './transcript.ts';
 import { masterySubjects } from './mastery-subjects.ts';
 import { isSandbox, rehearsalMarks } from './rehearsal.ts';
 import { describeReply } from './replies.ts';
@@ -75,8 +75,8 @@ export async function runProof(options: ProofOptions): Promise<Result<ProofRun, 
   const { service, url, a, b, clock, onProgress, only = () => true } = options;
   const unfit = describeUnfit(service, a, b);
   if (unfit !== undefined) return err(unfit);
-  const heard = openHeard([a, b]);
-  const target = openTarget(url, heard.listen);
+  const transcript = openTranscript([a, b]);
+  const target = openTarget(url, transcript.listen);
   try {
     const startedAt = formatInstant(clock());
     if (service === 'reports' && (await isSandbox(target)))
@@ -94,7 +94,7 @@ export async function runProof(options: ProofOptions): Promise<Result<ProofRun, 
       target,
       a,
       b,
-      heard,
+      transcript,
       ...(options.play === undefined ? {} : { play: options.play }),
     };
     const checks = checksOf(suite, routes.value).filter((check) => only(checkId(check)));
@@ -105,7 +105,7 @@ export async function runProof(options: ProofOptions): Promise<Result<ProofRun, 
       rows.push({ check: about, outcome: await run() });
     }
     onProgress(checks.length, checks.length, undefined);
-    const marks = await rehearsalMarks(url, [a, b], heard);
+    const marks = await rehearsalMarks(url, [a, b], transcript);
     const finishedAt = formatInstant(clock());
     return ok({
       service,

@@ -1,8 +1,8 @@
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Side } from './check.ts';
-import type { Heard } from './heard.ts';
-import { idMembers } from './made-up.ts';
+import type { Transcript } from './transcript.ts';
+import { idMembers } from './random-ids.ts';
 import { describeReply } from './replies.ts';
 import type { Ask, Reply, Target } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
@@ -23,7 +23,7 @@ export interface Suite {
   readonly target: Target;
   readonly a: Tenant;
   readonly b: Tenant;
-  readonly heard: Heard;
+  readonly transcript: Transcript;
   /** Absent: no player can be reached, and what needs one is not asked. */
   readonly play?: Play;
 }

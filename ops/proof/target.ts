@@ -57,9 +57,9 @@ const MAX_BODY_BYTES = 256 * 1024 * 1024;
 /**
  * Opens a deployment. Requests are sent byte for byte as they are written here: a client library would add headers that steer the caches
  * between here and there.
- * @param heard is told of every answer that arrives, of repeated requests too
+ * @param onReply is told of every answer that arrives, of repeated requests too
  */
-export function openTarget(url: string, heard: (reply: Reply, sender: Sender) => void): Target {
+export function openTarget(url: string, onReply: (reply: Reply, sender: Sender) => void): Target {
   const secure = new URL(url).protocol === 'https:';
   const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
 
@@ -105,7 +105,7 @@ export function openTarget(url: string, heard: (reply: Reply, sender: Sender) =>
     const result = await repeat<Reply, Reply>(
       async (): Promise<Result<Reply, Attempted<Reply>>> => {
         const reply = await one();
-        if (reply.status !== 0) heard(reply, sender);
+        if (reply.status !== 0) onReply(reply, sender);
         if (!mayRepeat(reply)) return ok(reply);
         return err({ failure: reply, mayRepeat: true, retryAfterSeconds: retryAfterOf(reply.headers) });
       },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
-import { madeUp, madeUpId } from './made-up.ts';
+import { withRandomIds, randomId } from './random-ids.ts';
 import type { Reply } from './target.ts';
 import { tellApart } from './tell-apart.ts';
 
@@ -79,14 +79,14 @@ describe('tellApart', () => {
   });
 });
 
-describe('madeUpId', () => {
+describe('randomId', () => {
   it('keeps length and form, and is another id [RP-316]', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.uuid(), fc.stringMatching(/^[a-z]+-[0-9]{1,6}$/), fc.stringMatching(/^[\w.-]{8,60}$/)),
         (id) => {
           fc.pre(/[A-Za-z0-9]/.test(id));
-          const other = madeUpId(id);
+          const other = randomId(id);
           expect(other).not.toBe(id);
           const formOf = (text: string): string =>
             text
@@ -103,7 +103,7 @@ describe('madeUpId', () => {
 
   it('is put in place of ids only', () => {
     const path = { schoolSourcedId: 'school-0123', grade: '05', sourceKey: 'state-5' };
-    const made = madeUp({ route: readAttemptReport, path, query: { view: 'evidence' } });
+    const made = withRandomIds({ route: readAttemptReport, path, query: { view: 'evidence' } });
     expect(made).toMatchObject({ path: { grade: '05', sourceKey: 'state-5' }, query: { view: 'evidence' } });
     expect(made.path?.['schoolSourcedId']).not.toBe('school-0123');
   });

@@ -9,8 +9,8 @@ import type { Evidence } from './check-evidence.ts';
 import { checkReceipt } from './check-receipt.ts';
 import { renderChecks, renderReceipt } from './render.ts';
 
-/** What the command needs of the world. */
-export interface VerifyWorld {
+/** What the command needs of its runtime. */
+export interface VerifyRuntime {
   readonly readFile: (path: string) => Promise<Uint8Array>;
   /** The files of a folder and of those in it, as paths from it. */
   readonly listFiles: (folder: string) => Promise<readonly string[]>;
@@ -23,7 +23,7 @@ export interface VerifyWorld {
  * @returns err: a sentence for whatever keeps the bundle from holding in full
  */
 export async function verifyReceipt(
-  { readFile, listFiles, print, paint }: VerifyWorld,
+  { readFile, listFiles, print, paint }: VerifyRuntime,
   path: string,
   folder: string | undefined,
 ): Promise<Result<undefined, string>> {

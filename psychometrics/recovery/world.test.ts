@@ -86,7 +86,7 @@ describe('a made-up world', () => {
   });
 });
 
-describe('a made-up learner', () => {
+describe('a simulated learner', () => {
   const world = makeWorld('learners', { items: 60, kcs: 6 });
   const learners = Array.from({ length: 4000 }, (_, n) =>
     drawLearner(world, `learner ${n}`, PRIOR_POPULATION),

@@ -47,10 +47,10 @@ export interface RunPins {
 /** So many sources a run can have: their pins, whatever the ids are, still fit into the one transaction that creates it. */
 export const maxSources = 1000;
 
-export type RunState =
+export type ImprovementRunState =
   'queued' | 'analyzing' | 'completed' | 'completed_with_omissions' | 'blocked_upstream' | 'failed';
 
-const terminal: Readonly<Record<RunState, boolean>> = {
+const terminal: Readonly<Record<ImprovementRunState, boolean>> = {
   queued: false,
   analyzing: false,
   completed: true,
@@ -60,10 +60,10 @@ const terminal: Readonly<Record<RunState, boolean>> = {
 };
 
 /** Every state of a run. */
-export const runStates = Object.keys(terminal) as readonly RunState[];
+export const improvementRunStates = Object.keys(terminal) as readonly ImprovementRunState[];
 
 /** Whether a run in this state has ended: it never leaves it [RP-155]. */
-export function isTerminal(state: RunState): boolean {
+export function isTerminal(state: ImprovementRunState): boolean {
   return terminal[state];
 }
 
@@ -78,7 +78,7 @@ export interface RunKey {
 export interface RunRecord extends RunKey {
   readonly administrationId: string;
   readonly pins: RunPins;
-  readonly state: RunState;
+  readonly state: ImprovementRunState;
   readonly createdAt: number;
   /** When a worker or the sweeper last touched or moved it. */
   readonly touchedAt: number;
@@ -193,7 +193,7 @@ export interface ImprovementStore {
    */
   moveRun(
     key: RunKey,
-    from: readonly RunState[],
+    from: readonly ImprovementRunState[],
     to:
       | { readonly state: 'analyzing' | 'blocked_upstream' }
       | {

@@ -41,11 +41,11 @@ export async function openPlatform(
   if (!profile.ok) return profile;
   const platform = connect(profile.value, request);
   /** One answer for all calls of the request: those side by side are refused together, whichever of them is heard first. */
-  let wasKept: boolean | undefined;
+  let fromCache: boolean | undefined;
   const judge = <T>(answer: Result<T, UpstreamFault>): Result<T, UpstreamFault> => {
     if (answer.ok || answer.error.status !== 401) return answer;
-    wasKept ??= profiles.forget(profile.value.tenantId, request.receivedAt);
-    return err({ ...answer.error, transient: wasKept });
+    fromCache ??= profiles.forget(profile.value.tenantId, request.receivedAt);
+    return err({ ...answer.error, transient: fromCache });
   };
   return ok({
     profile: profile.value,

@@ -22,7 +22,7 @@ export type UpstreamService =
 export type RetryClass = 'safe-read' | 'idempotent-write';
 
 /**
- * One upstream operation: clients, receipts, the contract page and the platform double read this row.
+ * One upstream operation: clients, receipts, the contract page and the platform emulator read this row.
  * `bound`: the owner publishes it. `gap`: the owner has not published it; path and shapes are assumed and asked for as a capability.
  */
 export interface UpstreamOperation<

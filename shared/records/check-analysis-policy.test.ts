@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   actions,
   analysisTrigger,
-  isTripped,
+  isBreached,
   metrics,
   reasons,
 } from '#shared/contract/reports/analysis-policy.ts';
@@ -363,12 +363,12 @@ describe('isTripped', () => {
   ] as const)(
     'compares by %s with what is below, at and above the threshold [RP-199]',
     (operator, expected) => {
-      expect([-3, -2, -1].map((observed) => isTripped({ operator, value: -2 }, observed))).toEqual(expected);
+      expect([-3, -2, -1].map((observed) => isBreached({ operator, value: -2 }, observed))).toEqual(expected);
     },
   );
 
   it('is outside exactly when the magnitude is above the threshold, on either side [RP-199, RP-200]', () => {
-    expect([-3, -2, 0, 2, 3].map((value) => isTripped({ operator: 'outside', value: 2 }, value))).toEqual([
+    expect([-3, -2, 0, 2, 3].map((value) => isBreached({ operator: 'outside', value: 2 }, value))).toEqual([
       true,
       false,
       false,

@@ -3,7 +3,7 @@ import {
   actions,
   analysisPolicy,
   analysisTrigger,
-  isTripped,
+  isBreached,
   metrics,
   reasons,
 } from '#shared/contract/reports/analysis-policy.ts';
@@ -118,7 +118,7 @@ function observationDefects({ at, metric, observed, unit, threshold }: TriggerPa
   if (
     measure !== undefined &&
     threshold !== undefined &&
-    ![measure.least, measure.greatest].some((value) => isTripped(threshold, value))
+    ![measure.least, measure.greatest].some((value) => isBreached(threshold, value))
   ) {
     defects.push({
       pointer: pointer(...at, 'threshold', 'value'),

@@ -12,17 +12,17 @@ export const localRegion = 'us-east-1';
 /** The KMS key that wraps the local key ring. */
 export const localKeyAlias = 'alias/mastery-reports/local';
 
-/** The bucket of receipt bundles in the double. */
+/** The bucket of receipt bundles in the emulator. */
 export const localBucketName = `${localStage}-receipts`;
 
 /** The queue of improvement runs in the emulator. */
 export const localQueueName = `${localStage}-improvement`;
 
-/** The double answers no other credentials, so that a call signed with a developer's real ones is noticed. */
+/** The emulator answers no other credentials, so that a call signed with a developer's real ones is noticed. */
 export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: 'local-double' } as const;
 
 /**
- * Environment variables under which every AWS SDK client talks to the double at `url` and to nothing else: a default endpoint for
+ * Environment variables under which every AWS SDK client talks to the emulator at `url` and to nothing else: a default endpoint for
  * services that have none of their own here, and neither profile nor credentials file nor instance metadata to find a real account in.
  * To be set before the first client is built.
  */
@@ -50,7 +50,7 @@ export function awsEnvironment(url: string): Readonly<Record<string, string>> {
   };
 }
 
-/** The url of the queue of improvement runs in the double at `awsUrl`. */
+/** The url of the queue of improvement runs in the emulator at `awsUrl`. */
 export function localQueueUrl(awsUrl: string): string {
   return `${awsUrl}/${localAccount}/${localQueueName}`;
 }
@@ -62,7 +62,7 @@ export function tableEnvironment(): Readonly<Record<(typeof tables)[number]['var
   return Object.fromEntries(entries) as Record<(typeof tables)[number]['variable'], string>;
 }
 
-/** What a table is called in the double. */
+/** What a table is called in the emulator. */
 export function localTableName(table: TableDefinition['name']): string {
   return `${localStage}-${table}`;
 }

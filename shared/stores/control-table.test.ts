@@ -26,12 +26,12 @@ function newRecord(changes: Partial<ControlRecord> = {}): ControlRecord {
   };
 }
 
-let double: TestAws;
+let emulator: TestAws;
 beforeAll(async () => {
-  double = await startTestAws();
+  emulator = await startTestAws();
 });
-afterAll(() => double.close());
-const tableName = (): string => double.env['CONTROL_TABLE'] ?? '';
+afterAll(() => emulator.close());
+const tableName = (): string => emulator.env['CONTROL_TABLE'] ?? '';
 
 /** DynamoDB engines that do not return the old item with a failed condition. */
 function withoutOldItems(client: DynamoDBClient): DynamoDBClient {
@@ -49,10 +49,10 @@ function withoutOldItems(client: DynamoDBClient): DynamoDBClient {
 
 const implementations: readonly (readonly [string, () => ControlTable])[] = [
   ['in memory', () => createMemoryControlTable()],
-  ['in DynamoDB', () => createControlTable(double.dynamo, tableName())],
+  ['in DynamoDB', () => createControlTable(emulator.dynamo, tableName())],
   [
     'in a DynamoDB that returns no old items',
-    () => createControlTable(withoutOldItems(double.dynamo), tableName()),
+    () => createControlTable(withoutOldItems(emulator.dynamo), tableName()),
   ],
 ];
 
@@ -154,11 +154,11 @@ describe.each(implementations)('control table %s', (_, make) => {
 
 describe('a stored control record', () => {
   it('has these attributes and no other, and is purged when it is unusable [MA-004, MA-005, MA-006, MA-146]', async () => {
-    const table = createControlTable(double.dynamo, tableName());
+    const table = createControlTable(emulator.dynamo, tableName());
     const record = newRecord({ createdAt: T0 + 1 });
     await table.create(record, T0 + 1);
     await table.settle(record, { state: 'completed', terminalStatus: 201 }, T0 + 2);
-    const { Item } = await double.dynamo.send(
+    const { Item } = await emulator.dynamo.send(
       new GetItemCommand({ TableName: tableName(), Key: { id: { S: record.id } } }),
     );
     expect(Object.keys(Item ?? {}).sort()).toEqual([

@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
 import { parsePins, writePins } from '#shared/improvement/pins-text.ts';
-import { runStates } from '#shared/improvement/records.ts';
+import { improvementRunStates } from '#shared/improvement/records.ts';
 import type {
   BundleRef,
   EvidenceKey,
@@ -188,7 +188,7 @@ function standingOf(item: Item): Omit<RunSummary, 'tries' | 'parkedAt'> {
   const read = reader(item);
   return {
     ...openRunOf(item),
-    state: read.oneOf('state', runStates),
+    state: read.oneOf('state', improvementRunStates),
     createdAt: read.integer('createdAt'),
     touchedAt: read.integer('touchedAt'),
     sweeps: read.integer('sweeps'),

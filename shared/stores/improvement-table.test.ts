@@ -21,7 +21,7 @@ import type {
   OpenRun,
   RunPins,
   RunRecord,
-  RunState,
+  ImprovementRunState,
 } from '#shared/improvement/records.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { startTestAws } from '#test/support/aws.ts';
@@ -62,22 +62,22 @@ const pins: RunPins = {
   ],
 };
 
-let double: TestAws;
+let emulator: TestAws;
 /** Tries a failed call three times, as the functions' clients do. */
 let client: DynamoDBClient;
 beforeAll(async () => {
-  double = await startTestAws();
+  emulator = await startTestAws();
   client = new DynamoDBClient({
-    endpoint: double.aws.url,
+    endpoint: emulator.aws.url,
     region: 'us-east-1',
     credentials: localCredentials,
     maxAttempts: 3,
   });
 });
-afterEach(() => double.aws.faults.reset());
+afterEach(() => emulator.aws.faults.reset());
 afterAll(async () => {
   client.destroy();
-  await double.close();
+  await emulator.close();
 });
 
 // Every test has a tenant of its own, for they share one table.
@@ -185,8 +185,11 @@ describe.each(implementations)('improvement table %s', (_, make) => {
 
     it('moves from the states that are named and from no other, and is open as long as a receiver blocks it [RP-156]', async () => {
       const run = await openRun('run_1');
-      const move = (from: readonly RunState[], state: 'analyzing' | 'blocked_upstream', now: number) =>
-        store.moveRun(run, from, { state }, now);
+      const move = (
+        from: readonly ImprovementRunState[],
+        state: 'analyzing' | 'blocked_upstream',
+        now: number,
+      ) => store.moveRun(run, from, { state }, now);
       expect(await move(['analyzing', 'blocked_upstream'], 'analyzing', T0 + 1)).toBe(false);
       expect(await move(['queued', 'blocked_upstream'], 'analyzing', T0 + 2)).toBe(true);
       expect(await move(['queued'], 'blocked_upstream', T0 + 3)).toBe(false);
@@ -217,7 +220,7 @@ describe.each(implementations)('improvement table %s', (_, make) => {
         expect(await listed({ tenantId, administrationId: run.administrationId })).toEqual([
           { tenantId, improvementRunId: other.improvementRunId, administrationId: other.administrationId },
         ]);
-        const everywhere: readonly RunState[] = ['queued', 'analyzing', 'blocked_upstream', state];
+        const everywhere: readonly ImprovementRunState[] = ['queued', 'analyzing', 'blocked_upstream', state];
         expect(await store.moveRun(run, everywhere, { state: 'analyzing' }, T0 + 9)).toBe(false);
         expect(await store.moveRun(run, everywhere, { state: 'failed', completedAt: T0 }, T0 + 9)).toBe(
           false,
@@ -909,9 +912,9 @@ describe('writes that meet others', () => {
       ['GetItem', () => store.readEvidence(run, 'source:act')],
       ['Query', () => store.readProgress(run)],
     ] as const) {
-      double.aws.faults.throttle(operation, 3);
+      emulator.aws.faults.throttle(operation, 3);
       await expect(call()).rejects.toThrow(ProvisionedThroughputExceededException);
-      double.aws.faults.throttle(operation, 2);
+      emulator.aws.faults.throttle(operation, 2);
       await call();
     }
     expect(await store.readProgress(run)).toMatchObject({

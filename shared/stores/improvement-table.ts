@@ -12,8 +12,13 @@ import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb
 import { randomFraction } from '#shared/kernel/random.ts';
 import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
 import type { FormerOrder } from '#shared/improvement/lineage.ts';
-import { isOpen, isTerminal, runStates } from '#shared/improvement/records.ts';
-import type { ImprovementStore, OrderRecord, RunRecord, RunState } from '#shared/improvement/records.ts';
+import { isOpen, isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
+import type {
+  ImprovementStore,
+  OrderRecord,
+  RunRecord,
+  ImprovementRunState,
+} from '#shared/improvement/records.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import {
   evidenceAmong,
@@ -230,7 +235,7 @@ export function createImprovementTable(
       if (!isTerminal(to.state)) return update(runKey(pk), change);
       return persist(async () => {
         const item = await get(runKey(pk));
-        if (item === undefined || !movable.includes(item['state']?.S as RunState)) return false;
+        if (item === undefined || !movable.includes(item['state']?.S as ImprovementRunState)) return false;
         const open = demanded(openKey(openRunOf(item)));
         await transact([{ Update: updateOf(runKey(pk), change) }, { Delete: { TableName, Key: open } }]);
         return true;
@@ -417,7 +422,7 @@ export function createImprovementTable(
 /** The condition that a run has not ended. */
 const going = listed(
   'going',
-  runStates.filter((state) => !isTerminal(state)),
+  improvementRunStates.filter((state) => !isTerminal(state)),
 );
 
 /** The condition that an order still has to reach its receiver. */

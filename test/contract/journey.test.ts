@@ -80,13 +80,13 @@ describe.each(cases)(
       after = await runs.state();
     });
 
-    const world = () => stack.worlds.get(tenantId)!;
+    const seeded = () => stack.seededTenants.get(tenantId)!;
     const policy = () =>
-      world().policies.find(({ document }) => document.id === bank.fixture.selectionPolicyId)!.document;
+      seeded().policies.find(({ document }) => document.id === bank.fixture.selectionPolicyId)!.document;
     const calibration = () =>
-      world().calibrations.find(({ document }) => document.id === bank.fixture.scaleCalibrationId)!;
+      seeded().calibrations.find(({ document }) => document.id === bank.fixture.scaleCalibrationId)!;
     const manifest = () =>
-      world().platform.manifests.find(({ operationId }) => operationId === bank.fixture.bankOperationId)!;
+      seeded().platform.manifests.find(({ operationId }) => operationId === bank.fixture.bankOperationId)!;
     const memberOf = (artifactVersionId: string) =>
       manifest().members!.find((member) => member.artifactVersionId === artifactVersionId)!;
     const consumedBy = ({ consumed }: Step) => journey.answered.slice(0, consumed);
@@ -419,9 +419,9 @@ describe.each(cases)(
     );
 
     it('shows no item, response, pseudonym, learner, address or parameter in any answer [MA-089, MA-123]', () => {
-      const { credentials } = world().platform;
+      const { credentials } = seeded().platform;
       const words = [
-        ...world().platform.artifacts.flatMap(({ prompt }) => prompt ?? []),
+        ...seeded().platform.artifacts.flatMap(({ prompt }) => prompt ?? []),
         ...new Set(sessions().map(({ candidateRef }) => candidateRef)),
         ...sessions().map(({ session }) => session.attempts[0]!.attemptId),
         ...Object.values(credentials),

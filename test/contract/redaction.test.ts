@@ -187,7 +187,7 @@ describe('a learner’s whole run', () => {
   function secrets(): Readonly<Record<string, readonly string[]>> {
     const answers = journey.steps.map(({ given }) => given.body);
     const sessions = Object.entries(state.entities['qti.session']!);
-    const { credentials } = stack.worlds.get('tenant-aurora')!.platform;
+    const { credentials } = stack.seededTenants.get('tenant-aurora')!.platform;
     return {
       learner: [(runs.startBody() as { resultsStudentId: string }).resultsStudentId],
       candidate: sessions.map(([, held]) => (held as { candidateRef: string }).candidateRef),

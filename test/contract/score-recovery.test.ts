@@ -107,7 +107,7 @@ describe('the answer', () => {
     for (const bank of [BANK, 'fraction-subtraction-short', 'generated']) {
       const body = simulationBody(stack, { bank });
       const answer = await simulated({ body });
-      const { document } = stack.worlds
+      const { document } = stack.seededTenants
         .get('tenant-aurora')!
         .calibrations.find((calibration) => calibration.document.id === body.scaleCalibrationId)!;
       const errors = answer.recoveryErrors.map(({ absoluteError }) => absoluteError);

@@ -210,7 +210,7 @@ describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) =
   });
 
   it('no answer to one holds anything of the other', async () => {
-    const theirs = stack.worlds.get(otherTenant)!;
+    const theirs = stack.seededTenants.get(otherTenant)!;
     const words = [
       otherTenant,
       ...theirs.platform.students,

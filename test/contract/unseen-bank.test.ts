@@ -129,7 +129,7 @@ describe('a bank that was made from responses', () => {
           play: createPlayer({
             platformUrl: stack.urls.platformUrl,
             tenantId,
-            playerToken: stack.worlds.get(tenantId)!.platform.credentials.playerToken,
+            playerToken: stack.seededTenants.get(tenantId)!.platform.credentials.playerToken,
             learner: learner.value,
             fetch,
           }),

@@ -6,7 +6,7 @@ import { stopReason } from '#shared/contract/stop-reason.ts';
 import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
 import type { ControlState } from '#shared/idempotency/control-record.ts';
-import { runStates } from '#shared/improvement/records.ts';
+import { improvementRunStates } from '#shared/improvement/records.ts';
 import type { ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
 import type { KeyState } from '#shared/keys/key-ring.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
@@ -115,7 +115,7 @@ describe('the newest frozen forms', () => {
     ['stop reasons', 'continuation', stopReason.options, 'stopReason'],
     ['control states', 'control', everyOf<ControlState>({ started: 0, completed: 0, failed: 0 }), 'state'],
     ['key states', 'settings', everyOf<KeyState>({ pending: 0, active: 0, opening: 0, retired: 0 }), 'state'],
-    ['improvement run states', 'improvement', runStates, 'state'],
+    ['improvement run states', 'improvement', improvementRunStates, 'state'],
     [
       'order statuses',
       'improvement',

@@ -9,7 +9,7 @@ import {
   resultsAcknowledged,
   statusOf,
 } from '#functions/mastery/continuation/run-state.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { listRevisionOrdersOperation } from '#functions/reports/endpoints/list-revision-orders/operation.ts';
 import { openCursor } from '#functions/reports/cursor/cursor.ts';
@@ -300,7 +300,7 @@ export async function readForm(name: string, reading: Reading): Promise<unknown>
 
 const settled = { tenantId: TENANT, attemptId: 'attempt-1', resultRecordId: 'record-1', version: '3' };
 
-function namesOf(state: RunState): Record<keyof typeof runNames, string> {
+function namesOf(state: AdaptiveRunState): Record<keyof typeof runNames, string> {
   return {
     offerKey: runNames.offerKey(state, 1),
     producerResultId: runNames.producerResultId(state),

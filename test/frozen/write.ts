@@ -6,7 +6,7 @@ import { sealContinuation } from '#functions/mastery/continuation/continuation.t
 import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '#functions/mastery/run/transitions/acknowledge.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
 import { beginFinalizing } from '#functions/mastery/run/transitions/begin-finalizing.ts';
@@ -195,8 +195,8 @@ async function identityOf(ring: KeyRing) {
 }
 
 /** An adaptive run in every phase, in both modes. */
-function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string, RunState> {
-  const begin = (runMode: RunMode): RunState =>
+function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string, AdaptiveRunState> {
+  const begin = (runMode: RunMode): AdaptiveRunState =>
     addOffer(
       startState(
         TENANT,
@@ -240,12 +240,12 @@ function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string
     scoredAt: `2026-01-31T09:2${sequence}:00.000Z`,
     scoredAtMs: Date.parse(`2026-01-31T09:2${sequence}:00.000Z`),
   });
-  const first = (state: RunState) => consumeOutcome(state, [], outcome(1));
-  const both = (state: RunState) => {
+  const first = (state: AdaptiveRunState) => consumeOutcome(state, [], outcome(1));
+  const both = (state: AdaptiveRunState) => {
     const { state: one, outcomes } = first(state);
     return consumeOutcome(addOffer(one, offer(2)), outcomes, outcome(2)).state;
   };
-  const stop = (state: RunState, reason: StopReason) => beginFinalizing(both(state), reason);
+  const stop = (state: AdaptiveRunState, reason: StopReason) => beginFinalizing(both(state), reason);
   const conformance = begin('owner_conformance');
   const learner = begin('production_learner');
   const event = { caliperEventIri: 'urn:uuid:9d2c5a34-6f27-8a43-9c2d-36b0c1c5a5ce' };

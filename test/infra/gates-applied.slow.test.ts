@@ -46,7 +46,7 @@ const options = { stage: 'prod', now: NOW, dryRun: false, print: (line: string) 
 
 beforeAll(async () => {
   test = await startTestAws();
-  // The clients of the command and of the synth, in front of the double.
+  // The clients of the command and of the synth, in front of the emulator.
   Object.assign(process.env, test.env);
 });
 afterAll(() => test.close());

@@ -94,7 +94,7 @@ export const TIMED_BANK = 'fraction-subtraction-timed';
 
 /** Opens the runs of a tenant. */
 export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): AdaptiveRuns {
-  const world = stack.worlds.get(tenantId)!;
+  const seeded = stack.seededTenants.get(tenantId)!;
   const control = openControlRecords(stack);
 
   function request(
@@ -117,7 +117,7 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
         },
         body: JSON.stringify(body),
       });
-      return checkedReply(route, response, await response.text(), world.platform.credentials.platformJwt);
+      return checkedReply(route, response, await response.text(), seeded.platform.credentials.platformJwt);
     };
     return {
       operationId: route.operationId,
@@ -147,7 +147,7 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
   const state: AdaptiveRuns['state'] = async () =>
     platformStates.parse(await stack.control('GET', 'state')).tenants[tenantId]!;
   const startBody: AdaptiveRuns['startBody'] = ({ bank = SHORT_BANK, mode = 'production_learner' } = {}) => {
-    const { mastery } = world.fixtures;
+    const { mastery } = seeded.fixtures;
     const fixture = mastery.banks.find(({ name }) => name === bank)!;
     const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
     return {

@@ -26,7 +26,7 @@ export interface TestAws {
   close(): Promise<void>;
 }
 
-/** An AWS double of a test file's own, on any free port, with the project's tables, queues and buckets and the key ring's KMS key, and clients for it. */
+/** An AWS emulator of a test file's own, on any free port, with the project's tables, queues and buckets and the key ring's KMS key, and clients for it. */
 export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
   const aws = await startAws({
     tables: localTables(),

@@ -6,7 +6,7 @@ import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import {
   actions,
   analysisTrigger,
-  isTripped,
+  isBreached,
   metrics,
   reasons,
 } from '#shared/contract/reports/analysis-policy.ts';
@@ -20,7 +20,7 @@ import type {
   PinnedSource,
   RunProgress,
   RunRecord,
-  RunState,
+  ImprovementRunState,
 } from '#shared/improvement/records.ts';
 import type {
   AdministrationAnalysis,
@@ -50,7 +50,7 @@ const questions = (Object.keys(metrics) as AnalysisTrigger['metric'][]).flatMap(
         const thresholds = (figures[measure.unit] ?? []).filter(
           (value) =>
             (operator !== 'outside' || value > 0) &&
-            [measure.least, measure.greatest].some((reached) => isTripped({ operator, value }, reached)),
+            [measure.least, measure.greatest].some((reached) => isBreached({ operator, value }, reached)),
         );
         const { subjects } = actions[requestedAction];
         const isAskable =
@@ -377,7 +377,7 @@ export const recordedRun: Arbitrary<RecordedRun> = fc
       touchedAt: createdAt,
       sweeps: 0,
     };
-    const state: RunState =
+    const state: ImprovementRunState =
       ending !== 'complete'
         ? ending
         : omissionsOf({ run, evidence }).length === 0

@@ -155,7 +155,7 @@ export interface TestLambdaOptions {
   readonly release?: ReleaseWatch;
 }
 
-/** A route's Lambda over doubles: its clock, its log lines, its control table, and every address that it asked. */
+/** A route's Lambda over emulators: its clock, its log lines, its control table, and every address that it asked. */
 export interface TestLambda {
   readonly clock: { now: number };
   readonly lines: string[];

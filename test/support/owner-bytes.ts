@@ -3,7 +3,7 @@ import type { TestStack } from './stack.ts';
 
 /** The bytes that an owner serves the tenant's service profile for one read, as they come. */
 export async function ownerBytes(
-  stack: Pick<TestStack, 'urls' | 'worlds'>,
+  stack: Pick<TestStack, 'urls' | 'seededTenants'>,
   tenantId: string,
   { path: template, method }: Pick<UpstreamOperation, 'path' | 'method'>,
   call: {
@@ -15,7 +15,7 @@ export async function ownerBytes(
     encodeURIComponent({ tenantId, ...call.path }[name] ?? ''),
   );
   const query = new URLSearchParams(call.query).toString();
-  const { platformJwt } = stack.worlds.get(tenantId)!.platform.credentials;
+  const { platformJwt } = stack.seededTenants.get(tenantId)!.platform.credentials;
   const response = await fetch(`${stack.urls.platformUrl}${path}${query === '' ? '' : `?${query}`}`, {
     method,
     headers: { Authorization: `Bearer ${platformJwt}` },

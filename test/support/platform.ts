@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { startPlatform } from '#local/platform/platform.ts';
 import type { PlatformOptions } from '#local/platform/platform.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import type { TenantWorld } from '#local/seeds/instantiate.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
@@ -32,14 +32,14 @@ const calls = z.object({
   ),
 });
 
-/** A platform double over HTTP that holds the default seed for the local tenants, and its control API as functions. */
+/** A platform emulator over HTTP that holds the default seed for the local tenants, and its control API as functions. */
 export interface TestPlatform {
   readonly url: string;
   readonly seed: Seed;
   /** By tenant id. */
-  readonly worlds: Readonly<Record<string, TenantWorld>>;
-  readonly aurora: TenantWorld;
-  readonly borealis: TenantWorld;
+  readonly seededTenants: Readonly<Record<string, SeededTenant>>;
+  readonly aurora: SeededTenant;
+  readonly borealis: SeededTenant;
   /** Sends a control request; throws when it is refused, so that a test never goes on without its fault. */
   readonly control: (method: string, path: string, body?: unknown) => Promise<unknown>;
   readonly fault: (body: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -59,7 +59,7 @@ export interface TestPlatform {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a double on a free port. */
+/** Starts an emulator on a free port. */
 export async function startTestPlatform(
   options: Partial<Pick<PlatformOptions, 'clock' | 'wait' | 'verifyClientToken'>> = {},
 ): Promise<TestPlatform> {
@@ -67,7 +67,10 @@ export async function startTestPlatform(
   if (!loaded.ok) throw new Error(renderDefects(loaded.error));
   const [aurora, borealis] = localTenantIds.map((tenantId) => instantiateSeed(loaded.value, tenantId));
   if (aurora === undefined || borealis === undefined) throw new Error('there are two local tenants');
-  const worlds: Record<string, TenantWorld> = { [aurora.tenantId]: aurora, [borealis.tenantId]: borealis };
+  const seededTenants: Record<string, SeededTenant> = {
+    [aurora.tenantId]: aurora,
+    [borealis.tenantId]: borealis,
+  };
   const platform = await startPlatform({
     ...options,
     port: 0,
@@ -85,7 +88,7 @@ export async function startTestPlatform(
   return {
     url: platform.url,
     seed: loaded.value,
-    worlds,
+    seededTenants,
     aurora,
     borealis,
     control,
@@ -106,7 +109,7 @@ export async function startTestPlatform(
         {
           method: 'POST',
           headers: {
-            authorization: `Bearer ${worlds[tenantId]?.platform.credentials.playerToken ?? ''}`,
+            authorization: `Bearer ${seededTenants[tenantId]?.platform.credentials.playerToken ?? ''}`,
             'content-type': 'application/json',
           },
           body: JSON.stringify({ outcomes: { SCORE: outcome } }),

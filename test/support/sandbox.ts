@@ -9,7 +9,7 @@ import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { callRaw } from './raw-call.ts';
 import type { GatewayReply } from './gateway-call.ts';
 
-/** The sandbox's bundle behind a gateway, and nothing else: no platform, no doubles, no variable. */
+/** The sandbox's bundle behind a gateway, and nothing else: no platform, no emulators, no variable. */
 export interface TestSandbox {
   readonly call: (target: string, call?: Parameters<typeof callRaw>[2]) => Promise<GatewayReply>;
   /** Everything that it has written so far. */

@@ -9,12 +9,14 @@ import type { TestStack } from './stack.ts';
 
 export type SimulationBody = z.infer<typeof simulationRequest>;
 
-/** What a simulation over one of a tenant's banks is asked with: two made-up learners, of whom one has mastered nothing and one all. */
+/** What a simulation over one of a tenant's banks is asked with: two simulated learners, of whom one has mastered nothing and one all. */
 export function simulationBody(
-  stack: Pick<TestStack, 'worlds'>,
+  stack: Pick<TestStack, 'seededTenants'>,
   { tenantId = 'tenant-aurora', bank = SHORT_BANK }: { tenantId?: string; bank?: string } = {},
 ): SimulationBody {
-  const fixture = stack.worlds.get(tenantId)!.fixtures.mastery.banks.find(({ name }) => name === bank)!;
+  const fixture = stack.seededTenants
+    .get(tenantId)!
+    .fixtures.mastery.banks.find(({ name }) => name === bank)!;
   const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId, kcGuids } = fixture;
   return {
     selectionPolicyId,
@@ -26,7 +28,7 @@ export function simulationBody(
   };
 }
 
-/** A made-up learner with a probability for each of the knowledge components. */
+/** A simulated learner with a probability for each of the knowledge components. */
 export function profile(
   syntheticProfileId: string,
   kcGuids: readonly string[],

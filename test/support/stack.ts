@@ -174,9 +174,9 @@ function testStack({ stack, seed, lines }: StartedStack, close: () => Promise<vo
 /** What `npm start` would say of a stack in `.local/stack.json`, as far as commands call it by it. */
 export function localDescription({
   urls,
-  worlds,
+  seededTenants,
 }: TestStack): Pick<StackDescription, keyof StackUrls | 'tenants' | 'fixtures'> {
-  const all = [...worlds.values()];
+  const all = [...seededTenants.values()];
   return {
     ...urls,
     tenants: all.map(({ tenantId }) => {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { CompactEncrypt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { RunState } from './run-state.ts';
+import type { AdaptiveRunState } from './run-state.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { openContinuation, sealContinuation } from './continuation.ts';
 
@@ -10,7 +10,7 @@ const DAY = 24 * HOUR;
 const START = Date.parse('2026-03-01T08:00:00Z');
 const HASH = 'a'.repeat(64);
 
-const state: RunState = {
+const state: AdaptiveRunState = {
   version: 1,
   tenantId: 'tenant-a',
   runMode: 'production_learner',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { runState } from './run-state.ts';
-import type { RunState } from './run-state.ts';
+import { adaptiveRunState } from './run-state.ts';
+import type { AdaptiveRunState } from './run-state.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
@@ -14,14 +14,14 @@ const ABSOLUTE_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 const KIND: TokenKind = { purpose: 'continuation', typ: 'mastery-continuation+jwe' };
 
-const sealed = z.strictObject({ issuedAt: z.int(), expiresAt: z.int(), state: runState });
+const sealed = z.strictObject({ issuedAt: z.int(), expiresAt: z.int(), state: adaptiveRunState });
 
 /** A continuation as a client holds it, with what it opens to. */
 export interface Continuation {
   readonly token: string;
   /** Epoch milliseconds; the token opens strictly before. */
   readonly expiresAt: number;
-  readonly state: RunState;
+  readonly state: AdaptiveRunState;
 }
 
 /** Why a continuation was refused. Another tenant's is `unopenable` like any broken one; `expired`: the caller's own, too late. */
@@ -30,7 +30,7 @@ export type ContinuationFault = TokenFault | 'expired';
 /** Seals a state into a token. The expiry counts from `issuedAt`, the control record's creation, so that a replay gains no time. */
 export async function sealContinuation(
   keys: KeyRing,
-  state: RunState,
+  state: AdaptiveRunState,
   issuedAt: number,
 ): Promise<Continuation> {
   const expiresAt = Math.min(issuedAt + LIFETIME_MS, state.startedAt + ABSOLUTE_LIFETIME_MS);

@@ -24,7 +24,7 @@ export type Acknowledgements = z.infer<typeof acknowledgements>;
  * Everything that the service knows of a run between two requests. It exists only sealed inside the continuation [MA-003]: answers stay
  * with QTI, and the posterior is rebuilt from them on every request.
  */
-export const runState = z.strictObject({
+export const adaptiveRunState = z.strictObject({
   version: z.literal(1),
   tenantId: identifier,
   runMode,
@@ -44,23 +44,23 @@ export const runState = z.strictObject({
   stopReason: stopReason.nullable(),
   acknowledgements,
 });
-export type RunState = z.infer<typeof runState>;
+export type AdaptiveRunState = z.infer<typeof adaptiveRunState>;
 
 export type RunStatus = 'in_progress' | 'finalizing' | 'completed';
 
 /** Where the run stands: a run without a stop reason is in progress; it is completed once every acknowledgement of its mode is there. */
-export function statusOf(state: RunState): RunStatus {
+export function statusOf(state: AdaptiveRunState): RunStatus {
   if (state.stopReason === null) return 'in_progress';
   return isAcknowledged(state) ? 'completed' : 'finalizing';
 }
 
 /** Whether Results (learner mode only) and Caliper have acknowledged everything [MA-138, MA-139]. */
-function isAcknowledged(state: RunState): boolean {
+function isAcknowledged(state: AdaptiveRunState): boolean {
   return resultsAcknowledged(state) && state.acknowledgements.caliperEventIri !== undefined;
 }
 
 /** Whether nothing is left to be written to Results; a conformance run never writes there [MA-013]. */
-export function resultsAcknowledged(state: RunState): boolean {
+export function resultsAcknowledged(state: AdaptiveRunState): boolean {
   return (
     state.runMode === 'owner_conformance' ||
     (state.acknowledgements.resultRecordId !== undefined &&
@@ -69,7 +69,9 @@ export function resultsAcknowledged(state: RunState): boolean {
 }
 
 /** The offer that waits for its outcome; undefined when all offers are consumed. */
-export function outstandingOffer(state: RunState): (Offer & { readonly sequence: number }) | undefined {
+export function outstandingOffer(
+  state: AdaptiveRunState,
+): (Offer & { readonly sequence: number }) | undefined {
   const waiting = state.offers[state.consumed.count];
   return waiting === undefined ? undefined : { ...waiting, sequence: state.consumed.count + 1 };
 }

@@ -13,7 +13,7 @@ export { feasibilityOf } from './feasibility.ts';
 export type { Feasibility, UnmeetableMinimum } from './feasibility.ts';
 export { nextStep, weigh } from './run-step.ts';
 export type { Evidence, StoppingRules } from './run-step.ts';
-export { drawSimulee, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
-export type { Responder, SimulatedRun, Simulee } from './simulation.ts';
+export { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
+export type { Responder, SimulatedRun, SimulatedLearner } from './simulation.ts';
 /** The frozen kernel's own elementary functions, for studies whose results must have the same bits on every runtime. */
 export { exp, log, logistic, sqrt } from './kernels/ho-cdm-grid-1/arithmetic.ts';

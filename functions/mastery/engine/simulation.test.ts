@@ -4,7 +4,7 @@ import { compileModel, knownScale } from './model.ts';
 import type { CompiledModel } from './model.ts';
 import { prepareSelection } from './selection.ts';
 import type { Constraints, SelectionContext } from './selection.ts';
-import { drawSimulee, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
+import { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
 
 const NODES = 9;
 const KCS = 4;
@@ -61,18 +61,18 @@ function contextOf(constraints: Partial<Constraints> = {}): SelectionContext {
 const known = (...probabilities: readonly number[]) =>
   probabilities.map((probability, kc) => ({ kc, probability }));
 
-describe('a simulee', () => {
+describe('a simulated learner', () => {
   it('has each known KC by its own probability, and the others by its theta', () => {
     const names = Array.from({ length: 4000 }, (_, n) => `synthetic:${n}`);
-    const simulees = names.map((name) => drawSimulee(model, name, known(1, 0, 0.3)));
+    const simulatedLearners = names.map((name) => drawSimulatedLearner(model, name, known(1, 0, 0.3)));
     const share = (kc: number): number =>
-      simulees.filter(({ mastered }) => mastered[kc] === 1).length / simulees.length;
+      simulatedLearners.filter(({ mastered }) => mastered[kc] === 1).length / simulatedLearners.length;
     expect([share(0), share(1)]).toEqual([1, 0]);
     expect(share(2)).toBeCloseTo(0.3, 1);
     const theta = model.core.knownTheta(known(1, 0, 0.3));
     const expected = theta.reduce((sum, weight, node) => sum + weight * model.core.masteryAt(3, node), 0);
     expect(share(3)).toBeCloseTo(expected, 1);
-    const meanNode = simulees.reduce((sum, { node }) => sum + node, 0) / simulees.length;
+    const meanNode = simulatedLearners.reduce((sum, { node }) => sum + node, 0) / simulatedLearners.length;
     expect(meanNode).toBeCloseTo(
       theta.reduce((sum, weight, node) => sum + weight * node, 0),
       1,
@@ -82,7 +82,10 @@ describe('a simulee', () => {
   it('is drawn by its name alone, and answers an item always alike', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(ITEMS - 1), (name, item) => {
-        const [one, other] = [drawSimulee(model, name, known(0.5)), drawSimulee(model, name, known(0.5))];
+        const [one, other] = [
+          drawSimulatedLearner(model, name, known(0.5)),
+          drawSimulatedLearner(model, name, known(0.5)),
+        ];
         expect(one).toEqual(other);
         const respond = responderOf(model, one);
         const before = respond(item);
@@ -112,12 +115,12 @@ describe('a simulated run', () => {
   it('ends by the rules that end a learner’s, each item once, and never for want of time', () => {
     for (let n = 0; n < 20; n += 1) {
       const name = `synthetic:${n}`;
-      const simulee = drawSimulee(model, name, known(0.9, 0.6, 0.4, 0.1));
+      const simulatedLearner = drawSimulatedLearner(model, name, known(0.9, 0.6, 0.4, 0.1));
       const { evidence, stopReason } = simulateRun(
         contextOf(),
         rules,
         simulatedRunSeed(name),
-        responderOf(model, simulee),
+        responderOf(model, simulatedLearner),
       );
       const items = evidence.outcomes.map(({ item }) => item);
       expect(new Set(items).size).toBe(items.length);
@@ -126,7 +129,7 @@ describe('a simulated run', () => {
         items.length < 12 ? [true, 'classifications_complete'] : [complete, expect.any(String)],
       );
       for (const { item, correct } of evidence.outcomes)
-        expect(correct).toBe(responderOf(model, simulee)(item));
+        expect(correct).toBe(responderOf(model, simulatedLearner)(item));
     }
   });
 
@@ -146,7 +149,7 @@ describe('a simulated run', () => {
           context,
           { ...rules, confidenceThreshold: 1 },
           simulatedRunSeed(name),
-          responderOf(model, drawSimulee(model, name, profile)),
+          responderOf(model, drawSimulatedLearner(model, name, profile)),
         );
         return Math.abs(evidence.estimate.scaleScore - knownScale(model, profile));
       });

@@ -37,9 +37,9 @@ export function simulateRun(
   }
 }
 
-/** A made-up learner. */
-export interface Simulee {
-  /** Its draws depend on this name alone, whatever other simulees there are and whichever items it is offered before. */
+/** A simulated learner. */
+export interface SimulatedLearner {
+  /** Its draws depend on this name alone, whatever other simulated learners there are and whichever items it is offered before. */
   readonly name: string;
   /** Index of the theta node that it has. */
   readonly node: number;
@@ -48,10 +48,14 @@ export interface Simulee {
 }
 
 /**
- * Draws a simulee from what is known of it: a theta node from the posterior given the known mastery; each known KC by its own
+ * Draws a simulated learner from what is known of it: a theta node from the posterior given the known mastery; each known KC by its own
  * probability, every other one by that of the node.
  */
-export function drawSimulee(model: CompiledModel, name: string, known: readonly KnownMastery[]): Simulee {
+export function drawSimulatedLearner(
+  model: CompiledModel,
+  name: string,
+  known: readonly KnownMastery[],
+): SimulatedLearner {
   const theta = model.core.knownTheta(known);
   const node = pick(theta, uniform(name, 'theta'));
   const probabilities = new Map(known.map(({ kc, probability }) => [kc, probability]));
@@ -61,13 +65,13 @@ export function drawSimulee(model: CompiledModel, name: string, known: readonly 
   return { name, node, mastered };
 }
 
-/** Answers as the model says that the simulee would; the same item always gets the same answer. */
-export function responderOf(model: CompiledModel, { name, mastered }: Simulee): Responder {
+/** Answers as the model says that the simulated learner would; the same item always gets the same answer. */
+export function responderOf(model: CompiledModel, { name, mastered }: SimulatedLearner): Responder {
   return (item) =>
     uniform(name, 'item', model.itemIds[item] ?? '') < model.core.successProbability(item, mastered);
 }
 
-/** The seed of a simulee's run, by which ties between items are broken. */
+/** The seed of a simulated learner's run, by which ties between items are broken. */
 export function simulatedRunSeed(name: string): string {
   return sha256Hex(JSON.stringify(['simulated-run', name]));
 }

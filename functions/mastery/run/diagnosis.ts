@@ -8,7 +8,7 @@ import type { RunBasis } from './basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { BoundPool } from './bound-pool.ts';
 import type { ScoredOutcome } from './outcomes.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** What the consumed outcomes say, as it is shown: every number at the calibration's pinned precision [MA-117]. */
 export interface Diagnosis {
@@ -30,7 +30,11 @@ export interface Assessment {
 }
 
 /** The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out. */
-export function assess(basis: RunBasis, state: RunState, outcomes: readonly ScoredOutcome[]): Assessment {
+export function assess(
+  basis: RunBasis,
+  state: AdaptiveRunState,
+  outcomes: readonly ScoredOutcome[],
+): Assessment {
   const evidence = weighOutcomes(basis, outcomes);
   return { diagnosis: describe(basis, evidence), next: decide(basis, state, evidence, outcomes.at(-1)) };
 }
@@ -93,7 +97,7 @@ function describe({ calibration, bound, anchor }: RunBasis, evidence: Weighed): 
 
 function decide(
   { calibration, policy, bound }: RunBasis,
-  state: RunState,
+  state: AdaptiveRunState,
   evidence: Evidence,
   lastOutcome: ScoredOutcome | undefined,
 ): Assessment['next'] {

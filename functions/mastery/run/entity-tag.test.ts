@@ -3,12 +3,12 @@ import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import type { Attempt } from '#shared/platform/owners/qti.ts';
 import { runEntityTag } from './entity-tag.ts';
 import type { NamedRuntime } from './outcomes.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 const HASH = 'a'.repeat(64);
 const OTHER_HASH = 'b'.repeat(64);
 
-const state: RunState = {
+const state: AdaptiveRunState = {
   version: 1,
   tenantId: 'tenant-a',
   runMode: 'owner_conformance',
@@ -59,7 +59,7 @@ describe('runEntityTag', () => {
     expect(runEntityTag(structuredClone(state), runtime({ ...attempt }))).toBe(tag);
   });
 
-  it.each(Object.keys(state.pins) as (keyof RunState['pins'])[])(
+  it.each(Object.keys(state.pins) as (keyof AdaptiveRunState['pins'])[])(
     'is another one under another %s [MA-048]',
     (pin) => {
       const pins = { ...state.pins, [pin]: `${state.pins[pin]}-other` };
@@ -67,7 +67,7 @@ describe('runEntityTag', () => {
     },
   );
 
-  it.each<[string, Partial<RunState>]>([
+  it.each<[string, Partial<AdaptiveRunState>]>([
     ['tenant', { tenantId: 'tenant-b' }],
     ['run', { runSeed: OTHER_HASH }],
     ['mode', { runMode: 'production_learner' }],

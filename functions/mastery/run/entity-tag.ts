@@ -1,13 +1,13 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
 import type { NamedRuntime } from './outcomes.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /**
  * The run's strong validator [MA-048]: what the continuation pins and how far it has come, and every attempt that QTI holds now for the
  * sessions that it names. A newly scored attempt changes it; a session that the continuation does not name never does.
  */
-export function runEntityTag(state: RunState, runtime: NamedRuntime): string {
+export function runEntityTag(state: AdaptiveRunState, runtime: NamedRuntime): string {
   return strongEntityTag(
     hashCanonical({
       tenantId: state.tenantId,

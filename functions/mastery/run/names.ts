@@ -1,11 +1,11 @@
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /**
  * The names of everything that a run writes upstream, made of the tenant and the run's seed: a retry names the same thing again
  * (docs/adaptive-run.md has the table).
  */
-type NamedRun = Pick<RunState, 'tenantId' | 'runSeed'>;
+type NamedRun = Pick<AdaptiveRunState, 'tenantId' | 'runSeed'>;
 
 function named(run: NamedRun, purpose: string, ...parts: readonly string[]): string {
   return deterministicUuid(`mastery-${purpose}`, run.tenantId, run.runSeed, ...parts);

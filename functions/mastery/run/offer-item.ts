@@ -9,7 +9,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { offerKey } from './names.ts';
 import { canonicalAttempts } from './outcomes.ts';
 import { readUnnamedSessions } from './runtime.ts';
-import type { Offer, RunState } from '../continuation/run-state.ts';
+import type { Offer, AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** An offer with the attempts that QTI already holds for it: none, unless the session was found. */
 export interface PlacedOffer {
@@ -32,7 +32,7 @@ export interface SelectedItem {
  */
 export async function offerItem(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   unnamed: readonly DeliverySession[],
   item: SelectedItem,
 ): Promise<Result<PlacedOffer, Problem>> {
@@ -50,7 +50,7 @@ export async function offerItem(
 
 async function createSession(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   item: SelectedItem,
 ): Promise<Result<PlacedOffer, Problem> | 'conflict'> {
   const sequence = state.offers.length + 1;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt, RuntimeData } from '#shared/platform/owners/qti.ts';
 import { digestOutcomes, nameSessions, readOutcomes } from './outcomes.ts';
 import type { NamedRuntime } from './outcomes.ts';
-import type { Offer, RunState } from '../continuation/run-state.ts';
+import type { Offer, AdaptiveRunState } from '../continuation/run-state.ts';
 
 const AT = '2026-03-01T08:00:00Z';
 
@@ -41,8 +41,8 @@ function named(list: readonly Offer[], data: RuntimeData): NamedRuntime {
 }
 
 /** Only the members that reading outcomes depends on. */
-function stateWith(count: number, digest: string): RunState {
-  return { consumed: { count, digest } } as unknown as RunState;
+function stateWith(count: number, digest: string): AdaptiveRunState {
+  return { consumed: { count, digest } } as unknown as AdaptiveRunState;
 }
 
 /** The offers of a run that has consumed attempt `a` of the first one. */

@@ -3,7 +3,7 @@ import { parseInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
-import type { Offer, RunState } from '../continuation/run-state.ts';
+import type { Offer, AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** The outcome that counts for one offer. */
 export interface ScoredOutcome {
@@ -59,7 +59,7 @@ export interface Evidence {
  * The evidence of a run. A consumed offer keeps the attempt that was consumed, whatever is scored in its session later; if that attempt has
  * changed or is gone, the stream is no longer the one that the continuation describes.
  */
-export function readOutcomes(state: RunState, runtime: NamedRuntime): Result<Evidence, RuntimeFault> {
+export function readOutcomes(state: AdaptiveRunState, runtime: NamedRuntime): Result<Evidence, RuntimeFault> {
   const consumed: ScoredOutcome[] = [];
   let news: ScoredOutcome | undefined;
   for (const [index, { offer, attempts }] of runtime.sessions.entries()) {

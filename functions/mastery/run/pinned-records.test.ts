@@ -7,7 +7,7 @@ import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-fi
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RunDependencies } from './dependencies.ts';
 import { loadPinnedRecords } from './pinned-records.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 const TENANT = 'tenant-1';
 const STARTED = Date.parse('2026-12-31T12:00:00Z');
@@ -36,7 +36,7 @@ async function pinned() {
     scaleCalibrationChecksum: calibration.value.checksum,
     startedAt: STARTED,
     stopReason: null,
-  } as unknown as RunState;
+  } as unknown as AdaptiveRunState;
   return { table, dependencies, state };
 }
 
@@ -49,9 +49,9 @@ describe('loadPinnedRecords', () => {
 
   it('lets a run that has stopped be published under the calibration that was valid at its start', async () => {
     const { dependencies, state } = await pinned();
-    const stopped: RunState = { ...state, stopReason: 'max_items' };
+    const stopped: AdaptiveRunState = { ...state, stopReason: 'max_items' };
     expect(await loadPinnedRecords(dependencies, stopped, EXPIRED)).toMatchObject({ ok: true });
-    const neverValid: RunState = { ...stopped, startedAt: EXPIRED };
+    const neverValid: AdaptiveRunState = { ...stopped, startedAt: EXPIRED };
     expect(await loadPinnedRecords(dependencies, neverValid, EXPIRED)).toMatchObject(invalid);
   });
 

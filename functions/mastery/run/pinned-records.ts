@@ -6,7 +6,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { PoolDependencies, RunDependencies } from './dependencies.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** The released records that a run is pinned to. */
 export interface PinnedRecords {
@@ -40,7 +40,7 @@ export async function loadRecords(
  */
 export async function loadPinnedRecords(
   dependencies: RunDependencies,
-  state: RunState,
+  state: AdaptiveRunState,
   now: number,
 ): Promise<Result<PinnedRecords, Problem>> {
   const validAt = state.stopReason === null ? now : state.startedAt;

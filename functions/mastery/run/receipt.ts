@@ -5,7 +5,7 @@ import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
 import type { RunBasis } from './basis.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
@@ -21,7 +21,7 @@ export function recordReceipt(
   log: OperationRequest['log'],
   opened: OpenedPlatform,
   basis: ReceiptBasis,
-  { runMode }: Pick<RunState, 'runMode'>,
+  { runMode }: Pick<AdaptiveRunState, 'runMode'>,
 ): string {
   const receipt = receiptOf(opened, basis, runMode);
   log('RUN_RECEIPT', receipt);

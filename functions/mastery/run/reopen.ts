@@ -11,7 +11,7 @@ import { readBasis } from './basis.ts';
 import type { RunBasis } from './basis.ts';
 import type { RunDependencies } from './dependencies.ts';
 import { loadPinnedRecords } from './pinned-records.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** Opens the caller's continuation: 400 when it is malformed or too late, and one hidden 404 for everything else [MA-061, MA-159]. */
 export async function openForCaller(
@@ -29,7 +29,7 @@ export async function reopenBasis(
   dependencies: RunDependencies,
   request: Pick<OperationRequest, 'receivedAt'>,
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
 ): Promise<Result<RunBasis, Problem>> {
   const records = await loadPinnedRecords(dependencies, state, request.receivedAt);
   if (!records.ok) return records;

@@ -8,7 +8,7 @@ import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { nameSessions, readOutcomes } from './outcomes.ts';
 import type { Evidence, NamedRuntime, RuntimeFault } from './outcomes.ts';
-import type { RunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** QTI's runtime of a run, read and understood. */
 export interface RunRuntime extends Evidence {
@@ -21,7 +21,7 @@ export interface RunRuntime extends Evidence {
  */
 export async function readRunRuntime(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
 ): Promise<Result<RunRuntime, Problem>> {
   const first = await readOnce(platform, state);
   if (first.ok) return ok(first.value);
@@ -49,7 +49,10 @@ interface Unreadable {
   readonly problem: Problem;
 }
 
-async function readOnce(platform: Platform, state: RunState): Promise<Result<RunRuntime, Unreadable>> {
+async function readOnce(
+  platform: Platform,
+  state: AdaptiveRunState,
+): Promise<Result<RunRuntime, Unreadable>> {
   const answer = await platform.call(operations.readCandidateRuntime, {
     path: { tenantId: platform.tenantId, candidateRef: state.candidateRef },
   });

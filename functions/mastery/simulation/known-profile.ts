@@ -7,7 +7,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** A made-up learner in the numbering of a model. */
+/** A simulated learner in the numbering of a model. */
 export interface KnownProfile {
   readonly syntheticProfileId: string;
   /** In the order of the model's KCs, so that the order of a request's members changes no sum. */

@@ -1,4 +1,9 @@
-import { drawSimulee, responderOf, simulatedRunSeed, simulateRun } from '#functions/mastery/engine/index.ts';
+import {
+  drawSimulatedLearner,
+  responderOf,
+  simulatedRunSeed,
+  simulateRun,
+} from '#functions/mastery/engine/index.ts';
 import type { ClassificationRule, SelectionContext, StoppingRules } from '#functions/mastery/engine/index.ts';
 import type { RecoveryError, ScoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
 import { exactSum, nearestNumber } from '#shared/kernel/decimal.ts';
@@ -27,7 +32,7 @@ export function simulateProfile(
   { syntheticProfileId, known }: KnownProfile,
 ): SimulatedProfile {
   const { model } = selection;
-  const respond = responderOf(model, drawSimulee(model, syntheticProfileId, known));
+  const respond = responderOf(model, drawSimulatedLearner(model, syntheticProfileId, known));
   const { evidence } = simulateRun(selection, rules, simulatedRunSeed(syntheticProfileId), respond);
   const shown = (value: number): number => roundSignificant(value, rules.numericPrecision);
   const knownScale = shown(model.core.knownScale(known));

@@ -2,17 +2,17 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 
 /**
  * Texts that stand in a composed body for what is only known, or only true, when the body is written: the ids of the request and the times
- * at which its sources were observed. They fit the response schemas, so that a body is checked once, stamps included, whatever is filled in
+ * at which its sources were observed. They fit the response schemas, so that a body is checked once, placeholders included, whatever is filled in
  * for them. They are random: no fact of an owner is taken for one, and none can be made to look like one.
  */
-export interface Stamps {
+export interface Placeholders {
   readonly requestId: string;
   readonly traceId: string;
   /** For the time at which the composition was completed. */
   readonly composedAt: string;
-  /** A new stamp for the time of an observation: epoch milliseconds. */
+  /** A new placeholder for the time of an observation: epoch milliseconds. */
   readonly observation: (observedAt: number) => string;
-  /** The times of the observations so far, by their stamps, in the order of the stamps. */
+  /** The times of the observations so far, by their placeholders, in the order of the placeholders. */
   readonly observations: () => ReadonlyMap<string, number>;
 }
 
@@ -23,15 +23,15 @@ const SECONDS = BigInt(LAST_SECOND - FIRST_SECOND + 1);
 const NANOSECONDS = 1_000_000_000n;
 
 /**
- * The stamps of one composition.
- * @param random cryptographically random bytes; throws when they repeat a stamp, which such bytes never do
+ * The placeholders of one composition.
+ * @param random cryptographically random bytes; throws when they repeat a placeholder, which such bytes never do
  */
-export function createStamps(random: (bytes: number) => Uint8Array): Stamps {
+export function createPlaceholders(random: (bytes: number) => Uint8Array): Placeholders {
   const used = new Set<string>();
-  const unused = (stamp: string): string => {
-    if (used.has(stamp)) throw new Error('createStamps: the random bytes repeat themselves');
-    used.add(stamp);
-    return stamp;
+  const unused = (placeholder: string): string => {
+    if (used.has(placeholder)) throw new Error('createStamps: the random bytes repeat themselves');
+    used.add(placeholder);
+    return placeholder;
   };
   const id = (): string => unused(Buffer.from(random(ID_BYTES)).toString('hex'));
   const instant = (): string => unused(instantOf(random(ID_BYTES)));
@@ -41,9 +41,9 @@ export function createStamps(random: (bytes: number) => Uint8Array): Stamps {
     traceId: id(),
     composedAt: instant(),
     observation(observedAt) {
-      const stamp = instant();
-      observations.set(stamp, observedAt);
-      return stamp;
+      const placeholder = instant();
+      observations.set(placeholder, observedAt);
+      return placeholder;
     },
     observations: () => observations,
   };

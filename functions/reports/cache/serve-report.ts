@@ -14,8 +14,8 @@ import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { ClockReading, ResponseCache, Validator } from './response-cache.ts';
-import { createStamps } from './placeholders.ts';
-import type { Stamps } from './placeholders.ts';
+import { createPlaceholders } from './placeholders.ts';
+import type { Placeholders } from './placeholders.ts';
 
 /** What every report goes out through, once per container. */
 export interface ReportServing {
@@ -34,7 +34,7 @@ export interface ReportRequest<R extends Route> extends OpenedPlatform {
 /** What of a request stands in its answer. */
 type Correlated = Pick<OperationRequest, 'requestId' | 'traceId' | 'problemsUrl'>;
 
-/** Composes a report of what its owners say. Of the moment it may only pass on what it is given: these are stamps. */
+/** Composes a report of what its owners say. Of the moment it may only pass on what it is given: these are placeholders. */
 export type Compose<R extends Route> = (
   sources: SourceReader,
   moment: Moment,
@@ -68,15 +68,15 @@ export async function serveReport<R extends Route>(
 
   const made = await makeReport({ clock, random }, { route, request, platform }, compose);
   if (!made.ok) return made;
-  const { value, template, stamps, consulted, composedAt } = made.value;
+  const { value, template, placeholders, consulted, composedAt } = made.value;
   // The pipeline refuses it for the same reasons, and says them.
   if (template === undefined) return ok({ body: value });
-  const validators = isComplete(value) ? validatorsOf(stamps, consulted) : undefined;
+  const validators = isComplete(value) ? validatorsOf(placeholders, consulted) : undefined;
   // A body that is too large for the cache never becomes one text: its gaps are filled as it is written.
   const kept = validators === undefined ? undefined : template.keep(cache.maxLength);
   if (validators !== undefined && kept !== undefined)
     cache.set(key, { template: kept, validators, composedAt });
-  return ok({ body: write(kept ?? template, request, composedAt.now, observedBy(stamps)) });
+  return ok({ body: write(kept ?? template, request, composedAt.now, observedBy(placeholders)) });
 }
 
 /** Answers a route that writes before it reads: always composed, and never kept. */
@@ -87,9 +87,9 @@ export async function serveFreshReport<R extends Route>(
 ): Promise<Result<OperationAnswer<R>, Problem>> {
   const made = await makeReport(serving, about, compose);
   if (!made.ok) return made;
-  const { value, template, stamps, composedAt } = made.value;
+  const { value, template, placeholders, composedAt } = made.value;
   const body =
-    template === undefined ? value : write(template, about.request, composedAt.now, observedBy(stamps));
+    template === undefined ? value : write(template, about.request, composedAt.now, observedBy(placeholders));
   return ok({ body });
 }
 
@@ -99,12 +99,12 @@ interface Making<R extends Route> {
   readonly platform: Platform;
 }
 
-/** A composition with stamps in the places of what is known when it is written. */
+/** A composition with placeholders in the places of what is known when it is written. */
 interface Made<R extends Route> {
   readonly value: z.input<R['success']['schema']>;
   /** Undefined: the value breaks the route's schema. */
   readonly template: BodyTemplate | undefined;
-  readonly stamps: Stamps;
+  readonly placeholders: Placeholders;
   readonly consulted: readonly Consulted[];
   readonly composedAt: ClockReading;
 }
@@ -114,23 +114,23 @@ async function makeReport<R extends Route>(
   { route, request, platform }: Making<R>,
   compose: Compose<R>,
 ): Promise<Result<Made<R>, Problem>> {
-  const stamps = createStamps(random);
-  const sources = createSourceReader({ platform, stamp: stamps.observation, now: () => clock().now });
+  const placeholders = createPlaceholders(random);
+  const sources = createSourceReader({ platform, stamp: placeholders.observation, now: () => clock().now });
   const composed = await compose(sources, {
-    observedAt: stamps.composedAt,
-    requestId: stamps.requestId,
-    traceId: stamps.traceId,
+    observedAt: placeholders.composedAt,
+    requestId: placeholders.requestId,
+    traceId: placeholders.traceId,
     problemsUrl: request.problemsUrl,
   });
   if (!composed.ok) return composed;
   const composedAt = clock();
   const checked = checkBody(route, composed.value);
-  const template = checked.ok ? templateOf(checked.value, stamps) : undefined;
-  return ok({ value: composed.value, template, stamps, consulted: sources.consulted(), composedAt });
+  const template = checked.ok ? templateOf(checked.value, placeholders) : undefined;
+  return ok({ value: composed.value, template, placeholders, consulted: sources.consulted(), composedAt });
 }
 
-/** The times of its observations, in the order of their stamps. */
-function observedBy({ observations }: Stamps): readonly number[] {
+/** The times of its observations, in the order of their placeholders. */
+function observedBy({ observations }: Placeholders): readonly number[] {
   return [...observations().values()];
 }
 
@@ -152,7 +152,7 @@ async function confirm(
 /** The gaps of a body, in the order in which `write` fills them. */
 function templateOf(
   body: CheckedBody,
-  { requestId, traceId, composedAt, observations }: Stamps,
+  { requestId, traceId, composedAt, observations }: Placeholders,
 ): BodyTemplate {
   return body.template([requestId, traceId, composedAt, ...observations().keys()]);
 }
@@ -160,7 +160,7 @@ function templateOf(
 /**
  * The body of one request.
  * @param now epoch milliseconds; a report is never older than what it stands on, even when the clock is set back meanwhile
- * @param observed the times of its observations, in the order of their stamps
+ * @param observed the times of its observations, in the order of their placeholders
  */
 function write(
   template: Pick<BodyTemplate, 'fill'>,
@@ -173,16 +173,16 @@ function write(
 }
 
 /**
- * What confirms a composition, in the order of its stamps; undefined when something in it cannot be confirmed: a source without a strong
+ * What confirms a composition, in the order of its placeholders; undefined when something in it cannot be confirmed: a source without a strong
  * entity tag, one that did not answer, or an answer that a later one of the same source has replaced.
  */
 function validatorsOf(
-  { observations }: Stamps,
+  { observations }: Placeholders,
   consulted: readonly Consulted[],
 ): readonly Validator[] | undefined {
   const sources = new Map(consulted.map((source) => [source.stamp, source]));
-  const validators = [...observations().keys()].map((stamp): Validator | undefined => {
-    const source = sources.get(stamp);
+  const validators = [...observations().keys()].map((placeholder): Validator | undefined => {
+    const source = sources.get(placeholder);
     if (source?.etag === undefined || !isStrongEntityTag(source.etag)) return undefined;
     const { operation, call, etag } = source;
     return operation.method === 'GET' ? { operation, call, etag } : undefined;

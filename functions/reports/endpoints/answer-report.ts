@@ -25,7 +25,7 @@ export interface Sources {
 }
 
 /** The owners of the verified tenant, with what this container has kept of their CASE frameworks. */
-export async function openOwners(
+export async function openReportOwners(
   dependencies: ReportDependencies,
   request: OperationRequest,
 ): Promise<Result<OpenedPlatform & { readonly frameworks: TenantFrameworks }, Problem>> {
@@ -41,7 +41,7 @@ export async function answerReport<R extends Route>(
   request: OperationRequest<R>,
   compose: (sources: Sources, moment: Moment) => ReturnType<Compose<R>>,
 ): Promise<Result<OperationAnswer<R>, Problem>> {
-  const opened = await openOwners(dependencies, request);
+  const opened = await openReportOwners(dependencies, request);
   if (!opened.ok) return opened;
   const { platform, profile, frameworks } = opened.value;
   return serveReport(dependencies.serving, { route, request, platform, profile }, (reader, moment) =>

@@ -39,7 +39,7 @@ export interface OpenedOwners extends OpenedPlatform {
 }
 
 /** Opens the owners of the verified tenant. These answers are never kept, so their times are simply written. */
-export async function openOwners(
+export async function openImprovementOwners(
   dependencies: ImprovementDependencies,
   request: OperationRequest,
 ): Promise<Result<OpenedOwners, Problem>> {
@@ -71,7 +71,7 @@ export async function openRun(
   request: OperationRequest,
   improvementRunId: string,
 ): Promise<Result<OpenedRun, Problem>> {
-  const owners = await openOwners(dependencies, request);
+  const owners = await openImprovementOwners(dependencies, request);
   if (!owners.ok) return owners;
   const { principal } = request;
   const run = await dependencies.runs.readRun({ tenantId: principal.tenantId, improvementRunId });

@@ -37,7 +37,7 @@ const receivers = {
  * receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any more; where that happens
  * while it is under way, its acknowledgement is recorded with it [RP-205].
  */
-export function createDelivery({ run, store, platform, now, mayGoOn, tally }: Worker): Delivery {
+export function createDelivery({ run, store, platform, now, shouldContinue, tally }: Worker): Delivery {
   const missing = new Set<OrderRecord['targetModule']>();
 
   async function block({ revisionOrderId, status }: OrderRecord, wasTried: boolean): Promise<void> {
@@ -82,7 +82,7 @@ export function createDelivery({ run, store, platform, now, mayGoOn, tally }: Wo
     deliver(orders) {
       const open = orders.filter(({ record }) => isOpen(record));
       const inTurn = open.toSorted((a, b) => triedAt(a.record) - triedAt(b.record));
-      return mapConcurrent(LANES, inTurn, mayGoOn, deliver);
+      return mapConcurrent(LANES, inTurn, shouldContinue, deliver);
     },
     isMissing: (module) => missing.has(module),
   };

@@ -2,8 +2,8 @@ import { runBundle } from '#functions/reports/analysis/bundles/run-bundle.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import { isTerminal, runStates } from '#shared/improvement/records.ts';
-import type { RunProgress, RunState } from '#shared/improvement/records.ts';
+import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
+import type { RunProgress, ImprovementRunState } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { evaluateEvidence } from './evaluate-evidence.ts';
@@ -12,7 +12,7 @@ import { evidenceOf, remainingOf } from './evidence.ts';
 import type { Worker } from './worker.ts';
 
 /** What has become of a run; `unfinished`: something of it is still to be evaluated or asked for. */
-export type Finish = RunState | 'unfinished';
+export type Finish = ImprovementRunState | 'unfinished';
 
 /**
  * Ends a run of which everything is recorded: complete where every order has reached its receiver, else parked as `blocked_upstream`
@@ -32,7 +32,7 @@ export async function finishRun(
     const isParked = await store.moveRun(run, ['queued', 'analyzing'], { state: 'blocked_upstream' }, now());
     return ok(isParked ? 'blocked_upstream' : await stateOf(worker));
   }
-  if (!(await worker.mayGoOn())) return ok('unfinished');
+  if (!(await worker.shouldContinue())) return ok('unfinished');
   const metrics = await metricDecisions(worker, known);
   if (!metrics.ok) return metrics;
   const bundle = runBundle({ progress, policy, metrics: metrics.value });
@@ -41,11 +41,11 @@ export async function finishRun(
   const { sha256, mediaType } = bundle;
   const state = omissionsOf(progress).length === 0 ? 'completed' : 'completed_with_omissions';
   const to = { state, completedAt: lastRecorded(progress), receipt: { sha256, mediaType } } as const;
-  return ok((await store.moveRun(run, runStates, to, now())) ? state : await stateOf(worker));
+  return ok((await store.moveRun(run, improvementRunStates, to, now())) ? state : await stateOf(worker));
 }
 
 /** The state that another worker or the sweeper has moved the run to meanwhile: it stands. */
-async function stateOf(worker: Worker): Promise<RunState> {
+async function stateOf(worker: Worker): Promise<ImprovementRunState> {
   return (await worker.progress()).run.state;
 }
 

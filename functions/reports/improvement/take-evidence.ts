@@ -52,14 +52,14 @@ export async function takeEvidence(
 
 /** The records of an evidence's orders, made where there is none; undefined when it had to stop before all were made. */
 async function openOrders(
-  { run, store, now, mayGoOn, tally }: Worker,
+  { run, store, now, shouldContinue, tally }: Worker,
   { orders }: Pick<RunProgress, 'orders'>,
   { key }: RunEvidence,
   derivedOrders: readonly DerivedOrder[],
 ): Promise<readonly OpenedOrder[] | undefined> {
   const known = new Map(orders.map((record) => [record.revisionOrderId, record]));
   const opened = new Map<string, OpenedOrder>();
-  const isWhole = await mapConcurrent(LANES, derivedOrders, mayGoOn, async (derived) => {
+  const isWhole = await mapConcurrent(LANES, derivedOrders, shouldContinue, async (derived) => {
     const { revisionOrderId, targetModule } = derived.content;
     let record = known.get(revisionOrderId);
     if (record === undefined) {

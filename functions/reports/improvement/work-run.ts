@@ -2,8 +2,13 @@ import type { Derived } from '#functions/reports/analysis/orders/derive-orders.t
 import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import { isTerminal, runStates } from '#shared/improvement/records.ts';
-import type { ImprovementStore, RunKey, RunProgress, RunState } from '#shared/improvement/records.ts';
+import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
+import type {
+  ImprovementStore,
+  RunKey,
+  RunProgress,
+  ImprovementRunState,
+} from '#shared/improvement/records.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { RunQueue } from '#shared/improvement/run-queue.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
@@ -49,7 +54,7 @@ export type FailureReason = 'policy' | `evidence_${Exclude<EvidenceFault['kind']
 /** How an invocation came out. */
 export interface Worked {
   /** `absent`: there is no such run. `handed_on`: another message of it has been sent, to go on where this invocation has ended. */
-  readonly outcome: RunState | 'absent' | 'handed_on';
+  readonly outcome: ImprovementRunState | 'absent' | 'handed_on';
   readonly tally: Tally;
   /** Of a run that this invocation has ended as `failed`. */
   readonly failure?: { readonly reason: FailureReason; readonly dependency: SourceService };
@@ -95,7 +100,12 @@ export async function workRun(
   if (run.state === 'queued') await store.moveRun(key, ['queued'], { state: 'analyzing' }, now());
 
   const fail = async (reason: FailureReason, dependency: SourceService): Promise<Result<Worked, Stalled>> => {
-    const isMoved = await store.moveRun(key, runStates, { state: 'failed', completedAt: now() }, now());
+    const isMoved = await store.moveRun(
+      key,
+      improvementRunStates,
+      { state: 'failed', completedAt: now() },
+      now(),
+    );
     if (isMoved) return ok({ outcome: 'failed', tally, failure: { reason, dependency } });
     // Another worker has ended it meanwhile.
     return ok({ outcome: (await progressOf(store, key)).run.state, tally });
@@ -120,7 +130,7 @@ export async function workRun(
   if (policy === undefined) return fail('policy', 'unknown');
 
   const platform = withTimeLimit(opened.value.platform);
-  const permit = openPermit(invocation, dependencies.now);
+  const { shouldContinue, isWithdrawn } = openStepCheck(invocation, dependencies.now);
   const worker: Worker = {
     run,
     policy,
@@ -129,7 +139,7 @@ export async function workRun(
     platform,
     reader: createSourceReader({ platform, stamp: formatInstant, now }),
     now,
-    mayGoOn: permit.mayGoOn,
+    shouldContinue,
     progress: () => progressOf(store, key),
     tally,
   };
@@ -149,21 +159,21 @@ export async function workRun(
   if (finished.value === 'blocked_upstream') await store.touchRun(key, 'worker', now());
   if (finished.value !== 'unfinished') return ok({ outcome: finished.value, tally });
   // Another message would find the gate closed: this one comes again when it may be open.
-  if (permit.isWithdrawn()) return err({ reason: 'release', dependency: 'unknown', tally });
+  if (isWithdrawn()) return err({ reason: 'release', dependency: 'unknown', tally });
   if (!hasProgress(tally)) return err({ reason: 'time', dependency: 'unknown', tally });
   await queue.send(key);
   return ok({ outcome: 'handed_on', tally });
 }
 
 /** What lets an invocation begin another step: time, and the release. Once withdrawn it stays so. */
-function openPermit(
+function openStepCheck(
   { endsAt, isReleased }: RunInvocation,
   now: () => number,
-): Pick<Worker, 'mayGoOn'> & { readonly isWithdrawn: () => boolean } {
+): Pick<Worker, 'shouldContinue'> & { readonly isWithdrawn: () => boolean } {
   let isWithdrawn = false;
   return {
     isWithdrawn: () => isWithdrawn,
-    mayGoOn: async () => {
+    shouldContinue: async () => {
       if (isWithdrawn || endsAt - now() < LEAST_STEP_MS) return false;
       const released = await isReleased();
       isWithdrawn ||= !released;
@@ -186,7 +196,7 @@ async function takeAll(worker: Worker, found: RunProgress): Promise<Result<Finis
   const { fresh, blocked } = remainingOf(found);
   const left = [...fresh.map((evidence) => ({ evidence, targets: undefined })), ...blocked];
   for (const { evidence, targets } of left) {
-    if (!(await worker.mayGoOn())) break;
+    if (!(await worker.shouldContinue())) break;
     // Its orders would be read and derived again for nothing: they are blocked already.
     if (targets !== undefined && [...targets].every(delivery.isMissing)) continue;
     const taken = await takeEvidence(worker, found, evidence, delivery);

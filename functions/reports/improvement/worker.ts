@@ -16,7 +16,7 @@ export interface Worker {
   /** Epoch milliseconds, never before the run was created: what is recorded of a run is not older than the run. */
   readonly now: () => number;
   /** Whether another step may begin: there is time for it, and what the worker waits for is released still. */
-  readonly mayGoOn: () => Promise<boolean>;
+  readonly shouldContinue: () => Promise<boolean>;
   /** All of the run as it is recorded now. */
   readonly progress: () => Promise<RunProgress>;
   /** What this worker has recorded so far. */

@@ -1,7 +1,7 @@
 import * as operations from '#shared/platform/operations.ts';
 import type { OwnerRoute } from '../route.ts';
 import { serveEdition, serveImmutable } from '../serve-edition.ts';
-import { cohortKey } from '../world.ts';
+import { cohortKey } from '../tenant-state.ts';
 
 /** Analytics: published snapshots of cohorts, its analyses of forms, and those of administrations with their artifacts. */
 export const analyticsRoutes: readonly OwnerRoute[] = [

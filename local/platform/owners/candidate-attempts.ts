@@ -7,7 +7,7 @@ import { byPosition, indexOf, indexVersion } from '../attempts.ts';
 import type { IndexRow } from '../attempts.ts';
 import { refuse } from '../route.ts';
 import type { OwnerRefusal, OwnerRequest } from '../route.ts';
-import type { TenantState } from '../world.ts';
+import type { TenantState } from '../tenant-state.ts';
 
 const MAX_ROWS = 250;
 

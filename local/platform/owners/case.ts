@@ -2,7 +2,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRoute } from '../route.ts';
-import type { TenantState } from '../world.ts';
+import type { TenantState } from '../tenant-state.ts';
 
 /** CASE: standards and knowledge components as CFItems, and the package of each framework. */
 export const caseRoutes: readonly OwnerRoute[] = [

@@ -1,7 +1,7 @@
 import * as operations from '#shared/platform/operations.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerRoute } from '../route.ts';
-import { SINGLETON } from '../world.ts';
+import { SINGLETON } from '../tenant-state.ts';
 
 /** extmap: the anchor table. */
 export const extmapRoutes: readonly OwnerRoute[] = [

@@ -12,7 +12,7 @@ import { findAttempt } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
 import { serveEdition } from '../serve-edition.ts';
-import type { HeldSession, TenantState } from '../world.ts';
+import type { HeldSession, TenantState } from '../tenant-state.ts';
 
 /** The player's call [MA-030]: not an operation of the services, so no row of theirs. */
 const SCORE_ITEM_ATTEMPT = 'qti.score_item_attempt';

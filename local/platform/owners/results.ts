@@ -14,8 +14,8 @@ import { findAttempt, findRecord } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
 import { serveEdition } from '../serve-edition.ts';
-import { SINGLETON } from '../world.ts';
-import type { HeldAttempt, TenantState } from '../world.ts';
+import { SINGLETON } from '../tenant-state.ts';
+import type { HeldAttempt, TenantState } from '../tenant-state.ts';
 import { listAttempts } from './candidate-attempts.ts';
 
 /** Results: what it can do, settled result records, and their components. */

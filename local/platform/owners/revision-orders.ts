@@ -6,7 +6,7 @@ import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/ow
 import { isItemOf } from '../form-items.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
-import type { Receiving, TenantState } from '../world.ts';
+import type { Receiving, TenantState } from '../tenant-state.ts';
 
 type Receive = OwnerAnswer<RevisionOrderAck> | OwnerRefusal;
 type Order = OwnerRequest<RevisionOrderRequest>;

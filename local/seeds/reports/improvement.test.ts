@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isTripped } from '#shared/contract/reports/analysis-policy.ts';
+import { isBreached } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
 import { runMetrics, sourceKey as sourceKeySchema } from '#shared/contract/reports/improvement-run.ts';
 import { schemaDefects } from '#shared/kernel/defect.ts';
@@ -16,14 +16,14 @@ import type {
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { isItemOf } from '#local/platform/form-items.ts';
 import { instantiateSeed } from '../instantiate.ts';
-import type { TenantWorld } from '../instantiate.ts';
+import type { SeededTenant } from '../instantiate.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '../load.ts';
 import { renderDefects } from '../seed.ts';
 import { localTenantIds } from '../tenants.ts';
 import { checkReports } from './check.ts';
 import { reportsFile } from './file.ts';
 
-let aurora: TenantWorld;
+let aurora: SeededTenant;
 beforeAll(async () => {
   const loaded = await loadSeed(DEFAULT_SEED_DIRECTORY);
   if (!loaded.ok) throw new Error(renderDefects(loaded.error));
@@ -140,16 +140,16 @@ function tripsOf(administrationId: string) {
   const { triggers } = aurora.analysisPolicy.document;
   const observations = observationsOf(administrationId);
   return triggers.map((trigger: AnalysisTrigger) => {
-    const tripped = observations.filter(
+    const breached = observations.filter(
       ({ metric, name, value }) =>
-        metric === trigger.metric && name === trigger.observed.name && isTripped(trigger.threshold, value),
+        metric === trigger.metric && name === trigger.observed.name && isBreached(trigger.threshold, value),
     );
     const isWhole = ({ subjects }: Observation): boolean =>
       trigger.requiredSubjects.every((subject) => subjects.includes(subject));
     return {
       targetModule: trigger.targetModule,
-      orders: tripped.filter(isWhole).length,
-      withheld: tripped.filter((one) => !isWhole(one)).length,
+      orders: breached.filter(isWhole).length,
+      withheld: breached.filter((one) => !isWhole(one)).length,
     };
   });
 }
@@ -331,12 +331,12 @@ describe('a reports.json without a word on improvement', () => {
       fixtures: without(reports.fixtures, 'administrations'),
     });
     expect(checkReports(plain)).toEqual([]);
-    const world = instantiateSeed({ ...loaded.value, reports: plain }, localTenantIds[0]);
-    expect(world.fixtures.reports).toMatchObject({ administrations: [], sourceKeys: [] });
-    expect(Object.keys(world.fixtures.reports.special.administrations)).toEqual(
+    const seeded = instantiateSeed({ ...loaded.value, reports: plain }, localTenantIds[0]);
+    expect(seeded.fixtures.reports).toMatchObject({ administrations: [], sourceKeys: [] });
+    expect(Object.keys(seeded.fixtures.reports.special.administrations)).toEqual(
       plain.administrations.map(({ name }) => name),
     );
-    const { alignmentSources, analyses, generated, receivers } = world.platform.reports;
+    const { alignmentSources, analyses, generated, receivers } = seeded.platform.reports;
     expect([alignmentSources, analyses]).toEqual([[], []]);
     expect(generated.analyses.size + generated.alignmentSources.size).toBe(0);
     expect(receivers.blueprint.every(({ status }) => status === 'available')).toBe(true);

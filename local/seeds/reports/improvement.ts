@@ -10,7 +10,7 @@ import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owne
 import { digestWith, entityDigest, entityText } from '#local/platform/entity-text.ts';
 import { itemId } from '#local/platform/form-items.ts';
 import { once } from '#local/platform/store.ts';
-import type { ReportsSeed } from '#local/platform/world.ts';
+import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import { opaque } from '../ids.ts';
 import { competenciesOf } from './file.ts';
 import type { ReportsFile } from './file.ts';
@@ -169,7 +169,7 @@ function frameworkOf(tenant: TenantFile, spec: Spec) {
   return defined(tenant.frameworks.get(spec.framework));
 }
 
-/** The requirements of a crosswalk, and how the double writes them; both are made when they are first needed. */
+/** The requirements of a crosswalk, and how the emulator writes them; both are made when they are first needed. */
 interface Requirements {
   readonly list: () => AlignmentCrosswalk['requirements'];
   readonly text: () => string;

@@ -6,7 +6,7 @@ import type { CfItem } from '#shared/platform/owners/case.ts';
 import type { SettledMastery, SettledRecord } from '#shared/platform/owners/results.ts';
 import { itemId } from '#local/platform/form-items.ts';
 import { once } from '#local/platform/store.ts';
-import type { HeldAttempt, ReportsSeed } from '#local/platform/world.ts';
+import type { HeldAttempt, ReportsSeed } from '#local/platform/tenant-state.ts';
 import { cfItemsOf, cfPackageOf } from '../case-framework.ts';
 import { opaque } from '../ids.ts';
 import { competenciesOf } from './file.ts';

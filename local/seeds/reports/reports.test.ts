@@ -10,14 +10,14 @@ import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledRecord } from '#shared/platform/owners/results.ts';
 import { stackDescription } from '#shared/stage/description.ts';
 import { instantiateSeed } from '../instantiate.ts';
-import type { TenantWorld } from '../instantiate.ts';
+import type { SeededTenant } from '../instantiate.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '../load.ts';
 import { renderDefects } from '../seed.ts';
 import { localTenantIds } from '../tenants.ts';
 import { checkReports } from './check.ts';
 import { reportsFile } from './file.ts';
 
-let aurora: TenantWorld;
+let aurora: SeededTenant;
 beforeAll(async () => {
   const loaded = await loadSeed(DEFAULT_SEED_DIRECTORY);
   if (!loaded.ok) throw new Error(renderDefects(loaded.error));
@@ -25,15 +25,15 @@ beforeAll(async () => {
 });
 
 /** Every attempt and record, also those that are made on demand. */
-function attemptsOf({ platform: { reports } }: TenantWorld): readonly AttemptEvidence[] {
+function attemptsOf({ platform: { reports } }: SeededTenant): readonly AttemptEvidence[] {
   return [...reports.attempts, ...[...reports.generated.attempts.values()].map((make) => make())];
 }
-function recordsOf({ platform: { reports } }: TenantWorld): readonly SettledRecord[] {
+function recordsOf({ platform: { reports } }: SeededTenant): readonly SettledRecord[] {
   return [...reports.records, ...[...reports.generated.records.values()].map((make) => make())];
 }
 
 /** The role's attempt and its record. */
-function role(name: keyof TenantWorld['fixtures']['reports']['attempts']) {
+function role(name: keyof SeededTenant['fixtures']['reports']['attempts']) {
   const attempt = attemptsOf(aurora).find(
     ({ attemptId }) => attemptId === aurora.fixtures.reports.attempts[name],
   )!;

@@ -1,6 +1,6 @@
 import { outcomeOf } from '../check.ts';
 import type { Check } from '../check.ts';
-import { madeUp } from '../made-up.ts';
+import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings } from '../replies.ts';
 import { about, titleOf } from '../suite.ts';
 import type { Subject, Suite } from '../suite.ts';
@@ -20,7 +20,7 @@ export function anonymousChecks(suite: Suite): readonly Check[] {
       for (const [what, sender] of strangers(suite)) {
         const made = await ownAsk(suite, subject);
         if (typeof made === 'string') return outcomeOf([made]);
-        const absent = await suite.target.send(madeUp(made[0]), sender);
+        const absent = await suite.target.send(withRandomIds(made[0]), sender);
         findings.push(...about(`${what}, nobody’s`, refusalFindings(suite.service, 'unknown', absent)));
         for (const [at, ask] of made.entries()) {
           const reply = await suite.target.send(ask, sender);

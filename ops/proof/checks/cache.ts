@@ -1,6 +1,6 @@
 import { notAsked, outcomeOf } from '../check.ts';
 import type { Check, Outcome } from '../check.ts';
-import { madeUp } from '../made-up.ts';
+import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings, successFindings } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
@@ -36,7 +36,7 @@ async function share(suite: Suite, subject: Subject, { asker, owner }: Direction
   const read = (token: string, headers: Readonly<Record<string, string>> = {}) =>
     target.send(ask, { token, headers });
 
-  const absent = await target.send(madeUp(ask), { token: asker.full });
+  const absent = await target.send(withRandomIds(ask), { token: asker.full });
   const first = await read(owner.full);
   const second = await read(owner.full);
   const tag = second.headers.get('etag') ?? A_TAG;

@@ -1,7 +1,7 @@
 import { notAsked, outcomeOf } from '../check.ts';
 import type { Check, Outcome } from '../check.ts';
 import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
-import { madeUpId } from '../made-up.ts';
+import { randomId } from '../random-ids.ts';
 import { bodyOf, refusalFindings, successFindings } from '../replies.ts';
 import { about, directionsOf, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
@@ -24,7 +24,7 @@ export function cursorChecks(suite: Suite): readonly Check[] {
         subject: subject.name,
         side: direction.side,
         title: 'a cursor of one tenant is refused to the other like one that nobody was given',
-        asked: `${titleOf(subject)}?limit=1 by ${direction.owner.side}; its cursor by ${direction.asker.side}, for its own list and for ${direction.owner.side}’s; each also with a made-up cursor`,
+        asked: `${titleOf(subject)}?limit=1 by ${direction.owner.side}; its cursor by ${direction.asker.side}, for its own list and for ${direction.owner.side}’s; each also with a random cursor`,
         run: () => lend(suite, subject, direction),
       })),
   );
@@ -45,13 +45,13 @@ async function lend(suite: Suite, subject: Subject, { asker, owner }: Direction)
     [asker.side, mine.value],
     [owner.side, theirs.value],
   ] as const) {
-    const absent = await target.send(at(list, madeUpId(cursor)), { token: asker.full });
+    const absent = await target.send(at(list, randomId(cursor)), { token: asker.full });
     const reply = await target.send(at(list, cursor), { token: asker.full });
     lent.push(
-      ...about(`a made-up cursor for ${whose}’s list`, refusalFindings(service, 'invalid', absent)),
+      ...about(`a random cursor for ${whose}’s list`, refusalFindings(service, 'invalid', absent)),
       ...about(`${owner.side}’s cursor for ${whose}’s list`, refusalFindings(service, 'invalid', reply)),
       ...about(
-        `${owner.side}’s cursor for ${whose}’s list differs from a made-up one`,
+        `${owner.side}’s cursor for ${whose}’s list differs from a random one`,
         tellApart(reply, absent),
       ),
       ...foreignFindings(suite, asker, reply),

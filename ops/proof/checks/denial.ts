@@ -2,7 +2,7 @@ import { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { notAsked, outcomeOf } from '../check.ts';
 import type { Check, Outcome } from '../check.ts';
-import { madeUp } from '../made-up.ts';
+import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings, successFindings } from '../replies.ts';
 import type { Refusal } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, sendOwn, servedFindings, titleOf } from '../suite.ts';
@@ -38,7 +38,7 @@ export function denialChecks(suite: Suite): readonly Check[] {
       const whole = check(
         subject.name,
         `${titleOf(subject)} by ${asker.side} for ${owner.side}’s, and for what nobody has`,
-        (_, foreign) => ({ foreign, absent: madeUp(foreign), refusal: 'hidden' }),
+        (_, foreign) => ({ foreign, absent: withRandomIds(foreign), refusal: 'hidden' }),
       );
       return [
         whole,
@@ -73,7 +73,7 @@ function mixed(own: Ask, foreign: Ask, member: string, refusal: Refusal): Probe 
   const theirs = foreign.body?.[member];
   if (theirs === undefined || own.body?.[member] === theirs) return `both tenants have the same ${member}`;
   const body = { ...own.body, [member]: theirs };
-  return { foreign: { ...own, body }, absent: madeUp({ ...own, body }, [member]), refusal };
+  return { foreign: { ...own, body }, absent: withRandomIds({ ...own, body }, [member]), refusal };
 }
 
 async function deny(
@@ -126,7 +126,7 @@ export function claimChecks(suite: Suite): readonly Check[] {
           const own = await subject.own(tenant);
           if (!own.ok) return outcomeOf([own.error]);
           const served = await sendOwn(suite, subject, tenant, own.value);
-          const absent = await suite.target.send(madeUp(own.value), { token });
+          const absent = await suite.target.send(withRandomIds(own.value), { token });
           const hidden = await suite.target.send(own.value, { token });
           return outcomeOf([
             ...successFindings(own.value, served),

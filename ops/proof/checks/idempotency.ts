@@ -3,7 +3,7 @@ import { inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/r
 import { analyzeAdministration, materializeAttemptReport } from '#shared/contract/reports/routes.ts';
 import { outcomeOf } from '../check.ts';
 import type { Check, Outcome } from '../check.ts';
-import { madeUp } from '../made-up.ts';
+import { withRandomIds } from '../random-ids.ts';
 import { bodyOf, codeOf, describeReply, refusalFindings, successFindings } from '../replies.ts';
 import { about, directionsOf, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
@@ -80,7 +80,7 @@ async function repeatAcross(
   const as = (token: string, ask: Ask) => target.send(ask, { token, key });
 
   const first = await as(owner.full, theirs.value);
-  const absent = await target.send(madeUp(theirs.value), { token: asker.full });
+  const absent = await target.send(withRandomIds(theirs.value), { token: asker.full });
   const foreign = await as(asker.full, theirs.value);
   const own = await as(asker.full, mine.value);
   const again = await as(owner.full, theirs.value);

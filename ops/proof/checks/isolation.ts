@@ -5,7 +5,7 @@ import { idsOf } from '../tenant-file.ts';
 
 /** What has to hold of everything that was heard, once it was: these checks are the last ones. */
 export function isolationChecks(suite: Suite): readonly Check[] {
-  const { a, b, heard } = suite;
+  const { a, b, transcript } = suite;
   return [
     {
       group: 'isolation',
@@ -14,7 +14,7 @@ export function isolationChecks(suite: Suite): readonly Check[] {
       title: 'no two answers of the whole run have one request id',
       asked: 'X-Request-Id and requestId of every answer',
       run: () => {
-        const { answers, repeated } = heard.requestIds();
+        const { answers, repeated } = transcript.requestIds();
         return Promise.resolve(
           outcomeOf(
             repeated === 0 ? [] : [`${repeated} request ids stand in more than one of ${answers} answers`],
@@ -30,7 +30,7 @@ export function isolationChecks(suite: Suite): readonly Check[] {
       asked: 'every success of the whole run',
       run: () =>
         Promise.resolve(
-          outcomeOf([...new Set(heard.sharedIds())].map((name) => `both were answered one ${name}`)),
+          outcomeOf([...new Set(transcript.sharedIds())].map((name) => `both were answered one ${name}`)),
         ),
     },
     ...[[a, b] as const, [b, a] as const].map(([tenant, other]): Check => ({

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { notAsked, outcomeOf } from '../check.ts';
 import type { Check, Outcome } from '../check.ts';
-import { advanceAsk, inspectAsk, runStateOf, startAsk } from '../mastery-subjects.ts';
-import type { RunState } from '../mastery-subjects.ts';
+import { advanceAsk, inspectAsk, startedRunOf, startAsk } from '../mastery-subjects.ts';
+import type { StartedRun } from '../mastery-subjects.ts';
 import { successFindings } from '../replies.ts';
 import { about, titleOf } from '../suite.ts';
 import type { Suite } from '../suite.ts';
@@ -41,7 +41,7 @@ export function runChecks(suite: Suite): readonly Check[] {
 
 interface Begun {
   readonly findings: readonly string[];
-  readonly state?: RunState;
+  readonly state?: StartedRun;
 }
 
 async function begin(suite: Suite, tenant: Tenant): Promise<Begun> {
@@ -50,8 +50,8 @@ async function begin(suite: Suite, tenant: Tenant): Promise<Begun> {
   const sender = { token: tenant.full, key: `proof-${suite.nonce}-${randomUUID()}` };
   const first = await suite.target.send(ask.value, sender);
   const again = await suite.target.send(ask.value, sender);
-  const state = runStateOf(first);
-  const repeated = runStateOf(again);
+  const state = startedRunOf(first);
+  const repeated = startedRunOf(again);
   const sound = [...checked(suite, tenant, ask.value, first), ...checked(suite, tenant, ask.value, again)];
   if (sound.length > 0 || !state.ok || !repeated.ok) return { findings: sound };
   const inspect = inspectAsk(state.value);
@@ -84,7 +84,7 @@ async function finish(suite: Suite, tenant: Tenant): Promise<Outcome> {
       const ask = next(state);
       const reply = await target.send(ask, { token: tenant.full });
       const findings = checked(suite, tenant, ask, reply);
-      const after = runStateOf(reply);
+      const after = startedRunOf(reply);
       if (findings.length > 0 || !after.ok) return outcomeOf(about(titleOf(ask), findings));
       // An inspection leaves the continuation as it is.
       state = after.value;

@@ -1,6 +1,6 @@
 import { notAsked, outcomeOf } from '../check.ts';
 import type { Check, Outcome } from '../check.ts';
-import { madeUp } from '../made-up.ts';
+import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings, successFindings } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, sendOwn, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
@@ -39,7 +39,7 @@ async function pretend(suite: Suite, subject: Subject, { asker, owner }: Directi
     Cookie: `tenantId=${encodeURIComponent(tenantId)}`,
   };
   const served = await sendOwn(suite, subject, owner, foreign.value);
-  const absent = await target.send(madeUp(foreign.value), { token });
+  const absent = await target.send(withRandomIds(foreign.value), { token });
   const named = await target.send(foreign.value, { token, headers });
   const mine = await target.send(own.value, { token, headers });
   const queried = await target.send(

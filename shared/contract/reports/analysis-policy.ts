@@ -181,7 +181,7 @@ export const reasons: Readonly<
  * Whether an observed value trips a threshold. `outside` is a tolerance on both sides of zero: the value's magnitude is above the
  * threshold's [RP-199, RP-200].
  */
-export function isTripped({ operator, value }: z.infer<typeof threshold>, observed: number): boolean {
+export function isBreached({ operator, value }: z.infer<typeof threshold>, observed: number): boolean {
   switch (operator) {
     case 'lt':
       return observed < value;

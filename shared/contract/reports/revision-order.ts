@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import { actions, isTripped } from './analysis-policy.ts';
+import { actions, isBreached } from './analysis-policy.ts';
 import { orderContent } from './order-content.ts';
 import { instant, text } from './primitives.ts';
 import { sourceRef, sources } from './source-ref.ts';
@@ -41,7 +41,7 @@ export const revisionOrder = orderContent
       'the order names what its action needs [RP-195, RP-196]',
     ),
     z.refine(
-      ({ threshold: limit, observedMetric }) => isTripped(limit, observedMetric.value),
+      ({ threshold: limit, observedMetric }) => isBreached(limit, observedMetric.value),
       'the observed value trips the threshold [RP-199]',
     ),
     z.refine(({ status, targetReceipt }) => {

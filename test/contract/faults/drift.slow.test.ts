@@ -315,7 +315,7 @@ describe.each([
 ])('$what', ({ drifts }) => {
   for (const { title, change, start, underWay, rules } of drifts) {
     it(`${title}: ${start}; under way ${underWay} [${rules}]`, async () => {
-      const { mastery } = stack.worlds.get('tenant-aurora')!.fixtures;
+      const { mastery } = stack.seededTenants.get('tenant-aurora')!.fixtures;
       const { entities } = await runs.state();
       const { kcGuids } = mastery.banks.find(({ name }) => name === 'fraction-subtraction-short')!;
       const undo = await runs.change(change({ pins: offered.body.executionPins, entities, kcGuids }));

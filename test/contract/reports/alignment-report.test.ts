@@ -69,7 +69,7 @@ interface Aligned {
 function sourcesOf(tenantId: string, name: string): readonly Aligned[] {
   const tenant = tenants.get(tenantId)!;
   const { alignmentSources, alignmentCrosswalks, administrations, analyses, analysisArtifacts } =
-    stack.worlds.get(tenantId)!.platform.reports;
+    stack.seededTenants.get(tenantId)!.platform.reports;
   const administrationId = tenant.runs.administration(name);
   const { contentTestSpecId } = administrations.find((one) => one.administrationId === administrationId)!;
   const listed = alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;

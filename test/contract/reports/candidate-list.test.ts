@@ -42,7 +42,7 @@ interface Listed {
 
 /** What the list of a candidate must be: every settled, scored attempt, newest modification first, ties by attempt id. */
 function historyOf(tenantId: string, candidateSourcedId: string): readonly Listed[] {
-  const { generated, criteria } = stack.worlds.get(tenantId)!.platform.reports;
+  const { generated, criteria } = stack.seededTenants.get(tenantId)!.platform.reports;
   const listed = (generated.attemptIds.get(candidateSourcedId) ?? []).flatMap((id): readonly Listed[] => {
     const attempt = generated.attempts.get(id)!();
     if (attempt.status !== 'scored') return [];

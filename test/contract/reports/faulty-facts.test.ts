@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EntityName } from '#local/platform/entities.ts';
-import { cohortKey } from '#local/platform/world.ts';
-import type { ReportsSeed } from '#local/platform/world.ts';
+import { cohortKey } from '#local/platform/tenant-state.ts';
+import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { AttemptReport, AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import type { CohortReport } from '#shared/contract/reports/cohort-report.ts';
 import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
@@ -109,7 +109,7 @@ function defect<Body>(
 
 function heldOf(role: keyof Fixtures['attempts']): Held {
   const fixtures = caller.fixtures(tenantId);
-  const { reports } = stack.worlds.get(tenantId)!.platform;
+  const { reports } = stack.seededTenants.get(tenantId)!.platform;
   const theAttempt = reports.attempts.find(({ attemptId }) => attemptId === fixtures.attempts[role])!;
   const { contentTestSpecId } = theAttempt;
   const theCriteria = reports.criteria.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;

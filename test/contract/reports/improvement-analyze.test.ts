@@ -64,7 +64,7 @@ async function workOn(): Promise<void> {
 
 /** What the owners of a tenant hold on an administration. */
 function heldOf(tenantId: string, administrationId: string) {
-  const { reports } = stack.worlds.get(tenantId)!.platform;
+  const { reports } = stack.seededTenants.get(tenantId)!.platform;
   const administration = reports.administrations.find((held) => held.administrationId === administrationId)!;
   const analysis = reports.analyses.find((held) => held.administrationId === administrationId)!;
   const sourceSet = reports.alignmentSources.find(
@@ -116,7 +116,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     const { run, replayed } = analyzed(reply);
     expect(replayed).toBe(false);
     expect(run.improvementRunId).toMatch(/^run_[0-9a-f-]{36}$/);
-    const policy = analysisPolicy.parse(stack.worlds.get(tenantId)!.analysisPolicy.document);
+    const policy = analysisPolicy.parse(stack.seededTenants.get(tenantId)!.analysisPolicy.document);
     expect(run).toMatchObject({
       object: 'improvement_run',
       administrationId,

@@ -145,7 +145,7 @@ describe('two runs of one administration', () => {
 
   /** Analytics publishes what it had not published yet. */
   async function publishLater(administrationId: string): Promise<void> {
-    const { reports } = stack.worlds.get('tenant-aurora')!.platform;
+    const { reports } = stack.seededTenants.get('tenant-aurora')!.platform;
     const [later] = reports.laterAnalyses.get(administrationId) ?? [];
     await stack.control('PATCH', 'entities', {
       tenantId: 'tenant-aurora',

@@ -235,7 +235,7 @@ describe('a run', () => {
 
   /** The artifact of one of its metrics, as Analytics holds it. */
   const artifactOf = (metric: RunMetric) =>
-    stack.worlds
+    stack.seededTenants
       .get(TENANT)!
       .platform.reports.analysisArtifacts.find(
         (held) =>

@@ -210,7 +210,7 @@ describe.each(subjects)('$route.operationId', (subject) => {
 
 describe('evidence that its owner has changed for good', () => {
   const { tenantOf, source } = {
-    tenantOf: () => stack.worlds.get(tenantId)!.platform.reports,
+    tenantOf: () => stack.seededTenants.get(tenantId)!.platform.reports,
     source: () => runs.caller.fixtures(tenantId).sourceKeys[0]!,
   };
   const crosswalk = () => tenantOf().alignmentCrosswalks.find(({ sourceKey }) => sourceKey === source())!;

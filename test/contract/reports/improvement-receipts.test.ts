@@ -136,7 +136,7 @@ describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
         improvementRunId: key.improvementRunId,
         administrationId: run.administrationId,
         contentTestSpecVersion: shown.contentTestSpecVersion,
-        analysisPolicy: stack.worlds.get(tenantId)!.analysisPolicy.document,
+        analysisPolicy: stack.seededTenants.get(tenantId)!.analysisPolicy.document,
         omissions: shown.omissions,
       });
       for (const name of receipt.omissions) omitted.add(name);
@@ -192,7 +192,7 @@ describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
 
 /** What of a tenant must stand in no receipt: its learners, its profile’s token, and whoever acts for it. */
 function secretsOf(tenantId: string) {
-  const { platform, fixtures } = stack.worlds.get(tenantId)!;
+  const { platform, fixtures } = stack.seededTenants.get(tenantId)!;
   const { students, special } = fixtures.reports;
   return {
     students: [...new Set([...platform.students, ...students, ...special.studentsDeleted])],
@@ -203,7 +203,7 @@ function secretsOf(tenantId: string) {
 
 /** The observed values that cannot be taken for anything else: those with a fraction that no weight or threshold has. */
 function observedIn(tenantId: string): readonly number[] {
-  const { platform, analysisPolicy } = stack.worlds.get(tenantId)!;
+  const { platform, analysisPolicy } = stack.seededTenants.get(tenantId)!;
   const { runs } = tenants.get(tenantId)!;
   const ids = names.map((name) => runs.administration(name));
   const own = platform.reports.analysisArtifacts.flatMap((artifact) =>

@@ -52,7 +52,7 @@ const idOf = (name: string): string => aurora.administration(name);
 /** An administration as its owner holds it. */
 function held(name: string) {
   const id = idOf(name);
-  return stack.worlds
+  return stack.seededTenants
     .get(AURORA)!
     .platform.reports.administrations.find(({ administrationId }) => administrationId === id)!;
 }
@@ -399,11 +399,11 @@ describe('what nothing can be analyzed of', () => {
   const gate = () => idOf('spring-gate');
   const analyses = 'analytics.administration_analysis';
   const sets = 'content.alignment_sources';
-  const world = () => stack.worlds.get(AURORA)!.platform.reports;
-  const analysisOfGate = () => world().analyses.find(({ administrationId }) => administrationId === gate())!;
+  const seeded = () => stack.seededTenants.get(AURORA)!.platform.reports;
+  const analysisOfGate = () => seeded().analyses.find(({ administrationId }) => administrationId === gate())!;
   const setOfGate = () => {
     const { contentTestSpecId } = held('spring-gate');
-    return world().alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;
+    return seeded().alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;
   };
   const spec = () => held('spring-gate').contentTestSpecId;
   const administration = 'administration.administration';
@@ -457,7 +457,7 @@ describe('what nothing can be analyzed of', () => {
       'an artifact of another administration',
       '409 source-version-conflict analytics',
       () => {
-        const other = world().analyses.find(
+        const other = seeded().analyses.find(
           ({ administrationId }) => administrationId === idOf('autumn-gate'),
         )!;
         return [analyses, gate(), '/metrics/0/artifact', other.metrics[0]!.artifact];
@@ -519,8 +519,8 @@ describe('what nothing can be analyzed of', () => {
   });
 
   it('without a released policy that the tenant’s profile names, its own or shared with it, there is no run; with it again, there is [RP-265, RP-294]', async () => {
-    const { analysisPolicyId } = stack.worlds.get(AURORA)!.fixtures.reports;
-    const theirs = stack.worlds.get(BOREALIS)!.fixtures.reports.analysisPolicyId;
+    const { analysisPolicyId } = stack.seededTenants.get(AURORA)!.fixtures.reports;
+    const theirs = stack.seededTenants.get(BOREALIS)!.fixtures.reports.analysisPolicyId;
     const analysis = request(gate());
     for (const chosen of [undefined, 'a-policy-of-nobody', theirs]) {
       await choosePolicy(stack, AURORA, chosen);

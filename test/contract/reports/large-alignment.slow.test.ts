@@ -27,7 +27,7 @@ let improvementRunId: string;
 beforeAll(async () => {
   stack = await startTestStack({ bundled: asBuilt });
   runs = openImprovementRuns(stack, tenantId);
-  const { generated, administrations } = stack.worlds.get(tenantId)!.platform.reports;
+  const { generated, administrations } = stack.seededTenants.get(tenantId)!.platform.reports;
   const administrationId = runs.administration('large-sitting');
   const { contentTestSpecId } = administrations.find((one) => one.administrationId === administrationId)!;
   const list = generated.alignmentSources.get(contentTestSpecId)!();

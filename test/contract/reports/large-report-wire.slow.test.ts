@@ -65,7 +65,7 @@ describe('a large report', () => {
     expect(plain.headers['content-encoding']).toBeUndefined();
     const { bytes, report } = await reportOf(plain);
     expect(bytes.length).toBeGreaterThan(6 * 1024 * 1024);
-    const record = stack.worlds
+    const record = stack.seededTenants
       .get(tenantId)
       ?.platform.reports.generated.records.get(report.resultRecordId)?.();
     expect(

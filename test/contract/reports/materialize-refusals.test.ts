@@ -40,7 +40,7 @@ const everything = (): Claims =>
 /** The administration of an attempt, as its owner holds it. */
 function administrationOf(role: 'gatePass' | 'formative') {
   const id = fixtures().administrationOf[role];
-  return stack.worlds
+  return stack.seededTenants
     .get('tenant-aurora')!
     .platform.reports.administrations.find(({ administrationId }) => administrationId === id)!;
 }
@@ -133,7 +133,7 @@ describe('the attempt’s administration', () => {
         '200',
       );
 
-    const { reports } = stack.worlds.get('tenant-aurora')!.platform;
+    const { reports } = stack.seededTenants.get('tenant-aurora')!.platform;
     await stack.control('PATCH', 'entities', {
       tenantId: 'tenant-aurora',
       entity: 'administration.administration',
@@ -235,7 +235,7 @@ describe('what cannot be settled', () => {
 
   it('is 503 when QTI names an outcome twice [RP-258]', async () => {
     const { attempts } = fixtures();
-    const held = stack.worlds
+    const held = stack.seededTenants
       .get('tenant-aurora')!
       .platform.reports.attempts.find(({ attemptId }) => attemptId === attempts.gatePass)!;
     await stack.control('PATCH', 'entities', {

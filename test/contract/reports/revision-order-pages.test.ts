@@ -261,7 +261,9 @@ describe('a page of orders on many sources', { timeout: 240_000 }, () => {
   }, 240_000);
 
   const crosswalkOf = (ref: string): AlignmentCrosswalk => {
-    const crosswalk = stack.worlds.get(tenantId)!.platform.reports.generated.alignmentCrosswalks.get(ref)!();
+    const crosswalk = stack.seededTenants
+      .get(tenantId)!
+      .platform.reports.generated.alignmentCrosswalks.get(ref)!();
     return { ...crosswalk, requirements: crosswalk.requirements.slice(0, 220) };
   };
 
@@ -283,7 +285,7 @@ describe('a page of orders on many sources', { timeout: 240_000 }, () => {
 
   /** Records the orders of all of the run’s sources. */
   async function openOrders(record: RunRecord): Promise<readonly string[]> {
-    const { platform, analysisPolicy: released } = stack.worlds.get(tenantId)!;
+    const { platform, analysisPolicy: released } = stack.seededTenants.get(tenantId)!;
     const { generated } = platform.reports;
     const { administrationId, pins } = record;
     const { contentTestSpecId, contentTestSpecVersion } = pins;

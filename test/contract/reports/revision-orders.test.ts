@@ -80,7 +80,7 @@ async function completed(tenantId: string, name: string): Promise<RunKey> {
 
 /** What the owners hold for an administration. */
 function groundsOf(tenantId: string, name: string): Grounds {
-  const { platform, analysisPolicy } = stack.worlds.get(tenantId)!;
+  const { platform, analysisPolicy } = stack.seededTenants.get(tenantId)!;
   const { administrations, alignmentSources, alignmentCrosswalks, analyses } = platform.reports;
   // Analyses that find the same name the same artifact.
   const analysisArtifacts = [
@@ -168,7 +168,7 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
           improvementRunId: run.improvementRunId,
           administrationId: runsOf(tenantId).administration(name),
           contentTestSpecId: spec,
-          analysisPolicyId: stack.worlds.get(tenantId)!.analysisPolicy.document.id,
+          analysisPolicyId: stack.seededTenants.get(tenantId)!.analysisPolicy.document.id,
           analysisPolicyVersion: policyVersion(tenantId),
         });
       }
@@ -231,7 +231,7 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
 });
 
 const policyVersion = (tenantId: string): string =>
-  stack.worlds.get(tenantId)!.analysisPolicy.document.version;
+  stack.seededTenants.get(tenantId)!.analysisPolicy.document.version;
 
 const statusesOf = (orders: readonly RevisionOrder[]): ReadonlySet<string> =>
   new Set(orders.map(({ targetModule, status }) => `${targetModule} ${status}`));
@@ -298,7 +298,7 @@ describe('an order', () => {
     );
 
     const administrationId = aurora().administration('spring-gate');
-    const { reports } = stack.worlds.get('tenant-aurora')!.platform;
+    const { reports } = stack.seededTenants.get('tenant-aurora')!.platform;
     const later = reports.laterAnalyses.get(administrationId)![0]!;
     await stack.control('PATCH', 'entities', {
       tenantId: 'tenant-aurora',

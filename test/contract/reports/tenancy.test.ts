@@ -60,7 +60,7 @@ afterAll(() => stack.close());
 
 function attemptOf(tenantId: string, role: 'gatePass' | 'gateFail'): Resource {
   const { attempts, candidates } = caller.fixtures(tenantId);
-  const held = stack.worlds
+  const held = stack.seededTenants
     .get(tenantId)!
     .platform.reports.attempts.find(({ attemptId }) => attemptId === attempts[role])!;
   return {
@@ -502,7 +502,7 @@ describe('what is written', () => {
 
 /** Every id of a tenant's reports, as its owners hold them. */
 function idsOf(tenantId: string): ReadonlySet<string> {
-  const { reports, students } = stack.worlds.get(tenantId)!.platform;
+  const { reports, students } = stack.seededTenants.get(tenantId)!.platform;
   const found = new Set<string>(students);
   const look = (value: unknown): void => {
     if (typeof value === 'string' && /[0-9a-f]{12}/.test(value)) found.add(value);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
-import type { HeldAttempt } from '#local/platform/world.ts';
+import type { HeldAttempt } from '#local/platform/tenant-state.ts';
 import { view as viewNames } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport, GateDecision } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports, readAttemptReport, readReadiness } from '#shared/contract/reports/routes.ts';
@@ -52,7 +52,7 @@ function ownedBy(tenantId: string, role: Role): Owned {
   const { attempts, special } = caller.fixtures(tenantId);
   const ids: Readonly<Record<string, string>> = { ...special.attempts, ...attempts };
   const attemptId = ids[role]!;
-  const { reports } = stack.worlds.get(tenantId)!.platform;
+  const { reports } = stack.seededTenants.get(tenantId)!.platform;
   const attempt =
     reports.attempts.find((held) => held.attemptId === attemptId) ??
     reports.generated.attempts.get(attemptId)!();

@@ -165,7 +165,7 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
     await close('E');
     clock.advance(PROMISE_MS);
     expect(await answers()).toEqual(all(() => WITHDRAWN));
-    const { banks } = stack.worlds.get('tenant-aurora')!.fixtures.mastery;
+    const { banks } = stack.seededTenants.get('tenant-aurora')!.fixtures.mastery;
     const reply = await callGateway(stack, stack.urls.masteryUrl, readSelectionPolicy, {
       path: { policyId: banks[0]!.selectionPolicyId },
     });
@@ -221,7 +221,7 @@ describe('improvement runs that are under way', () => {
     clock.advance(PROMISE_MS);
     stack.improvement.resume();
     await stack.improvement.settled();
-    // The double gives a message back at once; a stage keeps it out of sight for half an hour each time.
+    // The emulator gives a message back at once; a stage keeps it out of sight for half an hour each time.
     expect(stack.improvement.deadLetters()).toHaveLength(1);
     await runs.leaveAlone(run);
     const before = await runs.progress(run);

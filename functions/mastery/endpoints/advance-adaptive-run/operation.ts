@@ -24,7 +24,7 @@ import { openForCaller, reopenBasis } from '#functions/mastery/run/reopen.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
 import { beginFinalizing } from '#functions/mastery/run/transitions/begin-finalizing.ts';
 import { consumeOutcome } from '#functions/mastery/run/transitions/consume-outcome.ts';
@@ -33,7 +33,7 @@ type Advance = typeof advanceAdaptiveRun;
 
 /** Where one advance has led. */
 interface Step {
-  readonly state: RunState;
+  readonly state: AdaptiveRunState;
   readonly diagnosis: Diagnosis;
   readonly runtime: NamedRuntime;
   /** Whether the token is renewed. Without news, and once completed, it is echoed with its expiry. */
@@ -96,7 +96,7 @@ async function advance(
 async function takeStep(
   platform: Platform,
   basis: RunBasis,
-  state: RunState,
+  state: AdaptiveRunState,
   { consumed, news, named: runtime }: RunRuntime,
 ): Promise<Result<Step, Problem>> {
   switch (statusOf(state)) {
@@ -128,7 +128,7 @@ async function takeStep(
 /** Publishes a stopped run as far as its owners let it. Without findings (the anchor is not verified) it waits in `finalizing`. */
 async function finish(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   runtime: NamedRuntime,
   diagnosis: Diagnosis,
   outcomes: readonly ScoredOutcome[],

@@ -37,7 +37,7 @@ export interface SimulationDependencies extends PoolDependencies {
 const PUBLICATION_MS = 2_000;
 
 /**
- * Simulates the test on made-up learners: proves the pool as a run's start does, lets every profile take the test, emits the matrix's event
+ * Simulates the test on simulated learners: proves the pool as a run's start does, lets every profile take the test, emits the matrix's event
  * and answers once Caliper shows it [MA-178]. Everything but the receipt follows from the request and from what owners and records say, so
  * that a repetition, under whichever key, composes the same bytes and names the same event; Results is never spoken to [MA-199].
  */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import { completionEvent } from './completion-event.ts';
 import { completionEventIri, componentId, offerKey, producerResultId } from '../names.ts';
@@ -17,7 +17,7 @@ const state = {
   scaleCalibrationChecksum: HASH,
   candidateRef: 'candidate-pseudonym',
   resultsStudentId: 'student-1',
-} as unknown as RunState;
+} as unknown as AdaptiveRunState;
 
 const learner = {
   state,
@@ -71,7 +71,7 @@ describe('completion event', () => {
 
 describe('names of what a run publishes', () => {
   it('are distinct per purpose, tenant and run, and equal for the same run', () => {
-    const names = (run: Pick<RunState, 'tenantId' | 'runSeed'>): string[] => [
+    const names = (run: Pick<AdaptiveRunState, 'tenantId' | 'runSeed'>): string[] => [
       offerKey(run, 1),
       offerKey(run, 2),
       producerResultId(run),

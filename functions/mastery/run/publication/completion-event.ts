@@ -2,12 +2,12 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import { conformanceEvent, ENGINE_ACTOR, entityIri } from '#functions/mastery/evidence/caliper-event.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { attemptIri, completionEventIri, scoreIri } from '../names.ts';
 
 /** What a completion says beside the run's own names. Times come from QTI, so that a retry sends the same bytes. */
 export interface Completion {
-  readonly state: RunState;
+  readonly state: AdaptiveRunState;
   /** Epoch milliseconds of the last scored attempt. */
   readonly completedAt: number;
   readonly administeredItemCount: number;

@@ -2,7 +2,7 @@ import type { KcClassification, ScaleResult } from '#shared/contract/mastery/ada
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import type { Diagnosis } from '../diagnosis.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 
 /** What a stopped run has to say to Results and Caliper. */
 export interface Findings {
@@ -15,7 +15,7 @@ export interface Findings {
 
 /** The findings of a stopped run; undefined while there is nothing to publish: it goes on, or its anchor is not verified [MA-081]. */
 export function findingsOf(
-  { stopReason }: RunState,
+  { stopReason }: AdaptiveRunState,
   { scale, classifications }: Diagnosis,
   outcomes: readonly ScoredOutcome[],
 ): Findings | undefined {

@@ -6,7 +6,7 @@ import type { KcComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { componentId, completionEventIri, producerResultId } from '../names.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { Findings } from './findings.ts';
 import { publish } from './publish.ts';
 
@@ -21,8 +21,12 @@ const conformance = {
   offers: [],
   stopReason: 'max_items',
   acknowledgements: {},
-} as unknown as RunState;
-const state: RunState = { ...conformance, runMode: 'production_learner', resultsStudentId: 'student-1' };
+} as unknown as AdaptiveRunState;
+const state: AdaptiveRunState = {
+  ...conformance,
+  runMode: 'production_learner',
+  resultsStudentId: 'student-1',
+};
 
 const findings: Findings = {
   stopReason: 'max_items',

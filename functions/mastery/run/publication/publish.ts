@@ -10,7 +10,7 @@ import { emitAndReadBack, readBack } from '#functions/mastery/evidence/acknowled
 import type { EventDoubt } from '#functions/mastery/evidence/acknowledge-event.ts';
 import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
 import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '../transitions/acknowledge.ts';
 import { completionEvent } from './completion-event.ts';
 import type { Completion } from './completion-event.ts';
@@ -29,9 +29,9 @@ type Published<T> = Result<T, Halt>;
  */
 export async function publish(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   findings: Findings,
-): Promise<Result<RunState, Problem>> {
+): Promise<Result<AdaptiveRunState, Problem>> {
   let current = state;
   for (const step of [publishRecord, publishComponents, publishEvent]) {
     const outcome = await step(platform, current, findings);
@@ -47,7 +47,7 @@ export async function publish(
  */
 export async function completionIsProven(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   findings: Findings,
 ): Promise<boolean> {
   const proof = await readBack(platform, completionEvent(completionOf(state, findings)));
@@ -56,9 +56,9 @@ export async function completionIsProven(
 
 async function publishRecord(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   findings: Findings,
-): Promise<Published<RunState>> {
+): Promise<Published<AdaptiveRunState>> {
   const { resultsStudentId } = state;
   if (resultsStudentId === undefined || state.acknowledgements.resultRecordId !== undefined) return ok(state);
   const answer = await platform.call(operations.writeResultRecord, {
@@ -73,9 +73,9 @@ async function publishRecord(
 
 async function publishComponents(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   { classifications }: Findings,
-): Promise<Published<RunState>> {
+): Promise<Published<AdaptiveRunState>> {
   const { resultRecordId } = state.acknowledgements;
   if (resultsAcknowledged(state) || resultRecordId === undefined) return ok(state);
   const body = kcComponents(state, resultRecordId, classifications);
@@ -100,9 +100,9 @@ async function publishComponents(
 
 async function publishEvent(
   platform: Platform,
-  state: RunState,
+  state: AdaptiveRunState,
   findings: Findings,
-): Promise<Published<RunState>> {
+): Promise<Published<AdaptiveRunState>> {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
   const event = completionEvent(completionOf(state, findings));
   const acknowledged = await emitAndReadBack(platform, event);
@@ -123,7 +123,7 @@ function doubted(doubt: EventDoubt): Halt {
   }
 }
 
-function completionOf(state: RunState, { scale, outcomes, lastOutcome }: Findings): Completion {
+function completionOf(state: AdaptiveRunState, { scale, outcomes, lastOutcome }: Findings): Completion {
   return {
     state,
     completedAt: lastOutcome.scoredAtMs,

@@ -1,12 +1,12 @@
 import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { componentId, producerResultId } from '../names.ts';
 import type { Findings } from './findings.ts';
 
 /** The settled result of a learner run, with the same bytes at every retry. */
 export function resultRecord(
-  state: RunState,
+  state: AdaptiveRunState,
   studentId: string,
   { scale, outcomes, lastOutcome, stopReason }: Findings,
 ): ResultRecordRequest {
@@ -28,7 +28,7 @@ export function resultRecord(
 
 /** One component per in-scope knowledge component [MA-034]. */
 export function kcComponents(
-  state: RunState,
+  state: AdaptiveRunState,
   resultRecordId: string,
   classifications: readonly KcClassification[],
 ): KcComponentsRequest {

@@ -1,6 +1,6 @@
 import { digestOutcomes } from '../outcomes.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 
 /**
  * in_progress → in_progress: the outstanding item's outcome becomes part of the evidence. Consumes exactly one outcome, so that every
@@ -8,10 +8,10 @@ import type { RunState } from '#functions/mastery/continuation/run-state.ts';
  * `consumed` are the outcomes that earlier advances consumed, in sequence.
  */
 export function consumeOutcome(
-  state: RunState,
+  state: AdaptiveRunState,
   consumed: readonly ScoredOutcome[],
   news: ScoredOutcome,
-): { readonly state: RunState; readonly outcomes: readonly ScoredOutcome[] } {
+): { readonly state: AdaptiveRunState; readonly outcomes: readonly ScoredOutcome[] } {
   const offer = state.offers[news.sequence - 1];
   if (state.stopReason !== null || offer === undefined || state.consumed.count + 1 !== news.sequence)
     throw new Error('consumeOutcome: the outcome does not belong to the outstanding offer');

@@ -1,7 +1,7 @@
 import type { ExecutionPins, StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { RunIdentity } from '../identity.ts';
 import { digestOutcomes } from '../outcomes.ts';
-import type { RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 
 /** (none) → in_progress, before its first offer: everything is pinned. */
 export function startState(
@@ -10,7 +10,7 @@ export function startState(
   identity: RunIdentity,
   pins: ExecutionPins,
   checksums: { readonly selectionPolicy: string; readonly scaleCalibration: string },
-): RunState {
+): AdaptiveRunState {
   return {
     version: 1,
     tenantId,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOutcomes } from '../outcomes.ts';
 import type { ScoredOutcome } from '../outcomes.ts';
 import { outstandingOffer, statusOf } from '#functions/mastery/continuation/run-state.ts';
-import type { Acknowledgements, RunState } from '#functions/mastery/continuation/run-state.ts';
+import type { Acknowledgements, AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from './acknowledge.ts';
 import { addOffer } from './add-offer.ts';
 import { beginFinalizing } from './begin-finalizing.ts';
@@ -15,7 +15,7 @@ const blank = {
   consumed: { count: 0, digest: digestOutcomes([]) },
   stopReason: null,
   acknowledgements: {},
-} as unknown as RunState;
+} as unknown as AdaptiveRunState;
 
 const item = { deliverySessionId: 'session-1', artifactVersionId: 'version-1' };
 const outcome: ScoredOutcome = {
@@ -40,7 +40,7 @@ const completed = acknowledge(stopped, everything);
 const states = { blank, offered, consumed, stopped, completed };
 type StateName = keyof typeof states;
 
-const transitions: Record<string, (state: RunState) => RunState> = {
+const transitions: Record<string, (state: AdaptiveRunState) => AdaptiveRunState> = {
   addOffer: (state) => addOffer(state, item),
   consumeOutcome: (state) => consumeOutcome(state, [], outcome).state,
   beginFinalizing: (state) => beginFinalizing(state, 'max_items'),
@@ -71,7 +71,7 @@ describe('the state machine of a run', () => {
     (Object.keys(states) as StateName[]).map((from) => ({ name, from, goes: allowed[name]?.includes(from) })),
   );
   it.each(pairs)('$name from $from: $goes', ({ name, from, goes }) => {
-    const move = (): RunState => transitions[name]!(states[from]);
+    const move = (): AdaptiveRunState => transitions[name]!(states[from]);
     if (goes === true) expect(move).not.toThrow();
     else expect(move).toThrow();
   });
@@ -107,7 +107,7 @@ describe('the state machine of a run', () => {
       const rest = Object.fromEntries(Object.entries(everything).filter(([name]) => name !== missing));
       expect(statusOf(acknowledge(stopped, rest))).toBe('finalizing');
     }
-    const synthetic: RunState = { ...stopped, runMode: 'owner_conformance' };
+    const synthetic: AdaptiveRunState = { ...stopped, runMode: 'owner_conformance' };
     expect(statusOf(synthetic)).toBe('finalizing');
     expect(statusOf(acknowledge(synthetic, { caliperEventIri: 'urn:uuid:event' }))).toBe('completed');
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
-import { isTripped, metrics } from '#shared/contract/reports/analysis-policy.ts';
+import { isBreached, metrics } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { revisionOrders } from '#shared/contract/reports/examples.ts';
 import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
@@ -187,7 +187,7 @@ function expected({ triggers }: AnalysisPolicy, figures: readonly Figure[]) {
     for (const { metric, name, unit, value, subjects } of figures) {
       if (trigger.metric !== metric || trigger.observed.name !== name) continue;
       if (unit !== trigger.observed.unit) withheld.add(keyOf(index, subjects, 'unit_mismatch'));
-      else if (isTripped(trigger.threshold, value)) {
+      else if (isBreached(trigger.threshold, value)) {
         const lacks = trigger.requiredSubjects.some(
           (subject) => subjects[subject] === null || subjects[subject].length === 0,
         );
@@ -239,7 +239,7 @@ describe('the orders of a run', () => {
           };
           expect(revisionOrder.safeParse(whole).error?.issues ?? []).toEqual([]);
           const asked = grounds.policy.triggers[trigger]!;
-          expect(isTripped(asked.threshold, content.observedMetric.value)).toBe(true);
+          expect(isBreached(asked.threshold, content.observedMetric.value)).toBe(true);
           expect(evidence.length).toBeGreaterThan(0);
         }
       }),

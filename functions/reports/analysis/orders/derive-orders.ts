@@ -1,7 +1,7 @@
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
 import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
-import { isTripped } from '#shared/contract/reports/analysis-policy.ts';
+import { isBreached } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
 import { MAX_SUBJECTS } from '#shared/contract/reports/order-content.ts';
 import type { OrderContent } from '#shared/contract/reports/order-content.ts';
@@ -209,7 +209,7 @@ interface Decision {
   readonly parts: readonly Part[];
 }
 
-interface Tripped extends Part {
+interface Breached extends Part {
   readonly armed: Armed;
   readonly value: number;
 }
@@ -219,7 +219,7 @@ interface Tripped extends Part {
  * with the least of the values that trip: an id is made of trigger, subjects and evidence [RP-190], and one id cannot have two contents.
  */
 function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
-  const tripped = new Map<string, Tripped>();
+  const breached = new Map<string, Breached>();
   const withheld = new Map<string, Withheld & { readonly digest: string }>();
   for (const { armed, value, withheld: reason, whole, parts } of decisions(grounds.policy, sets)) {
     if (reason !== undefined) {
@@ -228,12 +228,12 @@ function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
     }
     for (const part of parts) {
       const key = `${armed.index} ${part.digest}`;
-      const other = tripped.get(key);
-      if (other === undefined || value < other.value) tripped.set(key, { ...part, armed, value });
+      const other = breached.get(key);
+      if (other === undefined || value < other.value) breached.set(key, { ...part, armed, value });
     }
   }
   return {
-    orders: [...numbered(grounds, tripped.values())]
+    orders: [...numbered(grounds, breached.values())]
       .map(([one, lineage]) => orderOf(grounds, one, lineage))
       .toSorted((a, b) => compareText(a.content.revisionOrderId, b.content.revisionOrderId)),
     withheld: [...withheld.values()]
@@ -254,7 +254,7 @@ function* decisions(policy: AnalysisPolicy, sets: readonly Observed[]): Generato
         for (const armed of triggers.get(name) ?? []) {
           const { observed, threshold, requiredSubjects } = armed.trigger;
           const isComparable = unit === observed.unit;
-          if (isComparable && !isTripped(threshold, value)) continue;
+          if (isComparable && !isBreached(threshold, value)) continue;
           found ??= partsOf(subjects());
           const named = found.whole.subjects;
           const lacks = requiredSubjects.some((subject) => (named[subject]?.length ?? 0) === 0);
@@ -305,9 +305,9 @@ function partOf(subjects: OrderSubjects): Part {
  */
 function* numbered(
   grounds: OrderGrounds,
-  tripped: Iterable<Tripped>,
-): Generator<readonly [one: Tripped, lineage: string]> {
-  for (const [about, ones] of Map.groupBy(tripped, (one) => aboutOf(grounds, one))) {
+  breached: Iterable<Breached>,
+): Generator<readonly [one: Breached, lineage: string]> {
+  for (const [about, ones] of Map.groupBy(breached, (one) => aboutOf(grounds, one))) {
     const sequence =
       ones.length === 1
         ? ones
@@ -322,7 +322,7 @@ function* numbered(
 /** What an order is about, whatever its evidence, its versions and its threshold's value are. GUIDs tell it only where nothing else does. */
 function aboutOf(
   { tenantId, administrationId }: OrderGrounds,
-  { subjects: { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }, armed: { trigger } }: Tripped,
+  { subjects: { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }, armed: { trigger } }: Breached,
 ): string {
   const natives = [qtiItemId, qtiFormId, qtiTestId, ...sourceKeys];
   return JSON.stringify([
@@ -344,7 +344,7 @@ function aboutOf(
  */
 function orderOf(
   { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy }: OrderGrounds,
-  { armed: { index, trigger, evidence, digest: evidenceDigest }, subjects, digest, value }: Tripped,
+  { armed: { index, trigger, evidence, digest: evidenceDigest }, subjects, digest, value }: Breached,
   lineage: string,
 ): DerivedOrder {
   const { targetModule, requestedAction, reasonCodes, observed, threshold } = trigger;

@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/open-log.ts';
+import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/broken-work.ts';
 import { workRun } from '#functions/reports/improvement/work-run.ts';
 import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';

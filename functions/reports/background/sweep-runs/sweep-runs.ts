@@ -1,5 +1,5 @@
 import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts';
-import { isTerminal, runStates } from '#shared/improvement/records.ts';
+import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
 import type { ImprovementStore, OpenRun, RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-queue.ts';
 
@@ -93,7 +93,7 @@ async function sweepRun(
     case 'too_old':
     case 'no_progress': {
       const completedAt = Math.max(now(), run.createdAt);
-      if (!(await store.moveRun(run, runStates, { state: 'failed', completedAt }, now()))) return;
+      if (!(await store.moveRun(run, improvementRunStates, { state: 'failed', completedAt }, now()))) return;
       sweep.failed += 1;
       onFailed(run, verdict);
     }

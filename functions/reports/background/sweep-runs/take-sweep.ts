@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/open-log.ts';
+import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/broken-work.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { randomFraction } from '#shared/kernel/random.ts';

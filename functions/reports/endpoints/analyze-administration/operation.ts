@@ -17,7 +17,7 @@ import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeProgress, readRunEvidence } from '../compose-progress.ts';
 import type { RunEvidence } from '../compose-progress.ts';
-import { openOwners } from '../open-improvement.ts';
+import { openImprovementOwners } from '../open-improvement.ts';
 import type { ImprovementDependencies, LinkDependencies, OpenedOwners } from '../open-improvement.ts';
 
 export interface AnalyzeDependencies extends ImprovementDependencies, LinkDependencies {
@@ -40,7 +40,7 @@ export function analyzeAdministrationOperation(
 ): Operation<typeof analyzeAdministration> {
   const { runs, queue } = dependencies;
   return async (request) => {
-    const owners = await openOwners(dependencies, request);
+    const owners = await openImprovementOwners(dependencies, request);
     if (!owners.ok) return owners;
     const { administrationId } = request.path;
     const administration = await readAdministration(owners.value.reader, request.principal, administrationId);

@@ -12,7 +12,7 @@ import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { openOwners } from '../answer-report.ts';
+import { openReportOwners } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /**
@@ -22,7 +22,7 @@ import type { ReportDependencies } from '../answer-report.ts';
  */
 export function materializeAttemptReportOperation(dependencies: ReportDependencies): Operation<typeof route> {
   return async (request) => {
-    const opened = await openOwners(dependencies, request);
+    const opened = await openReportOwners(dependencies, request);
     if (!opened.ok) return opened;
     const { platform, frameworks } = opened.value;
     const { principal, body, proved } = request;

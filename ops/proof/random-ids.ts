@@ -8,7 +8,7 @@ const DRAWN = 12;
  * An id of the same form and length that nobody has: the last characters are drawn anew, each from its own kind, so that nothing but the
  * owner's knowledge tells it from a real one.
  */
-export function madeUpId(id: string): string {
+export function randomId(id: string): string {
   const characters = Array.from(id);
   for (let at = characters.length - 1, drawn = 0; at >= 0 && drawn < DRAWN; at -= 1) {
     const anew = drawnLike(characters[at] ?? '');
@@ -30,14 +30,14 @@ function drawnLike(character: string): string | undefined {
 const NO_IDS: ReadonlySet<string> = new Set(['grade', 'sourceKey', 'view', 'runMode']);
 
 /** The same request for something that nobody has. */
-export function madeUp(ask: Ask, members: readonly string[] = idMembers(ask)): Ask {
+export function withRandomIds(ask: Ask, members: readonly string[] = idMembers(ask)): Ask {
   const anew = <T extends string | readonly object[]>(
     values: Readonly<Record<string, T>>,
   ): Readonly<Record<string, T | string>> =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [
         name,
-        typeof value === 'string' && members.includes(name) ? madeUpId(value) : value,
+        typeof value === 'string' && members.includes(name) ? randomId(value) : value,
       ]),
     );
   return {

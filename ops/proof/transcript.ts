@@ -2,8 +2,8 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Reply, Sender } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
-/** What the whole run has heard, to be judged at its end. */
-export interface Heard {
+/** Every answer of the whole run, to be judged at its end. */
+export interface Transcript {
   readonly listen: (reply: Reply, sender: Sender) => void;
   /** How often each request id was given out, and in how many answers. */
   readonly requestIds: () => { readonly answers: number; readonly repeated: number };
@@ -35,7 +35,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
 /** Names that no deployment can have (RFC 2606, RFC 6761). */
 const RESERVED_NAME = /(?:^|\.)(?:example|test|invalid|localhost)$|(?:^|\.)example\.(?:com|net|org)$/;
 
-export function openHeard(tenants: readonly Tenant[]): Heard {
+export function openTranscript(tenants: readonly Tenant[]): Transcript {
   const answersById = new Map<string, number>();
   const membersByTenant = new Map(tenants.map(({ side }) => [side, new Map<string, string>()]));
   const hosts = new Set<string>();
