@@ -2,7 +2,8 @@ import { availableParallelism, cpus } from 'node:os';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { examples, exits, list, program, run, UsageError } from '#tools/terminal/command.ts';
-import { liveLine } from '#tools/terminal/live-line.ts';
+import { withLiveLine } from '#tools/terminal/live-line.ts';
+import { openProgress } from '#tools/terminal/progress.ts';
 import { adaptiveRequestPart } from './adaptive-request.ts';
 import { alignmentPart } from './alignment.ts';
 import { bundlePart } from './bundles.ts';
@@ -64,16 +65,17 @@ async function main({ only, check }: Options): Promise<Result<undefined, string 
     ].join('\n'),
   );
   const { stderr } = process;
-  const live = liveLine(stderr);
   const missed: string[] = [];
-  for (const part of parts) {
-    if (only?.includes(part.name) === false) continue;
+  const chosen = parts.filter(({ name }) => only?.includes(name) !== false);
+  const progress = openProgress(() => performance.now());
+  for (const [at, part] of chosen.entries()) {
     // Elsewhere than on a terminal, a line for each part.
     if (!stderr.isTTY) stderr.write(`${part.name} …\n`);
-    const report = await part.run((text) => {
-      live.show(`${part.name}: ${text}`);
-    });
-    live.clear();
+    const report = await withLiveLine(stderr, (show) =>
+      part.run((text) => {
+        show(progress(at / chosen.length, `${part.name}: ${text}`));
+      }),
+    );
     console.log(`\n${part.title}\n${report.text}`);
     missed.push(...report.missed);
   }

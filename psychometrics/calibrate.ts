@@ -16,7 +16,7 @@ import { calibrationFile, parametersFile, readMeta } from './calibrate/write-cal
 import type { Meta } from './calibrate/write-calibration.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
-import { liveLine } from '#tools/terminal/live-line.ts';
+import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { shorten } from '#tools/terminal/study.ts';
 
@@ -102,20 +102,20 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   const free = await mayWrite(out, values.force === true);
   if (!free.ok) return free;
 
-  const live = liveLine(process.stderr);
-  const calibration = calibrate(study.value, {
-    model,
-    penalty: values.penalty,
-    bound: values.bound,
-    maximumIterations: values.maxIterations,
-    tolerance: values.tolerance,
-    randomStarts: values.starts,
-    seed: values.seed,
-    progress: (stage, step) => {
-      live.show(progressLine(stage, step));
-    },
-  });
-  live.clear();
+  const calibration = await withLiveLine(process.stderr, (show) =>
+    calibrate(study.value, {
+      model,
+      penalty: values.penalty,
+      bound: values.bound,
+      maximumIterations: values.maxIterations,
+      tolerance: values.tolerance,
+      randomStarts: values.starts,
+      seed: values.seed,
+      progress: (stage, step) => {
+        show(progressLine(stage, step));
+      },
+    }),
+  );
   const file = calibrationFile(calibration, { name: values.name, meta: meta.value });
   if (!file.ok) {
     const lines = file.error.map(({ pointer, message }) => `calibration.json#${pointer}: ${message}`);

@@ -5,7 +5,6 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { DESIGN, policies, policyNames } from './recovery/conditions.ts';
 import { htmlReport } from './recovery/html-report.ts';
-import { progressLine } from './recovery/progress-line.ts';
 import { resultsJson, runStudy } from './recovery/study.ts';
 import type { StudySettings } from './recovery/study.ts';
 import { textReport } from './recovery/text-report.ts';
@@ -20,7 +19,8 @@ import {
   UsageError,
 } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
-import { liveLine } from '#tools/terminal/live-line.ts';
+import { withLiveLine } from '#tools/terminal/live-line.ts';
+import { openProgress } from '#tools/terminal/progress.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
 /** How much is simulated: enough for the second decimal of the aims, or, in a hurry, enough to see an aim missed by much. */
@@ -101,11 +101,12 @@ async function main(
   // A folder that cannot be written is found out before the waiting.
   const folder = out === undefined ? ok(undefined) : await makeFolder(out);
   if (!folder.ok) return folder;
-  const live = liveLine(process.stderr);
-  const study = runStudy(settings, (done, what) => {
-    live.show(progressLine(done, what));
-  });
-  live.clear();
+  const progress = openProgress(() => performance.now());
+  const study = await withLiveLine(process.stderr, (show) =>
+    runStudy(settings, (done, what) => {
+      show(progress(done, what));
+    }),
+  );
   console.log(textReport(study, paintFor(process.stdout, process.env)));
   if (out !== undefined) {
     for (const [name, content] of [

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { liveLine } from './live-line.ts';
-import type { LineStream, LiveLine } from './live-line.ts';
+import { withLiveLine } from './live-line.ts';
+import type { LineStream, ShowLine } from './live-line.ts';
 
-function written(terminal: Omit<LineStream, 'write'>, use: (line: LiveLine) => void): string[] {
+async function written(
+  terminal: Omit<LineStream, 'write'>,
+  use: (show: ShowLine) => void,
+): Promise<string[]> {
   const texts: string[] = [];
-  use(liveLine({ ...terminal, write: (text) => texts.push(text) }));
+  await withLiveLine({ ...terminal, write: (text) => texts.push(text) }, use);
   return texts;
 }
 
@@ -15,65 +18,56 @@ function seen(texts: readonly string[]): string[] {
 }
 
 describe('a live line', () => {
-  it('puts each text in place of the one before, and leaves nothing', () => {
-    const texts = written({ isTTY: true, columns: 40 }, ({ show, clear }) => {
-      show('a long beginning');
-      show('end');
-      clear();
+  it('puts each new text in place of the one before, and leaves nothing', async () => {
+    const texts = await written({ isTTY: true, columns: 40 }, (show) => {
+      for (const text of ['a long beginning', 'b', 'b', 'end']) show(text);
     });
-    expect(seen(texts)).toEqual(['a long beginning', 'end', '']);
+    expect(seen(texts)).toEqual(['a long beginning', 'b', 'end', '']);
   });
 
-  it('writes only what is new, also after it was cleared', () => {
-    const texts = written({ isTTY: true, columns: 40 }, ({ show, clear }) => {
-      clear();
-      for (const text of ['a', 'a', 'b', 'b']) show(text);
-      clear();
-      clear();
-      show('b');
+  it('leaves nothing when the work throws', async () => {
+    const texts: string[] = [];
+    const work = withLiveLine({ isTTY: true, write: (text) => texts.push(text) }, (show) => {
+      show('half');
+      throw new Error('stopped');
     });
-    expect(seen(texts)).toEqual(['a', 'b', '', 'b']);
+    await expect(work).rejects.toThrow('stopped');
+    expect(seen(texts)).toEqual(['half', '']);
   });
 
   it.each([
-    [20, 19],
-    [undefined, 79],
-    [0, 79],
-  ])('of a terminal with %s columns has at most %i characters, none of them halved', (columns, length) => {
+    [20, 'x', 18],
+    [20, '漢', 9],
+    [20, '😀', 9],
+    [undefined, 'x', 78],
+    [0, 'x', 78],
+  ])('of a terminal with %s columns shows of many "%s" only %i', async (columns, text, shown) => {
     const terminal = columns === undefined ? { isTTY: true } : { isTTY: true, columns };
-    const texts = written(terminal, ({ show }) => {
-      show('😀'.repeat(200));
-    });
-    expect(seen(texts)).toEqual(['😀'.repeat(length)]);
+    const texts = await written(terminal, (show) => show(text.repeat(200)));
+    expect(seen(texts)).toEqual([`${text.repeat(shown)}…`, '']);
   });
 
-  it('follows a terminal that is made narrower', () => {
-    const terminal = { isTTY: true, columns: 40, texts: [] as string[] };
-    const { show } = liveLine({
+  it('follows a terminal that is made narrower', async () => {
+    const terminal = {
       isTTY: true,
-      get columns() {
-        return terminal.columns;
-      },
-      write: (text) => terminal.texts.push(text),
+      columns: 40,
+      texts: [] as string[],
+      write: (text: string) => terminal.texts.push(text),
+    };
+    await withLiveLine(terminal, (show) => {
+      show('x'.repeat(60));
+      terminal.columns = 10;
+      show('x'.repeat(60));
     });
-    show('x'.repeat(60));
-    terminal.columns = 10;
-    show('x'.repeat(60));
-    expect(seen(terminal.texts).map(({ length }) => length)).toEqual([39, 9]);
+    expect(seen(terminal.texts).map(({ length }) => length)).toEqual([39, 9, 0]);
   });
 
-  it('stays one line, whatever it is told', () => {
-    const texts = written({ isTTY: true, columns: 40 }, ({ show }) => {
-      show('two\nlines\u001B[2J');
-    });
-    expect(seen(texts)).toEqual(['two\u{fffd}lines\u{fffd}[2J']);
+  it('stays one line, whatever it is given', async () => {
+    const texts = await written({ isTTY: true, columns: 40 }, (show) => show('two\nlines\u001B[2J'));
+    expect(seen(texts)).toEqual(['two\u{fffd}lines\u{fffd}[2J', '']);
   });
 
-  it.each([{}, { isTTY: false, columns: 40 }])('is silent on %j', (stream) => {
-    const texts = written(stream, ({ show, clear }) => {
-      show('a');
-      clear();
-    });
-    expect(texts).toEqual([]);
+  it.each([{}, { isTTY: false, columns: 40 }])('is silent on %j', async (stream) => {
+    expect(await written(stream, (show) => show('a'))).toEqual([]);
   });
 });
