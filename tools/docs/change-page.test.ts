@@ -29,7 +29,7 @@ const recipes: readonly Recipe[] = page
     rows: [...section.matchAll(/^\| (\[.*?) \|/gm)].map(([, cell = '']) => linksIn(cell)),
   }));
 
-/** Every file that a person edits and that no test or recipe is. */
+/** Every file that is edited by hand, without tests and without the recipes. */
 const files = globSync(
   '{bin,lib,functions,shared,client,ops,psychometrics,local,tools,bench,docs}/**/*.{ts,mjs,json,md}',
   {
@@ -109,8 +109,8 @@ describe('every setting of a stage', () => {
   });
 
   it.each(settings)('%s is read by lib or bin', (name) => {
-    const read = new RegExp(`config\\.${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\} = (?:stage\\.)?config\\b`);
-    expect(readers.some((text) => read.test(text))).toBe(true);
+    const reads = new RegExp(`config\\.${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\} = (?:stage\\.)?config\\b`);
+    expect(readers.some((text) => reads.test(text))).toBe(true);
   });
 
   it.each(settings)('%s is explained by docs/deploy.md', (name) => {
