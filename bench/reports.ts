@@ -277,7 +277,7 @@ async function smallReport(progress: Progress): Promise<Report> {
   /** Only what has an entity tag is kept, and confirmed later. */
   const owners = { confirming: false };
   await using release = await openBenchRelease(STAGE);
-  const restore = replaceSurroundings(jwks, makeAttempt(SMALL), owners, release.variables);
+  const restore = replaceProcess(jwks, makeAttempt(SMALL), owners, release.variables);
   try {
     const { handler: lambda } = (await import(pathToFileURL(file).href)) as { handler: unknown };
     if (!isStreaming(lambda)) throw new Error('the handler does not stream its answer');
@@ -320,7 +320,7 @@ async function smallReport(progress: Progress): Promise<Report> {
  * the issuer and all owners answer at once.
  * @returns puts back what was there
  */
-function replaceSurroundings(
+function replaceProcess(
   jwks: string,
   answers: readonly OwnerAnswer[],
   owners: { readonly confirming: boolean },
