@@ -136,20 +136,20 @@ async function namesLocalTenants(...given: readonly (string | undefined)[]): Pro
 async function chooseLocal(
   service: Values['service'],
   tenantIds: readonly (string | undefined)[],
-): Promise<Result<LocalProof, string | UsageError>> {
+): Promise<Result<LocalProof, string>> {
   const files = localFiles(process.cwd());
   const stack = await findRunningStack(files.stack);
-  if (!stack.ok) return err(new UsageError(describeNoStack(stack.error)));
+  if (!stack.ok) return err(describeNoStack(stack.error));
   const key = await readIssuerKey(files.issuerKey);
   if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
   const { issueToken } = await createIssuer(key);
   return localProof(service, stack.value, tenantIds, issueToken, Date.now());
 }
 
-/** A base URL as requests need it. Checked here and not by the option, whose error would quote a credential in it. */
+/** A base URL as requests need it. Checked here and not by the option, whose error would quote a credential in it; what cannot be read may hold one too. */
 function baseUrl(given: string): Result<string, UsageError> {
   const refused = (reason: string): Result<string, UsageError> => err(new UsageError(`--target ${reason}`));
-  if (!URL.canParse(given)) return refused(`${given} is no URL`);
+  if (!URL.canParse(given)) return refused('is no URL');
   const { protocol, username, password, search, hash, href } = new URL(given);
   if (username !== '' || password !== '') return refused('has a credential in it');
   if (protocol !== 'https:' && protocol !== 'http:') return refused('must be an https URL');

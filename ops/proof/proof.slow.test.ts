@@ -228,14 +228,16 @@ describe('npm run proof', () => {
         2,
         /^needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local\n$/,
       ],
-      [['--local', '--target', urls.reportsUrl], 2, /^no local stack is running/],
-      [['--local', '--rehearsal'], 2, /^no local stack is running/],
+      [['--local', '--target', urls.reportsUrl], 1, /^no local stack is running/],
+      [['--local', '--rehearsal'], 1, /^no local stack is running/],
       [
         ['--target', urls.reportsUrl, '--tenant-a', 'tenant-aurora', '--tenant-b', 'tenant-borealis'],
         1,
         /tenant-aurora/,
       ],
-      [against('reports.school.org'), 2, /^--target reports\.school\.org is no URL\n$/],
+      [against('reports.school.org'), 2, /^--target is no URL\n$/],
+      // A credential stays unsaid also where the rest is no URL.
+      [against('https://user:secret@reports.school.org:99999999'), 2, /^--target is no URL\n$/],
       [against('https://user:secret@reports.school.org'), 2, /^--target has a credential in it\n$/],
       [against(`${urls.reportsUrl}/v1`), 2, /^--target is the base URL, without \/v1\n$/],
       [
