@@ -2,6 +2,7 @@ import middy from '@middy/core';
 import type { MiddyfiedHandler } from '@middy/core';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { AnswerBody, PipelineAnswer } from './answers.ts';
+import { isFinished } from './stages/correlation.ts';
 import type { CorrelationStage } from './stages/correlation.ts';
 import { problemBoundary } from './stages/problem-boundary.ts';
 import type { ProblemBoundaryOptions } from './stages/problem-boundary.ts';
@@ -40,8 +41,12 @@ export function baseMiddleware(
     .use(problemBoundary({ ...boundary, exchangeOf: correlation.exchangeOf }));
 }
 
-/** A ladder as a pipeline, whose answers have been checked. */
+/** A ladder as a pipeline, whose answers have been checked. It rejects rather than let one out that a stage has sent past the others. */
 export function pipelineOf<Body extends AnswerBody>(ladder: Ladder): Pipeline<Body> {
-  // SAFETY: a handler or its response check makes the bodies, of the one kind that its function sends.
-  return async (event, context) => httpAnswer(await ladder(event, context)) as PipelineAnswer<Body>;
+  return async (event, context) => {
+    const answer = httpAnswer(await ladder(event, context));
+    if (!isFinished(answer)) throw new TypeError('a stage has returned an answer, past all others');
+    // SAFETY: a handler or its response check makes the bodies, of the one kind that its function sends.
+    return answer as PipelineAnswer<Body>;
+  };
 }

@@ -1,5 +1,6 @@
 import type { Route, Transfer } from '#shared/contract/route.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
+import type { PipelineAnswer } from '../answers.ts';
 import { openExchange } from '../exchange.ts';
 import type { BaseRuntime, Exchange } from '../exchange.ts';
 import { createFact, httpAnswer } from './stage.ts';
@@ -14,6 +15,14 @@ export type FunctionRow = Pick<Route, 'service' | 'operationId'> & {
 
 export interface CorrelationStage extends Stage {
   readonly exchangeOf: FactReader<Exchange>;
+}
+
+/** The answers that have come up the whole ladder. Nothing else can get in here. */
+const finished = new WeakSet<PipelineAnswer>();
+
+/** Whether an answer has passed every stage: one that a stage returned, against its type, would be sent past all others. */
+export function isFinished(answer: PipelineAnswer): boolean {
+  return finished.has(answer);
 }
 
 /** First in and last out: opens the exchange and its log, and puts on every answer the headers that every answer has. */
@@ -35,6 +44,7 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Correlation
       durationMs: runtime.now() - receivedAt,
       problem: answer.problem,
     });
+    finished.add(answer);
   };
   return {
     exchangeOf: exchanges.of,
