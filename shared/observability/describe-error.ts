@@ -12,8 +12,16 @@ const MAX_CAUSES = 5;
 const MAX_FRAMES = 20;
 const FRAME = /^ {4}at (?:.+ \()?((?:file:\/\/)?[\w@./+-]+:\d+:\d+)\)?$/;
 
-/** Names of a thrown value and of its causes, and the stack's positions. */
+/** Names of a thrown value and of its causes, and the stack's positions. Never throws, whatever was made of an error. */
 export function describeError(thrown: unknown): ErrorDescription {
+  try {
+    return describe(thrown);
+  } catch {
+    return { error: 'Error', causes: [], frames: [] };
+  }
+}
+
+function describe(thrown: unknown): ErrorDescription {
   const causes: string[] = [];
   let cause = causeOf(thrown);
   while (cause !== undefined && causes.length < MAX_CAUSES) {
@@ -26,7 +34,8 @@ export function describeError(thrown: unknown): ErrorDescription {
 /** The class name alone, as for an SDK's `ThrottlingException`. */
 export function nameOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
-  return /^\w{1,80}$/.test(thrown.name) ? thrown.name : 'Error';
+  const name: unknown = thrown.name;
+  return typeof name === 'string' && /^\w{1,80}$/.test(name) ? name : 'Error';
 }
 
 function causeOf(thrown: unknown): unknown {
