@@ -331,7 +331,7 @@ describe('calls and state', () => {
       [MANIFEST, 'GET', 'tenant-aurora', null, 'down'],
     ]);
     for (const { startedAt, endedAt } of calls) expect(endedAt).toBeGreaterThanOrEqual(startedAt);
-    await platform.control('DELETE', 'calls');
+    expect(await platform.control('DELETE', 'calls')).toEqual({ calls });
     expect(await platform.calls()).toEqual([]);
   });
 

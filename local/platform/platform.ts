@@ -85,12 +85,14 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const tenants = new Map<string, TenantState>();
   const faults = openFaults();
   let calls: CallRecord[] = [];
+  let resets = 0;
   let clockOffset = 0;
   const reset = (): void => {
     for (const seed of options.seed) tenants.set(seed.tenantId, openTenant(seed));
     faults.clear();
     calls = [];
     clockOffset = 0;
+    resets += 1;
   };
   reset();
   const now = (): string => formatInstant(clock() + clockOffset);
@@ -126,8 +128,11 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
       send(response, requestId, controlReply(method, path, body));
       return;
     }
+    const startedIn = resets;
     const outcome = await answer(emulator, request, path, rawQuery, body);
     send(response, requestId, outcome.reply);
+    // A call that was still waiting belongs to who asked before.
+    if (startedIn !== resets) return;
     calls.push({
       operation: outcome.operation,
       method,

@@ -173,9 +173,7 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
     },
     state,
     async takeCalls() {
-      const { calls } = platformCalls.parse(await stack.control('GET', 'calls'));
-      await stack.control('DELETE', 'calls');
-      return calls;
+      return platformCalls.parse(await stack.control('DELETE', 'calls')).calls;
     },
     async change(change) {
       const before = (await state()).entities[change.entity]?.[change.id];
