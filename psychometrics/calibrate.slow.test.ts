@@ -139,7 +139,8 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     const pictures = html.match(/<svg [^>]*>/g) ?? [];
     expect(pictures.length).toBeGreaterThanOrEqual(6);
     for (const picture of pictures) {
-      const [, title = '', description = ''] = /aria-labelledby="(\S+) (\S+)"/.exec(picture) ?? [];
+      const [, title = '', description = ''] =
+        /aria-labelledby="(\S+)" aria-describedby="(\S+)"/.exec(picture) ?? [];
       expect(html).toContain(`<title id="${title}">`);
       expect(html).toContain(`<desc id="${description}">`);
     }

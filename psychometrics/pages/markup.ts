@@ -30,6 +30,48 @@ function rendered(value: Insert): string {
   return html in value ? value[html] : value.map(htmlOf).join('\n');
 }
 
+/** What `elementMarkup` reads of a DOM node. */
+export interface ElementLike {
+  readonly nodeName: string;
+  readonly nodeType: number;
+  readonly textContent: string | null;
+  readonly attributes: Iterable<{ readonly name: string; readonly value: string }>;
+  readonly childNodes: Iterable<ElementLike>;
+}
+
+const TEXT_NODE = 3;
+
+/**
+ * A DOM element, or a text, as markup. Texts and values are escaped here, whatever the DOM would do; coordinates keep a hundredth of a pixel.
+ * @throws TypeError for a name of an element or attribute that is none, or that could run a script
+ */
+export function elementMarkup({
+  nodeName,
+  nodeType,
+  textContent,
+  attributes,
+  childNodes,
+}: ElementLike): Markup {
+  if (nodeType === TEXT_NODE) return markup`${textContent ?? ''}`;
+  const inserted = [...attributes].map(
+    ({ name, value }) => ` ${plainName(name)}="${escaped(rounded(value))}"`,
+  );
+  const children = [...childNodes].map((child) => elementMarkup(child)[html]);
+  const name = plainName(nodeName);
+  return { [html]: `<${name}${inserted.join('')}>${children.join('')}</${name}>` };
+}
+
+function plainName(name: string): string {
+  if (!/^(?!on|script$)[a-z][a-z0-9-]*$/i.test(name)) throw new TypeError(`not a plain name: ${name}`);
+  return name;
+}
+
+function rounded(value: string): string {
+  return value.replace(/-?\d+\.\d{3,}(?:e-\d+)?/g, (number) =>
+    String(Math.round(Number(number) * 100) / 100 + 0),
+  );
+}
+
 /** Also what would turn the writing around or is no character of HTML. */
 function escaped(text: string): string {
   return plainText(text)

@@ -1,8 +1,9 @@
+import * as Plot from '@observablehq/plot';
+import { bars, chart, colour, dots, line } from '../charts.ts';
+import type { ChartText, Point } from '../charts.ts';
 import { markup, table } from '../pages/markup.ts';
 import type { Markup } from '../pages/markup.ts';
 import { htmlPage } from '../pages/page.ts';
-import { svg, ticks } from './chart.ts';
-import type { Chart, Mark, Point } from './chart.ts';
 import type { Study } from './study.ts';
 import {
   aimBounds,
@@ -54,63 +55,69 @@ const missed = markup`<span class="missed">missed</span>`;
 
 /** What the page adds to the common style sheet. Captions are for the ear: to the eye, the headings above the tables say the same. */
 const style = markup`
-:root { --band: #dcebdc; }
-@media (prefers-color-scheme: dark) { :root { --band: #1f3527; } }
 body { max-width: 76rem; } tbody th { min-width: 9rem; }
 figure { margin: 0 0 2rem; display: grid; grid-template-columns: minmax(18rem, 36rem) minmax(16rem, 1fr); gap: 1rem 2rem; align-items: start; }
 figcaption { grid-column: 1 / -1; font-weight: 600; }
-figure svg, figure .scroll { margin: 0; }
+figure .scroll { margin: 0; }
 @media (max-width: 50rem) { figure { grid-template-columns: 1fr; } }
 caption { position: absolute; width: 1px; height: 1px; padding: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-svg .axis { stroke: var(--soft); } svg .band { fill: var(--band); } svg .bar { fill: var(--one); }
-polyline { fill: none; stroke-width: 2; } svg .aim { stroke: var(--good); stroke-dasharray: 6 4; } svg .seen { stroke: var(--one); }
-svg .small { fill: var(--one); fill-opacity: .45; } svg .large { fill: var(--one); }
 .met { color: var(--good); font-weight: 600; } .missed, .reservation { color: var(--bad); font-weight: 600; }
 `;
 
-/** A picture with its figures beside it. */
-function figure(chart: Chart, head: readonly string[], rows: readonly (readonly string[])[]): Markup {
+/** A chart with its figures beside it. */
+function figure(
+  text: ChartText,
+  options: Plot.PlotOptions,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): Markup {
   return markup`<figure>
-<figcaption>${chart.title}</figcaption>
-${svg(chart)}
-${table(`Figures: ${chart.title}`, head, rows)}
+<figcaption>${text.title}</figcaption>
+<div>${chart(text, { height: 290, grid: true, ...options })}</div>
+${table(`Figures: ${text.title}`, head, rows)}
 </figure>`;
 }
 
-/** Abilities beyond this are rare: their points are left out of pictures, not of figures. */
+/** Abilities beyond this are rare: their points are left out of charts, not of figures. */
 const ABILITY_SHOWN = 3.5;
-const abilityAxis = {
-  title: 'known ability (SD)',
-  from: -ABILITY_SHOWN,
-  to: ABILITY_SHOWN,
-  ticks: ticks(-3, 3, 1, 0),
-};
+const abilityDomain = [-ABILITY_SHOWN, ABILITY_SHOWN];
+const abilityAxis: Plot.ScaleOptions = { label: 'known ability (SD)', domain: abilityDomain, ticks: 7 };
+
+function isShown({ x, y }: Point): boolean {
+  return Math.abs(x) <= ABILITY_SHOWN && Math.abs(y) <= ABILITY_SHOWN;
+}
+
+/** What is aimed at, over the whole width. */
+function aimLine(domain: readonly number[], valueAt: (x: number) => number): Plot.Markish {
+  return line(
+    domain.map((x) => ({ x, y: valueAt(x) })),
+    'dashed',
+    colour.two,
+  );
+}
 
 function knownAndRecovered({ sample, rows }: Study): Markup {
   const figures = rows[0]?.figures;
+  const points = sample.map(({ known, recovered }) => ({
+    x: known,
+    y: recovered,
+    label: `known ${known.toFixed(2)}, recovered ${recovered.toFixed(2)}`,
+  }));
   return figure(
     {
       id: 'recovered',
       title: `Known and recovered ability, ${sample.length} learners`,
-      description: 'One dot a learner; the dashed line is where recovered equals known.',
-      x: abilityAxis,
-      y: { ...abilityAxis, title: 'recovered ability (SD)' },
-      marks: [
-        {
-          kind: 'dots',
-          size: 'small',
-          points: sample.map(({ known, recovered }) => ({
-            x: known,
-            y: recovered,
-            label: `known ${known.toFixed(2)}, recovered ${recovered.toFixed(2)}`,
-          })),
-        },
-        {
-          kind: 'line',
-          style: 'aim',
-          points: [-ABILITY_SHOWN, ABILITY_SHOWN].map((value) => ({ x: value, y: value })),
-        },
+      description: 'One dot per learner; the dashed line is where recovered equals known.',
+      legend: [
+        ['full', 'a learner'],
+        ['dashed', 'recovered = known'],
       ],
+    },
+    {
+      height: 400,
+      x: abilityAxis,
+      y: { ...abilityAxis, label: 'recovered ability (SD)' },
+      marks: [dots(points.filter(isShown), 'small'), aimLine(abilityDomain, (x) => x)],
     },
     ['all learners', ''],
     figures === undefined
@@ -138,7 +145,8 @@ function groupPoints(
       const x = from === null ? (to ?? 0) - half : to === null ? from + half : (from + to) / 2;
       const y = valueOf(group);
       return { x, y, label: `${interval(from, to)}: ${text(y)}` };
-    });
+    })
+    .filter(({ x }) => Math.abs(x) <= ABILITY_SHOWN);
 }
 
 function errorByAbility(study: Study): Markup {
@@ -148,21 +156,32 @@ function errorByAbility(study: Study): Markup {
     (group) => group.rmse,
     (value) => decimals(value, 3),
   );
-  const reach = outward(errors, 0.2, 0.6);
+  const reach = outward(
+    [...errors, ...biases].map(({ y }) => Math.abs(y)),
+    0.2,
+    0.6,
+  );
   return figure(
     {
       id: 'error',
-      title: 'Error of ability by known ability: RMSE (upper line) and bias (lower line)',
+      title: 'Error of ability by known ability: RMSE and bias',
       description:
         'Scores lean towards the mean of the prior: bias is above zero for low abilities and below zero for high ones.',
+      legend: [
+        ['full', 'RMSE'],
+        ['hollow', 'bias'],
+        ['dashed', 'no error'],
+      ],
+    },
+    {
       x: abilityAxis,
-      y: { title: 'SD', from: -reach, to: reach, ticks: ticks(-reach, reach, 0.2, 1) },
+      y: { label: 'SD', domain: [-reach, reach] },
       marks: [
-        { kind: 'dots', size: 'large', points: errors },
-        { kind: 'line', style: 'seen', points: errors },
-        { kind: 'line', style: 'aim', points: [-ABILITY_SHOWN, ABILITY_SHOWN].map((x) => ({ x, y: 0 })) },
-        { kind: 'dots', size: 'small', points: biases },
-        { kind: 'line', style: 'seen', points: biases },
+        aimLine(abilityDomain, () => 0),
+        line(errors, 'full'),
+        dots(errors, 'large'),
+        line(biases, 'full', colour.two),
+        dots(biases, 'large', { fill: colour.paper, stroke: colour.two, strokeWidth: 2 }),
       ],
     },
     ['known', 'learners', 'bias', 'RMSE'],
@@ -184,13 +203,20 @@ function coverageByAbility(study: Study): Markup {
       title: 'Coverage of 95 % intervals by known ability',
       description:
         'The dashed line is 95 %, the band 92 to 98 %. Intervals hold the ability of 95 % of all learners; of those far from the mean they hold fewer.',
+      legend: [
+        ['full', 'covered'],
+        ['dashed', '95 %'],
+        ['band', '92 to 98 %'],
+      ],
+    },
+    {
       x: abilityAxis,
-      y: { title: 'covered', from: low, to: 1, ticks: ticks(low, 1, 0.1, 1) },
+      y: { label: 'share covered', domain: [low, 1] },
       marks: [
-        { kind: 'band', from: 0.92, to: 0.98 },
-        { kind: 'line', style: 'aim', points: [-ABILITY_SHOWN, ABILITY_SHOWN].map((x) => ({ x, y: 0.95 })) },
-        { kind: 'line', style: 'seen', points },
-        { kind: 'dots', size: 'large', points },
+        Plot.rectY([0], { x1: -ABILITY_SHOWN, x2: ABILITY_SHOWN, y1: 0.92, y2: 0.98, fill: colour.band }),
+        aimLine(abilityDomain, () => 0.95),
+        line(points, 'full'),
+        dots(points, 'large'),
       ],
     },
     ['known', 'learners', 'covered'],
@@ -211,19 +237,22 @@ function agreementByEvidence({ byEvidence, aims }: Study): Markup {
   }));
   const low = 1 - outward(shortfalls(points), 0.02, 0.04);
   const aim = aims.find(({ name }) => name === 'KC agreement')?.least ?? 1;
+  const domain = [-0.5, last + 0.5];
   return figure(
     {
       id: 'agreement',
       title: 'KC agreement by how many items measured the KC',
       description:
         'One dot for each number of items, from none on; the dashed line is the aim for all together. The axis does not begin at zero.',
-      x: { title: 'items on the KC', from: -0.5, to: last + 0.5, ticks: wholeTicks(0, last) },
-      y: { title: 'agree', from: low, to: 1, ticks: ticks(low, 1, Math.max(0.02, (1 - low) / 5), 2) },
-      marks: [
-        { kind: 'line', style: 'aim', points: [-0.5, last + 0.5].map((x) => ({ x, y: aim })) },
-        { kind: 'line', style: 'seen', points },
-        { kind: 'dots', size: 'large', points },
+      legend: [
+        ['full', 'agreement'],
+        ['dashed', 'aim'],
       ],
+    },
+    {
+      x: { label: 'items on the KC', domain, ...wholeTicks(last) },
+      y: { label: 'share that agree', domain: [low, 1], ticks: 5 },
+      marks: [aimLine(domain, () => aim), line(points, 'full'), dots(points, 'large')],
     },
     ['items', 'learners × KCs', 'agree'],
     byEvidence.map(({ items, count, agreement }) => [String(items), String(count), decimals(agreement, 4)]),
@@ -231,13 +260,13 @@ function agreementByEvidence({ byEvidence, aims }: Study): Markup {
 }
 
 /** How far points are below 1. */
-function shortfalls(points: readonly Point[]): readonly Point[] {
-  return points.map((point) => ({ ...point, y: 1 - point.y }));
+function shortfalls(points: readonly Point[]): readonly number[] {
+  return points.map(({ y }) => 1 - y);
 }
 
-/** The smallest whole multiple of the step that no point is above, and not below the least. */
-function outward(points: readonly Point[], step: number, least: number): number {
-  const highest = points.reduce((a, { y }) => Math.max(a, y), least);
+/** The smallest whole multiple of the step that no value is above, and not below the least. */
+function outward(values: readonly number[], step: number, least: number): number {
+  const highest = Math.max(least, ...values);
   return Number((step * Math.ceil(Number((highest / step).toFixed(9)))).toFixed(9));
 }
 
@@ -245,29 +274,29 @@ function outward(points: readonly Point[], step: number, least: number): number 
 const FEW_CLAIMS = 30;
 
 function reliability({ calibration, calibrationError }: Study): Markup {
-  const dots = (size: 'small' | 'large'): Mark => ({
-    kind: 'dots',
-    size,
-    points: calibration
-      .filter(({ count }) => count > 0 && count < FEW_CLAIMS === (size === 'small'))
+  const points = (isFew: boolean): readonly Point[] =>
+    calibration
+      .filter(({ count }) => count > 0 && count < FEW_CLAIMS === isFew)
       .map(({ claimed, observed, count }) => ({
         x: claimed,
         y: observed,
         label: `claimed ${decimals(claimed, 3)}, observed ${decimals(observed, 3)}, ${count} times`,
-      })),
-  });
+      }));
   return figure(
     {
       id: 'reliability',
       title: `Posteriors of mastery, claimed and observed (expected calibration error ${percent(calibrationError)})`,
       description: `Posteriors in ten bins: the share of learners who had the KC against the mean posterior; small dots stand for fewer than ${FEW_CLAIMS}. The dashed line is where the two are equal.`,
-      x: { title: 'posterior', from: 0, to: 1, ticks: ticks(0, 1, 0.2, 1) },
-      y: { title: 'share that had mastered', from: 0, to: 1, ticks: ticks(0, 1, 0.2, 1) },
-      marks: [
-        { kind: 'line', style: 'aim', points: [0, 1].map((value) => ({ x: value, y: value })) },
-        dots('small'),
-        dots('large'),
+      legend: [
+        ['full', 'a bin of posteriors'],
+        ['dashed', 'observed = claimed'],
       ],
+    },
+    {
+      height: 400,
+      x: { label: 'posterior', domain: [0, 1], ticks: 5 },
+      y: { label: 'share that had mastered', domain: [0, 1], ticks: 5 },
+      marks: [aimLine([0, 1], (x) => x), dots(points(true), 'small'), dots(points(false), 'large')],
     },
     ['posterior', 'learners × KCs', 'claimed', 'observed'],
     calibration.map(({ from, to, count, claimed, observed }) => [
@@ -284,31 +313,32 @@ function testLengths(study: Study): Markup {
   const first = lengths[0]?.from ?? 0;
   const last = lengths.at(-1)?.to ?? 1;
   const width = (lengths[0]?.to ?? 0) - first + 1;
-  const most = lengths.reduce((highest, { learners }) => Math.max(highest, learners), 1);
-  const step = Math.ceil(most / 5);
   return figure(
     {
       id: 'lengths',
       title: `Items until all KCs were classified (${lengthRow(study)})`,
       description: `Learners by the number of items they were given, from ${first} to ${last}.`,
+      legend: [['bar', 'learners']],
+    },
+    {
       x: {
-        title: 'items',
-        from: first - 0.5,
-        to: first - 0.5 + width * lengths.length,
-        ticks: wholeTicks(first, last),
+        label: 'items',
+        domain: [first - 0.5, first - 0.5 + width * lengths.length],
+        grid: false,
+        ...wholeTicks(last - first),
       },
-      y: { title: 'learners', from: 0, to: 5 * step, ticks: ticks(0, 5 * step, step, 0) },
+      y: { label: 'learners', ...wholeTicks(Math.max(1, ...lengths.map(({ learners }) => learners)), 5) },
       marks: [
-        {
-          kind: 'bars',
-          width: 0.9 * width,
-          points: lengths.map(({ from, to, learners }) => ({
+        bars(
+          lengths.map(({ from, to, learners }) => ({
             // The last group may be cut short.
             x: from + (width - 1) / 2,
             y: learners,
+            width: 0.9 * width,
             label: `${wholeInterval(from, to)} items: ${learners} learners`,
           })),
-        },
+        ),
+        Plot.ruleY([0], { stroke: colour.soft }),
       ],
     },
     ['items', 'learners'],
@@ -316,8 +346,7 @@ function testLengths(study: Study): Markup {
   );
 }
 
-/** At most ten marks at whole numbers. */
-function wholeTicks(from: number, to: number): Chart['x']['ticks'] {
-  const step = Math.max(1, Math.ceil((to - from) / 10));
-  return ticks(from, from + step * Math.floor((to - from) / step), step, 0);
+/** About ten marks, at whole numbers only. */
+function wholeTicks(span: number, most = 10): Plot.ScaleOptions {
+  return { ticks: Math.max(1, Math.min(most, span)), tickFormat: 'd' };
 }

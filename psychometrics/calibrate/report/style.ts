@@ -10,11 +10,5 @@ a { color: var(--one); }
 .cards dt { color: var(--soft); font-size: 0.85rem; } .cards dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
 .warnings { padding-left: 2rem; border-left: 4px solid var(--warn); }
 details { margin: 1rem 0; } summary { cursor: pointer; color: var(--one); }
-svg .panel { font-weight: 600; } svg .span { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 1 3; }
-svg .whisker { stroke: var(--ink); stroke-width: 1.2; fill: none; } svg .pattern { stroke: var(--soft); stroke-width: 1.5; }
-svg .hollow { fill: var(--paper); stroke: var(--two); stroke-width: 2; } svg .full { fill: var(--one); stroke: var(--one); }
-svg .bar { fill: var(--one); fill-opacity: 0.45; } svg .mark { stroke: var(--ink); stroke-width: 2; }
-svg .curve { fill: none; stroke: var(--two); stroke-width: 2; } svg .dashed { stroke-dasharray: 5 4; } svg .mark.dashed { stroke-width: 1; stroke: var(--soft); } svg .curve.dashed { stroke: var(--ink); }
-svg .above { fill: var(--two); } svg .below { fill: var(--one); } svg .outlined { stroke: var(--ink); stroke-width: 1.8; } svg .framed { stroke: var(--line); stroke-width: 1; }
 @media print { nav, summary { display: none; } }
 `;
