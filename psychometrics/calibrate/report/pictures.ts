@@ -13,6 +13,12 @@ import { figure } from './figures.ts';
 const HALF_WIDTH = 1.96;
 const probability: Plot.ScaleOptions = { domain: [0, 1], ticks: 5, grid: true };
 
+interface Whisker {
+  readonly x: number;
+  readonly y: number;
+  readonly half: number;
+}
+
 /** Guess and 1 - slip of each item with their intervals; of a G-DINA item all patterns as ticks between. */
 export function itemPicture({ study, parameters, errors, options }: Calibration): Markup {
   const rows = study.items.map((item, j) => {
@@ -52,9 +58,9 @@ export function itemPicture({ study, parameters, errors, options }: Calibration)
       y: names(study.items),
       marks: [
         Plot.ruleY(rows, {
-          x1: ({ low }) => low.x,
-          x2: ({ high }) => high.x,
-          y: ({ low }) => low.y,
+          x1: ({ low }: (typeof rows)[number]) => low.x,
+          x2: ({ high }: (typeof rows)[number]) => high.x,
+          y: ({ low }: (typeof rows)[number]) => low.y,
           stroke: colour.soft,
           strokeDasharray: '1 3',
         }),
@@ -65,8 +71,8 @@ export function itemPicture({ study, parameters, errors, options }: Calibration)
         Plot.ruleY(
           rows.flatMap(({ whiskers }) => whiskers),
           {
-            x1: ({ x, half }) => Math.max(0, x - half),
-            x2: ({ x, half }) => Math.min(1, x + half),
+            x1: ({ x, half }: Whisker) => Math.max(0, x - half),
+            x2: ({ x, half }: Whisker) => Math.min(1, x + half),
             y,
             stroke: colour.one,
             strokeWidth: 1.5,
@@ -114,21 +120,26 @@ export function prevalencePicture({ study, abilities }: Calibration): Markup {
       y: names(study.kcs),
       marks: [
         Plot.barX(rows, {
-          x: ({ prevalence }) => prevalence,
+          x: ({ prevalence }: (typeof rows)[number]) => prevalence,
           y,
           fill: colour.one,
           fillOpacity: 0.7,
           insetTop: 2,
           insetBottom: 2,
-          title: ({ k, prevalence }) => `${study.kcs[k]}: ${figure(prevalence)}`,
+          title: ({ k, prevalence }: (typeof rows)[number]) => `${study.kcs[k]}: ${figure(prevalence)}`,
         }),
         Plot.tickX(rows, {
-          x: ({ priorPrevalence }) => priorPrevalence,
+          x: ({ priorPrevalence }: (typeof rows)[number]) => priorPrevalence,
           y,
           stroke: colour.ink,
           strokeWidth: 2,
         }),
-        Plot.text(rows, { frameAnchor: 'right', dx: 44, y, text: ({ prevalence }) => figure(prevalence) }),
+        Plot.text(rows, {
+          frameAnchor: 'right',
+          dx: 44,
+          y,
+          text: ({ prevalence }: (typeof rows)[number]) => figure(prevalence),
+        }),
       ],
     },
   );
@@ -174,12 +185,17 @@ export function curvesPicture({ study, design, parameters }: Calibration): Marku
           ...channels,
           frameAnchor: 'top-left',
           dy: -18,
-          text: ({ kc }) => brief(kc, 22),
+          text: ({ kc }: (typeof panels)[number]) => brief(kc, 22),
           fontWeight: 600,
         }),
         Plot.ruleX(
           panels.filter(({ location }) => Math.abs(location) <= 4),
-          { ...channels, x: ({ location }) => location, stroke: colour.two, strokeDasharray: '5 4' },
+          {
+            ...channels,
+            x: ({ location }: (typeof panels)[number]) => location,
+            stroke: colour.two,
+            strokeDasharray: '5 4',
+          },
         ),
         ...panels.map(({ panel, label, probabilities }) =>
           Plot.line(
@@ -337,9 +353,9 @@ export function pairsPicture({ study, pairs }: Calibration): Markup | undefined 
       marks: [
         Plot.cell(pairs, {
           ...channels,
-          fill: ({ zCorrelation }) => (zCorrelation < 0 ? colour.one : colour.two),
-          fillOpacity: ({ zCorrelation }) => Math.min(1, Math.abs(zCorrelation) / 5),
-          title: ({ first, second, zCorrelation }) =>
+          fill: ({ zCorrelation }: (typeof pairs)[number]) => (zCorrelation < 0 ? colour.one : colour.two),
+          fillOpacity: ({ zCorrelation }: (typeof pairs)[number]) => Math.min(1, Math.abs(zCorrelation) / 5),
+          title: ({ first, second, zCorrelation }: (typeof pairs)[number]) =>
             `${study.items[first]}, ${study.items[second]}: z ${figure(zCorrelation, 2)}`,
         }),
         Plot.cell(
