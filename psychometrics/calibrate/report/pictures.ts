@@ -233,7 +233,7 @@ export function abilityPicture({ design, abilities, study }: Calibration): Marku
         'Bars: learners by their posterior mean of theta (EAP), as a density. Full line: mean of the learners’ posteriors. Dashed line: the normal prior. The full line should follow the dashed one; bars are narrower, since means are drawn towards the middle.',
       legend: [
         ['bar', 'learners by EAP'],
-        ['line', 'mean posterior'],
+        ['ink', 'mean posterior'],
         ['dashed', 'prior'],
       ],
     },
