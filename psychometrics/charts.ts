@@ -14,7 +14,8 @@ export interface Point {
 
 /** One entry of a legend: the sign and what it stands for. */
 export type Key = readonly [
-  sign: 'line' | 'ink' | 'dashed' | 'full' | 'hollow' | 'bar' | 'tick' | 'band' | 'above' | 'below' | 'outlined',
+  sign:
+    'line' | 'ink' | 'dashed' | 'full' | 'hollow' | 'bar' | 'tick' | 'band' | 'above' | 'below' | 'outlined',
   text: string,
 ];
 

@@ -243,16 +243,12 @@ export function abilityPicture({ design, abilities, study }: Calibration): Marku
       y: { label: 'density', grid: true },
       marks: [
         bars(
-          histogram.flatMap(({ from, to, learners }) => {
-            // The outermost groups have no end.
-            const [left, right] = [Math.max(-4, from), Math.min(4, to)];
-            return {
-              x: (left + right) / 2,
-              y: learners / study.responses.learners / (to - from),
-              width: Math.max(0, right - left),
-              label: `${figure(from, 2)} to ${figure(to, 2)}: ${learners} learners`,
-            };
-          }),
+          histogram.map(({ from, to, learners }) => ({
+            x: (from + to) / 2,
+            y: learners / study.responses.learners / (to - from),
+            width: to - from,
+            label: `${figure(from, 2)} to ${figure(to, 2)}: ${learners} learners`,
+          })),
         ),
         line(
           density((g) => at(design.weights, g)),
