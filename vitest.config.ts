@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
  * Which project a test file is in, a matter of its path alone:
- * - `slow`: `*.slow.test.ts`, whatever is exhaustive or spawns whole commands; `npm run test:slow`. What needs a stack runs over the bundles.
+ * - `slow`: `*.slow.test.ts`, whatever is exhaustive or spawns whole commands; `npm run test:slow`. Most that need a stack run over the bundles.
  * - `contract`: what stands in `test/contract`, and `*.contract.test.ts` elsewhere: whole functions, most of them in the test's own process.
  * - `unit`: every other `*.test.ts` of the tree.
  */
