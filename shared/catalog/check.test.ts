@@ -332,6 +332,23 @@ describe('the release behaviour', () => {
 });
 
 describe('a ready catalog', () => {
+  const owners = ['results', 'analytics'];
+  const identityNames = [
+    'tenant_id',
+    'source_key',
+    'content_test_spec_id',
+    'content_version_id',
+    'calibration_target_id',
+  ];
+  const identityOf = (owner: string, name: string): string =>
+    `${calibration}/empirical_revision_bindings/${owner}/expected_identity/${name}`;
+  /** Where the second source repeats a member of its own. */
+  const repeatsOf = (name: string): readonly string[] => [
+    ...(['tenant_id', 'calibration_target_id'].includes(name)
+      ? []
+      : [0, 1].map((index) => `/${manifest}/bindings/${index}/${name}`)),
+    ...owners.map((owner) => `/${identityOf(owner, name)}`),
+  ];
   const both: readonly (readonly [string, unknown])[] = [
     [`${source}/release_state`, 'blocked_missing_public_inventory_bindings'],
     [`${source}/source_key`, 'river-math-4.2026'],
@@ -345,14 +362,38 @@ describe('a ready catalog', () => {
     [`${binding}/source_key`, 'another'],
     [`${binding}/content_test_spec_id`, 'another'],
     [`${binding}/content_version_id`, 'another'],
+    [`${manifest}/authority`, ''],
+    [`${manifest}/authority_version`, ''],
+    [`${binding}/binding_authority`, 'another'],
+    [`${binding}/binding_authority_version`, 'another'],
+    ...owners.flatMap((owner) => identityNames.map((name) => [identityOf(owner, name), 'another'] as const)),
   ];
 
   it.each(both)('is whole: %s may not be %j', (path, to) => {
     const found = pointersOf(withChange(readyCatalog(), path, to));
     expect(found).toContain(`/${path}`);
-    // Another key is also not that of its bindings.
-    const bindings = [0, 1].map((index) => `/${manifest}/bindings/${index}/source_key`);
-    expect(found).toEqual([`/${path}`, ...(path === `${source}/source_key` ? bindings : [])]);
+    expect(found).toEqual([`/${path}`, ...(path === `${source}/source_key` ? repeatsOf('source_key') : [])]);
+  });
+
+  it('binds a public row once, where a blocked one may still bind it twice', () => {
+    const row = 'source_assessments/0/public_inventory_cell_binding_manifest/bindings/1/public_row_code';
+    expect(pointersOf(withChange(readyCatalog(), row, 'RM4-1'))).toEqual([`/${row}`]);
+    expect(after(row, 'RM4-1')).toEqual([]);
+  });
+
+  it.each(['tenant_id', 'content_test_spec_id', 'content_version_id'])(
+    'says one %s of a source, its bindings and its calibration targets',
+    (name) => {
+      expect(pointersOf(withChange(readyCatalog(), `${source}/${name}`, 'another'))).toEqual(repeatsOf(name));
+    },
+  );
+
+  it('is about one calibration target, as far as its form allows to tell', () => {
+    const target = `${calibration}/calibration_target_id`;
+    expect(pointersOf(withChange(readyCatalog(), target, 'another'))).toEqual(
+      repeatsOf('calibration_target_id'),
+    );
+    expect(pointersOf(withChange(readyCatalog(), target, { id: 'another' }))).toEqual([]);
   });
 
   it.each(both)('is asked more than a blocked one, for which %s may be %j', (path, to) => {

@@ -19,9 +19,10 @@ interface Progress {
 
 const fields = sourceFrame.shape;
 const manifestFields = fields.public_inventory_cell_binding_manifest.shape;
+const calibrationFields = fields.calibration.shape;
 const manifestName = 'public_inventory_cell_binding_manifest';
-/** What a binding says of its source, in the words of the source. */
-const identity = ['source_key', 'content_test_spec_id', 'content_version_id'] as const;
+/** What a binding repeats of its source. */
+const boundIdentity = ['source_key', 'content_test_spec_id', 'content_version_id'] as const;
 
 /**
  * What still blocks `ready`, source by source. Looks only at members that have their form, so that a record with defects elsewhere is told
@@ -63,26 +64,89 @@ function sourceReadiness(source: unknown, at: readonly PropertyKey[]): SourceRea
       ...stateBlocker([...at, 'release_state'], member(source, ['release_state'], fields.release_state)),
       ...stateBlocker([...manifestAt, 'state'], inManifest('state', manifestFields.state)),
       ...(['authority', 'authority_version'] as const).flatMap((name) =>
-        inManifest(name, z.null()) === undefined
-          ? []
-          : [defect([...manifestAt, name], 'is null: nobody has approved the bindings')],
+        authorityBlocker([...manifestAt, name], inManifest(name, manifestFields[name])),
       ),
       ...countBlocker([...manifestAt, 'expected_public_row_count'], rows, 'public rows'),
       ...countBlocker([...manifestAt, 'expected_positive_content_cell_count'], cells, 'content cells'),
-      ...(bindings ?? []).flatMap((binding, index) =>
-        identity.flatMap((name) => {
-          const [theirs, ours] = [member(binding, [name], z.string()), member(source, [name], z.string())];
-          return theirs === undefined || ours === undefined || theirs === ours
-            ? []
-            : [defect([...manifestAt, 'bindings', index, name], 'is not that of the source around it')];
-        }),
-      ),
+      ...bindingBlockers(source, bindings ?? [], [...manifestAt, 'bindings']),
+      ...empiricalBlockers(source, at),
     ],
   };
 }
 
 function stateBlocker(at: readonly PropertyKey[], state: string | undefined): readonly Defect[] {
   return state === undefined || state === 'ready' ? [] : [defect(at, `is ${state}`)];
+}
+
+function authorityBlocker(
+  at: readonly PropertyKey[],
+  authority: string | null | undefined,
+): readonly Defect[] {
+  if (authority === null) return [defect(at, 'is null: nobody has approved the bindings')];
+  return authority === '' ? [defect(at, 'is empty: nobody has approved the bindings')] : [];
+}
+
+/** Bindings of another source or authority, and public rows that are bound again. */
+function bindingBlockers(
+  source: unknown,
+  bindings: readonly unknown[],
+  at: readonly PropertyKey[],
+): readonly Defect[] {
+  const firstWith = new Map<string, number>();
+  return bindings.flatMap((binding, index) => {
+    const code = member(binding, ['public_row_code'], z.string());
+    const earlier = code === undefined ? undefined : firstWith.get(code);
+    if (code !== undefined && earlier === undefined) firstWith.set(code, index);
+    return [
+      ...boundIdentity.flatMap((name) =>
+        differenceBlocker(
+          [...at, index, name],
+          member(binding, [name], z.string()),
+          member(source, [name], z.string()),
+          'is not that of the source around it',
+        ),
+      ),
+      ...(earlier === undefined
+        ? []
+        : [defect([...at, index, 'public_row_code'], `repeats the row of binding ${earlier}`)]),
+      ...(['authority', 'authority_version'] as const).flatMap((name) =>
+        differenceBlocker(
+          [...at, index, `binding_${name}`],
+          member(binding, [`binding_${name}`], z.string()),
+          member(source, [manifestName, name], z.string().min(1)),
+          'is not that of the manifest around it',
+        ),
+      ),
+    ];
+  });
+}
+
+/** Expected identities of another tenant, source or calibration target. */
+function empiricalBlockers(source: unknown, at: readonly PropertyKey[]): readonly Defect[] {
+  const bindingsOf = calibrationFields.empirical_revision_bindings.shape;
+  return Object.entries(bindingsOf).flatMap(([owner, { shape }]) =>
+    Object.keys(shape.expected_identity.shape).flatMap((name) => {
+      const path = ['calibration', 'empirical_revision_bindings', owner, 'expected_identity', name];
+      // The target is the calibration's own; its form is not told, and only a text can be compared.
+      const ours = name === 'calibration_target_id' ? ['calibration', name] : [name];
+      return differenceBlocker(
+        [...at, ...path],
+        member(source, path, z.string()),
+        member(source, ours, z.string()),
+        `is not that of the ${name === 'calibration_target_id' ? 'calibration' : 'source'} around it`,
+      );
+    }),
+  );
+}
+
+/** Looks only at two texts: what is no text has a defect of its own, or a form that is not told. */
+function differenceBlocker(
+  at: readonly PropertyKey[],
+  theirs: string | undefined,
+  ours: string | undefined,
+  message: string,
+): readonly Defect[] {
+  return theirs === undefined || ours === undefined || theirs === ours ? [] : [defect(at, message)];
 }
 
 function countBlocker(
