@@ -15,7 +15,8 @@ import type { StackDescription } from '#shared/stage/description.ts';
 let folder: string;
 let stack: ChildProcess;
 let description: StackDescription;
-let shown = '';
+/** What the stack prints. */
+let shown: () => string;
 
 interface Ended {
   readonly code: number | null;
@@ -23,16 +24,16 @@ interface Ended {
   readonly stderr: string;
 }
 
-function launch(program: string, ...argv: string[]): ChildProcess {
+function launch(program: string, argv: readonly string[], cwd = folder): ChildProcess {
   return spawn(process.execPath, [resolve(import.meta.dirname, '..', program), ...argv], {
-    cwd: folder,
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
   });
 }
 
 async function run(program: string, ...argv: string[]): Promise<Ended> {
-  const child = launch(program, ...argv);
+  const child = launch(program, argv);
   const [stdout, stderr] = await Promise.all([
     child.stdout === null ? '' : text(child.stdout),
     child.stderr === null ? '' : text(child.stderr),
@@ -41,31 +42,39 @@ async function run(program: string, ...argv: string[]): Promise<Ended> {
   return { code: child.exitCode, stdout, stderr };
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'start-'));
-  stack = launch('local/start.ts', '--port', '0');
-  stack.stdout?.on('data', (piece: Buffer) => {
-    shown += piece.toString();
-  });
-  stack.stderr?.on('data', (piece: Buffer) => {
-    shown += piece.toString();
-  });
+/** A stack on any free port, once it has described itself in its folder. */
+async function startIn(cwd: string, ...argv: readonly string[]) {
+  const child = launch('local/start.ts', ['--port', '0', ...argv], cwd);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (piece: Buffer) => {
+      output += piece.toString();
+    });
+  }
   await vi.waitFor(
     () => {
-      expect(shown).toContain('Ctrl-C ends it');
+      expect(output).toContain('Ctrl-C ends it');
     },
     { timeout: 30_000 },
   );
-  description = stackDescription.parse(JSON.parse(await readFile(localFiles(folder).stack, 'utf8')));
+  const described = stackDescription.parse(JSON.parse(await readFile(localFiles(cwd).stack, 'utf8')));
+  return { child, shown: () => output, described };
+}
+
+async function end(child: ChildProcess, cwd: string): Promise<void> {
+  if (child.exitCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+  await rm(cwd, { recursive: true });
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'start-'));
+  ({ child: stack, shown, described: description } = await startIn(folder));
 });
 
-afterAll(async () => {
-  if (stack.exitCode === null) {
-    stack.kill('SIGKILL');
-    await once(stack, 'close');
-  }
-  await rm(folder, { recursive: true });
-});
+afterAll(() => end(stack, folder));
 
 describe('npm start', () => {
   it('describes itself in a file of its owner’s once everything answers', async () => {
@@ -86,11 +95,11 @@ describe('npm start', () => {
 
   it('prints calls that work when pasted', { timeout: 120_000 }, async () => {
     const { stdout } = await run('local/token.ts', '--tenant', 'tenant-aurora');
-    const [, claims = ''] = /REPORTS_TOKEN=\$\(npm run --silent token -- (.*)\)$/m.exec(shown) ?? [];
+    const [, claims = ''] = /REPORTS_TOKEN=\$\(npm run --silent token -- (.*)\)$/m.exec(shown()) ?? [];
     const words = claims.split(' ').map((word) => word.replaceAll("'", ''));
     const reports = await run('local/token.ts', ...words);
-    const [, analyze = ''] = /^ {2}RUN=\$\((curl .*)\)$/m.exec(shown) ?? [];
-    const commands = [...shown.matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command ?? '');
+    const [, analyze = ''] = /^ {2}RUN=\$\((curl .*)\)$/m.exec(shown()) ?? [];
+    const commands = [...shown().matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command ?? '');
     expect(commands.length).toBeGreaterThanOrEqual(3);
     const variables = { TOKEN: stdout.trim(), REPORTS_TOKEN: reports.stdout.trim(), RUN: '' };
     const inShell = async (command: string): Promise<string> => {
@@ -115,6 +124,29 @@ describe('npm start', () => {
     // The last one arms a fault that a new run cannot fail to meet.
     expect(await call(commands[1]?.replace('first-run', 'second-run') ?? '')).toContain('424');
     await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
+  });
+
+  it('publishes the routes of the gates of its start, and no other [RP-018]', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'start-gates-'));
+    const gated = await startIn(own, '--gates', 'A,D');
+    try {
+      const published = async (service: string): Promise<readonly string[]> => {
+        const response = await fetch(`${gated.described.docsUrl}/openapi/${service}.json`);
+        expect(response.status).toBe(200);
+        const { paths } = (await response.json()) as { paths: Readonly<Record<string, object>> };
+        return Object.keys(paths);
+      };
+      expect(await published('reports')).toStrictEqual([
+        '/v1/classes/{classSourcedId}/cohort-report',
+        '/v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report',
+        '/v1/forms/{qtiTestId}/equivalence',
+      ]);
+      expect(await published('mastery')).toHaveLength(6);
+      // The sandbox has no gates.
+      expect(await published('sandbox')).toContain('/v1/attempt-reports/{attemptId}');
+    } finally {
+      await end(gated.child, own);
+    }
   });
 
   it('refuses to run twice and names the one that runs', async () => {

@@ -1,16 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
+import { serviceNames } from '#shared/contract/route.ts';
+import { renderOpenApi } from '#shared/openapi/openapi.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 import type { Documents } from './pages.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
-/** The published documents as they stand in `docs/`; `npm run docs -- --check` holds them to the code. */
-export async function loadDocuments(): Promise<Documents> {
-  const [openApi, problemPages] = await Promise.all([
-    readFolder(join(docs, 'openapi'), '.json'),
+/** The published documents of a stack: OpenAPI of the routes that are released in it, and what has no gates as it is in `docs/`. */
+export async function loadDocuments(release: ReleaseState): Promise<Documents> {
+  const [sandbox, problemPages] = await Promise.all([
+    readFile(join(docs, 'openapi', 'sandbox.json'), 'utf8'),
     readFolder(join(docs, 'problems'), '.html'),
   ]);
-  return { openApi, problemPages };
+  const released = serviceNames.map(
+    (service) => [service, JSON.stringify(renderOpenApi(service, release), null, 2)] as const,
+  );
+  return { openApi: new Map([...released, ['sandbox', sandbox]]), problemPages };
 }
 
 /** The files of one kind below a folder, by name without extension. */

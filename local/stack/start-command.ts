@@ -136,7 +136,7 @@ async function serveAlone(
       sweepRunsEverySeconds: SWEEP_SECONDS,
       bundles: built.value,
       issuerKey: await loadIssuerKey(files.issuerKey),
-      documents: await loadDocuments(),
+      documents: await loadDocuments(release),
       onFunctionLog: (line) => functionLog.write(`${JSON.stringify(line)}\n`),
       onAccess: (access) => {
         accessLog.write(`${JSON.stringify(access)}\n`);
