@@ -194,7 +194,7 @@ describe('faults', () => {
       kind: 'status',
       times: 1,
     });
-    expect((await get('/core/results/v1/capabilities')).status).toBe(200);
+    expect((await readManifest()).status).toBe(200);
     expect((await post('/core/results/v1/result-records/r/components', {})).status).toBe(503);
   });
 
@@ -272,14 +272,12 @@ describe('entities', () => {
     await change('qti.artifact', seeded.artifacts[0]!.artifactVersionId, '/itemRefs/0');
     await change('case.item', seeded.caseItems[0]!.identifier, '/uri', 'https://other.example/');
     await change('extmap.anchor_table', 'r90', '/sourcePoints/0/sourceRef', null);
-    await change('results.capabilities', 'capabilities', '/capabilities', []);
     const { entities } = (await platform.state()).tenants['tenant-aurora']!;
     expect(entities['content.blueprint']![seeded.blueprints[0]!.itemId]).not.toHaveProperty('title');
     expect(entities['content.bank_members']![seeded.bankMembers[0]!.bankId]).toMatchObject({
       data: [{ memberId: 'm' }],
     });
     expect(entities['extmap.anchor_table']!['r90']).toHaveProperty('sourcePoints.0.sourceRef', null);
-    expect(await (await get('/core/results/v1/capabilities')).json()).toMatchObject({ capabilities: [] });
   });
 
   it('what the owner could not hold is refused with a pointer, and nothing changes', async () => {

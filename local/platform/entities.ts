@@ -26,7 +26,6 @@ import { classSingleton, schoolSingleton, userSingleton } from '#shared/platform
 import { instant } from '#shared/platform/owners/primitives.ts';
 import { attemptEvidence, deliveryJson, deliverySession, form } from '#shared/platform/owners/qti.ts';
 import {
-  capabilities,
   kcComponent,
   resultRecordRequest,
   settledComponent,
@@ -77,7 +76,6 @@ export const entityKinds = {
   'qti.session': kind(heldSession, (tenant) => tenant.sessions),
   'case.item': kind(cfItem, (tenant) => tenant.caseItems),
   'extmap.anchor_table': kind(anchorTable, (tenant) => tenant.anchorTables),
-  'results.capabilities': kind(capabilities, (tenant) => tenant.capabilities),
   'results.record': kind(heldRecord, (tenant) => tenant.resultRecords),
   'caliper.event': kind(caliperEvent, (tenant) => tenant.events),
   'qti.attempt_evidence': kind(heldAttempt, (tenant) => tenant.attempts),

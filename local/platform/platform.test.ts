@@ -162,7 +162,6 @@ function versionedReads(
     [operations.readAdaptivePoolManifest, { operationId: bank.bankOperationId }],
     [operations.resolveMapping, { sourcedId: bank.kcGuids[0]! }],
     [operations.verifyAnchor, {}],
-    [operations.readCapabilities, {}],
   ];
 }
 

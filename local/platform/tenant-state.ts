@@ -22,7 +22,6 @@ import type { AnchorTable } from '#shared/platform/owners/extmap.ts';
 import type { ClassSingleton, SchoolSingleton, UserSingleton } from '#shared/platform/owners/oneroster.ts';
 import type { AttemptEvidence, DeliveryJson, DeliverySession, Form } from '#shared/platform/owners/qti.ts';
 import type {
-  Capabilities,
   KcComponentsRequest,
   ResultRecordRequest,
   SettledComponentsRequest,
@@ -50,7 +49,6 @@ export interface TenantSeed {
   readonly artifacts: readonly DeliveryJson[];
   readonly caseItems: readonly CfItem[];
   readonly anchorTable: AnchorTable;
-  readonly capabilities: Capabilities;
   readonly reports: ReportsSeed;
 }
 
@@ -149,8 +147,8 @@ export function cohortKey(scope: Rollup['scope']): string {
   return scope.type === 'class' ? scope.classSourcedId : `${scope.schoolSourcedId}/${scope.grade}`;
 }
 
-/** Anchor table and capabilities exist once per tenant; under this id they stand in the entity maps. */
-export const SINGLETON = { anchorTable: 'r90', capabilities: 'capabilities' } as const;
+/** The anchor table exists once per tenant, under this id. */
+export const SINGLETON = { anchorTable: 'r90' } as const;
 
 /**
  * What one tenant's owners hold now. Entities are replaced, never changed in place. Everything of a tenant hangs on its own value, so
@@ -165,7 +163,6 @@ export interface TenantState {
   readonly artifacts: Map<string, DeliveryJson>;
   readonly caseItems: Map<string, CfItem>;
   readonly anchorTables: Map<string, AnchorTable>;
-  readonly capabilities: Map<string, Capabilities>;
   readonly sessions: Map<string, HeldSession>;
   /** Offers by Idempotency-Key. */
   readonly offers: Map<string, { readonly bodyHash: string; readonly deliverySessionId: string }>;
@@ -228,7 +225,6 @@ export function openTenant(seed: TenantSeed): TenantState {
     artifacts: index(seed.artifacts, (entity) => entity.artifactVersionId),
     caseItems: index(seed.caseItems, (entity) => entity.identifier),
     anchorTables: new Map([[SINGLETON.anchorTable, seed.anchorTable]]),
-    capabilities: new Map([[SINGLETON.capabilities, seed.capabilities]]),
     sessions: new Map(),
     offers: new Map(),
     runtimeChanges: [],

@@ -101,7 +101,6 @@ export function instantiateSeed(seed: Seed, tenantId: string): SeededTenant {
         tableVersion: anchorTableVersion(tenantId, seed.banks.at(0)?.calibration.anchor.version ?? ''),
         sourcePoints: all.map((bank) => bank.sourcePoint),
       },
-      capabilities: { tenantId, capabilities: ['result_records', 'kc_components'] },
       reports: {
         ...reports,
         users: [

@@ -84,7 +84,6 @@ describe('the default seed', () => {
     for (const entity of platform.artifacts) operations.readAdaptivePoolRoot.answer.parse(entity);
     for (const entity of platform.caseItems) operations.resolveMapping.answer.parse(entity);
     operations.verifyAnchor.answer.parse(platform.anchorTable);
-    operations.readCapabilities.answer.parse(platform.capabilities);
   });
 
   it('names members, items and components so that manifest, calibration and CASE agree', () => {

@@ -297,6 +297,7 @@ async function provision(
       jwt: platform.credentials.platformJwt,
       url: platformUrl,
       analysisPolicyId: fixtures.reports.analysisPolicyId,
+      resultsKcComponents: 'supported',
     }),
   );
   const table = createRecordsTable(dynamo, localTableName('records'));

@@ -42,11 +42,11 @@ function container(): {
       );
       if (!opened.ok) throw new Error(opened.error.kind);
       const wrapped = opened.value.platform;
-      const { readCapabilities, verifyAnchor } = operations;
+      const { readTestSpec, verifyAnchor } = operations;
       const answers = await Promise.all([
-        wrapped.call(readCapabilities, {}),
+        wrapped.call(readTestSpec, {}),
         wrapped.call(verifyAnchor, {}),
-        wrapped.revalidate(readCapabilities, {}, '"v1"'),
+        wrapped.revalidate(readTestSpec, {}, '"v1"'),
       ]);
       return answers.map((answer) => !answer.ok && answer.error.transient);
     },

@@ -169,6 +169,26 @@ describe('the single-profile form', () => {
     expect(other.ok && other.value.baseUrl).toBe('https://platform.example');
   });
 
+  it.each([
+    ['supported', true],
+    ['Supported', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('says by RESULTS_KC_COMPONENTS = %j alone whether Results takes KC components', async (value, takes) => {
+    const resultsKcComponents = singleProfileOf({
+      PLATFORM_TENANT: 'tenant-a',
+      PLATFORM_JWT: JWT,
+      RESULTS_KC_COMPONENTS: value,
+    })?.resultsKcComponents;
+    const profiles = createServiceProfiles({
+      single: parameters('tenant-a', { resultsKcComponents }),
+      stage: 'production',
+      now: () => 0,
+    });
+    const resolved = await profiles.resolve('tenant-a');
+    expect(resolved.ok && resolved.value.takesKcComponents).toBe(takes);
+  });
+
   it('is absent without tenant or credential, and useless without an address', async () => {
     expect(singleProfileOf({ PLATFORM_TENANT: 'tenant-a' })).toBeUndefined();
     expect(singleProfileOf({ PLATFORM_JWT: JWT })).toBeUndefined();

@@ -11,6 +11,8 @@ export interface ServiceProfile {
   readonly credential: Secret;
   /** The released analysis policy that the tenant's improvement runs are analyzed by, if one has been chosen. */
   readonly analysisPolicyId?: string;
+  /** The tenant's Results takes KC components. A provisioned fact, since no published operation of Results tells it [MA-035]. */
+  readonly takesKcComponents?: true;
 }
 
 /**
@@ -29,7 +31,9 @@ export interface ProfileParameters {
   readonly jwt: string;
   readonly url: string;
   /** A released analysis policy; only the reports service asks for it. */
-  readonly analysisPolicyId?: string;
+  readonly analysisPolicyId?: string | undefined;
+  /** `supported` where Results takes KC components; only the mastery engine asks for it. */
+  readonly resultsKcComponents?: string | undefined;
 }
 
 /** Where profiles are provisioned. Rejects when the store cannot be read. */
@@ -51,7 +55,7 @@ export interface ServiceProfiles {
 export interface ServiceProfilesOptions {
   /** Profiles by tenant. */
   readonly reader?: ProfileParameterReader | undefined;
-  /** The single-profile form (`PLATFORM_TENANT`, `PLATFORM_JWT`, `PLATFORM_URL`, `ANALYSIS_POLICY_ID`): serves its own tenant, before the reader is asked. */
+  /** The single-profile form (`PLATFORM_TENANT`, `PLATFORM_JWT`, `PLATFORM_URL` and the optional parameters): serves its own tenant, before the reader is asked. */
   readonly single?: ProfileParameters | undefined;
   /** Only the stage `local` may speak plain http, and only to this machine. */
   readonly stage: string;
@@ -68,9 +72,10 @@ export function singleProfileOf(
     PLATFORM_JWT: jwt,
     PLATFORM_URL: url = '',
     ANALYSIS_POLICY_ID: analysisPolicyId,
+    RESULTS_KC_COMPONENTS: resultsKcComponents,
   } = environment;
   if (tenant === undefined || jwt === undefined) return undefined;
-  return { tenant, jwt, url, ...(analysisPolicyId === undefined ? {} : { analysisPolicyId }) };
+  return { tenant, jwt, url, analysisPolicyId, resultsKcComponents };
 }
 
 const LIFETIME = 5 * 60_000;
@@ -134,12 +139,13 @@ function profileOf(
   const baseUrl = approvedUrl(parameters.url, stage);
   if (baseUrl === undefined || !BEARER.test(parameters.jwt))
     return err({ kind: 'invalid', transient: false });
-  const { analysisPolicyId } = parameters;
+  const { analysisPolicyId, resultsKcComponents } = parameters;
   return ok({
     tenantId,
     baseUrl,
     credential: secret(parameters.jwt),
     ...(analysisPolicyId === undefined ? {} : { analysisPolicyId }),
+    ...(resultsKcComponents === 'supported' ? { takesKcComponents: true } : {}),
   });
 }
 

@@ -20,6 +20,9 @@ describe('service profiles in the parameter store', () => {
     expect(await profiles.read('tenant-aurora')).toEqual(profile);
     await profiles.write('tenant-aurora', { ...profile, jwt: 'renewed' });
     expect(await profiles.read('tenant-aurora')).toEqual({ ...profile, jwt: 'renewed' });
+    const facts = { analysisPolicyId: 'revision-thresholds-3', resultsKcComponents: 'supported' };
+    await profiles.write('tenant-aurora', { ...profile, ...facts });
+    expect(await profiles.read('tenant-aurora')).toEqual({ ...profile, ...facts });
   });
 
   it('belong to one tenant only: no id reaches into the path of another [MA-010]', async () => {

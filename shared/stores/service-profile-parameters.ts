@@ -2,7 +2,13 @@ import { GetParametersCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import type { ProfileParameterReader, ProfileParameters } from '#shared/platform/service-profiles.ts';
 
-const parameterNames = ['PLATFORM_TENANT', 'PLATFORM_URL', 'PLATFORM_JWT', 'ANALYSIS_POLICY_ID'] as const;
+const parameterNames = [
+  'PLATFORM_TENANT',
+  'PLATFORM_URL',
+  'PLATFORM_JWT',
+  'ANALYSIS_POLICY_ID',
+  'RESULTS_KC_COMPONENTS',
+] as const;
 type ParameterName = (typeof parameterNames)[number];
 
 /** `read`: undefined when the tenant has no profile, or not all of it yet; throws when the parameter store does not answer. */
@@ -13,7 +19,8 @@ interface ServiceProfileStore extends ProfileParameterReader {
 
 /**
  * Service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String),
- * `PLATFORM_JWT` (SecureString), and `ANALYSIS_POLICY_ID` (String) where improvement runs are analyzed. The encoding keeps every tenant id within the characters of a parameter's name and within its own path.
+ * `PLATFORM_JWT` (SecureString), `ANALYSIS_POLICY_ID` (String) where improvement runs are analyzed, and `RESULTS_KC_COMPONENTS` (String)
+ * where Results takes KC components. The encoding keeps every tenant id within the characters of a parameter's name and within its own path.
  * Reading is one call by name: it needs `ssm:GetParameters` (and `kms:Decrypt` of the parameter's key), writing `ssm:PutParameter`.
  */
 export function createServiceProfileParameters(ssm: SSMClient, path: string): ServiceProfileStore {
@@ -32,11 +39,12 @@ export function createServiceProfileParameters(ssm: SSMClient, path: string): Se
       const tenant = value('PLATFORM_TENANT');
       const jwt = value('PLATFORM_JWT');
       const url = value('PLATFORM_URL');
-      const analysisPolicyId = value('ANALYSIS_POLICY_ID');
       if (tenant === undefined || jwt === undefined || url === undefined) return undefined;
-      return { tenant, jwt, url, ...(analysisPolicyId === undefined ? {} : { analysisPolicyId }) };
+      const analysisPolicyId = value('ANALYSIS_POLICY_ID');
+      const resultsKcComponents = value('RESULTS_KC_COMPONENTS');
+      return { tenant, jwt, url, analysisPolicyId, resultsKcComponents };
     },
-    async write(tenantId, { tenant, jwt, url, analysisPolicyId }) {
+    async write(tenantId, { tenant, jwt, url, analysisPolicyId, resultsKcComponents }) {
       if (tenantId === '') throw new TypeError('a service profile belongs to a tenant');
       const put = async (
         name: ParameterName,
@@ -55,6 +63,8 @@ export function createServiceProfileParameters(ssm: SSMClient, path: string): Se
       await put('PLATFORM_TENANT', tenant, 'String');
       await put('PLATFORM_URL', url, 'String');
       if (analysisPolicyId !== undefined) await put('ANALYSIS_POLICY_ID', analysisPolicyId, 'String');
+      if (resultsKcComponents !== undefined)
+        await put('RESULTS_KC_COMPONENTS', resultsKcComponents, 'String');
       await put('PLATFORM_JWT', jwt, 'SecureString');
     },
   };

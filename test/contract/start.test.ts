@@ -6,6 +6,7 @@ import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { setProfileParameter } from '#test/support/profile-parameter.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -268,26 +269,36 @@ describe('what only an owner can judge', () => {
       );
   });
 
-  it('a Results that cannot take components lets no learner begin, and a conformance run go on [MA-013, MA-035]', async () => {
-    const restore = await runs.change({
-      entity: 'results.capabilities',
-      id: 'capabilities',
-      changes: [{ pointer: '/capabilities', value: ['result_records'] }],
-    });
-    // Capabilities are kept for minutes by each container.
-    await stack.killWorkers('startAdaptiveRun');
-    const before = await runs.state();
-    const reply = await send({ body: body() });
-    expect(problemOf(reply)).toMatchObject({
-      status: 424,
-      code: 'upstream-unavailable',
-      retryable: false,
-      upstream: { service: 'results', operation: 'results.write_kc_components' },
-    });
-    expect((await runs.state()).counts).toEqual(before.counts);
-    expect((await send({ body: runs.startBody({ mode: 'owner_conformance' }) })).status).toBe(201);
-    await restore();
-    await stack.killWorkers('startAdaptiveRun');
-    expect((await send({ body: body() })).status).toBe(201);
+  it('a learner starts only where the service profile says that Results takes components; a conformance run always does [MA-013, MA-035, MA-154]', async () => {
+    const tenantId = 'tenant-borealis';
+    const provide = (value: string | undefined): Promise<void> =>
+      setProfileParameter(stack, start.operationId, tenantId, { name: 'RESULTS_KC_COMPONENTS', value });
+    const key = randomUUID();
+    const learner: GatewayCall = { tenantId, key, body: other.startBody() };
+    for (const value of [undefined, 'Supported', 'unsupported']) {
+      await provide(value);
+      const { result: reply, calls } = await callsDuring(stack, () => send(learner));
+      expect(problemOf(reply)).toMatchObject({
+        status: 424,
+        code: 'upstream-unavailable',
+        retryable: false,
+        upstream: { service: 'results', operation: 'results.write_kc_components' },
+      });
+      expect(reply.headers.get('retry-after')).toBeNull();
+      expect(calls).toEqual([]);
+    }
+    const synthetic = other.startBody({ mode: 'owner_conformance' });
+    expect((await send({ tenantId, body: synthetic })).status).toBe(201);
+    await provide('supported');
+    expect((await send(learner)).status).toBe(201);
+  });
+
+  it('no start asks Results anything: no operation tells what it takes [MA-035]', async () => {
+    for (const mode of ['production_learner', 'owner_conformance'] as const) {
+      const { result, calls } = await callsDuring(stack, () => send({ body: runs.startBody({ mode }) }));
+      expect(result.status).toBe(201);
+      expect(calls.length).toBeGreaterThan(5);
+      expect(calls.filter(({ operation }) => operation?.startsWith('results.') !== false)).toEqual([]);
+    }
   });
 });

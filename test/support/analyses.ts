@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import { expect } from 'vitest';
-import { localCredentials } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
-import { localProfilesPath } from '#local/stack/function-variables.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';
@@ -12,6 +7,7 @@ import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import type { ControlRecords } from './control-records.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
+import { setProfileParameter } from './profile-parameter.ts';
 import { reportsAnswerOf } from './reports-call.ts';
 import type { ReportsCaller } from './reports-call.ts';
 import type { TestStack } from './stack.ts';
@@ -83,15 +79,8 @@ export async function choosePolicy(
   tenantId: string,
   analysisPolicyId: string | undefined,
 ): Promise<void> {
-  const { ssm, destroy } = createEndpointClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
+  await setProfileParameter(stack, route.operationId, tenantId, {
+    name: 'ANALYSIS_POLICY_ID',
+    value: analysisPolicyId,
   });
-  const Name = `${localProfilesPath}/${Buffer.from(tenantId).toString('base64url')}/ANALYSIS_POLICY_ID`;
-  await (analysisPolicyId === undefined
-    ? ssm.send(new DeleteParameterCommand({ Name }))
-    : ssm.send(new PutParameterCommand({ Name, Value: analysisPolicyId, Type: 'String', Overwrite: true })));
-  destroy();
-  await stack.killWorkers(route.operationId);
 }

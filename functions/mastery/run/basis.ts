@@ -3,13 +3,10 @@ import type { AnchorStatus } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
 import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
-import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
 import type { PinnedRecords } from './pinned-records.ts';
@@ -55,19 +52,4 @@ export async function readBoundPool(
   const { caseFrameworkGuid } = records.calibration.document;
   const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
   return mapped.ok ? ok({ bound: bound.value, pins }) : mapped;
-}
-
-/** Whether Results takes KC components: without it no learner result could be published, so no learner run starts [MA-035]. */
-export async function requireKcComponents(platform: Platform): Promise<Result<undefined, Problem>> {
-  const answer = await platform.call(operations.readCapabilities, {});
-  if (!answer.ok) return err(upstreamProblem(answer.error));
-  if (answer.value.value.capabilities.includes('kc_components')) return ok(undefined);
-  const { service, id } = operations.writeKcComponents;
-  return err(
-    problem('mastery', 'upstream-unavailable', 424, {
-      detail: 'Results does not take knowledge-component results, so a learner run could not be published.',
-      retryable: false,
-      upstream: reference(service, id, answer.value.upstreamRequestId),
-    }),
-  );
 }

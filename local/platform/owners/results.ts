@@ -14,21 +14,11 @@ import { findAttempt, findRecord } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
 import { serveEdition } from '../serve-edition.ts';
-import { SINGLETON } from '../tenant-state.ts';
 import type { HeldAttempt, TenantState } from '../tenant-state.ts';
 import { listAttempts } from './candidate-attempts.ts';
 
-/** Results: what it can do, settled result records, and their components. */
+/** Results: settled result records and their components. */
 export const resultsRoutes: readonly OwnerRoute[] = [
-  serve(operations.readCapabilities, {
-    versioned: true,
-    handle: ({ tenant }) => {
-      const entity = tenant.capabilities.get(SINGLETON.capabilities);
-      return entity === undefined ? refuse(404, 'no capabilities') : { status: 200, body: entity };
-    },
-    // An earlier deployment that could not attach components yet.
-    stale: ({ tenant }) => ({ status: 200, body: { tenantId: tenant.tenantId, capabilities: [] } }),
-  }),
   serve(operations.writeResultRecord, { handle: writeRecord }),
   serve(operations.writeKcComponents, { handle: writeComponents }),
   serve(operations.writeSettledComponents, { demandsIdempotencyKey: true, handle: settle }),

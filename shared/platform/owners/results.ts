@@ -4,10 +4,6 @@ import { HUGE, LARGE, SMALL } from '#shared/platform/operation.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, version } from './primitives.ts';
 
-/** Results: what this deployment of Results can do. `kc_components` means that components attach idempotently [MA-036]. */
-export const capabilities = z.looseObject({ tenantId: ownerId, capabilities: z.array(z.string()) });
-export type Capabilities = z.infer<typeof capabilities>;
-
 /** Results: a settled scale score of a learner. `producerResultId` is ours and deterministic; Results echoes it [MA-033]. */
 export const resultRecordRequest = z.strictObject({
   producerResultId: ownerId,
@@ -195,22 +191,6 @@ export const candidateAttempts = z.object({
 });
 export type CandidateAttempts = z.infer<typeof candidateAttempts>;
 
-export const readCapabilities = {
-  id: 'results.read_capabilities',
-  service: 'results',
-  method: 'GET',
-  path: '/core/results/v1/capabilities',
-  query: [],
-  status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
-  answer: capabilities,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
-  rule: 'A learner run starts only where Results says that it takes `kc_components`.',
-} as const satisfies UpstreamOperation;
-
 export const writeResultRecord = {
   id: 'results.write_result_record',
   service: 'results',
@@ -240,7 +220,7 @@ export const writeKcComponents = {
   answer: kcComponentsAck,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
-  rule: 'Acknowledged only when the answer names every component id and their count.',
+  rule: 'Acknowledged only when the answer names every component id and their count. Called only for a tenant whose service profile says `RESULTS_KC_COMPONENTS=supported`; without it no learner run starts.',
 } as const satisfies UpstreamOperation;
 
 export const writeSettledComponents = {

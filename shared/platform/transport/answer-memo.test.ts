@@ -12,8 +12,8 @@ describe('createAnswerMemo', () => {
   });
 
   it('tells rows apart whose answers are the same bytes', () => {
-    const memo = createAnswerMemo([operations.readCapabilities, operations.writeKcComponents]);
-    memo.set(operations.readCapabilities, 'hash', 'capabilities', 1);
+    const memo = createAnswerMemo([operations.readSettledRecord, operations.writeKcComponents]);
+    memo.set(operations.readSettledRecord, 'hash', 'record', 1);
     expect(memo.get(operations.writeKcComponents, 'hash')).toBeUndefined();
   });
 

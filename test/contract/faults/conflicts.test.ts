@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SHORT_BANK, TIMED_BANK, openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
+import { TIMED_BANK, openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { conflict, invalid, refused } from './fault-table.ts';
+import { conflict, invalid } from './fault-table.ts';
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
@@ -198,27 +198,5 @@ describe('an anchor that is not verified', () => {
     // Provisional or not, the components say the same: they never stood on the anchor.
     expect(body.kcClassifications).toStrictEqual(stopped.body.kcClassifications);
     expect((await runs.state()).entities['results.record']).toHaveProperty([body.resultRecordRef!]);
-  });
-});
-
-describe('a Results that does not take components', () => {
-  it('starts no learner’s run, and every conformance run [MA-013, MA-035, MA-154]', async () => {
-    const learner = runs.start();
-    const undo = await runs.change({
-      entity: 'results.capabilities',
-      id: 'capabilities',
-      changes: [{ pointer: '/capabilities', value: ['result_records'] }],
-    });
-    await runs.takeCalls();
-    const reply = await learner.send();
-    expect(sentenceOf(reply)).toBe(refused('results'));
-    expect(reply.body).toMatchObject({ upstream: { operation: 'results.write_kc_components' } });
-    expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
-    const conformance = runs.start(runs.startBody({ bank: SHORT_BANK, mode: 'owner_conformance' }));
-    expect(sentenceOf(await conformance.send())).toBe('201 in_progress pending');
-    const asked = (await runs.takeCalls()).map(({ operation }) => operation ?? '');
-    expect(asked.filter((operation) => operation.startsWith('results.'))).toEqual([]);
-    await undo();
-    expect(sentenceOf(await learner.send())).toBe('201 in_progress pending');
   });
 });

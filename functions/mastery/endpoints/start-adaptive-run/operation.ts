@@ -1,3 +1,4 @@
+import { reference } from '#functions/mastery/upstream/problems.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { invalidCalibration } from '#functions/mastery/records/load.ts';
@@ -5,9 +6,11 @@ import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { writeKcComponents } from '#shared/platform/operations.ts';
 import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
+import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { readBasis, requireKcComponents } from '#functions/mastery/run/basis.ts';
+import { readBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess } from '#functions/mastery/run/diagnosis.ts';
@@ -35,6 +38,8 @@ export function startRun(dependencies: RunDependencies): Operation<Start> {
     const { principal, body, receivedAt } = request;
     const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
     if (!records.ok) return records;
+    if (body.runMode === 'production_learner' && opened.value.profile.takesKcComponents !== true)
+      return err(componentsUnsupported());
     return request.idempotent((control) =>
       begin(dependencies, request, opened.value, records.value, control),
     );
@@ -50,13 +55,11 @@ async function begin(
 ): Promise<Result<OperationAnswer<Start>, Problem>> {
   const { platform } = opened;
   const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control);
-  const [basis, sessions, publishable] = await Promise.all([
+  const [basis, sessions] = await Promise.all([
     readBasis(platform, records, readPool(platform, dependencies.pools, body)),
     readUnnamedSessions(platform, identity.candidateRef, new Set()),
-    body.runMode === 'production_learner' ? requireKcComponents(platform) : ok(undefined),
   ]);
   if (!basis.ok) return basis;
-  if (!publishable.ok) return publishable;
   if (!sessions.ok) return sessions;
 
   const { policy, calibration, pins } = basis.value;
@@ -75,5 +78,18 @@ async function begin(
   return ok({
     body: composeRun(continuation, diagnosis, recordReceipt(log, opened, basis.value, state)),
     headers: { ETag: runEntityTag(state, { sessions: [placed.value], unnamed: [] }) },
+  });
+}
+
+/**
+ * Results does not take KC components, so no learner result could be published and no learner sits the test [MA-035]. The service profile
+ * says so; no call is made.
+ */
+function componentsUnsupported(): Problem {
+  const { service, id } = writeKcComponents;
+  return problem('mastery', 'upstream-unavailable', 424, {
+    detail: 'Results does not take knowledge-component results, so a learner run could not be published.',
+    retryable: false,
+    upstream: reference(service, id, undefined),
   });
 }
