@@ -2,9 +2,9 @@ import { diagnosticDetail } from '#shared/contract/reports/attempt-report.ts';
 import type { DiagnosticDetail } from '#shared/contract/reports/attempt-report.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import type { Released } from '../facts/facts.ts';
-import { incomplete } from '../facts/incomplete.ts';
+import { incomplete, notYet } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import type { HeaderFacts, ReportKind } from './report-kind.ts';
 
@@ -14,25 +14,30 @@ export const adaptiveDiagnostic: ReportKind = {
   diagnostic: composeDiagnostic,
 };
 
+/** As long as the mastery engine is not proved with production learners, no diagnostic is shown [RP-026]. */
+export function checkReleased(proved: Released['proved']): Shortfall | undefined {
+  return proved.has('mastery_engine_production_learner')
+    ? undefined
+    : notYet(
+        'unreleased',
+        'mastery_engine',
+        'Evidence of the mastery engine from production learners is not there yet.',
+      );
+}
+
 /**
- * What Results measured, counted by QTI; the external scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108]. As long
- * as the mastery engine is not proved with production learners, none is shown [RP-026].
+ * What Results measured, counted by QTI; the external scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108].
  */
 function composeDiagnostic({
   record: { diagnostic: settled },
   criteria,
   administeredItemCount,
   proved,
-}: HeaderFacts & Released): Result<DiagnosticDetail, Problem> {
-  if (!proved.has('mastery_engine_production_learner'))
-    return err(
-      incomplete(
-        'mastery_engine',
-        'Evidence of the mastery engine from production learners is not there yet.',
-      ),
-    );
+}: HeaderFacts & Released): Result<DiagnosticDetail, Shortfall> {
+  const unreleased = checkReleased(proved);
+  if (unreleased !== undefined) return err(unreleased);
   if (settled === null)
-    return err(incomplete('results', 'Results holds no diagnostic of the adaptive attempt.'));
+    return err(notYet('unsettled', 'results', 'Results holds no diagnostic of the adaptive attempt.'));
   if (administeredItemCount < 1)
     return err(incomplete('qti', 'QTI counts no administered item for the adaptive attempt.'));
   return ok({

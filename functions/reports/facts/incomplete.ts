@@ -1,3 +1,4 @@
+import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -10,6 +11,14 @@ import type { AttemptFacts } from './facts.ts';
  */
 export function incomplete(dependency: SourceService, detail: string): Problem {
   return problem('reports', 'dependency-incomplete', 503, { dependency, detail });
+}
+
+/** Why an attempt has no report. One that only needs time or a release has a reason under which a page counts it; anything else has none. */
+export type Shortfall = Problem & { readonly withheld?: WithheldReason };
+
+/** As `incomplete`, of an attempt that cannot be a report yet although its owners contradict nobody. */
+export function notYet(withheld: WithheldReason, dependency: SourceService, detail: string): Shortfall {
+  return { ...incomplete(dependency, detail), withheld };
 }
 
 /** The problem of the first required source that is not current, in the order of the receipts [RP-087]. */

@@ -165,6 +165,13 @@ export const attemptReport = z
   .meta({ id: 'AttemptReport' });
 export type AttemptReport = z.infer<typeof attemptReport>;
 
+/**
+ * Why a scored attempt is on no page yet: a settled fact that the summary needs is missing; a required source is stale; reports of its kind
+ * are not released.
+ */
+export const withheldReason = z.enum(['unsettled', 'stale', 'unreleased']);
+export type WithheldReason = z.infer<typeof withheldReason>;
+
 /** One page of a candidate's reports, newest modification first. */
 export const attemptReportPage = z
   .strictObject({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provable } from '#shared/contract/gates.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
 import type { ControlRecords } from '#test/support/control-records.ts';
@@ -246,6 +247,27 @@ describe('what cannot be settled', () => {
     });
     expect(outcomeOf(await refused(materializer.request('gatePass')))).toBe('503 dependency-incomplete qti');
     await stack.control('POST', 'reset');
+  });
+});
+
+describe('an attempt of a kind that is not released', () => {
+  it('is refused before anything is written and before any operation has begun, and every other kind is not [RP-026, RP-258]', async () => {
+    const proved = provable.filter((name) => name !== 'mastery_engine_production_learner');
+    const unproved = await startTestStack({ proved });
+    const unreleased = openMaterializer(unproved, 'tenant-aurora');
+    try {
+      const request = unreleased.request('diagnostic');
+      const before = await unreleased.written();
+      const { result, calls } = await callsDuring(unproved, () => request.send());
+      expect(outcomeOf(result)).toBe('503 dependency-incomplete mastery_engine');
+      expect(calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+      expect(await unreleased.written()).toEqual(before);
+      expect(await request.record()).toBeUndefined();
+      for (const role of ['gatePass', 'formative'] as const) await unreleased.request(role).succeed();
+    } finally {
+      unreleased.control.close();
+      await unproved.close();
+    }
   });
 });
 

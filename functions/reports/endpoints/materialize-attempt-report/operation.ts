@@ -1,15 +1,19 @@
 import { serveFreshReport } from '#functions/reports/cache/serve-report.ts';
+import { checkReleased } from '#functions/reports/composition/adaptive-diagnostic.ts';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
-import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
+import type { AttemptFacts, Released } from '#functions/reports/facts/facts.ts';
 import { componentsOf } from './components.ts';
 import { writeThrough } from './write-through.ts';
 import { readAdministeredAttempt } from './administered-attempt.ts';
 import { readAttempt } from '#functions/reports/sources/attempt.ts';
 import { conflicting } from '#functions/reports/sources/problems.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
+import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { openReportOwners } from '../answer-report.ts';
@@ -32,6 +36,8 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
       const { evidence, administration } = attempt.value;
       const components = componentsOf(evidence);
       if (!components.ok) return components;
+      const unreleased = await refuseUnreleased(reader, evidence, proved);
+      if (unreleased !== undefined) return err(unreleased);
       return request.idempotent(async ({ operationId, completed }) => {
         const written = completed ? ok(undefined) : await writeThrough(platform, evidence, components.value);
         if (!written.ok) return written;
@@ -46,6 +52,19 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
       });
     });
   };
+}
+
+/** A kind that may not be shown yet is written nowhere either [RP-026]. Content names the kind; it is asked only while one is not released. */
+async function refuseUnreleased(
+  reader: SourceReader,
+  evidence: AttemptEvidence,
+  proved: Released['proved'],
+): Promise<Problem | undefined> {
+  const unreleased = checkReleased(proved);
+  if (unreleased === undefined) return undefined;
+  const criteria = await readReportCriteria(reader, evidence, 'derived');
+  if (!criteria.ok) return criteria.error;
+  return criteria.value.value.testKind === 'adaptive_diagnostic' ? unreleased : undefined;
 }
 
 /**
