@@ -396,7 +396,7 @@ const sharedHeaders = {
     example: `<${documentedProblemsUrl}/deprecation>; rel="deprecation"; type="text/html"`,
   },
   'Idempotent-Replayed': {
-    description: '`true` when the request was a repetition of an earlier one.',
+    description: '`true` when an earlier request of the same key had already succeeded.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },

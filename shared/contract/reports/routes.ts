@@ -273,7 +273,7 @@ export const materializeAttemptReport = defineRoute({
   path: '/v1/attempt-reports:materialize',
   summary: 'Write a scored attempt through, and read its report back',
   description:
-    'Hands the scored outcomes of an attempt to Results as settled components, emits the Caliper event of the settled score, reads Results back and composes the report. A repetition within 24 hours under the same key and with the same body writes nothing again: it has the same `operationId`, the header `Idempotent-Replayed: true`, and the report as it is now. Every problem from the first write on carries the `operationId`; repeat the request under the same key until it succeeds.',
+    'Hands the scored outcomes of an attempt to Results as settled components, emits the Caliper event of the settled score, reads Results back and composes the report. A repetition within 24 hours under the same key and with the same body writes nothing again: it has the same `operationId`, after a success the header `Idempotent-Replayed: true`, and the report as it is now. Every problem from the first write on carries the `operationId`; repeat the request under the same key until it succeeds.',
   scope: 'reports:write',
   gates: ['B', 'C', 'D'],
   handler: 'functions/reports/endpoints/materialize-attempt-report/handler.ts',
@@ -319,7 +319,7 @@ export const analyzeAdministration = defineRoute({
   path: '/v1/administrations/{administrationId}/improvement-runs:analyze',
   summary: 'Analyze a scored administration',
   description:
-    'Begins an improvement run: pins the administration’s blueprint, its named sources, the metrics of Analytics and the released policy, and queues the analysis. There is no body: policy and formula are the server’s. Read the run until it has ended. A repetition within 24 hours under the same key is the same run, as it is by then, with the header `Idempotent-Replayed: true`; another key begins another run. A run that waits for a missing receiver is taken up again.',
+    'Begins an improvement run: pins the administration’s blueprint, its named sources, the metrics of Analytics and the released policy, and queues the analysis. There is no body: policy and formula are the server’s. Read the run until it has ended. A repetition within 24 hours under the same key is the same run, as it is by then, after a success with the header `Idempotent-Replayed: true`; another key begins another run. A run that waits for a missing receiver is taken up again.',
   scope: 'reports:write',
   gates: ['D', 'F'],
   handler: 'functions/reports/endpoints/analyze-administration/handler.ts',

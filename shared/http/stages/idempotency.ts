@@ -52,7 +52,8 @@ const CALL_MS = 400;
 
 /**
  * 409 for a key that stands for another request, before any upstream work [MA-191, RP-332]. Later it runs the operation's work under the
- * key's control record, and marks the answer of a repetition where the route says so.
+ * key's control record, and marks the answer of a repetition where the route says so: one of a request that had succeeded, not one that
+ * does the work for the first time [RP-287].
  */
 export function idempotency({
   route,
@@ -80,7 +81,7 @@ export function idempotency({
       if (keyed.reusedBy !== undefined) throw new Refusal(reusedKey(route.service, keyed.reusedBy));
     },
     after: ({ context, response }) => {
-      if (works.find(context)?.control?.replayed !== true) return;
+      if (works.find(context)?.control?.completed !== true) return;
       if (!route.success.headers.includes('Idempotent-Replayed')) return;
       httpAnswer(response).headers['Idempotent-Replayed'] = 'true';
     },

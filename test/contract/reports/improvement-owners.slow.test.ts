@@ -183,7 +183,7 @@ describe('an analysis', () => {
         if (begun !== undefined) expect(begun.state).toBe(reply.status === 200 ? 'completed' : 'started');
         if (reply.status === 200 || arm !== arms[0]) continue;
         const { run: again, replayed } = await asked.succeed(byClass());
-        expect([again.status, replayed]).toEqual(['queued', begun !== undefined]);
+        expect([again.status, replayed]).toEqual(['queued', false]);
       }
     });
 });

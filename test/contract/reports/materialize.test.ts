@@ -207,6 +207,17 @@ describe('a repetition', () => {
     expect(again.report.requestId).not.toBe(first.report.requestId);
   });
 
+  it('that does the work for the first time is none: only one of a completed request says so [RP-287]', async () => {
+    const request = aurora().request('unsettled');
+    await stack.fault({ operation: WRITES[0], kind: 'status', status: 503, times: 100 });
+    const refused = await request.send();
+    expect(reportsAnswerOf(refused)).toBe('503 dependency-unavailable results');
+    const { operationId } = reportsProblemOf(refused);
+    await stack.control('POST', 'reset');
+    expect(await request.succeed()).toMatchObject({ operationId, replayed: false });
+    expect(await request.succeed()).toMatchObject({ operationId, replayed: true });
+  });
+
   it('is the same request with members in another order and other white space [RP-220]', async () => {
     const request = aurora().request('gatePass', { view: 'summary' });
     const first = await request.succeed();
