@@ -92,16 +92,21 @@ function scoredItems(tenant: TenantState, { request }: HeldResultRecord): readon
     const session = tenant.sessions.get(id)?.session;
     const item = tenant.artifacts.get(session?.rootArtifactVersionId ?? '');
     const scored = session === undefined ? undefined : firstScored(session);
-    if (item === undefined || scored?.scoredAt === undefined) return [];
+    if (item === undefined || typeof scored?.scoredAt !== 'string') return [];
     return [
       {
         qtiItemId: item.qtiIdentifier,
         qtiOutcomeId: scored.attemptId,
         scoredAt: scored.scoredAt,
-        correct: scored.outcomes?.['SCORE'] === 1,
+        correct: isRight(scored.outcomes),
       },
     ];
   });
+}
+
+/** Whether an attempt's outcomes hold a SCORE of 1. */
+function isRight(outcomes: unknown): boolean {
+  return typeof outcomes === 'object' && outcomes !== null && 'SCORE' in outcomes && outcomes.SCORE === 1;
 }
 
 function firstScored({ attempts }: DeliverySession): DeliverySession['attempts'][number] | undefined {

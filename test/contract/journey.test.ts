@@ -126,7 +126,7 @@ describe.each(cases)(
             items.filter(({ kcGuids, caseGuids }) => [...kcGuids, ...caseGuids].includes(guid)).length >=
             minimumEvidenceItems,
         );
-        const scoredAt = Date.parse(sessions()[step.consumed - 1]!.session.attempts[0]!.scoredAt!);
+        const scoredAt = Date.parse(String(sessions()[step.consumed - 1]!.session.attempts[0]!.scoredAt));
         const holding = {
           classifications_complete: kcClassifications.every((kc) => kc.classification !== 'not_yet'),
           precision_target_met: covered && remainingUncertainty <= precisionTarget,

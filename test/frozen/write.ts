@@ -239,6 +239,7 @@ function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string
     correct: sequence % 2 === 1,
     scoredAt: `2026-01-31T09:2${sequence}:00.000Z`,
     scoredAtMs: Date.parse(`2026-01-31T09:2${sequence}:00.000Z`),
+    traceRef: `trace-${sequence}`,
   });
   const first = (state: AdaptiveRunState) => consumeOutcome(state, [], outcome(1));
   const both = (state: AdaptiveRunState) => {

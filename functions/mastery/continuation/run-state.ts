@@ -9,6 +9,8 @@ export const offer = z.strictObject({
   artifactVersionId: identifier,
   /** The attempt whose outcome was consumed; absent while the item is outstanding. */
   consumedAttemptId: identifier.optional(),
+  /** QTI's processing trace of that outcome. Sealed, so that a retried result record has the same bytes; tokens of before lack it. */
+  consumedTraceRef: identifier.optional(),
 });
 export type Offer = z.infer<typeof offer>;
 

@@ -4,8 +4,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
-import { invalidOwnerData, invalidPool, reference } from '../upstream/problems.ts';
+import { invalidOwnerData, invalidPool } from '../upstream/problems.ts';
 import { mismatchProblem } from './content.ts';
 import { driftProblem, strongTagOf } from './readings.ts';
 
@@ -56,13 +55,7 @@ export function checkManifest(
   if (manifest.state === 'failed')
     return err(invalidOwnerData(row, upstreamRequestId, 'The Bank operation failed and has no pool.'));
   if (manifest.state !== 'succeeded') {
-    return err(
-      problem('mastery', 'upstream-unavailable', 424, {
-        detail: 'The Bank operation has not ended yet.',
-        retryable: true,
-        upstream: reference(row.service, row.id, upstreamRequestId),
-      }),
-    );
+    return err(invalidOwnerData(row, upstreamRequestId, 'The Bank operation has not ended yet.', true));
   }
   if (strongTagOf(answer) === undefined) return invalid('The manifest has no strong entity tag.');
   const { root, members } = manifest;

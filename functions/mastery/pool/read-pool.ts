@@ -8,6 +8,7 @@ import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
 import { invalidPool, upstreamProblem } from '../upstream/problems.ts';
 import {
   bankIdentityHash,
@@ -96,6 +97,12 @@ export async function readPool(
 
   const pool = prove(cache, manifest.value, terminal.value, root.value);
   if (!pool.ok) return pool;
+  if (root.value.value.itemRefs.some(({ normalMaximum = 1 }) => normalMaximum !== 1))
+    return err(
+      problem('mastery', 'calibration-invalid', 422, {
+        detail: 'An item of the pool has a maximum score other than 1, which no calibration can measure.',
+      }),
+    );
   return ok({
     pool: pool.value,
     blueprint: blueprint.value.value,

@@ -88,6 +88,10 @@ describe('runEntityTag', () => {
     ['another number', [{ ...attempt, attemptNumber: 2 }]],
     ['another status', [{ ...attempt, status: 'submitted' }]],
     ['another outcome', [{ ...attempt, outcomes: { SCORE: 0 } }]],
+    [
+      'a completed processing',
+      [{ ...attempt, processingTrace: { traceRef: 'trace-1', status: 'completed' } }],
+    ],
     ['another time', [{ ...attempt, scoredAt: '2026-03-01T08:00:01Z' }]],
   ])('is another one when a named session has %s [MA-048]', (_, attempts) => {
     expect(runEntityTag(state, runtime(...attempts))).not.toBe(tag);

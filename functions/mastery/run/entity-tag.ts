@@ -1,5 +1,6 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { isProcessed } from './outcomes.ts';
 import type { NamedRuntime } from './outcomes.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
@@ -22,12 +23,13 @@ export function runEntityTag(state: AdaptiveRunState, runtime: NamedRuntime): st
       sessions: runtime.sessions.map(({ offer, attempts }) => ({
         deliverySessionId: offer.deliverySessionId,
         artifactVersionId: offer.artifactVersionId,
-        attempts: attempts.map(({ attemptId, attemptNumber, status, outcomes, scoredAt }) => ({
-          attemptId,
-          attemptNumber,
-          status,
-          outcomes: outcomes ?? null,
-          scoredAt: scoredAt ?? null,
+        attempts: attempts.map((attempt) => ({
+          attemptId: attempt.attemptId,
+          attemptNumber: attempt.attemptNumber,
+          status: attempt.status,
+          outcomes: attempt.outcomes ?? null,
+          scoredAt: attempt.scoredAt ?? null,
+          processed: isProcessed(attempt),
         })),
       })),
     }),

@@ -10,7 +10,14 @@ const AT = '2026-03-01T08:00:00Z';
 function attempt(attemptId: string, attemptNumber: number, score: number | null, scoredAt = AT): Attempt {
   return score === null
     ? { attemptId, attemptNumber, status: 'in_progress' }
-    : { attemptId, attemptNumber, status: 'scored', outcomes: { SCORE: score }, scoredAt };
+    : {
+        attemptId,
+        attemptNumber,
+        status: 'scored',
+        outcomes: { SCORE: score },
+        scoredAt,
+        processingTrace: { traceRef: `trace-${attemptId}`, status: 'completed' },
+      };
 }
 
 function offers(count: number): Offer[] {
@@ -160,6 +167,7 @@ describe('readOutcomes', () => {
           correct: true,
           scoredAt: AT,
           scoredAtMs: Date.parse(AT),
+          traceRef: undefined,
         },
       ]),
     );
@@ -190,11 +198,30 @@ describe('readOutcomes', () => {
   it.each([
     ['a partial score', { ...attempt('a', 1, 1), outcomes: { SCORE: 0.5 } }],
     ['no SCORE', { ...attempt('a', 1, 1), outcomes: { OTHER: 1 } }],
-    ['no time', { attemptId: 'a', attemptNumber: 1, status: 'scored' as const, outcomes: { SCORE: 1 } }],
+    ['no outcomes', { ...attempt('a', 1, 1), outcomes: null }],
+    ['no time', { ...attempt('a', 1, 1), scoredAt: undefined }],
   ])('refuses a scored attempt with %s: it is no outcome of this model', (_, broken) => {
-    expect(readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([[broken]])))).toEqual({
-      ok: false,
-      error: 'malformed',
-    });
+    const read = (one: Attempt) => readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([[one]])));
+    expect(read(broken)).toEqual({ ok: false, error: 'unreadable' });
+    const processingTrace = { traceRef: 'trace-a', status: 'running' };
+    expect(read({ ...broken, processingTrace })).toEqual({ ok: false, error: 'unprocessed' });
+  });
+
+  it('has no news in a score that QTI still processes, and no contradiction [MA-030]', () => {
+    const open = { ...attempt('a', 1, 1), processingTrace: { traceRef: 'trace-a', status: 'running' } };
+    for (const list of [[open], [open, attempt('b', 1, 0)]])
+      expect(readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([list])))).toEqual({
+        ok: true,
+        value: { consumed: [], news: undefined },
+      });
+    expect(
+      readOutcomes(
+        stateWith(0, EMPTY),
+        named(
+          offers(1),
+          runtime([[attempt('a', 1, 1), { ...open, attemptId: 'b', outcomes: { SCORE: 0 } }]]),
+        ),
+      ),
+    ).toMatchObject({ ok: true, value: { news: { attemptId: 'a' } } });
   });
 });

@@ -15,11 +15,14 @@ export interface ScoredOutcome {
   /** QTI's time of scoring, as QTI wrote it and as epoch milliseconds. */
   readonly scoredAt: string;
   readonly scoredAtMs: number;
+  /** QTI's reference of the processing that made the outcome durable; no part of the digest. */
+  readonly traceRef: string | undefined;
 }
 
-/** The two of QTI's attempt statuses that a run tells from the rest. */
+/** The two of QTI's attempt statuses that a run tells from the rest, and the one of its processing traces. */
 const SCORED = 'scored';
 const SUBMITTED = 'submitted';
+const COMPLETED = 'completed';
 
 /** What QTI holds now for the sessions that the continuation names, in canonical order [MA-028, MA-092]. */
 export interface NamedRuntime {
@@ -28,8 +31,11 @@ export interface NamedRuntime {
   readonly unnamed: readonly DeliverySession[];
 }
 
-/** `stream-conflict`: the runtime contradicts the continuation. `malformed`: an outcome is not a 0/1 score with a time. */
-export type RuntimeFault = 'stream-conflict' | 'malformed';
+/**
+ * `stream-conflict`: the runtime contradicts the continuation. `unprocessed`: an outcome is not a score of 0 or 1 with a time, and QTI has not
+ * completed its processing. `unreadable`: the same, and it has. `same-id`: two attempts have one id.
+ */
+export type RuntimeFault = 'stream-conflict' | 'unprocessed' | 'unreadable' | 'same-id';
 
 /** Picks the named sessions out of a candidate's runtime data and orders their attempts by number, then id. */
 export function nameSessions(
@@ -46,10 +52,12 @@ export function nameSessions(
     byId.delete(offer.deliverySessionId);
     sessions.push({ offer, attempts: canonicalAttempts(session) });
   }
+  const attemptIds = sessions.flatMap(({ attempts }) => attempts.map(({ attemptId }) => attemptId));
+  if (new Set(attemptIds).size !== attemptIds.length) return err('same-id');
   return ok({ sessions, unnamed: [...byId.values()] });
 }
 
-/** What a run's evidence is now: an outcome for each consumed offer, and the outstanding offer's own if QTI has scored it by now. */
+/** What a run's evidence is now: an outcome for each consumed offer, and the outstanding offer's own once it is durable. */
 export interface Evidence {
   readonly consumed: readonly ScoredOutcome[];
   readonly news: ScoredOutcome | undefined;
@@ -73,7 +81,9 @@ export function readOutcomes(state: AdaptiveRunState, runtime: NamedRuntime): Re
       continue;
     }
     const outcome = outcomeOf(sequence, offer, counting);
-    if (outcome === undefined) return err('malformed');
+    if (outcome === undefined) return err(isProcessed(counting) ? 'unreadable' : 'unprocessed');
+    // What QTI still works on is waited for. A consumed outcome was durable: only what the digest covers can take it back.
+    if (!isConsumed && !isProcessed(counting)) continue;
     if (isContradicted(counting, attempts)) return err('stream-conflict');
     if (isConsumed) consumed.push(outcome);
     else news ??= outcome;
@@ -101,10 +111,22 @@ function firstScored(attempts: readonly Attempt[]): Attempt | undefined {
   return first?.status === SCORED ? first : undefined;
 }
 
+/** Whether QTI has completed the processing of an attempt, which makes its outcome durable [MA-030]. */
+export function isProcessed({ processingTrace }: Attempt): boolean {
+  return processingTrace?.status === COMPLETED;
+}
+
+function scoreOf({ outcomes }: Attempt): unknown {
+  return typeof outcomes === 'object' && outcomes !== null && 'SCORE' in outcomes
+    ? outcomes.SCORE
+    : undefined;
+}
+
 function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutcome | undefined {
-  const score = attempt.outcomes?.['SCORE'];
-  const scoredAtMs = attempt.scoredAt === undefined ? undefined : parseInstant(attempt.scoredAt);
-  if ((score !== 0 && score !== 1) || attempt.scoredAt === undefined || scoredAtMs === undefined)
+  const score = scoreOf(attempt);
+  const { scoredAt } = attempt;
+  const scoredAtMs = typeof scoredAt === 'string' ? parseInstant(scoredAt) : undefined;
+  if ((score !== 0 && score !== 1) || typeof scoredAt !== 'string' || scoredAtMs === undefined)
     return undefined;
   return {
     sequence,
@@ -112,18 +134,20 @@ function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutc
     attemptId: attempt.attemptId,
     attemptNumber: attempt.attemptNumber,
     correct: score === 1,
-    scoredAt: attempt.scoredAt,
+    scoredAt,
     scoredAtMs,
+    traceRef: attempt.processingTrace?.traceRef,
   };
 }
 
-/** Whether another scored attempt claims the same number with another outcome. */
+/** Whether another durable attempt claims the same number with another outcome. */
 function isContradicted(counting: Attempt, attempts: readonly Attempt[]): boolean {
   return attempts.some(
-    ({ attemptNumber, status, outcomes }) =>
-      attemptNumber === counting.attemptNumber &&
-      status === SCORED &&
-      outcomes?.['SCORE'] !== counting.outcomes?.['SCORE'],
+    (other) =>
+      other.attemptNumber === counting.attemptNumber &&
+      other.status === SCORED &&
+      isProcessed(other) &&
+      scoreOf(other) !== scoreOf(counting),
   );
 }
 

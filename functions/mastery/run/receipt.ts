@@ -14,16 +14,17 @@ type ReceiptBasis = Pick<RunBasis, 'calibration' | 'bound' | 'pins'>;
 
 /**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
- * profile and host, what was reconciled, and every call with status, version, hash, times, and whether the answer named the profile's
+ * profile and host, what was reconciled, the processing traces of the consumed outcomes, and every call with status, version, hash, times, and whether the answer named the profile's
  * tenant. Nothing in it names a learner, a candidate, a session or a score.
  */
 export function recordReceipt(
   log: OperationRequest['log'],
   opened: OpenedPlatform,
   basis: ReceiptBasis,
-  { runMode }: Pick<AdaptiveRunState, 'runMode'>,
+  { runMode, offers }: Pick<AdaptiveRunState, 'runMode' | 'offers'>,
 ): string {
-  const receipt = receiptOf(opened, basis, runMode);
+  const traceRefs = offers.flatMap(({ consumedTraceRef }) => consumedTraceRef ?? []);
+  const receipt = receiptOf(opened, basis, runMode, traceRefs);
   log('RUN_RECEIPT', receipt);
   return receipt.receiptId;
 }
@@ -34,7 +35,7 @@ export function recordSimulationReceipt(
   opened: OpenedPlatform,
   basis: ReceiptBasis,
 ): string {
-  const receipt = receiptOf(opened, basis, 'owner_conformance');
+  const receipt = receiptOf(opened, basis, 'owner_conformance', []);
   log('SIMULATION_RECEIPT', receipt);
   return receipt.receiptId;
 }
@@ -43,6 +44,7 @@ function receiptOf(
   { profile, platform }: OpenedPlatform,
   { calibration, bound, pins }: ReceiptBasis,
   runMode: RunMode,
+  traceRefs: readonly string[],
 ) {
   const trace = {
     profile: word(profile.tenantId),
@@ -52,6 +54,7 @@ function receiptOf(
     kernelHash: calibration.model.kernelHash,
     resolvedPoolHash: pins.resolvedPoolHash,
     reconciledMembers: bound.items.length,
+    processingTraces: traceRefs.map(word),
     trace: foldMappings(platform.trace()),
   };
   return { receiptId: hashCanonical(trace), ...trace };

@@ -1,4 +1,4 @@
-import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import { invalidOwnerData, invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -58,22 +58,30 @@ async function readOnce(
   });
   if (!answer.ok) return err({ fault: undefined, problem: upstreamProblem(answer.error) });
   if (answer.value.value.candidateRef !== state.candidateRef)
-    return err({ fault: 'malformed', problem: foreignRuntime(answer.value) });
+    return err({ fault: undefined, problem: foreignRuntime(answer.value) });
   const unreadable = (fault: RuntimeFault): Unreadable => ({
     fault,
-    problem:
-      fault === 'stream-conflict'
-        ? problem('mastery', 'stream-conflict', 409)
-        : invalidPool(
-            operations.readCandidateRuntime,
-            answer.value.upstreamRequestId,
-            'A scored attempt is not a 0 or 1 score with its time.',
-          ),
+    problem: runtimeProblem(fault, answer.value.upstreamRequestId),
   });
   const named = nameSessions(state.offers, answer.value.value);
   if (!named.ok) return err(unreadable(named.error));
   const evidence = readOutcomes(state, named.value);
   return evidence.ok ? ok({ ...evidence.value, named: named.value }) : err(unreadable(evidence.error));
+}
+
+/** What a fault of QTI's runtime means to the caller: a score that may still become readable is worth a retry, no other is. */
+function runtimeProblem(fault: RuntimeFault, requestId: string | undefined): Problem {
+  const row = operations.readCandidateRuntime;
+  switch (fault) {
+    case 'stream-conflict':
+      return problem('mastery', 'stream-conflict', 409);
+    case 'unprocessed':
+      return invalidOwnerData(row, requestId, 'QTI has not completed the processing of an attempt.', true);
+    case 'unreadable':
+      return invalidOwnerData(row, requestId, 'A scored attempt is not a 0 or 1 score with its time.');
+    case 'same-id':
+      return invalidOwnerData(row, requestId, 'Two attempts of the run have one id.');
+  }
 }
 
 function foreignRuntime({ upstreamRequestId }: UpstreamAnswer<RuntimeData>): Problem {

@@ -43,7 +43,6 @@ describe('upstreamProblem', () => {
 
   it.each([
     fault('not-found', 'content', { status: 404, upstreamRequestId: 'up-1' }),
-    fault('rejected', 'content', { status: 403 }),
     fault('rejected', 'bank', { status: 400 }),
     fault('rejected', 'bank', { status: 410 }),
     fault('rejected', 'content', { status: 414 }),
@@ -54,7 +53,7 @@ describe('upstreamProblem', () => {
     expect(upstreamProblem(hidden, 'derived').status).toBe(424);
   });
 
-  it.each([401, 405, 415])('does not take %i for an absent id', (status) => {
+  it.each([401, 403, 405, 415])('does not take %i for an absent id', (status) => {
     expect(upstreamProblem(fault('rejected', 'content', { status }), 'caller').status).toBe(424);
   });
 

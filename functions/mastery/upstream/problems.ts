@@ -20,7 +20,9 @@ export type IdOrigin = 'caller' | 'derived';
  * - 424 `upstream-unavailable`: everything else; retryable only when the fault is transient.
  */
 export function upstreamProblem(fault: UpstreamFault, origin: IdOrigin = 'derived'): Problem {
-  if (origin === 'caller' && hidesId(fault)) return problem('mastery', 'resource-not-found', 404);
+  // A 403 says that the owner refuses us, not that the caller's id names nothing.
+  if (origin === 'caller' && hidesId(fault) && fault.status !== 403)
+    return problem('mastery', 'resource-not-found', 404);
   if (fault.kind === 'conflict' && fault.operation === 'qti.offer_selected_item') {
     return problem('mastery', 'stream-conflict', 409, {
       detail: 'QTI holds another open offer for the candidate of this run.',
@@ -71,15 +73,18 @@ export function profileProblem(fault: ProfileFault): Problem {
   });
 }
 
-/** An owner's data is there and breaks an invariant that only waiting will not repair: 424, not retryable. `detail` is a constant sentence. */
+/**
+ * An owner's data is there and breaks an invariant: 424, retryable only where waiting may repair it. `detail` is a constant sentence.
+ */
 export function invalidOwnerData(
   operation: UpstreamOperation,
   upstreamRequestId: string | undefined,
   detail: string,
+  retryable = false,
 ): Problem {
   return problem('mastery', 'upstream-unavailable', 424, {
     detail,
-    retryable: false,
+    retryable,
     upstream: reference(operation.service, operation.id, upstreamRequestId),
   });
 }

@@ -157,6 +157,10 @@ function score({
     status: 'scored',
     outcomes: body.outcomes,
     scoredAt: now,
+    processingTrace: {
+      traceRef: deterministicUuid('trace', tenant.tenantId, session.deliverySessionId, String(attemptNumber)),
+      status: 'completed',
+    },
   };
   tenant.sessions.set(session.deliverySessionId, {
     candidateRef,

@@ -13,20 +13,30 @@ export const deliveryJson = z.looseObject({
   packageHash: sha256,
   type: z.string(),
   qtiIdentifier: ownerId,
-  itemRefs: z.array(z.looseObject({ identifier: ownerId, artifactVersionId: ownerId })),
+  itemRefs: z.array(
+    z.looseObject({
+      identifier: ownerId,
+      artifactVersionId: ownerId,
+      /** The largest SCORE of the member, where QTI states it (assumed: QTI’s own term of an outcome declaration). */
+      normalMaximum: z.number().optional(),
+    }),
+  ),
 });
 export type DeliveryJson = z.infer<typeof deliveryJson>;
 
 /**
- * QTI: one attempt in a delivery session. `outcomes` and `scoredAt` exist once the attempt is scored. Statuses and outcome variables beyond
- * those that the run reads (`scored`, `submitted`; `SCORE`) are QTI's own affair.
+ * QTI: one attempt in a delivery session. `outcomes` and `scoredAt` exist once the attempt is scored; what they hold is judged where it is
+ * read, so that one bad score does not make the whole answer malformed. The scores are durable once the processing trace (its form is
+ * assumed) is `completed` [MA-030]. Other statuses and outcome variables than those that the run reads (`scored`, `submitted`; `SCORE`) are
+ * QTI's own affair.
  */
 export const attempt = z.looseObject({
   attemptId: ownerId,
   attemptNumber: z.int().min(1),
   status: z.string(),
-  outcomes: z.record(z.string(), z.unknown()).optional(),
-  scoredAt: z.string().optional(),
+  outcomes: z.unknown().optional(),
+  scoredAt: z.unknown().optional(),
+  processingTrace: z.looseObject({ traceRef: ownerId, status: z.string() }).optional(),
 });
 export type Attempt = z.infer<typeof attempt>;
 
@@ -133,7 +143,7 @@ export const readAdaptivePoolRoot = {
   answer: deliveryJson,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
-  rule: 'The version and a strong ETag match, the type is `assessment-test`, refs are ordered, and a repeated read gives the same hash.',
+  rule: 'The version and a strong ETag match, the type is `assessment-test`, refs are ordered, and a repeated read gives the same hash. A ref that states a maximum score states 1.',
 } as const satisfies UpstreamOperation;
 
 export const readCandidateRuntime = {
@@ -149,7 +159,7 @@ export const readCandidateRuntime = {
   answer: runtimeData,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
-  rule: 'Only the sessions that the continuation names count; attempts are put in canonical order.',
+  rule: 'Only the sessions that the continuation names count; attempts are put in canonical order. An outcome counts once its processing trace is `completed`.',
 } as const satisfies UpstreamOperation;
 
 export const offerSelectedItem = {

@@ -17,6 +17,8 @@ export const resultRecordRequest = z.strictObject({
   stopReason: z.string(),
   administeredItemCount: z.int().min(0),
   deliverySessionIds: z.array(ownerId),
+  /** QTI's processing traces of the outcomes that counted, in the order of the run; absent when the run has consumed none with a trace. */
+  processingTraceRefs: z.array(ownerId).optional(),
   scoredAt: instant,
 });
 export type ResultRecordRequest = z.infer<typeof resultRecordRequest>;

@@ -3,7 +3,7 @@ import { TIMED_BANK, openAdaptiveRuns, sentenceOf } from '#test/support/adaptive
 import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { conflict, invalid } from './fault-table.ts';
+import { conflict, refused, silent } from './fault-table.ts';
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
@@ -95,16 +95,103 @@ describe('what QTI holds contradicts the continuation', () => {
     });
     expect(await answersTo(second)).toEqual([conflict, conflict]);
   });
+});
 
-  it('an outcome is neither right nor wrong: 502 [MA-163, MA-171]', async () => {
+describe('the outcomes that QTI holds', () => {
+  /** A run whose second item is played, and the change of that attempt. */
+  async function playedWith(
+    ...changes: readonly { readonly member: string; readonly value?: unknown }[]
+  ): Promise<{ readonly run: RunGiven; readonly undo: () => Promise<void> }> {
     const { second } = await underWay();
     await runs.play(second.body);
+    const undo = await runs.change({
+      entity: 'qti.session',
+      id: sessionOf(second),
+      changes: changes.map(({ member, ...change }) => ({
+        pointer: `/session/attempts/0${member}`,
+        ...change,
+      })),
+    });
+    return { run: second, undo };
+  }
+
+  it.each([
+    ['neither right nor wrong', { member: '/outcomes/SCORE', value: 0.5 }],
+    ['a text', { member: '/outcomes/SCORE', value: '1' }],
+    ['not among its outcomes', { member: '/outcomes/SCORE' }],
+    ['without outcomes that can be read', { member: '/outcomes', value: 'broken' }],
+    ['without a time that can be read', { member: '/scoredAt', value: 20_260_301 }],
+  ])(
+    'a score is %s: 424 of QTI, retryable while QTI still processes the attempt [MA-030, MA-162, MA-168]',
+    async (_, broken) => {
+      const ended = await playedWith(broken);
+      expect(await answersTo(ended.run)).toEqual([refused('qti'), refused('qti')]);
+      const open = await playedWith(broken, { member: '/processingTrace/status', value: 'running' });
+      expect(await answersTo(open.run)).toEqual([silent('qti'), silent('qti')]);
+      await open.undo();
+      expect((await answersTo(open.run)).at(-1)).toBe('200 in_progress reportable');
+    },
+  );
+
+  it.each([
+    ['that QTI has not completed', { member: '/processingTrace/status', value: 'running' }],
+    ['of which QTI shows no processing', { member: '/processingTrace' }],
+  ])(
+    'a score %s is not consumed yet, and moves the tag once it is durable [MA-030, MA-048]',
+    async (_, open) => {
+      const { run, undo } = await playedWith(open);
+      const before = await runs.inspect(run.body.continuationToken).sendForRun();
+      const waiting = await runs.advance(run.body.continuationToken, before.etag).sendForRun();
+      expect([waiting.body, waiting.etag]).toEqual([
+        { ...run.body, receiptId: expect.any(String) as string },
+        before.etag,
+      ]);
+      await undo();
+      const after = await runs.inspect(run.body.continuationToken).sendForRun();
+      expect(after.etag).not.toBe(before.etag);
+      const next = await runs.advance(run.body.continuationToken, after.etag).sendForRun();
+      expect(next.body.offeredItem).toMatchObject({ sequence: 3 });
+    },
+  );
+
+  it('two attempts of the run have one id: 424 of QTI, which no retry repairs [MA-162, MA-168]', async () => {
+    const { first, second } = await underWay();
+    await runs.play(second.body);
+    const { entities } = await runs.state();
+    const { session } = entities['qti.session']![sessionOf(first)] as {
+      session: { attempts: { attemptId: string }[] };
+    };
     await runs.change({
       entity: 'qti.session',
       id: sessionOf(second),
-      changes: [{ pointer: '/session/attempts/0/outcomes/SCORE', value: 0.5 }],
+      changes: [{ pointer: '/session/attempts/0/attemptId', value: session.attempts[0]!.attemptId }],
     });
-    expect(await answersTo(second)).toEqual([invalid('qti'), invalid('qti')]);
+    expect(await answersTo(second)).toEqual([refused('qti'), refused('qti')]);
+  });
+
+  it('processing traces go to the receipt trace and to Results; another reference is no conflict [MA-030, MA-088]', async () => {
+    const started = await runs.start(runs.startBody({ bank: TIMED_BANK })).sendForRun();
+    const { etag } = await runs.playAndInspect(started.body);
+    await stack.fault({ operation: 'results.write_kc_components', kind: 'down', times: 100 });
+    const stopped = await runs.advance(started.body.continuationToken, etag).sendForRun();
+    expect(sentenceOf(stopped)).toBe('200 finalizing reportable');
+    await stack.control('DELETE', 'faults');
+    const { entities } = await runs.state();
+    const held = entities['qti.session']![sessionOf(started)] as {
+      session: { attempts: { processingTrace: { traceRef: string } }[] };
+    };
+    const { traceRef } = held.session.attempts[0]!.processingTrace;
+    await runs.change({
+      entity: 'qti.session',
+      id: sessionOf(started),
+      changes: [{ pointer: '/session/attempts/0/processingTrace/traceRef', value: 'another-trace' }],
+    });
+    const { body } = await runs.advance(stopped.body.continuationToken, stopped.etag).sendForRun();
+    expect(body.status).toBe('completed');
+    const record = (await runs.state()).entities['results.record']![body.resultRecordRef!];
+    expect(record).toMatchObject({ request: { processingTraceRefs: [traceRef] } });
+    const receipts = stack.logs().filter(({ line }) => JSON.stringify(line).includes(body.receiptId));
+    expect(JSON.stringify(receipts)).toContain(JSON.stringify({ processingTraces: [traceRef] }).slice(1, -1));
   });
 });
 

@@ -22,6 +22,8 @@ export interface FaultRow {
   readonly always_version_drift?: string;
   readonly always_stale?: string;
   readonly 401: string;
+  /** Where the caller names the id, a refusal of the service itself is told from an id that is hidden. */
+  readonly 403?: string;
   readonly 404: string;
   readonly 409: string;
   readonly 422: string;

@@ -45,6 +45,7 @@ const table: FaultTable = {
     version_drift: started,
     stale: started,
     401: unauthorized,
+    403: refused('content'),
     404: hidden,
     409: refused('content'),
     422: hidden,
@@ -56,6 +57,7 @@ const table: FaultTable = {
     version_drift: started,
     stale: started,
     401: unauthorized,
+    403: refused('content'),
     404: hidden,
     409: refused('content'),
     422: hidden,
@@ -70,6 +72,7 @@ const table: FaultTable = {
     stale: silent('bank'),
     always_stale: silent('bank'),
     401: unauthorized,
+    403: refused('bank'),
     404: hidden,
     409: refused('bank'),
     422: hidden,
@@ -171,6 +174,19 @@ describe('start, one upstream operation at a time', () => {
       expect(body.offeredItem).toMatchObject({ sequence: 1 });
     });
   }
+
+  it('an item of the pool states another maximum score than 1: 422, and one that states 1 is as good as none [MA-153, MA-195]', async () => {
+    const { qtiPoolArtifactVersionId: id } = (await runs.start().sendForRun()).body.executionPins;
+    const stating = (value: number) =>
+      runs.change({ entity: 'qti.artifact', id, changes: [{ pointer: '/itemRefs/1/normalMaximum', value }] });
+    const undo = await stating(1);
+    expect(sentenceOf(await runs.start().send())).toBe(started);
+    await stating(2);
+    await runs.takeCalls();
+    expect(sentenceOf(await runs.start().send())).toBe(miscalibrated);
+    expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
+    await undo();
+  });
 
   it('goes on after one failed try of every read and write [MA-218]', async () => {
     for (const name of asked) {

@@ -49,6 +49,7 @@ const findings: Findings = {
     correct: true,
     scoredAt: '2026-03-01T08:30:00.000Z',
     scoredAtMs: Date.parse('2026-03-01T08:30:00.000Z'),
+    traceRef: 'trace-1',
   },
 };
 

@@ -10,6 +10,7 @@ export function resultRecord(
   studentId: string,
   { scale, outcomes, lastOutcome, stopReason }: Findings,
 ): ResultRecordRequest {
+  const processingTraceRefs = state.offers.flatMap(({ consumedTraceRef }) => consumedTraceRef ?? []);
   return {
     producerResultId: producerResultId(state),
     studentId,
@@ -22,6 +23,7 @@ export function resultRecord(
     stopReason,
     administeredItemCount: outcomes.length,
     deliverySessionIds: state.offers.map((offer) => offer.deliverySessionId),
+    ...(processingTraceRefs.length === 0 ? {} : { processingTraceRefs }),
     scoredAt: lastOutcome.scoredAt,
   };
 }

@@ -19,7 +19,11 @@ export function consumeOutcome(
   return {
     state: {
       ...state,
-      offers: state.offers.with(news.sequence - 1, { ...offer, consumedAttemptId: news.attemptId }),
+      offers: state.offers.with(news.sequence - 1, {
+        ...offer,
+        consumedAttemptId: news.attemptId,
+        ...(news.traceRef === undefined ? {} : { consumedTraceRef: news.traceRef }),
+      }),
       consumed: { count: outcomes.length, digest: digestOutcomes(outcomes) },
     },
     outcomes,

@@ -26,6 +26,7 @@ const outcome: ScoredOutcome = {
   correct: true,
   scoredAt: '2026-03-01T08:00:00Z',
   scoredAtMs: Date.parse('2026-03-01T08:00:00Z'),
+  traceRef: 'trace-1',
 };
 const everything: Required<Acknowledgements> = {
   resultRecordId: 'record-1',
@@ -83,8 +84,10 @@ describe('the state machine of a run', () => {
     expect(outstandingOffer(addOffer(consumed, item))?.sequence).toBe(2);
   });
 
-  it('keeps which attempt was consumed, and a digest over all of them', () => {
-    expect(consumed.offers).toEqual([{ ...item, consumedAttemptId: 'attempt-1' }]);
+  it('keeps which attempt was consumed, its processing trace, and a digest over all of them', () => {
+    expect(consumed.offers).toEqual([
+      { ...item, consumedAttemptId: 'attempt-1', consumedTraceRef: 'trace-1' },
+    ]);
     expect(consumed.consumed).toEqual({ count: 1, digest: digestOutcomes([outcome]) });
   });
 
