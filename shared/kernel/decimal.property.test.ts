@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactSum, nearestNumber, roundedRatio } from './decimal.ts';
+import { canBeOneValue, exactSum, nearestNumber, roundedRatio } from './decimal.ts';
 
 /** A decimal of at most 15 significant digits, which is the shortest text of its nearest number, beside that number. */
 const decimal = fc
@@ -102,3 +102,52 @@ describe('a ratio', () => {
     expect(() => roundedRatio(exactSum([1]), exactSum([]), six)).toThrow(RangeError);
   });
 });
+
+describe('two numbers', () => {
+  it('can be one value exactly when the finer one, rounded to the digits of the coarser one, is that', () => {
+    const fine = fc.tuple(fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }), fc.integer({ min: 0, max: 9 }));
+    fc.assert(
+      fc.property(
+        fine,
+        fc.nat({ max: 9 }),
+        fc.bigInt({ min: -2n, max: 2n }),
+        ([units, scale], fewer, off) => {
+          const dropped = Math.min(scale, fewer);
+          // With a last digit that stands, so that the text names as many digits as are meant.
+          const whole = (units / 10n) * 10n + 7n;
+          const step = 10n ** BigInt(dropped);
+          const rounded = divideHalfUp(whole, step) + off;
+          if (scale - dropped > 0 && rounded % 10n === 0n) return;
+          const [finer, coarser] = [Number(`${whole}e-${scale}`), Number(`${rounded}e-${scale - dropped}`)];
+          expect(canBeOneValue(finer, coarser)).toBe(off === 0n);
+          expect(canBeOneValue(coarser, finer)).toBe(off === 0n);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    [512.25, 512.25, true],
+    [512.25, 512.3, true],
+    [512.25, 512.2, true],
+    [512.25, 512.4, false],
+    [512.25, 512.26, false],
+    [512.25, 512, true],
+    [-512.5, -513, true],
+    [-512.5, 512.5, false],
+    [500, 512, false],
+    [1e21, 2e21, false],
+    [1e-9, 0, true],
+    [0, -0, true],
+  ])('%d and %d: %j', (one, other, expected) => {
+    expect(canBeOneValue(one, other)).toBe(expected);
+    expect(canBeOneValue(other, one)).toBe(expected);
+  });
+});
+
+/** The whole number nearest to a quotient; of two the one further from zero. */
+function divideHalfUp(dividend: bigint, divisor: bigint): bigint {
+  const size = dividend < 0n ? -dividend : dividend;
+  const rounded = (2n * size + divisor) / (2n * divisor);
+  return dividend < 0n ? -rounded : rounded;
+}

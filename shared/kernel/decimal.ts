@@ -49,6 +49,18 @@ export function roundedRatio(
   return nearestNumber({ units: negative ? -units : units, scale: digits });
 }
 
+/**
+ * Whether two numbers can be one value that is given at two precisions: the finer one, rounded to the digits of the coarser one, is that. A
+ * tie may be rounded either way. Whole digits always count.
+ */
+export function canBeOneValue(one: number, other: number): boolean {
+  const [coarse, fine] = [digitsOf(one), digitsOf(other)].toSorted((a, b) => a.scale - b.scale);
+  if (coarse === undefined || fine === undefined) throw new TypeError('there are two numbers');
+  const scale = Math.max(0, fine.scale);
+  const step = 10n ** BigInt(scale - Math.max(0, coarse.scale));
+  return 2n * magnitude(rescaled(coarse, scale) - rescaled(fine, scale)) <= step;
+}
+
 /** The digits of a number's shortest text; their scale is negative where the text has a great exponent. */
 function digitsOf(value: number): Decimal {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = FORM.exec(String(value)) ?? [];

@@ -144,7 +144,12 @@ function gatePart(guids: readonly string[], rowGaps: readonly string[]): Arbitra
           : {
               status,
               criteriaVersion: missing === 'version' ? null : criteriaVersion,
-              achieved: status === 'indeterminate' && !measured ? null : achieved,
+              achieved:
+                status === 'indeterminate' && !measured
+                  ? null
+                  : status === 'pass'
+                    ? Math.max(achieved, required)
+                    : achieved,
               required: missing === 'threshold' ? null : required,
               gapCaseGuids:
                 status === 'pass'
@@ -165,6 +170,16 @@ const diagnostic: Arbitrary<NonNullable<RecordHeader['diagnostic']>> = fc.record
   standardError: magnitude,
   stoppingReason: fc.constantFrom(...stopReason.options, 'fire_alarm'),
 });
+
+/** What was measured, on the scale of a score on a mastery scale. */
+function onScaleOf(
+  { unit, value, scaleVersion }: NonNullable<RecordHeader['score']>,
+  measured: NonNullable<RecordHeader['diagnostic']>,
+): NonNullable<RecordHeader['diagnostic']> {
+  return unit === 'mastery_scale' && scaleVersion !== null
+    ? { ...measured, scaleScore: value, scaleVersion }
+    : measured;
+}
 
 /** A framework whose items hang on items before them, and mastery rows on some of them with outcomes as their evidence. */
 const masteryPart = references(1, 6)
@@ -298,7 +313,7 @@ export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)):
             modifiedAt: part.modifiedAt,
             score: part.score,
             gate: isGate ? part.gate.gate : null,
-            diagnostic: isDiagnostic ? part.diagnostic : null,
+            diagnostic: isDiagnostic ? onScaleOf(part.score, part.diagnostic) : null,
             completionEventIri: null,
             mastery,
           }),

@@ -3,7 +3,7 @@ import type { DiagnosticDetail } from '#shared/contract/reports/attempt-report.t
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Released } from '../facts/facts.ts';
-import { incomplete, notYet } from '../facts/incomplete.ts';
+import { shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import type { HeaderFacts, ReportKind } from './report-kind.ts';
@@ -18,7 +18,7 @@ export const adaptiveDiagnostic: ReportKind = {
 export function checkReleased(proved: Released['proved']): Shortfall | undefined {
   return proved.has('mastery_engine_production_learner')
     ? undefined
-    : notYet(
+    : shortfall(
         'unreleased',
         'mastery_engine',
         'Evidence of the mastery engine from production learners is not there yet.',
@@ -37,9 +37,9 @@ function composeDiagnostic({
   const unreleased = checkReleased(proved);
   if (unreleased !== undefined) return err(unreleased);
   if (settled === null)
-    return err(notYet('unsettled', 'results', 'Results holds no diagnostic of the adaptive attempt.'));
+    return err(shortfall('unsettled', 'results', 'Results holds no diagnostic of the adaptive attempt.'));
   if (administeredItemCount < 1)
-    return err(incomplete('qti', 'QTI counts no administered item for the adaptive attempt.'));
+    return err(shortfall('unusable', 'qti', 'QTI counts no administered item for the adaptive attempt.'));
   return ok({
     scaleScore: settled.scaleScore,
     scaleVersion: settled.scaleVersion,

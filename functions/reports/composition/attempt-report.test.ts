@@ -193,6 +193,10 @@ function score(settled: { value: number; minimum?: number; maximum?: number; uni
   };
 }
 
+function onScale(value: number, scaleVersion: string): ReportFacts['record']['value']['score'] {
+  return { value, minimum: null, maximum: null, unit: 'mastery_scale', scaleVersion };
+}
+
 function notCurrent(receipt: (facts: ReportFacts) => ReportFacts['candidate'], owner: SourceService): Defect {
   return {
     owner,
@@ -294,6 +298,33 @@ const defects: Record<string, Defect> = {
       return undefined;
     },
   },
+  'fewer administered items than items with an outcome [RP-106]': {
+    owner: 'qti',
+    spoil({ evidence }) {
+      const outcome = evidence.value.outcomes[0]!;
+      evidence.value.outcomes.push({ ...outcome, qtiItemId: 'one-more-item' });
+      const items = new Set(evidence.value.outcomes.map(({ qtiItemId }) => qtiItemId));
+      evidence.value.administeredItemCount = Math.max(1, items.size - 1);
+      return undefined;
+    },
+  },
+  'two mastery scales [RP-083, RP-106]': {
+    owner: 'results',
+    of: ['adaptive_diagnostic'],
+    spoil({ record: { value: record } }) {
+      record.score = onScale(record.diagnostic!.scaleScore, `${record.diagnostic!.scaleVersion} `);
+      return undefined;
+    },
+  },
+  'two scores on one mastery scale [RP-106]': {
+    owner: 'results',
+    of: ['adaptive_diagnostic'],
+    spoil({ record: { value: record } }) {
+      record.diagnostic!.scaleScore = 512.25;
+      record.score = onScale(512.3001, record.diagnostic!.scaleVersion);
+      return undefined;
+    },
+  },
 
   'a row without evidence [RP-095]': row((settled) => (settled.evidence = [])),
   'a row with 501 pieces of evidence [RP-095]': row((settled) => (settled.evidence = parts(501, settled))),
@@ -355,6 +386,7 @@ const defects: Record<string, Defect> = {
   }, 'qti'),
   'evidence of another item’s outcome [RP-096, RP-099]': row(({ evidence }, facts) => {
     evidence[0] = { ...evidence[0]!, qtiItemId: 'item-a', qtiOutcomeId: 'outcome-b' };
+    facts.evidence.value.administeredItemCount = 2;
     facts.evidence.value.outcomes = [
       { qtiItemId: 'item-a', qtiOutcomeId: 'outcome-a', scoredAt: '2026-01-01T00:00:00Z' },
       { qtiItemId: 'item-b', qtiOutcomeId: 'outcome-b', scoredAt: '2026-01-01T00:00:00Z' },
@@ -423,6 +455,7 @@ describe('evidence', () => {
     const facts = settledAttempt('formative');
     const { value: record } = facts.record;
     facts.evidence.value.outcomes = outcomes;
+    facts.evidence.value.administeredItemCount = 3;
     const parts = outcomes.map(({ qtiItemId, qtiOutcomeId }) => ({
       qtiItemId,
       qtiOutcomeId,

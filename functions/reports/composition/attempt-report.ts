@@ -14,7 +14,8 @@ import type { Problem } from '#shared/problems/problem.ts';
 import type { AttemptFacts, Moment, ReportFacts } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
 import type { ComposedHeader } from './header.ts';
-import { checkScored, incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { checkScored, requireCurrent, shortfall } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import { checkGaps } from './mastery-gate.ts';
 import { composeMastery } from './mastery-rows.ts';
 import type { ComposedRow } from './mastery-rows.ts';
@@ -44,7 +45,7 @@ export interface ComposedAttempt {
  * Composes the report of an attempt whose owners agree on its versions (`disagreement`). Every fact is an owner's own; a required one that
  * is absent, not current or contradicts itself is a 503 naming the owner, never a report with less [RP-001, RP-028].
  */
-export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt, Problem> {
+export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt, Shortfall> {
   const { evidence, record, criteria, candidate, framework, enrichments, proved } = facts;
   const required = [evidence.receipt, record.receipt, criteria.receipt, candidate, framework.receipt];
   const unfit = requireCurrent(required) ?? checkScored(facts) ?? checkFramework(facts);
@@ -57,7 +58,7 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
     proved,
   });
   if (!header.ok) return header;
-  const mastery = composeMastery(record.value.mastery, evidence.value.outcomes, framework.value);
+  const mastery = composeMastery(record.value.mastery, evidence.value, framework.value);
   if (!mastery.ok) return mastery;
   const { gate } = header.value;
   const gap =
@@ -82,17 +83,17 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
 }
 
 /** A framework from before the one that the test spec was built on is stale. */
-function checkFramework({ framework, criteria }: AttemptFacts): Problem | undefined {
+function checkFramework({ framework, criteria }: AttemptFacts): Shortfall | undefined {
   return compareInstants(framework.value.changedAt, criteria.value.caseFrameworkChangedAt) < 0
-    ? incomplete('case', 'The CASE framework is older than the one that the test spec was built on.')
+    ? shortfall('stale', 'case', 'The CASE framework is older than the one that the test spec was built on.')
     : undefined;
 }
 
 /** Every gap can be looked up in CASE. */
-function checkKnownGaps(gapCaseGuids: readonly string[], guids: ReadonlySet<string>): Problem | undefined {
+function checkKnownGaps(gapCaseGuids: readonly string[], guids: ReadonlySet<string>): Shortfall | undefined {
   return gapCaseGuids.every((guid) => guids.has(guid))
     ? undefined
-    : incomplete('case', 'The CASE framework lacks a GUID of the gate’s gaps.');
+    : shortfall('missing', 'case', 'The CASE framework lacks a GUID of the gate’s gaps.');
 }
 
 /** What each view leaves out. Readiness is a resource of its own, so every view names it [RP-065, RP-070, RP-077; the readings of RP-078, RP-079]. */

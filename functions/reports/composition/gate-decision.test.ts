@@ -19,9 +19,17 @@ describe('a decision with all that it stands on', () => {
     ['a fail with every gap', failed],
     ['an indeterminate one without a measurement', { ...failed, status: 'indeterminate', achieved: null }],
     ['an indeterminate one without gaps', { ...passed, status: 'indeterminate' }],
-    ['one that contradicts its own numbers', { ...passed, achieved: 0.1 }],
+    ['a pass at its very threshold', { ...passed, achieved: 0.8 }],
+    ['a fail above its threshold', { ...failed, achieved: 0.9 }],
   ])('is shown as Results made it: %s [RP-010, RP-100, RP-101, RP-102, RP-105]', (_, settled) => {
     expect(decideGate(settled, criteria)).toEqual({ ok: true, value: settled });
+  });
+
+  it('is no pass below its own threshold, and contradicts itself [RP-010, RP-103]', () => {
+    expect(decideGate({ ...passed, achieved: 0.799999 }, criteria)).toMatchObject({
+      ok: false,
+      error: { code: 'dependency-incomplete', dependency: 'results', reason: 'contradiction' },
+    });
   });
 
   it('is unknown when Results calls it by a name of tomorrow [RP-100]', () => {

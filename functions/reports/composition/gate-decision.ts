@@ -5,8 +5,8 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledGate } from '#shared/platform/owners/results.ts';
-import type { Problem } from '#shared/problems/problem.ts';
-import { incomplete } from '../facts/incomplete.ts';
+import { shortfall } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
 type Criteria = NonNullable<ReportCriteria['criteria']>;
@@ -20,12 +20,13 @@ type Criteria = NonNullable<ReportCriteria['criteria']>;
 export function decideGate(
   settled: SettledGate | null,
   criteria: Criteria | null,
-): Result<GateDecision, Problem> {
+): Result<GateDecision, Shortfall> {
   const criteriaVersion = settled?.criteriaVersion ?? criteria?.criteriaVersion;
   const required = settled?.required ?? criteria?.required ?? undefined;
   if (criteriaVersion === undefined || required === undefined)
     return err(
-      incomplete(
+      shortfall(
+        'unsettled',
         'content',
         'Neither Results nor Content names the version and the threshold of the gate’s criteria.',
       ),
@@ -39,7 +40,9 @@ export function decideGate(
     coverageEvidenceId: settled?.coverageEvidenceId ?? null,
   };
   const contradiction = contradictions.find(({ holds }) => holds(decision));
-  return contradiction === undefined ? ok(decision) : err(incomplete('results', contradiction.detail));
+  return contradiction === undefined
+    ? ok(decision)
+    : err(shortfall('contradiction', 'results', contradiction.detail));
 }
 
 /** What Results says, once nothing is missing that forces `indeterminate`, over a `fail` as well as over a `pass` [RP-011, RP-102, RP-103]. */
@@ -55,11 +58,15 @@ function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateD
   return isComplete ? known(gateDecision.shape.status.options, settled.status) : 'indeterminate';
 }
 
-/** Decisions that contradict themselves, each a 503 naming Results [RP-105]. */
+/** Decisions that contradict themselves, each a 503 naming Results [RP-105, the reading on contradictions]. */
 const contradictions: readonly {
   readonly holds: (gate: GateDecision) => boolean;
   readonly detail: string;
 }[] = [
+  {
+    holds: ({ status, achieved, required }) => status === 'pass' && achieved !== null && achieved < required,
+    detail: 'The gate is passed at Results below its own threshold.',
+  },
   {
     holds: ({ status, gapCaseGuids }) => status === 'pass' && gapCaseGuids.length > 0,
     detail: 'The gate is passed at Results and lists gaps.',

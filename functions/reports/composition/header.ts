@@ -1,11 +1,17 @@
 import { testKind } from '#shared/contract/reports/attempt-report.ts';
-import type { AttemptReport, TestKind } from '#shared/contract/reports/attempt-report.ts';
+import type {
+  AttemptReport,
+  DiagnosticDetail,
+  Score,
+  TestKind,
+} from '#shared/contract/reports/attempt-report.ts';
+import { canBeOneValue } from '#shared/kernel/decimal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { adaptiveDiagnostic } from './adaptive-diagnostic.ts';
 import { formative } from './formative.ts';
-import { incomplete } from '../facts/incomplete.ts';
+import { shortfall } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { masteryGate } from './mastery-gate.ts';
 import type { Released } from '../facts/facts.ts';
@@ -27,16 +33,18 @@ export type ComposedHeader = Pick<AttemptReport, 'testKind' | 'status' | 'score'
 export function settledKind({
   record,
   criteria,
-}: Pick<HeaderFacts, 'record' | 'criteria'>): Result<TestKind, Problem> {
+}: Pick<HeaderFacts, 'record' | 'criteria'>): Result<TestKind, Shortfall> {
   if (!record.settled)
-    return err(incomplete('results', 'Results has not settled the record of the attempt.'));
+    return err(shortfall('unsettled', 'results', 'Results has not settled the record of the attempt.'));
   if (record.testKind !== criteria.testKind)
-    return err(incomplete('results', 'Results and Content name different test kinds for the attempt.'));
+    return err(
+      shortfall('contradiction', 'results', 'Results and Content name different test kinds for the attempt.'),
+    );
   return ok(known(testKind.options, criteria.testKind));
 }
 
 /** Score, gate and diagnostic as the attempt's kind supports them. */
-export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Problem> {
+export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Shortfall> {
   const settled = settledKind(facts);
   if (!settled.ok) return settled;
   const kind = reportKinds[settled.value];
@@ -46,6 +54,8 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
   if (!gate.ok) return gate;
   const diagnostic = kind.diagnostic(facts);
   if (!diagnostic.ok) return diagnostic;
+  const conflict = checkScales(score.value, diagnostic.value);
+  if (conflict !== undefined) return err(conflict);
   return ok({
     testKind: settled.value,
     // Whatever its kind, an attempt with a report is a settled one; only a gate can leave it open (the reading of RP-104).
@@ -54,4 +64,21 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
     gate: gate.value,
     diagnostic: diagnostic.value,
   });
+}
+
+/** A report has one mastery scale and one score on it; what is said twice may differ in precision alone (the reading on contradictions). */
+function checkScales(
+  { unit, value, scaleVersion }: Score,
+  diagnostic: DiagnosticDetail | null,
+): Shortfall | undefined {
+  if (diagnostic === null || unit !== 'mastery_scale') return undefined;
+  if (scaleVersion !== diagnostic.scaleVersion)
+    return shortfall(
+      'contradiction',
+      'results',
+      'Score and diagnostic at Results are on two mastery scales.',
+    );
+  return canBeOneValue(value, diagnostic.scaleScore)
+    ? undefined
+    : shortfall('contradiction', 'results', 'Score and diagnostic at Results are two scores on one scale.');
 }

@@ -1,9 +1,9 @@
 import type { GateDecision } from '#shared/contract/reports/attempt-report.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { decideGate } from './gate-decision.ts';
-import { incomplete } from '../facts/incomplete.ts';
+import { shortfall } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import type { ReportKind } from './report-kind.ts';
 
 /** A pass or fail of Results with every gap; indeterminate where criteria or coverage evidence are missing [RP-010, RP-066, RP-067]. */
@@ -16,10 +16,14 @@ export const masteryGate: ReportKind = {
 export function checkGaps(
   gate: GateDecision | null,
   mastery: readonly Pick<SettledMastery, 'caseGuid' | 'state'>[],
-): Problem | undefined {
+): Shortfall | undefined {
   if (gate?.status !== 'fail') return undefined;
   const listed = new Set(gate.gapCaseGuids);
   return mastery.every(({ caseGuid, state }) => state !== 'gap' || listed.has(caseGuid))
     ? undefined
-    : incomplete('results', 'The failed gate at Results does not list every gap of its mastery rows.');
+    : shortfall(
+        'contradiction',
+        'results',
+        'The failed gate at Results does not list every gap of its mastery rows.',
+      );
 }

@@ -4,9 +4,9 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import type { Framework } from '../facts/facts.ts';
-import { incomplete } from '../facts/incomplete.ts';
+import { shortfall } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
 /** Evidence rows of one attempt, at most: beyond it, an answer could not be written within a function's memory. */
@@ -27,19 +27,27 @@ const uncertaintyKinds = masteryRow.shape.uncertaintyKind.options;
  */
 export function composeMastery(
   mastery: readonly SettledMastery[],
-  outcomes: AttemptEvidence['outcomes'],
+  { outcomes, administeredItemCount }: Pick<AttemptEvidence, 'outcomes' | 'administeredItemCount'>,
   framework: Framework,
-): Result<ComposedRow[], Problem> {
+): Result<ComposedRow[], Shortfall> {
   const excess = checkCounts(mastery);
   if (excess !== undefined) return err(excess);
   const index = indexOutcomes(outcomes);
-  if (index === undefined) return err(incomplete('qti', 'QTI names an outcome of the attempt twice.'));
+  if (index === undefined)
+    return err(shortfall('unusable', 'qti', 'QTI names an outcome of the attempt twice.'));
+  // By item: its size is the number of items with an outcome.
+  if (index.size > administeredItemCount)
+    return err(
+      shortfall('contradiction', 'qti', 'QTI has scored more items than it says that it administered.'),
+    );
   const taken = { standard: new Set<string>(), knowledge_component: new Set<string>() };
   const rows: ComposedRow[] = [];
   for (const settled of mastery) {
     const seen = taken[settled.kind];
     if (seen.has(settled.caseGuid))
-      return err(incomplete('results', 'Results holds two mastery rows of one kind and CASE GUID.'));
+      return err(
+        shortfall('unusable', 'results', 'Results holds two mastery rows of one kind and CASE GUID.'),
+      );
     seen.add(settled.caseGuid);
     const foreign = checkPlace(settled, framework);
     if (foreign !== undefined) return err(foreign);
@@ -51,18 +59,23 @@ export function composeMastery(
 }
 
 /** The limits of a report [RP-064, RP-095]. */
-function checkCounts(mastery: readonly SettledMastery[]): Problem | undefined {
+function checkCounts(mastery: readonly SettledMastery[]): Shortfall | undefined {
   if (mastery.length > MAX_MASTERY_ROWS)
-    return incomplete('results', 'Results holds more mastery rows than a report can carry.');
+    return shortfall('unusable', 'results', 'Results holds more mastery rows than a report can carry.');
   let total = 0;
   for (const { evidence } of mastery) {
-    if (evidence.length === 0) return incomplete('results', 'Results holds a mastery row without evidence.');
+    if (evidence.length === 0)
+      return shortfall('missing', 'results', 'Results holds a mastery row without evidence.');
     if (evidence.length > MAX_ROW_EVIDENCE)
-      return incomplete('results', 'Results holds more evidence for a mastery row than a report can carry.');
+      return shortfall(
+        'unusable',
+        'results',
+        'Results holds more evidence for a mastery row than a report can carry.',
+      );
     total += evidence.length;
   }
   return total > MAX_EVIDENCE
-    ? incomplete('results', 'Results holds more evidence for the attempt than a report can carry.')
+    ? shortfall('unusable', 'results', 'Results holds more evidence for the attempt than a report can carry.')
     : undefined;
 }
 
@@ -98,27 +111,35 @@ function findOutcome(index: OutcomeIndex, qtiItemId: string, qtiOutcomeId: strin
 function checkPlace(
   { caseGuid, parentCaseGuid }: SettledMastery,
   { guids, parents }: Framework,
-): Problem | undefined {
+): Shortfall | undefined {
   if (!guids.has(caseGuid) || (parentCaseGuid !== null && !guids.has(parentCaseGuid)))
-    return incomplete('case', 'The CASE framework lacks a GUID of the mastery rows.');
+    return shortfall('missing', 'case', 'The CASE framework lacks a GUID of the mastery rows.');
   const above = parents.get(caseGuid) ?? [];
   const fits = parentCaseGuid === null ? above.length === 0 : above.includes(parentCaseGuid);
   return fits
     ? undefined
-    : incomplete('results', 'Results gives a mastery row another parent than the CASE framework.');
+    : shortfall(
+        'contradiction',
+        'results',
+        'Results gives a mastery row another parent than the CASE framework.',
+      );
 }
 
-function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<ComposedRow, Problem> {
+function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<ComposedRow, Shortfall> {
   const { estimate, threshold } = settled;
   if (estimate === null || threshold === null)
     return err(
-      incomplete('results', 'Results has not settled the estimate or the threshold of a mastery row.'),
+      shortfall(
+        'missing',
+        'results',
+        'Results has not settled the estimate or the threshold of a mastery row.',
+      ),
     );
   const evidence: ItemEvidence[] = [];
   for (const { qtiItemId, qtiOutcomeId, resultComponentId, contribution } of settled.evidence) {
     const outcome = findOutcome(index, qtiItemId, qtiOutcomeId);
     if (outcome === undefined)
-      return err(incomplete('qti', 'QTI has no scored outcome for evidence of a mastery row.'));
+      return err(shortfall('missing', 'qti', 'QTI has no scored outcome for evidence of a mastery row.'));
     evidence.push({
       qtiItemId,
       qtiOutcomeId,

@@ -13,25 +13,34 @@ export function incomplete(dependency: SourceService, detail: string): Problem {
   return problem('reports', 'dependency-incomplete', 503, { dependency, detail });
 }
 
-/** Why an attempt has no report. One that only needs time or a release has a reason under which a page counts it; anything else has none. */
-export type Shortfall = Problem & { readonly withheld?: WithheldReason };
+/**
+ * Why facts make no report of an attempt. `unsettled`: it is not scored or settled, or lacks a settled fact that its summary needs. `stale`: a
+ * source is not current. `unreleased`: the release does not prove reports of its kind. `missing`: an owner lacks evidence beyond the summary.
+ * `unusable`: a fact breaks its own bounds, or a limit of the answer. `contradiction`: two facts that cannot both be true.
+ */
+type Reason = WithheldReason | 'missing' | 'unusable' | 'contradiction';
 
-/** As `incomplete`, of an attempt that cannot be a report yet although its owners contradict nobody. */
-export function notYet(withheld: WithheldReason, dependency: SourceService, detail: string): Shortfall {
-  return { ...incomplete(dependency, detail), withheld };
+/** The problem of facts that make no report, and why they make none: a page and readiness do not fail with each of them. */
+export interface Shortfall extends Problem {
+  readonly reason: Reason;
+}
+
+/** As `incomplete`, of facts that make no report of an attempt. */
+export function shortfall(reason: Reason, dependency: SourceService, detail: string): Shortfall {
+  return { ...incomplete(dependency, detail), reason };
 }
 
 /** The problem of the first required source that is not current, in the order of the receipts [RP-087]. */
-export function requireCurrent(receipts: readonly SourceRef[]): Problem | undefined {
+export function requireCurrent(receipts: readonly SourceRef[]): Shortfall | undefined {
   const outdated = receipts.find(({ status }) => status !== 'current');
   return outdated === undefined
     ? undefined
-    : incomplete(outdated.service, 'A source that the answer needs is not current at its owner.');
+    : shortfall('stale', outdated.service, 'A source that the answer needs is not current at its owner.');
 }
 
 /** An attempt that QTI has not scored is no report [RP-063]. */
-export function checkScored({ evidence }: Pick<AttemptFacts, 'evidence'>): Problem | undefined {
+export function checkScored({ evidence }: Pick<AttemptFacts, 'evidence'>): Shortfall | undefined {
   return evidence.value.status === 'scored'
     ? undefined
-    : incomplete('qti', 'QTI has not scored the attempt.');
+    : shortfall('unsettled', 'qti', 'QTI has not scored the attempt.');
 }

@@ -174,6 +174,9 @@ const analytics = '503 dependency-incomplete analytics';
 const ofOther = (owner: string): string => `503 dependency-unavailable ${owner}`;
 
 const mastery = ({ record: { mastery: rows } }: Held) => rows;
+/** How many items have an outcome. */
+const scoredItems = ({ attempt: { outcomes } }: Held): number =>
+  new Set(outcomes.map(({ qtiItemId }) => qtiItemId)).size;
 /** A child of the framework, by its place among the rows. */
 const childAt = (held: Held): number =>
   mastery(held).findIndex(({ parentCaseGuid }) => parentCaseGuid !== null);
@@ -193,6 +196,12 @@ describeDefects<AttemptReport>(
       attempt('/outcomes', ({ attempt: { outcomes } }: Held) => [...outcomes, outcomes[0]]),
       qti,
       'RP-096',
+    ),
+    defect(
+      'QTI has scored more items than it says that it administered',
+      attempt('/administeredItemCount', (held: Held) => scoredItems(held) - 1),
+      qti,
+      'RP-028, RP-106',
     ),
     defect(
       'QTI lacks an outcome of the evidence',
@@ -343,6 +352,12 @@ describeDefects<AttemptReport>(
       'RP-097, RP-098',
     ),
     defect('a fail names no gap', record('/gate/status', 'fail'), results, 'RP-105'),
+    defect(
+      'a pass is below its own threshold',
+      [record('/gate/achieved', 10), record('/gate/required', 80), criteria('/criteria/required', 80)],
+      results,
+      'RP-010, RP-103',
+    ),
     defect(
       'a pass names a gap',
       record('/gate/gapCaseGuids', (held: Held) => [mastery(held)[0]!.caseGuid]),
@@ -521,7 +536,60 @@ describeDefects<AttemptReport>(
   ({ attempts }) => ({ path: { attemptId: attempts.diagnostic }, query: '?view=evidence' }),
   [
     defect('Results measured nothing', record('/diagnostic', null), results, 'RP-068'),
-    defect('QTI administered nothing', attempt('/administeredItemCount', 0), qti, 'RP-106'),
+    defect(
+      'QTI administered nothing',
+      [attempt('/administeredItemCount', 0), attempt('/outcomes', []), record('/mastery', [])],
+      qti,
+      'RP-106',
+    ),
+    defect(
+      'QTI administered fewer items than it has scored',
+      attempt('/administeredItemCount', (held: Held) => scoredItems(held) - 1),
+      qti,
+      'RP-106',
+    ),
+    defect(
+      'QTI administered an item that it has not scored',
+      attempt('/administeredItemCount', (held: Held) => scoredItems(held) + 1),
+      ({ diagnostic, ...sound }) => ({
+        ...sound,
+        diagnostic: { ...diagnostic, administeredItemCount: diagnostic!.administeredItemCount + 1 },
+      }),
+      'RP-106',
+    ),
+    defect(
+      'score and diagnostic are on two mastery scales',
+      record('/score/scaleVersion', 'another'),
+      results,
+      'RP-083, RP-106',
+    ),
+    defect(
+      'score and diagnostic are two scores on one mastery scale',
+      record('/score/value', ({ record: { diagnostic } }: Held) => diagnostic!.scaleScore + 0.01),
+      results,
+      'RP-080, RP-106',
+    ),
+    defect(
+      'the coarser of two scores on one mastery scale is not the finer one, rounded',
+      record('/diagnostic/scaleScore', ({ record: { score } }: Held) => Math.round(score!.value) + 1),
+      results,
+      'RP-080, RP-106',
+    ),
+    defect(
+      'the score of the diagnostic is the settled one, rounded',
+      record('/diagnostic/scaleScore', ({ record: { score } }: Held) => Math.round(score!.value)),
+      (sound) => ({
+        ...sound,
+        diagnostic: { ...sound.diagnostic, scaleScore: Math.round(sound.score.value) },
+      }),
+      'RP-080',
+    ),
+    defect(
+      'the score is none on a mastery scale, beside which the diagnostic’s cannot be wrong',
+      [record('/score/unit', 'percent'), record('/score/value', 61)],
+      (sound) => ({ ...sound, score: { ...sound.score, unit: 'percent', value: 61 } }),
+      'RP-082',
+    ),
     defect(
       'the run stopped for a reason that nobody knows',
       record('/diagnostic/stoppingReason', 'boredom'),
