@@ -83,11 +83,13 @@ const failWith =
     Promise.resolve(err(failure));
 
 /** A record of this request by another run, as if it were in flight. */
-async function inFlight(table: MemoryControlTable, leaseUntil: number): Promise<void> {
-  const identity = await identifyRequest(createMemoryKeyRing(), request);
+async function inFlight(table: MemoryControlTable, leaseUntil: number, sentBody?: unknown): Promise<void> {
+  const { checkedHash, ...sent } = await identifyRequest(createMemoryKeyRing(), { ...request, sentBody });
   await table.create(
     {
-      ...identity,
+      ...sent,
+      // Version 0.1.0 knew no other hash than that of the request as it was sent.
+      ...(sentBody === undefined ? { checkedHash } : {}),
       state: 'started',
       operationId: 'op_first',
       createdAt: T0 - 5,
@@ -122,6 +124,7 @@ describe('a first request', () => {
     const [record] = table.records();
     expect(Object.keys(record ?? {}).sort()).toEqual([
       'attemptId',
+      'checkedHash',
       'createdAt',
       'hash',
       'id',
@@ -293,6 +296,17 @@ describe('a repetition in flight', () => {
       ok({ operationId: 'op_first', createdAt: T0 - 5, replayed: true, completed: true }),
     );
     expect(slept.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('of a version that knew the request as it was sent is taken over by the same one, and stands for any other', async () => {
+    const { table, open, options } = setUp();
+    const sentBody = { runMode: 'production_learner' };
+    await inFlight(table, 0, sentBody);
+    expect((await open()).reusedBy).toBe('op_first');
+    expect(await (await open()).run(succeed, options())).toEqual(err(options().conflict('op_first')));
+    const same = await open({ sentBody });
+    expect(same.reusedBy).toBeUndefined();
+    expect(await same.run(succeed, options())).toMatchObject(ok({ operationId: 'op_first', replayed: true }));
   });
 
   it('takes over once the lease has ended, keeping operation and creation time', async () => {

@@ -16,8 +16,8 @@ import type { ControlRecord, ControlTable } from './control-record.ts';
 import type { KeyedRequest, RunOptions } from './keyed-request.ts';
 import { ControlPersistenceLayer } from './persistence-layer.ts';
 import type { Final } from './persistence-layer.ts';
-import { identifyRequest } from './request-identity.ts';
-import type { IdentifiedRequest } from './request-identity.ts';
+import { identifyRequest, isSameRequest } from './request-identity.ts';
+import type { IdentifiedRequest, RequestIdentity } from './request-identity.ts';
 
 export interface IdempotencyDependencies {
   readonly table: ControlTable;
@@ -74,7 +74,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
       }
     }
 
-    const isReused = standing !== undefined && standing.hash !== identity.hash;
+    const isReused = standing !== undefined && !isSameRequest(standing, identity);
     return {
       reusedBy: isReused ? standing.operationId : undefined,
       begun: isReused ? undefined : standing?.operationId,
@@ -82,11 +82,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     };
   };
 
-  function newRecord(
-    identity: { readonly id: string; readonly hash: string },
-    attemptId: string,
-    leaseUntil: number,
-  ): ControlRecord {
+  function newRecord(identity: RequestIdentity, attemptId: string, leaseUntil: number): ControlRecord {
     return {
       ...identity,
       state: 'started',

@@ -5,6 +5,7 @@ import {
 } from '@aws-lambda-powertools/idempotency';
 import { BasePersistenceLayer, IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
 import type { ControlRecord, ControlTable } from './control-record.ts';
+import { isSameRequest } from './request-identity.ts';
 
 /** One run of the work: what it would write if it is the first. */
 export interface Attempt {
@@ -73,7 +74,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     this.record = standing;
     const lease = { attemptId: record.attemptId, leaseUntil: record.leaseUntil };
     const free = standing.leaseUntil <= now() || impatient;
-    if (standing.hash === record.hash && standing.state === 'started' && free) {
+    if (isSameRequest(standing, record) && standing.state === 'started' && free) {
       // Lost to another run: stays "in progress", so that the caller looks again.
       if (await table.takeOver(standing, lease, now())) {
         this.record = { ...standing, ...lease };
@@ -115,7 +116,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     return new IdempotencyRecord({
       idempotencyKey: found.id,
       status: found.state === 'started' ? 'INPROGRESS' : 'COMPLETED',
-      payloadHash: found.hash === this.#attempt.record.hash ? this.#payloadHash : 'another request',
+      payloadHash: isSameRequest(found, this.#attempt.record) ? this.#payloadHash : 'another request',
     });
   }
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { ControlRecord } from './control-record.ts';
 
 /** What makes a request the same request. */
 export interface IdentifiedRequest {
@@ -10,32 +11,49 @@ export interface IdentifiedRequest {
   readonly canonicalPath: string;
   readonly idempotencyKey: string;
   readonly ifMatch: string | undefined;
-  /** The parsed JSON body as it was sent; undefined when the route takes none. */
+  /** The checked JSON body with its defaults filled in; undefined when the route takes none. */
   readonly body: unknown;
+  /** The JSON body as it was sent, by which versions up to 0.1.0 recognise a request; absent: the same. */
+  readonly sentBody?: unknown;
 }
 
 export interface RequestIdentity {
   /** HMAC of the scope: verified tenant, method, canonical path and key [MA-189, RP-292]. */
   readonly id: string;
   /** HMAC of the canonical request [MA-191]. A plain hash of a body that holds a learner's id could be guessed. */
+  readonly checkedHash: string;
+  /** The same of the request as it was sent. */
   readonly hash: string;
 }
 
-/** Both digests, base64url, under the key ring's idempotency key. Throws when the key ring cannot be reached. */
+/** All digests, base64url, under the key ring's idempotency key. Throws when the key ring cannot be reached. */
 export async function identifyRequest(keys: KeyRing, request: IdentifiedRequest): Promise<RequestIdentity> {
   const { key } = await keys.active('idempotency');
   const hmac = (value: unknown): string =>
     createHmac('sha256', key).update(canonicalJson(value)).digest('base64url');
-  // One is an array and the other an object: no scope can have the canonical form of a request.
-  return {
-    id: hmac([request.tenantId, request.method, request.canonicalPath, request.idempotencyKey]),
-    hash: hmac({
+  const hashWith = (body: unknown): string =>
+    hmac({
       method: request.method,
       canonicalPath: request.canonicalPath,
       ifMatch: request.ifMatch ?? null,
-      body: request.body ?? null,
-    }),
+      body: body ?? null,
+    });
+  // One is an array and the other an object: no scope can have the canonical form of a request.
+  return {
+    id: hmac([request.tenantId, request.method, request.canonicalPath, request.idempotencyKey]),
+    checkedHash: hashWith(request.body),
+    hash: hashWith(request.sentBody ?? request.body),
   };
+}
+
+/** Whether a record of the same id was written for this request: by the checked one, or as it was sent if it only knows that. */
+export function isSameRequest(
+  record: Pick<ControlRecord, 'hash' | 'checkedHash'>,
+  request: Pick<ControlRecord, 'hash' | 'checkedHash'>,
+): boolean {
+  return record.checkedHash === undefined
+    ? record.hash === request.hash
+    : record.checkedHash === request.checkedHash;
 }
 
 /** The path of a request with each decoded id encoded as one segment, so that every spelling of an id is one path. */

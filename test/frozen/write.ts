@@ -403,6 +403,11 @@ async function writeControl(
     'let go': await run(request('let go'), 201, err(problem('mastery', 'internal-error', 500))),
     held,
     'taken over': taken,
+    'default left out': await run(
+      request('default', { body: { attemptId: 'a', view: 'summary' }, sentBody: { attemptId: 'a' } }),
+      200,
+      ok('answer'),
+    ),
   };
 }
 

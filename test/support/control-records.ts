@@ -1,4 +1,4 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { createControlTable } from '#shared/stores/control-table.ts';
@@ -20,6 +20,8 @@ export interface ControlRecords {
    * which a function lets go. Nobody waits for half a minute in a test.
    */
   readonly endLease: (request: IdentifiedRequest) => Promise<void>;
+  /** Leaves of a record what version 0.1.0 wrote. */
+  readonly writtenBefore: (request: IdentifiedRequest) => Promise<void>;
   /** Every item, as DynamoDB holds it. */
   readonly items: () => Promise<readonly Readonly<Record<string, unknown>>[]>;
   readonly close: () => void;
@@ -48,6 +50,17 @@ export function openControlRecords(stack: Pick<TestStack, 'urls'>): ControlRecor
       const standing = await find(request);
       if (standing === undefined) throw new Error('the request has left no control record');
       if (!(await control.release(standing, Date.now()))) throw new Error('no lease of it is open');
+    },
+    async writtenBefore(request) {
+      const { id } = await identifyRequest(keys, request);
+      await clients.dynamo.send(
+        new UpdateItemCommand({
+          TableName: localTableName('control'),
+          Key: { id: { S: id } },
+          UpdateExpression: 'REMOVE checkedHash',
+          ConditionExpression: 'attribute_exists(checkedHash)',
+        }),
+      );
     },
     async items() {
       const { Items = [] } = await clients.dynamo.send(

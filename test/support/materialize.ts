@@ -23,6 +23,8 @@ export interface Materialization {
   readonly succeed: () => Promise<Materialized & { readonly replayed: boolean }>;
   readonly record: () => Promise<ControlRecord | undefined>;
   readonly endLease: () => Promise<void>;
+  /** Makes its record one of version 0.1.0. */
+  readonly writtenBefore: () => Promise<void>;
 }
 
 const state = z.object({
@@ -86,6 +88,7 @@ export function openMaterializer(
       },
       record: () => control.find(identified),
       endLease: () => control.endLease(identified),
+      writtenBefore: () => control.writtenBefore(identified),
     };
   };
   const readState: Materializer['state'] = async () =>

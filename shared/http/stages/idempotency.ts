@@ -66,7 +66,7 @@ export function idempotency({
   const bound = once(bind);
   return {
     before: async ({ context }) => {
-      const { idempotencyKey, ifMatch, sentBody, pathTexts } = requestOf(context);
+      const { idempotencyKey, ifMatch, body, sentBody, pathTexts } = requestOf(context);
       if (idempotencyKey === undefined) return;
       const find = await bound();
       const keyed = await find({
@@ -75,7 +75,8 @@ export function idempotency({
         canonicalPath: canonicalPath(route.path, pathTexts),
         idempotencyKey,
         ifMatch,
-        body: sentBody,
+        body,
+        sentBody,
       });
       works.set(context, { keyed, begun: false });
       if (keyed.reusedBy !== undefined) throw new Refusal(reusedKey(route.service, keyed.reusedBy));

@@ -18,7 +18,7 @@ export interface CheckedRequest {
   readonly body: unknown;
   /** The path parameters as decoded, before any schema changed them: for the canonical path. */
   readonly pathTexts: Readonly<Record<string, string>>;
-  /** The JSON value as it was sent: for the request hash. Undefined when the route takes none. */
+  /** The JSON value as it was sent: for idempotency records of earlier versions. Undefined when the route takes none. */
   readonly sentBody: unknown;
   readonly idempotencyKey: string | undefined;
   readonly ifMatch: string | undefined;

@@ -226,6 +226,31 @@ describe('a repetition', () => {
     expect(materialized(again)).toMatchObject({ operationId: first.operationId, replayed: true });
   });
 
+  it('is the same request with a default left out or named, in either order [RP-284, RP-287, RP-332]', async () => {
+    const materializer = aurora();
+    for (const [one, other] of [
+      [{}, { view: 'summary' }],
+      [{ view: 'summary' }, {}],
+    ]) {
+      const request = materializer.request('gatePass', one);
+      const first = await request.succeed();
+      const again = await request.send({ body: materializer.body('gatePass', other) });
+      expect(materialized(again)).toMatchObject({ operationId: first.operationId, replayed: true });
+      const another = await request.send({ body: materializer.body('gatePass', { view: 'evidence' }) });
+      expect(reportsAnswerOf(another)).toBe('409 idempotency-conflict');
+    }
+  });
+
+  it('of a request whose record an earlier version wrote is compared as it was sent [RP-287, RP-332]', async () => {
+    const materializer = aurora();
+    const request = materializer.request('gatePass');
+    const { operationId } = await request.succeed();
+    await request.writtenBefore();
+    expect(await request.succeed()).toMatchObject({ operationId, replayed: true });
+    const named = await request.send({ body: materializer.body('gatePass', { view: 'summary' }) });
+    expect(reportsAnswerOf(named)).toBe('409 idempotency-conflict');
+  });
+
   it('under its key with another body or view is 409 with the first operation, before any call [RP-256, RP-332]', async () => {
     const materializer = aurora();
     const request = materializer.request('gatePass', { view: 'summary' });
@@ -304,6 +329,7 @@ describe('the control table', () => {
     expect([...names].toSorted()).toMatchInlineSnapshot(`
       [
         "attemptId",
+        "checkedHash",
         "createdAt",
         "hash",
         "id",
