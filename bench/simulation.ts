@@ -3,17 +3,23 @@ import type { Stack } from '#local/stack/stack.ts';
 import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
+import type { BuiltFunction } from '#tools/bundling/build.ts';
 import { makeRandom } from './bank.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
 import { startLargeStack, variablesBeside } from './large-stack.ts';
+import type { LargeBank } from './large-stack.ts';
 import { judge, table } from './measure.ts';
 import type { Part, Progress, Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
-/** The matrix that the aims speak of: all its KCs are known of every profile, and every test goes on to its last item. */
+/** All KCs in scope are known of every profile, and every test goes on to its last item. */
 const PROFILES = 100;
-const BANK = { items: 10_000, scope: 500, maxItems: 60 };
+/** The matrix that the aims speak of, in one replication; and one of few KCs, whose replications are bounded by what the first one cost. */
+const BANKS = [
+  { items: 10_000, scope: 500, maxItems: 60 },
+  { items: 10_000, scope: 24, maxItems: 20 },
+];
 /** A first request finds a new container, a second one a warm one. */
 const REQUESTS = 2;
 
@@ -28,8 +34,18 @@ async function simulation(progress: Progress): Promise<Report> {
   progress('building');
   const built = await buildFunctions();
   if (!built.ok) throw new Error(built.error.join('\n'));
+  const measured: Measured[] = [];
+  for (const bank of BANKS) measured.push(await measure(built.value, bank, progress));
+  return reportOf(measured);
+}
+
+async function measure(
+  functions: readonly BuiltFunction[],
+  bank: LargeBank,
+  progress: Progress,
+): Promise<Measured> {
   progress('making the bank');
-  await using stack = await startLargeStack(BANK);
+  await using stack = await startLargeStack(bank);
   const body = requestBody(stack);
   const answered: Answered[] = [];
   while (answered.length < REQUESTS) {
@@ -37,7 +53,7 @@ async function simulation(progress: Progress): Promise<Report> {
     answered.push(await throughGateway(stack, body));
   }
   await using own = await openFunction({
-    file: built.value.find(({ operationId }) => operationId === route.operationId)?.file ?? '',
+    file: functions.find(({ operationId }) => operationId === route.operationId)?.file ?? '',
     variables: variablesBeside(stack, route),
   });
   const figures: Invocation[] = [];
@@ -45,24 +61,34 @@ async function simulation(progress: Progress): Promise<Report> {
     progress(`in a process of its own: ${figures.length + 1} of ${REQUESTS}`);
     figures.push(await own.invoke(proxyEvent(route, { body, headers: await headersOf(stack) })));
   }
-  return reportOf(answered, figures);
+  return { bank, answered, figures };
 }
 
 /** Profiles of rising ability, each of whose KCs is known for certain. */
 function requestBody({ seededTenants }: Stack): object {
-  const bank = seededTenants.get(TENANT)?.fixtures.mastery.banks[0];
-  if (bank === undefined) throw new Error('the stack has no bank');
-  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId, kcGuids } = bank;
+  const tenant = seededTenants.get(TENANT);
+  const bank = tenant?.fixtures.mastery.banks[0];
+  const kcScope = tenant?.policies[0]?.document.eligibilityRules.kcScope;
+  if (bank === undefined || kcScope === undefined) throw new Error('the stack has no bank with a scope');
+  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank;
   const random = makeRandom(11);
   const profiles = Array.from({ length: PROFILES }, (_, n) => ({
     syntheticProfileId: `synthetic:${n}`,
-    knownMastery: Object.fromEntries(kcGuids.map((guid) => [guid, Number(random() * PROFILES < n)])),
+    knownMastery: Object.fromEntries(kcScope.map((guid) => [guid, Number(random() * PROFILES < n)])),
   }));
   return { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId, profiles };
 }
 
+/** What one bank's matrix took. */
+interface Measured {
+  readonly bank: LargeBank;
+  readonly answered: readonly Answered[];
+  readonly figures: readonly Invocation[];
+}
+
 interface Answered {
   readonly status: number;
+  readonly replications: number;
   readonly seconds: number;
 }
 
@@ -73,8 +99,8 @@ async function throughGateway(stack: Stack, body: object): Promise<Answered> {
     headers: { ...(await headersOf(stack)), 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  await response.arrayBuffer();
-  return { status: response.status, seconds: (performance.now() - start) / 1000 };
+  const { replications = 0 } = (await response.json()) as { readonly replications?: number };
+  return { status: response.status, replications, seconds: (performance.now() - start) / 1000 };
 }
 
 async function headersOf(stack: Stack): Promise<Readonly<Record<string, string>>> {
@@ -84,7 +110,9 @@ async function headersOf(stack: Stack): Promise<Readonly<Record<string, string>>
   };
 }
 
-function reportOf(answered: readonly Answered[], figures: readonly Invocation[]): Report {
+function reportOf(measured: readonly Measured[]): Report {
+  const figures = measured.flatMap((each) => each.figures);
+  const answered = measured.flatMap((each) => each.answered);
   const peak = Math.max(...figures.map((each) => each.peak));
   const isSmall = peak <= MEMORY_MB;
   const temperature = (n: number): string => (n === 0 ? 'cold' : 'warm');
@@ -97,22 +125,22 @@ function reportOf(answered: readonly Answered[], figures: readonly Invocation[])
         'peak',
         `aim: ≤ ${ANSWER_SECONDS} s; CPU ≤ ${PROCESSOR_SECONDS} s, peak ≤ ${MEMORY_MB} MB`,
       ],
-      [
-        ...answered.map(({ status, seconds }, n) => [
-          `through the gateway, ${temperature(n)}, status ${status}`,
+      measured.flatMap(({ bank: { scope, maxItems }, answered: own, figures: alone }) => [
+        ...own.map(({ status, replications, seconds }, n) => [
+          `${scope} KCs × ${maxItems} items × ${replications}, through the gateway, ${temperature(n)}, status ${status}`,
           `${seconds.toFixed(1)} s`,
           '',
           '',
           judge(seconds <= ANSWER_SECONDS),
         ]),
-        ...figures.map(({ status, last, cpu, peak: own }, n) => [
-          `the function alone, ${temperature(n)}, status ${status}`,
+        ...alone.map(({ status, last, cpu, peak: most }, n) => [
+          `${scope} KCs × ${maxItems} items, the function alone, ${temperature(n)}, status ${status}`,
           `${(last / 1000).toFixed(1)} s`,
           `${(cpu / 1000).toFixed(1)} s`,
-          `${own.toFixed(0)} MB`,
+          `${most.toFixed(0)} MB`,
           judge(isSmall && cpu / 1000 <= PROCESSOR_SECONDS),
         ]),
-      ],
+      ]),
     ),
     missed: [
       ...([...answered, ...figures].every(({ status }) => status === route.success.status)
@@ -125,6 +153,6 @@ function reportOf(answered: readonly Answered[], figures: readonly Invocation[])
 
 export const simulationPart: Part = {
   name: 'simulation',
-  title: `Recovery simulation, a whole request: ${PROFILES} profiles × ${BANK.scope} KCs × ${BANK.maxItems} items, ${BANK.items.toLocaleString('en')} items in the bank`,
+  title: `Recovery simulation, a whole request of ${PROFILES} profiles: KCs in scope × items × replications, banks of 10,000 items`,
   run: simulation,
 };

@@ -44,6 +44,7 @@ const receiptFields = {
 
 const simulationFields = {
   profiles: 'number',
+  replications: 'number',
   simulated: 'number',
   administeredItems: 'number',
   durationMs: 'number',
@@ -184,7 +185,8 @@ export const logCodes = {
   },
   SIMULATION_COMPUTED: {
     level: 'info',
-    meaning: 'Every profile of a score-recovery simulation has taken the test.',
+    meaning:
+      'Every profile of a score-recovery simulation has taken the test, as often as `replications` says.',
     fields: simulationFields,
     always: true,
   },

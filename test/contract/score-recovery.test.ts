@@ -11,7 +11,7 @@ import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { SimulationBody } from '#test/support/score-recovery.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf } from '#test/support/take-journey.ts';
 
@@ -22,7 +22,7 @@ let stack: TestStack;
 let runs: AdaptiveRuns;
 let other: AdaptiveRuns;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ bundled: asBuilt });
   runs = openAdaptiveRuns(stack);
   other = openAdaptiveRuns(stack, 'tenant-borealis');
 });
@@ -45,8 +45,8 @@ function matrixBody(tenantId = 'tenant-aurora'): SimulationBody {
   const kcs = Object.keys(body.profiles[0]!.knownMastery);
   return {
     ...body,
-    profiles: Array.from({ length: 12 }, (_, n) =>
-      profile(`synthetic:ability ${n}`, kcs, (kc) => Math.min(1, Math.max(0, (n + kc - 8) / 8 + 0.5))),
+    profiles: Array.from({ length: 6 }, (_, n) =>
+      profile(`synthetic:ability ${n}`, kcs, (kc) => Math.min(1, Math.max(0, (2 * n + kc - 8) / 8 + 0.5))),
     ),
   };
 }
@@ -72,10 +72,49 @@ describe('the answer', () => {
         'knownScale',
         'recoveredScale',
         'absoluteError',
+        'standardError',
       ]);
       expect(error.absoluteError).toBeCloseTo(Math.abs(error.recoveredScale - error.knownScale), 8);
     }
     expect(new Set(recoveryErrors.map(({ recoveredScale }) => recoveredScale)).size).toBeGreaterThan(4);
+  });
+
+  it('is that of a profile’s content: no name changes the error of one, nor the verdict [MA-130, MA-133]', async () => {
+    const named = (name: string): SimulationBody => ({
+      ...simulationBody(stack, { bank: BANK }),
+      profiles: [profile(`synthetic:${name}`, guids(), (kc) => kc / 7)],
+    });
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => simulated({ body: named(`name ${n}`) })),
+    );
+    const { recoveredScale, absoluteError } = first!.recoveryErrors[0]!;
+    for (const { recoveryErrors, withinTolerance } of others) {
+      expect(recoveryErrors[0]).toMatchObject({ recoveredScale, absoluteError });
+      expect(withinTolerance).toBe(first!.withinTolerance);
+    }
+    const other = await simulated({
+      body: { ...named('name 0'), profiles: [profile('synthetic:name 0', guids(), (kc) => kc / 8)] },
+    });
+    expect(other.recoveryErrors[0]!.recoveredScale).not.toBe(recoveredScale);
+  });
+
+  it('is a mean over replications: so many that profiles × components × items × replications is at most 2,000,000, and 1 to 32 [MA-130]', async () => {
+    const few = await simulated({ body: matrixBody() });
+    expect(few.replications).toBe(32);
+    for (const { standardError } of few.recoveryErrors) expect(standardError).toBeGreaterThan(0);
+    const body = simulationBody(stack, { bank: 'generated' });
+    const kcs = Object.keys(body.profiles[0]!.knownMastery);
+    const { maxItems } = stack.seededTenants
+      .get('tenant-aurora')!
+      .policies.find(({ document }) => document.id === body.selectionPolicyId)!.document;
+    const many = await simulated({
+      body: {
+        ...body,
+        profiles: Array.from({ length: 100 }, (_, n) => profile(`synthetic:${n}`, kcs, () => n / 100)),
+      },
+    });
+    expect(many.replications).toBeGreaterThan(1);
+    expect(many.replications).toBeLessThanOrEqual(2_000_000 / (100 * kcs.length * maxItems));
   });
 
   it('has the scale that a perfect test would show as the known one [MA-130]', async () => {
@@ -148,6 +187,19 @@ describe('the answer', () => {
     expect(JSON.stringify(event)).not.toMatch(/Person|synthetic:/);
   });
 
+  it('has an event of the time at which its request was first taken up, not of the calibration’s [MA-199]', async () => {
+    const before = Date.now();
+    const key = randomUUID();
+    const body = { ...simulationBody(stack), profiles: [profile('synthetic:when', guids(), () => 0.4)] };
+    const first = await simulated({ key, body });
+    const after = Date.now();
+    const again = await simulated({ key, body });
+    expect(again.eventIri).toBe(first.eventIri);
+    const event = (await eventsOf(runs))[first.eventIri] as { readonly eventTime: string };
+    expect(Date.parse(event.eventTime)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(event.eventTime)).toBeLessThanOrEqual(after);
+  });
+
   it('comes without any word to Results or about a candidate, and leaves one event and nothing else [MA-013, MA-199]', async () => {
     const body = { ...simulationBody(stack), profiles: [profile('synthetic:once', guids(), () => 0.25)] };
     const before = (await runs.state()).counts;
@@ -187,8 +239,10 @@ describe('the answer', () => {
     );
     expect(trace.trace.every(({ outcome }) => outcome === 'answered')).toBe(true);
     const text = JSON.stringify(lines);
-    const { knownScale, recoveredScale, absoluteError } = recoveryErrors[0]!;
-    for (const secret of [name, eventIri, knownScale, recoveredScale, absoluteError].map(String))
+    const { knownScale, recoveredScale, absoluteError, standardError } = recoveryErrors[0]!;
+    for (const secret of [name, eventIri, knownScale, recoveredScale, absoluteError, standardError].map(
+      String,
+    ))
       expect([secret, text.includes(secret)]).toEqual([secret, false]);
   });
 });
@@ -206,14 +260,14 @@ const receiptTrace = z.object({
   trace: z.array(z.looseObject({ operation: z.string(), outcome: z.string() })),
 });
 
-/** Everything but which occurrence it was. */
+/** Everything but which occurrence it was: its event has the time at which a key was first taken up. */
 function essenceOf(reply: GatewayReply): string {
-  const { receiptId } = simulationIn(reply);
-  return reply.text.replace(receiptId, '');
+  const { receiptId, eventIri, envelopeHash } = simulationIn(reply);
+  return reply.text.replace(receiptId, '').replace(eventIri, '').replace(envelopeHash, '');
 }
 
 describe('the same request', () => {
-  it('gives the same bytes under any key, from a warm and a new container, and from another stack [MA-190]', async () => {
+  it('gives the same matrix under any key, from a warm and a new container, and from another stack [MA-190]', async () => {
     const body = matrixBody();
     const key = randomUUID();
     const first = await send({ key, body });
@@ -221,14 +275,12 @@ describe('the same request', () => {
     const warm = await send({ body });
     await stack.killWorkers(route.operationId);
     const cold = await send({ body });
-    const elsewhere = await startTestStack();
+    const elsewhere = await startTestStack({ bundled: asBuilt });
     try {
       const far = await simulate(elsewhere, { body });
       for (const reply of [replayed, warm, cold, far]) expect(essenceOf(reply)).toBe(essenceOf(first));
-      const held = openAdaptiveRuns(elsewhere);
-      const { eventIri } = simulationIn(first);
-      expect((await eventsOf(held))[eventIri]).toEqual((await eventsOf(runs))[eventIri]);
-      held.close();
+      const { receiptId } = simulationIn(first);
+      expect(replayed.text.replace(simulationIn(replayed).receiptId, receiptId)).toBe(first.text);
     } finally {
       await elsewhere.close();
     }
@@ -236,15 +288,16 @@ describe('the same request', () => {
     expect(new Set(receipts).size).toBe(receipts.length);
   });
 
-  it('is one event, however often and under however many keys it is sent [MA-190, MA-199]', async () => {
+  it('is one event for each key, however often it is sent [MA-190, MA-199]', async () => {
     const body = { ...simulationBody(stack), profiles: [profile('synthetic:again', guids(), () => 0.75)] };
     const before = Object.keys(await eventsOf(runs)).length;
     const key = randomUUID();
     const iris: string[] = [];
-    for (const call of [{ key, body }, { key, body }, { body }, { body }])
+    for (const call of [{ key, body }, { key, body }, { key, body }, { body }])
       iris.push((await simulated(call)).eventIri);
-    expect(new Set(iris).size).toBe(1);
-    expect(Object.keys(await eventsOf(runs)).length).toBe(before + 1);
+    expect(new Set(iris.slice(0, 3)).size).toBe(1);
+    expect(iris[3]).not.toBe(iris[0]);
+    expect(Object.keys(await eventsOf(runs)).length).toBe(before + 2);
   });
 
   it('twenty times at once is one event and one answer [MA-190, MA-199]', async () => {
@@ -379,6 +432,11 @@ describe('the body of a simulation', () => {
     [
       'a prefix after a space',
       () => [good({ syntheticProfileId: ' synthetic:1' })],
+      '/body/profiles/0/syntheticProfileId invalid-format',
+    ],
+    [
+      'a prefix and nothing after it',
+      () => [good({ syntheticProfileId: 'synthetic:' })],
       '/body/profiles/0/syntheticProfileId invalid-format',
     ],
     [
@@ -571,9 +629,11 @@ describe('what only records and owners can judge', () => {
     const after = await simulated({ body });
     await restore();
     expect(after.executionPins.testSpecHash).not.toBe(before.executionPins.testSpecHash);
-    expect(after.recoveryErrors).toEqual(before.recoveryErrors);
+    const known = ({ recoveryErrors }: ScoreRecoverySimulation): readonly number[] =>
+      recoveryErrors.map(({ knownScale }) => knownScale);
+    expect(known(after)).toEqual(known(before));
     expect(after.eventIri).not.toBe(before.eventIri);
-    expect((await simulated({ body })).eventIri).toBe(before.eventIri);
+    expect((await simulated({ body })).recoveryErrors).toEqual(before.recoveryErrors);
   });
 
   it('a pool that breaks its contract is 502, and nothing is simulated on a part of it [MA-125, MA-185, MA-222]', async () => {

@@ -62,6 +62,7 @@ export function exampleTest({
       coverageFloors: [],
       timeBudgetSeconds: 1,
     },
+    pinsHash: 'pins',
   };
 }
 

@@ -5,7 +5,7 @@ import { nextStep, weigh } from './run-step.ts';
 import type { Evidence, StoppingRules } from './run-step.ts';
 import type { SelectionContext } from './selection.ts';
 import type { StopReason } from './stopping.ts';
-import type { KnownMastery, Outcome } from './types.ts';
+import type { Estimate, KnownMastery, Outcome } from './types.ts';
 
 /** Whoever answers the items of a simulated run: true for a correct answer to the item (a model index). */
 export type Responder = (item: number) => boolean;
@@ -15,6 +15,11 @@ export interface SimulatedRun {
   readonly evidence: Evidence;
   /** `time_budget` never: answers of a simulation take no time. */
   readonly stopReason: StopReason;
+  /**
+   * How many numbers its steps went over: the pool's items, the KCs at every theta node, and the tables of KCs that answers tie together.
+   * What the time of a run grows with, counted alike on every machine.
+   */
+  readonly work: number;
 }
 
 /**
@@ -29,12 +34,20 @@ export function simulateRun(
 ): SimulatedRun {
   const { model, constraints } = context;
   let outcomes: readonly Outcome[] = [];
+  let work = 0;
   for (;;) {
     const evidence = weigh(model, constraints.scope, rules, outcomes);
+    work += numbersOf(model, evidence.estimate);
     const step = nextStep(context, rules, evidence, { runSeed, elapsedMilliseconds: 0 });
-    if (step.kind === 'stop') return { evidence, stopReason: step.reason };
+    if (step.kind === 'stop') return { evidence, stopReason: step.reason, work };
     outcomes = [...outcomes, { item: step.item, correct: respond(step.item) }];
   }
+}
+
+/** What `SimulatedRun.work` counts, of one step. */
+function numbersOf({ itemIds, kcGuids }: CompiledModel, { thetaPosterior, components }: Estimate): number {
+  const atNodes = kcGuids.length * thetaPosterior.length;
+  return components.reduce((sum, { superset }) => sum + superset.length, itemIds.length + atNodes);
 }
 
 /** A simulated learner. */

@@ -3,16 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { exampleProfiles, exampleTest } from '#test/support/example-simulation.ts';
-import { judgeRecovery, simulateProfile } from './recovery.ts';
+import type { KnownProfile } from './known-profile.ts';
+import { judgeRecovery, recoveryError, replicationsOf, simulateSitting } from './recovery.ts';
 
 const test = exampleTest();
-const errorsOf = (profiles: ReturnType<typeof exampleProfiles>, of = test) =>
-  profiles.map((profile) => simulateProfile(of, profile).error);
+/** The scores of the first replications of a profile. */
+const scoresOf = (profile: KnownProfile, replications: number, of = test): number[] =>
+  Array.from({ length: replications }, (_, n) => simulateSitting(of, profile, n).scaleScore);
+const errorsOf = (profiles: readonly KnownProfile[], of = test) =>
+  profiles.map((profile) => recoveryError(of, profile, scoresOf(profile, 3, of)));
 
 describe('a simulated profile', () => {
   it('gives these bytes on every runtime, today and tomorrow: whoever changes them changes every published matrix', () => {
     expect(sha256Hex(canonicalJson(errorsOf(exampleProfiles(40))))).toBe(
-      'b454e1cc19a4dbb6d6e1e9aa31b74bb8053e20cf724e9e40891813433c9dc5c7',
+      '5a10d8b9a9daedae88d77db150c2fd33091ae13a208547fcf4e86ddd81630731',
     );
   });
 
@@ -21,19 +25,40 @@ describe('a simulated profile', () => {
     const together = errorsOf(profiles);
     expect(errorsOf(profiles.toReversed()).toReversed()).toEqual(together);
     for (const [at, profile] of profiles.entries())
-      expect(simulateProfile(exampleTest(), profile).error).toEqual(together[at]);
+      expect(errorsOf([profile], exampleTest())).toEqual([together[at]]);
   });
 
-  it('is another one under another id: its answers are drawn by it', () => {
+  it('is drawn by what is known of it and by the pins, never by its name [MA-130]', () => {
+    const [profile, unlike] = exampleProfiles(2);
+    const scores = scoresOf(profile!, 8);
+    expect(scoresOf({ ...profile!, syntheticProfileId: 'synthetic:other' }, 8)).toEqual(scores);
+    expect(scoresOf(profile!, 8, { ...test, pinsHash: 'another' })).not.toEqual(scores);
+    expect(scoresOf(unlike!, 8)).not.toEqual(scores);
+    expect(new Set(scores).size).toBeGreaterThan(4);
+  });
+
+  it('goes on where fewer replications ended: more of them change none of those before [MA-130]', () => {
     const [profile] = exampleProfiles(1);
-    const found = new Set(
-      Array.from({ length: 20 }, (_, n) => {
-        const { error } = simulateProfile(test, { ...profile!, syntheticProfileId: `synthetic:other-${n}` });
-        expect(error.knownScale).toBe(simulateProfile(test, profile!).error.knownScale);
-        return error.recoveredScale;
-      }),
-    );
-    expect(found.size).toBeGreaterThan(1);
+    expect(scoresOf(profile!, 9).slice(0, 4)).toEqual(scoresOf(profile!, 4));
+  });
+
+  it('has the mean of its replications, and the standard error of that mean, which one alone does not have', () => {
+    const [profile] = exampleProfiles(1);
+    const { recoveredScale, standardError } = recoveryError(test, profile!, [400, 410, 430, 440]);
+    // The sample variance is 1000 / 3, that of the mean of four a quarter of it.
+    expect(recoveredScale).toBe(420);
+    expect(standardError).toBe(roundSignificant(Math.sqrt(1000 / 12), 12));
+    expect(recoveryError(test, profile!, [400])).not.toHaveProperty('standardError');
+    expect(recoveryError(test, profile!, [400, 400]).standardError).toBe(0);
+  });
+
+  it('comes closer to its known scale the more often it takes the test, wherever the test has no bias of its own', () => {
+    const profiles = exampleProfiles(12);
+    const meanError = (replications: number): number =>
+      profiles
+        .map((profile) => recoveryError(test, profile, scoresOf(profile, replications)).absoluteError)
+        .reduce((a, b) => a + b, 0) / profiles.length;
+    expect(meanError(16)).toBeLessThan(meanError(1));
   });
 
   it('shows numbers of the pinned precision, the error being the exact difference of the two shown [MA-117, MA-130]', () => {
@@ -66,11 +91,34 @@ describe('a simulated profile', () => {
   it('takes the whole test: no more items than the policy allows, and errors that fall as it grows', () => {
     const profiles = exampleProfiles(60);
     const meanAt = (maxItems: number): number => {
-      const simulated = profiles.map((profile) => simulateProfile(exampleTest({ maxItems }), profile));
-      for (const { administeredItems } of simulated) expect(administeredItems).toBeLessThanOrEqual(maxItems);
-      return simulated.reduce((sum, { error }) => sum + error.absoluteError, 0) / profiles.length;
+      const long = exampleTest({ maxItems });
+      for (const profile of profiles)
+        expect(simulateSitting(long, profile, 0).administeredItems).toBeLessThanOrEqual(maxItems);
+      return errorsOf(profiles, long).reduce((sum, error) => sum + error.absoluteError, 0) / profiles.length;
     };
     expect(meanAt(40)).toBeLessThan(meanAt(2));
+  });
+});
+
+describe('the number of replications', () => {
+  it.each([
+    ['32 for a small matrix', { profiles: 2, kcs: 8, maxItems: 20 }, 1, 32],
+    [
+      'as many as keep profiles × KCs × items within 2,000,000',
+      { profiles: 100, kcs: 24, maxItems: 60 },
+      1,
+      13,
+    ],
+    ['1 for a matrix beyond that', { profiles: 100, kcs: 500, maxItems: 60 }, 1, 1],
+    [
+      'fewer when the first one has shown to cost much',
+      { profiles: 2, kcs: 8, maxItems: 20 },
+      100_000_000,
+      3,
+    ],
+    ['1 when that alone is all that can be afforded', { profiles: 2, kcs: 8, maxItems: 20 }, 300_000_001, 1],
+  ])('is %s', (_, size, work, expected) => {
+    expect(replicationsOf(size, work)).toBe(expected);
   });
 });
 

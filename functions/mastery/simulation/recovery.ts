@@ -3,9 +3,11 @@ import {
   responderOf,
   simulatedRunSeed,
   simulateRun,
+  sqrt,
 } from '#functions/mastery/engine/index.ts';
 import type { ClassificationRule, SelectionContext, StoppingRules } from '#functions/mastery/engine/index.ts';
 import type { RecoveryError, ScoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { exactSum, nearestNumber } from '#shared/kernel/decimal.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import type { KnownProfile } from './known-profile.ts';
@@ -14,34 +16,97 @@ import type { KnownProfile } from './known-profile.ts';
 export interface SimulatedTest {
   readonly selection: SelectionContext;
   readonly rules: StoppingRules & ClassificationRule;
+  /** Hash of the records and of the pool that the test is pinned to: part of the key of every draw. */
+  readonly pinsHash: string;
 }
 
-/** How one profile's test came out. */
-export interface SimulatedProfile {
-  readonly error: RecoveryError;
+/** How one test of a profile came out. */
+export interface SimulatedSitting {
+  /** At full precision. */
+  readonly scaleScore: number;
   readonly administeredItems: number;
+  /** What it cost, as `simulateRun` counts it. */
+  readonly work: number;
+}
+
+/** The most replications, and what bounds them (docs/score-recovery.md has the measurements). */
+const MOST_REPLICATIONS = 32;
+const MOST_CELLS = 2_000_000;
+const MOST_WORK = 300_000_000;
+
+/** How large a matrix is. */
+export interface MatrixSize {
+  readonly profiles: number;
+  /** In scope of the test. */
+  readonly kcs: number;
+  /** The most that a test may have. */
+  readonly maxItems: number;
 }
 
 /**
- * Lets one profile take the test. Its answers come from streams that are keyed by its own id and the item, so that they depend neither on
- * the profiles beside it nor on their order. Scales are shown at the calibration's precision, and their difference is that of the shown
- * numbers, exact before it is rounded: whoever reads the answer comes to the same [MA-117, MA-130].
+ * How often each profile takes the test: the largest number up to 32 for which profiles × KCs × items × replications is at most 2,000,000
+ * and the work at most what one sitting of the largest matrix needs; at least 1. It depends on no clock: the same request has the same
+ * number everywhere.
+ * @param work what the first replication of all profiles cost together
  */
-export function simulateProfile(
+export function replicationsOf({ profiles, kcs, maxItems }: MatrixSize, work: number): number {
+  const affordable = Math.min(MOST_CELLS / (profiles * kcs * maxItems), MOST_WORK / work);
+  return Math.max(1, Math.min(MOST_REPLICATIONS, Math.floor(affordable)));
+}
+
+/**
+ * Lets one profile take the test once. Its answers come from streams keyed by what is known of the profile, the pins, the number of the
+ * replication and the item: neither the profile's name nor the profiles beside it change them, and a further replication changes no
+ * earlier one [MA-130].
+ * @param replication from 0
+ */
+export function simulateSitting(
+  { selection, rules, pinsHash }: SimulatedTest,
+  { known }: KnownProfile,
+  replication: number,
+): SimulatedSitting {
+  const { model } = selection;
+  const content = known.map(({ kc, probability }) => [model.kcGuids[kc] ?? '', probability]);
+  const learner = drawSimulatedLearner(model, hashCanonical([content, pinsHash, replication]), known);
+  const { evidence, work } = simulateRun(
+    selection,
+    rules,
+    simulatedRunSeed(learner.name),
+    responderOf(model, learner),
+  );
+  return { scaleScore: evidence.estimate.scaleScore, administeredItems: evidence.outcomes.length, work };
+}
+
+/**
+ * What the replications of one profile say: their mean, its distance from the known scale, and its standard error, which one replication
+ * alone does not have. Scales are shown at the calibration's precision, and their difference is that of the shown numbers, exact before it
+ * is rounded: whoever reads the answer comes to the same [MA-117, MA-130].
+ * @param scores at full precision, in the order of the replications
+ */
+export function recoveryError(
   { selection, rules }: SimulatedTest,
   { syntheticProfileId, known }: KnownProfile,
-): SimulatedProfile {
-  const { model } = selection;
-  const respond = responderOf(model, drawSimulatedLearner(model, syntheticProfileId, known));
-  const { evidence } = simulateRun(selection, rules, simulatedRunSeed(syntheticProfileId), respond);
+  scores: readonly number[],
+): RecoveryError {
   const shown = (value: number): number => roundSignificant(value, rules.numericPrecision);
-  const knownScale = shown(model.core.knownScale(known));
-  const recoveredScale = shown(evidence.estimate.scaleScore);
+  const mean = sumOf(scores) / scores.length;
+  const knownScale = shown(selection.model.core.knownScale(known));
+  const recoveredScale = shown(mean);
   const difference = nearestNumber(exactSum([recoveredScale, -knownScale]));
+  const squares = sumOf(scores.map((score) => (score - mean) * (score - mean)));
   return {
-    error: { syntheticProfileId, knownScale, recoveredScale, absoluteError: shown(Math.abs(difference)) },
-    administeredItems: evidence.outcomes.length,
+    syntheticProfileId,
+    knownScale,
+    recoveredScale,
+    absoluteError: shown(Math.abs(difference)),
+    ...(scores.length > 1
+      ? { standardError: shown(sqrt(squares / (scores.length - 1) / scores.length)) }
+      : {}),
   };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 type Verdict = Pick<

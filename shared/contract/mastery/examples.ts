@@ -168,18 +168,21 @@ export const simulationRequest = {
 
 export const simulation = {
   profilesTotal: 2,
+  replications: 32,
   recoveryErrors: [
     {
       syntheticProfileId: 'synthetic:novice',
       knownScale: 431.2,
       recoveredScale: 437.9,
       absoluteError: 6.7,
+      standardError: 3.1,
     },
     {
       syntheticProfileId: 'synthetic:expert',
       knownScale: 588.4,
       recoveredScale: 579.1,
       absoluteError: 9.3,
+      standardError: 2.8,
     },
   ],
   tolerance: 25,

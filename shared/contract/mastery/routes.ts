@@ -234,7 +234,7 @@ export const simulateScoreRecovery = defineRoute({
   path: '/v1/score-recovery-simulations',
   summary: 'Simulate score recovery',
   description:
-    'Lets made-up learners take the adaptive test and answers how far each recovered scale score lies from the known one. The same request gives the same matrix, event and hash, whenever and wherever it is answered; `receiptId` alone names the occurrence. A synthetic Caliper event is emitted and read back; nothing goes to Results. More than 100 profiles, or more than 500 knowledge components in one of them, is 413 `simulation-limit-exceeded`.',
+    'Lets made-up learners take the adaptive test, each of them `replications` times, and answers how far the mean of the recovered scale scores lies from the known one, with the standard error of that mean. The same request gives the same matrix, whenever and wherever it is answered; a repetition under its key names the same event too. A synthetic Caliper event is emitted and read back; nothing goes to Results. More than 100 profiles, or more than 500 knowledge components in one of them, is 413 `simulation-limit-exceeded`.',
   scope: 'mastery:simulate',
   gates: [],
   handler: 'functions/mastery/endpoints/simulate-score-recovery/handler.ts',

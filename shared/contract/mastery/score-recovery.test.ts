@@ -84,6 +84,7 @@ describe('the answer of a simulation', () => {
   const { schema, example } = simulateScoreRecovery.success;
   it.each<[string, object]>([
     ['no profile', { profilesTotal: 0, recoveryErrors: [] }],
+    ['no replication', { replications: 0 }],
     ['another count than errors', { profilesTotal: 3 }],
     ['a negative error', { recoveryErrors: [{ ...example.recoveryErrors[0], absoluteError: -1 }] }],
     ['an endless scale', { recoveryErrors: [{ ...example.recoveryErrors[0], knownScale: Infinity }] }],

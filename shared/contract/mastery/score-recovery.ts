@@ -29,8 +29,8 @@ const knownMastery = z
   )
   .meta({ minProperties: 1, maxProperties: MAX_KCS });
 
-/** A made-up learner. No id of a real one begins like this one's [MA-127]. */
-const syntheticProfileId = z.string().regex(/^synthetic:/);
+/** A made-up learner. No id of a real one begins like this one's, which goes on after the prefix [MA-127]. */
+const syntheticProfileId = z.string().regex(/^synthetic:[\s\S]/);
 
 const syntheticProfile = z
   .strictObject({ syntheticProfileId, knownMastery })
@@ -93,13 +93,17 @@ function sizeWithin(values: readonly unknown[], maximum: number): boolean {
   return values.length >= 1 && values.length <= maximum;
 }
 
-/** What one profile was known to be and what its simulated test has found, in units of the scale [MA-130]. */
+/**
+ * What one profile was known to be and what its simulated tests have found on average, in units of the scale [MA-130]. The standard error is
+ * that of the average; a single replication has none.
+ */
 const recoveryError = z
   .strictObject({
     syntheticProfileId,
     knownScale: z.number(),
     recoveredScale: z.number(),
     absoluteError: z.number().min(0),
+    standardError: z.number().min(0).optional(),
   })
   .meta({ id: 'RecoveryError' });
 export type RecoveryError = z.infer<typeof recoveryError>;
@@ -108,6 +112,8 @@ export type RecoveryError = z.infer<typeof recoveryError>;
 export const scoreRecoverySimulation = z
   .strictObject({
     profilesTotal: z.int().min(1),
+    /** How often each profile has taken the test. */
+    replications: z.int().min(1),
     recoveryErrors: z.array(recoveryError).min(1),
     tolerance: z.number().min(0),
     maxAbsoluteError: z.number().min(0),

@@ -235,18 +235,18 @@ describe('what Caliper shows under the event’s id', () => {
     ['lacks what was sent', [{ pointer: '/extensions' }], refused('caliper')],
     ['has a member of Caliper’s own besides', [{ pointer: '/storedAt', value: 'today' }], '200'],
   ])('when it %s [MA-038, MA-134, MA-184]', async (_, changes, expected) => {
-    const body = freshBody();
-    const { eventIri } = simulationIn(await simulate(stack, { body }));
+    const request = { key: randomUUID(), body: freshBody() };
+    const { eventIri } = simulationIn(await simulate(stack, request));
     // Between the event and its read-back: the same event is taken again, and is another one when it is shown.
     const { id: operation, method } = operations.readEvidenceAck;
     await stack.fault({ operation, method, kind: 'latency', milliseconds: 1_000 });
-    const answering = simulate(stack, { body });
+    const answering = simulate(stack, request);
     await stack.faultsStruck();
     const restore = await runs.change({ entity: 'caliper.event', id: eventIri, changes });
     const reply = await answering;
     await restore();
     expect(sentenceOf(reply)).toBe(expected);
-    expect(sentenceOf(await simulate(stack, { body }))).toBe('200');
+    expect(sentenceOf(await simulate(stack, request))).toBe('200');
   });
 });
 

@@ -101,7 +101,7 @@ async function simulateWithin(seconds: number) {
     receivedAt: 0,
     deadline: seconds * SECOND,
     log: (code: string, fields?: object) => lines.push([code, fields]),
-    idempotent: (work: () => unknown) => work(),
+    idempotent: (work: (control: object) => unknown) => work({ createdAt: 0 }),
   } as unknown as OperationRequest<typeof simulateScoreRecovery>);
   return { answer, lines, asked: platform.calls.map(({ row }) => row) };
 }
@@ -120,7 +120,7 @@ describe('a simulation whose time runs out', () => {
   });
 
   it('is answered when there is just enough, with the event and its read-back', async () => {
-    const { answer, lines, asked } = await simulateWithin(60);
+    const { answer, lines, asked } = await simulateWithin(200);
     expect(answer).toMatchObject({ ok: true, value: { body: { profilesTotal: PROFILES } } });
     expect(asked.slice(-2)).toEqual(['emitEvent', 'readEvidenceAck']);
     expect(lines.map(([code]) => code)).toEqual(['SIMULATION_COMPUTED', 'SIMULATION_RECEIPT']);

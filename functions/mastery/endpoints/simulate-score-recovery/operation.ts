@@ -12,7 +12,7 @@ import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
 import { recordSimulationReceipt } from '#functions/mastery/run/receipt.ts';
 import { invalidOwnerData, reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
-import type { Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -21,9 +21,17 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { readProfiles } from '#functions/mastery/simulation/known-profile.ts';
-import { judgeRecovery, simulateProfile } from '#functions/mastery/simulation/recovery.ts';
+import type { KnownProfile } from '#functions/mastery/simulation/known-profile.ts';
+import {
+  judgeRecovery,
+  recoveryError,
+  replicationsOf,
+  simulateSitting,
+} from '#functions/mastery/simulation/recovery.ts';
+import type { SimulatedSitting, SimulatedTest } from '#functions/mastery/simulation/recovery.ts';
 import { simulationEvent } from './simulation-event.ts';
 import { mapWithinTime } from './within-time.ts';
+import type { TimeLimit } from './within-time.ts';
 
 type Simulation = typeof simulateScoreRecovery;
 
@@ -38,8 +46,8 @@ const PUBLICATION_MS = 2_000;
 
 /**
  * Simulates the test on simulated learners: proves the pool as a run's start does, lets every profile take the test, emits the matrix's event
- * and answers once Caliper shows it [MA-178]. Everything but the receipt follows from the request and from what owners and records say, so
- * that a repetition, under whichever key, composes the same bytes and names the same event; Results is never spoken to [MA-199].
+ * and answers once Caliper shows it [MA-178]. The matrix follows from the request and from what owners and records say, the event also from
+ * the time of the key's control record: a repetition composes the same and names the same event. Results is never spoken to [MA-199].
  */
 export function simulateRecovery(dependencies: SimulationDependencies): Operation<Simulation> {
   return async (request) => {
@@ -48,7 +56,9 @@ export function simulateRecovery(dependencies: SimulationDependencies): Operatio
     const { principal, body, receivedAt } = request;
     const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
     if (!records.ok) return records;
-    return request.idempotent(() => simulate(dependencies, request, opened.value, records.value));
+    return request.idempotent((control) =>
+      simulate(dependencies, request, opened.value, records.value, control),
+    );
   };
 }
 
@@ -57,6 +67,7 @@ async function simulate(
   { principal, body, deadline, log }: OperationRequest<Simulation>,
   opened: OpenedPlatform,
   records: PinnedRecords,
+  control: Control,
 ): Promise<Result<OperationAnswer<Simulation>, Problem>> {
   const { platform } = opened;
   const { policy, calibration } = records;
@@ -76,34 +87,42 @@ async function simulate(
   const test = {
     selection: bound.selection(),
     rules: { ...policy, ...stoppingRulesOf(policy, document) },
+    pinsHash: hashCanonical([pins, policy.checksum, document.checksum]),
   };
   const { now } = dependencies;
   const began = now();
-  const simulated = await mapWithinTime(profiles.value, (profile) => simulateProfile(test, profile), {
+  const { sittings, replications } = await sitAll(test, profiles.value, {
     now,
     until: deadline - PUBLICATION_MS,
   });
   const figures = {
     profiles: profiles.value.length,
-    simulated: simulated.length,
-    administeredItems: simulated.reduce((sum, { administeredItems }) => sum + administeredItems, 0),
+    replications,
+    simulated: sittings.length,
+    administeredItems: sittings.reduce((sum, { administeredItems }) => sum + administeredItems, 0),
     durationMs: now() - began,
   };
-  if (simulated.length < profiles.value.length) {
+  if (sittings.length < profiles.value.length * replications) {
     log('SIMULATION_OUT_OF_TIME', figures);
     return err(outOfTime());
   }
   log('SIMULATION_COMPUTED', figures);
 
-  const matrix = judgeRecovery(
-    simulated.map(({ error }) => error),
-    recoveryTolerance,
-  );
+  const errors = profiles.value.map((profile, at) => {
+    const own = sittings.filter((_, n) => n % profiles.value.length === at);
+    return recoveryError(
+      test,
+      profile,
+      own.map(({ scaleScore }) => scaleScore),
+    );
+  });
+  const matrix = { ...judgeRecovery(errors, recoveryTolerance), replications };
   const event = simulationEvent({
     tenantId: principal.tenantId,
     basis,
     profiles: body.profiles,
     matrix,
+    at: control.createdAt,
   });
   const acknowledged = await emitAndReadBack(platform, event);
   if (!acknowledged.ok) return err(unacknowledged(acknowledged.error));
@@ -116,6 +135,33 @@ async function simulate(
       envelopeHash: hashCanonical(envelopeOf(event)),
     },
   });
+}
+
+/**
+ * Lets all profiles take the test once, then as often again as that one replication says can be afforded.
+ * @returns sittings by replication, then by profile; fewer than there should be when time ran out
+ */
+async function sitAll(
+  test: SimulatedTest,
+  profiles: readonly KnownProfile[],
+  limit: TimeLimit,
+): Promise<{ readonly sittings: readonly SimulatedSitting[]; readonly replications: number }> {
+  const first = await mapWithinTime(profiles, (profile) => simulateSitting(test, profile, 0), limit);
+  if (first.length < profiles.length) return { sittings: first, replications: 1 };
+  const { scope, maxItems } = test.selection.constraints;
+  const replications = replicationsOf(
+    { profiles: profiles.length, kcs: scope.length, maxItems },
+    first.reduce((sum, { work }) => sum + work, 0),
+  );
+  const further = Array.from({ length: replications - 1 }, (_, n) =>
+    profiles.map((profile) => ({ profile, replication: n + 1 })),
+  ).flat();
+  const others = await mapWithinTime(
+    further,
+    ({ profile, replication }) => simulateSitting(test, profile, replication),
+    limit,
+  );
+  return { sittings: [...first, ...others], replications };
 }
 
 /** No time is left to have the evidence acknowledged: 424 of the call that could not be made, retryable, since a warm container is faster. */

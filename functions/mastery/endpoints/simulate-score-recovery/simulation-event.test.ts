@@ -15,7 +15,7 @@ const simulated = {
   basis: {
     policy: { checksum: HASH },
     calibration: {
-      document: { checksum: HASH, validFrom: '2026-01-01T00:00:00Z' },
+      document: { checksum: HASH },
       model: { runtimeVersion: 'ho-cdm-grid-1', kernelHash: HASH },
     },
     pins: {
@@ -26,7 +26,8 @@ const simulated = {
     },
   },
   profiles: [{ syntheticProfileId: 'synthetic:Ada', knownMastery: { 'kc-1': 0.75 } }],
-  matrix: judgeRecovery(errors, 25),
+  matrix: { ...judgeRecovery(errors, 25), replications: 32 },
+  at: Date.parse('2026-01-01T00:00:00Z'),
 } as unknown as Simulated;
 
 /** The same simulation but for one thing. */
@@ -50,7 +51,13 @@ describe('the event of a simulation', () => {
       actor: { type: 'SoftwareApplication' },
       object: { type: 'Assessment', id: 'urn:mastery-engine:tenant%20a:bank:bank%2F1' },
       eventTime: '2026-01-01T00:00:00.000Z',
-      extensions: { profilesTotal: 1, tolerance: 25, maxAbsoluteError: 6.25, withinTolerance: true },
+      extensions: {
+        profilesTotal: 1,
+        replications: 32,
+        tolerance: 25,
+        maxAbsoluteError: 6.25,
+        withinTolerance: true,
+      },
     });
     expect(JSON.stringify(simulationEvent(structuredClone(simulated)))).toBe(JSON.stringify(event));
   });
@@ -71,11 +78,12 @@ describe('the event of a simulation', () => {
     ['tenant', ['tenantId'], 'tenant b'],
     ['policy', ['basis', 'policy', 'checksum'], 'b'.repeat(64)],
     ['calibration', ['basis', 'calibration', 'document', 'checksum'], 'b'.repeat(64)],
-    ['time', ['basis', 'calibration', 'document', 'validFrom'], '2026-01-02T00:00:00Z'],
+    ['time', ['at'], Date.parse('2026-01-02T00:00:00Z')],
     ['kernel', ['basis', 'calibration', 'model', 'kernelHash'], 'b'.repeat(64)],
     ['pin', ['basis', 'pins', 'bankOperationId'], 'another'],
     ['profiles', ['profiles'], [{ syntheticProfileId: 'synthetic:Ada', knownMastery: { 'kc-1': 0.5 } }]],
     ['errors', ['matrix', 'recoveryErrors'], []],
+    ['number of replications', ['matrix', 'replications'], 31],
     ['tolerance', ['matrix', 'tolerance'], 24],
   ])('has another id for another %s, so that no two events claim one', (_, path, value) => {
     expect(simulationEvent(changed(path, value)).id).not.toBe(simulationEvent(simulated).id);

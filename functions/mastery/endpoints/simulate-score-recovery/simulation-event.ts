@@ -3,7 +3,6 @@ import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import type { ScoreRecoverySimulation, SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { parseInstant } from '#shared/kernel/instant.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 
 /** What a simulation's event speaks of. */
@@ -14,20 +13,20 @@ export interface Simulated {
   readonly profiles: readonly SyntheticProfile[];
   readonly matrix: Pick<
     ScoreRecoverySimulation,
-    'profilesTotal' | 'recoveryErrors' | 'tolerance' | 'maxAbsoluteError' | 'withinTolerance'
+    'profilesTotal' | 'replications' | 'recoveryErrors' | 'tolerance' | 'maxAbsoluteError' | 'withinTolerance'
   >;
+  /** Epoch milliseconds of the control record's creation. */
+  readonly at: number;
 }
 
 /**
  * The Caliper event of a simulation: non-learner evidence of what was simulated with what, and how it came out; profiles and matrix by their
- * hashes [MA-037, MA-199]. Its id follows from everything that it says, and its time is the calibration's `validFrom`: the same request is
- * the same event, under any key, from any container, at any time, and no other simulation can claim its id.
+ * hashes [MA-037, MA-199]. Its id follows from everything that it says, its time included: a repetition under the same key is the same
+ * event, from any container, and no other simulation can claim its id.
  */
-export function simulationEvent({ tenantId, basis, profiles, matrix }: Simulated): CaliperEvent {
+export function simulationEvent({ tenantId, basis, profiles, matrix, at }: Simulated): CaliperEvent {
   const { policy, calibration, pins } = basis;
   const { document, model } = calibration;
-  const at = parseInstant(document.validFrom);
-  if (at === undefined) throw new TypeError('a released calibration has a validFrom that is no instant');
   const facts = {
     tenantId,
     testBankId: pins.testBankId,
@@ -41,6 +40,7 @@ export function simulationEvent({ tenantId, basis, profiles, matrix }: Simulated
       runtimeVersion: model.runtimeVersion,
       kernelHash: model.kernelHash,
       profilesTotal: matrix.profilesTotal,
+      replications: matrix.replications,
       profilesHash: hashCanonical(profiles),
       recoveryErrorsHash: hashCanonical(matrix.recoveryErrors),
       tolerance: matrix.tolerance,
