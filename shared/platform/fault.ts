@@ -19,12 +19,20 @@ export interface UpstreamFault {
   readonly transient: boolean;
 }
 
-/** Refusals by which an owner says of an id that there is nothing for us: gone, foreign, or no id of its kind at all. */
-const HIDING: ReadonlySet<number | undefined> = new Set([400, 403, 410, 414, 422, 431]);
+/**
+ * Refusals by which an owner says of an id that there is nothing under it: gone, or no id of its kind at all. A 403 is not among them: it
+ * refuses our credential or permission, and says nothing of the id. An owner answers 404 for an id of another tenant.
+ */
+const HIDING: ReadonlySet<number | undefined> = new Set([400, 410, 414, 422, 431]);
 
 /** Whether the owner shows nothing under the id of the call: it is absent there, or not to be told from an absent one. */
 export function hidesId({ kind, status }: UpstreamFault): boolean {
   return kind === 'not-found' || (kind === 'rejected' && HIDING.has(status));
+}
+
+/** Whether the owner says that it holds nothing under the id of the call. */
+export function isGone({ kind, status }: UpstreamFault): boolean {
+  return kind === 'not-found' || status === 410;
 }
 
 /** We pass an owner's wish to wait on, but none beyond an hour. */

@@ -20,9 +20,7 @@ export type IdOrigin = 'caller' | 'derived';
  * - 424 `upstream-unavailable`: everything else; retryable only when the fault is transient.
  */
 export function upstreamProblem(fault: UpstreamFault, origin: IdOrigin = 'derived'): Problem {
-  // A 403 says that the owner refuses us, not that the caller's id names nothing.
-  if (origin === 'caller' && hidesId(fault) && fault.status !== 403)
-    return problem('mastery', 'resource-not-found', 404);
+  if (origin === 'caller' && hidesId(fault)) return problem('mastery', 'resource-not-found', 404);
   if (fault.kind === 'conflict' && fault.operation === 'qti.offer_selected_item') {
     return problem('mastery', 'stream-conflict', 409, {
       detail: 'QTI holds another open offer for the candidate of this run.',

@@ -64,18 +64,21 @@ describe('a cohort', () => {
   );
 
   it.each<[string, Script]>([
-    ['absent', { readClass: { kind: 'not-found' } }],
-    ['leaving', { readClass: { value: { class: { sourcedId: 'class-1', status: 'tobedeleted' } } } }],
+    ['not on the roster', { readClass: { kind: 'not-found' } }],
     [
-      'absent, and Analytics is down',
+      'about to leave the roster',
+      { readClass: { value: { class: { sourcedId: 'class-1', status: 'tobedeleted' } } } },
+    ],
+    [
+      'not on the roster, while Analytics is down',
       { readClass: { kind: 'not-found' }, readClassRollup: { kind: 'unavailable' } },
     ],
-  ])('that is %s on the roster is the one 404 [RP-316]', async (_, changes) => {
+    ['never analysed by Analytics', { readClassRollup: { kind: 'not-found' } }],
+  ])('that is %s is the one 404 [RP-240, RP-316]', async (_, changes) => {
     expect((await read(classScope, changes)).result).toEqual({ ok: false, error: notFound() });
   });
 
   it.each<[Script, string]>([
-    [{ readClassRollup: { kind: 'not-found' } }, '503 dependency-incomplete analytics'],
     [{ readClassRollup: { kind: 'rejected', status: 403 } }, '503 dependency-unavailable analytics'],
     [{ readClassRollup: { kind: 'wrong-tenant' } }, '503 dependency-unavailable analytics'],
     [{ readClass: { kind: 'unavailable' } }, '503 dependency-unavailable oneroster'],

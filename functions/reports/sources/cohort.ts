@@ -13,7 +13,7 @@ import { readClass, readSchool } from './roster.ts';
 
 /**
  * The facts of a cohort report, side by side: OneRoster confirms the class or school, Analytics gives its rollup. A cohort that is not on the
- * roster is a 404 whatever Analytics says; one that Analytics has not rolled up is its gap.
+ * roster is a 404 whatever Analytics says; so is one that Analytics has never rolled up (the reading on permanent absence).
  */
 export async function readCohort(
   reader: SourceReader,
@@ -31,7 +31,7 @@ function readRoster(reader: SourceReader, scope: CohortScope): ReturnType<typeof
 
 function readRollup(reader: SourceReader, scope: CohortScope): Promise<Result<Observed<Rollup>, Problem>> {
   const expectation: Expectation<Rollup> = {
-    origin: 'derived',
+    origin: 'confirmed',
     isAsked: (rollup) => isSameScope(rollup.scope, scope),
     about: ({ rollupId, version, freshness }) => ({ resourceId: rollupId, version, status: freshness }),
   };

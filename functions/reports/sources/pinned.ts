@@ -5,7 +5,7 @@ import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
+import { isGone } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type {
@@ -151,11 +151,6 @@ async function readPinned<Operation extends UpstreamOperation, Value>(
   return answer.value.sha256 === sha256
     ? ok({ value, receipt: answer.value.receipt })
     : err({ kind: 'changed', service });
-}
-
-/** Only this says that there is nothing under the id: a refusal (401, 403, a firewall’s 400) is about us, and passes. */
-function isGone({ kind, status }: UpstreamFault): boolean {
-  return kind === 'not-found' || status === 410;
 }
 
 /** What evidence that could not be read means for whoever reads the run [RP-268]: 503, naming its owner. */

@@ -58,7 +58,18 @@ describe('a read that gave no answer', () => {
     expect(kindOf(fault(kind), 'caller')).toBe(expected);
   });
 
-  it.each([400, 403, 410, 414, 422, 431])(
+  it.each([
+    ['unavailable', {}, '503 dependency-unavailable results'],
+    ['not-found', {}, '404 not-found -'],
+    ['rejected', { status: 410 }, '404 not-found -'],
+    ['rejected', { status: 422 }, '503 dependency-unavailable results'],
+    ['malformed', {}, '503 dependency-unavailable results'],
+    ['wrong-tenant', {}, '503 dependency-unavailable results'],
+  ] as const)('of an id that another owner has confirmed: %s %o is %s', (kind, more, expected) => {
+    expect(kindOf(fault(kind, more), 'confirmed')).toBe(expected);
+  });
+
+  it.each([400, 410, 414, 422, 431])(
     'a refusal with %i hides the caller’s id behind the one 404, and no other’s [RP-316]',
     (status) => {
       expect(sourceProblem(fault('rejected', { status, retryAfterSeconds: 9 }), 'caller')).toEqual(
@@ -68,7 +79,7 @@ describe('a read that gave no answer', () => {
     },
   );
 
-  it.each([401, 405, 415])('a refusal with %i says nothing of an id', (status) => {
+  it.each([401, 403, 405, 415])('a refusal with %i says nothing of an id [RP-017]', (status) => {
     expect(kindOf(fault('rejected', { status }), 'caller')).toBe('503 dependency-unavailable results');
   });
 

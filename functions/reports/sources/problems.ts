@@ -3,7 +3,7 @@ import { sourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { hidesId, waitOf } from '#shared/platform/fault.ts';
+import { hidesId, isGone, waitOf } from '#shared/platform/fault.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type * as operations from '#shared/platform/operations.ts';
@@ -31,20 +31,23 @@ export function serviceOf({ id, service }: Pick<UpstreamOperation, 'id' | 'servi
 
 /**
  * Where the id of a call comes from. `caller`: this request names it, or the whole resource hangs on it, so that one which the owner does
- * not show is the hidden 404. `derived`: from another owner's answer, so that its absence is the owner's gap.
+ * not show is the hidden 404. `confirmed`: this request names it and another owner answers for it, so that only its absence is the 404:
+ * this owner has never held anything of it. `derived`: from another owner's answer, so that its absence is the owner's gap.
  */
-export type IdOrigin = 'caller' | 'derived';
+export type IdOrigin = 'caller' | 'confirmed' | 'derived';
 
 /**
  * What a read that gave no answer means for the caller of the reports service.
  *
- * - 404 `not-found`: the caller's own id, hidden by its owner or another tenant's: the same answer as for any absent resource [RP-316].
+ * - 404 `not-found`: the caller's own id, hidden by its owner or another tenant's, or nothing is held under it: the same answer as for any
+ *   absent resource [RP-316].
  * - 503 `dependency-incomplete`: the owner does not hold what another owner refers to.
  * - 503 `dependency-unavailable`: everything else; the owner is named, and its wish to wait is passed on [RP-017].
  */
 export function sourceProblem(fault: UpstreamFault, origin: IdOrigin): Problem {
   const dependency = serviceOf({ id: fault.operation, service: fault.service });
   if (origin === 'caller' && (hidesId(fault) || fault.kind === 'wrong-tenant')) return notFound();
+  if (origin === 'confirmed' && isGone(fault)) return notFound();
   if (fault.kind === 'not-found')
     return incomplete(dependency, 'An owner does not hold what another owner refers to.');
   return problem('reports', 'dependency-unavailable', 503, { dependency, ...waitOf(fault) });

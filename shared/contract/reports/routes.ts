@@ -201,7 +201,7 @@ export const readClassCohort = defineRoute({
   path: '/v1/classes/{classSourcedId}/cohort-report',
   summary: 'Read the cohort report of a class',
   description:
-    'The class as Analytics has rolled it up, once OneRoster confirms the class. Nothing is calculated here, and a suppressed snapshot shows no value.',
+    'The class as Analytics has rolled it up, once OneRoster confirms the class. Nothing is calculated here, and a suppressed snapshot shows no value. A class that Analytics has never rolled up returns 404.',
   handler: 'functions/reports/endpoints/read-class-cohort/handler.ts',
   request: { ...read, path: z.strictObject({ classSourcedId: reference }), query: noQuery },
   success: {
@@ -221,7 +221,7 @@ export const readSchoolGradeCohort = defineRoute({
   path: '/v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report',
   summary: 'Read the cohort report of a grade of a school',
   description:
-    'The grade of a school as Analytics has rolled it up, once OneRoster confirms the school. Nothing is calculated here, and a suppressed snapshot shows no value.',
+    'The grade of a school as Analytics has rolled it up, once OneRoster confirms the school. Nothing is calculated here, and a suppressed snapshot shows no value. A grade that Analytics has never rolled up returns 404.',
   handler: 'functions/reports/endpoints/read-school-grade-cohort/handler.ts',
   request: { ...read, path: z.strictObject({ schoolSourcedId: reference, grade }), query: noQuery },
   success: {
@@ -242,7 +242,7 @@ export const readEquivalence = defineRoute({
   path: '/v1/forms/{qtiTestId}/equivalence',
   summary: 'Read whether a form measures like its parallel forms',
   description:
-    'The decision of Analytics on a form and the forms beside it, with its method, its numbers and the blueprint’s evidence. Nothing is calculated here.',
+    'The decision of Analytics on a form and the forms beside it, with its method, its numbers and the blueprint’s evidence. Nothing is calculated here. A form that Analytics has never analysed returns 404.',
   scope: 'reports:read',
   gates: ['A', 'D'],
   handler: 'functions/reports/endpoints/read-equivalence/handler.ts',

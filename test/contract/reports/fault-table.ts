@@ -71,8 +71,11 @@ const derived = (owner: SourceService) => ({
   wrong_tenant: unavailable(owner),
 });
 
-/** What the caller names: whatever hides it is the one 404. */
-const named = (owner: SourceService) => ({ ...derived(owner), 403: hidden, 404: hidden, 422: hidden });
+/** What the caller names: whatever hides it is the one 404. A 403 refuses us, and hides nothing. */
+const named = (owner: SourceService) => ({ ...derived(owner), 404: hidden, 422: hidden });
+
+/** What the caller names and another owner has confirmed: only that there is nothing under it is the one 404. */
+const confirmed = (owner: SourceService) => ({ ...derived(owner), 404: hidden });
 
 /** What decides whether the tenant may know of it at all: another tenant's is hidden too. */
 const visible = (owner: SourceService) => ({ ...named(owner), wrong_tenant: hidden });
@@ -159,7 +162,7 @@ export const subjects: readonly Subject[] = [
     call: ({ classes }) => ({ path: { classSourcedId: classes[0] ?? '' } }),
     table: {
       readClass: { ...named('oneroster'), ...onRosterUnshown },
-      readClassRollup: { ...derived('analytics'), ...free('analytics', incomplete('analytics')) },
+      readClassRollup: { ...confirmed('analytics'), ...free('analytics', incomplete('analytics')) },
     },
   },
   {
@@ -167,7 +170,7 @@ export const subjects: readonly Subject[] = [
     call: ({ schools: [place = { schoolSourcedId: '', grade: '' }] }) => ({ path: place }),
     table: {
       readSchool: { ...named('oneroster'), ...onRosterUnshown },
-      readSchoolGradeRollup: { ...derived('analytics'), ...free('analytics', incomplete('analytics')) },
+      readSchoolGradeRollup: { ...confirmed('analytics'), ...free('analytics', incomplete('analytics')) },
     },
   },
   {
@@ -175,7 +178,7 @@ export const subjects: readonly Subject[] = [
     call: ({ forms }) => ({ path: { qtiTestId: forms.equivalent } }),
     table: {
       readForm: { ...visible('qti'), ...free('qti', incomplete('qti')) },
-      readFormEquivalence: { ...derived('analytics'), ...free('analytics', incomplete('analytics')) },
+      readFormEquivalence: { ...confirmed('analytics'), ...free('analytics', incomplete('analytics')) },
       // Who may not see the test spec may not see its forms.
       readReportCriteria: { ...visible('content'), ...pinned(incomplete('content')) },
       readFormEvidence: { ...derived('blueprint'), ...free('blueprint', incomplete('blueprint')) },

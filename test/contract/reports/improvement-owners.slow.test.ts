@@ -72,7 +72,7 @@ const bytes = (always: string) => ({ ...versions('200', always), ...editions('20
 
 const scope = {
   ...none('unknown'),
-  ...{ 403: hidden, 404: hidden, 422: hidden },
+  ...{ 403: unavailable('unknown'), 404: hidden, 422: hidden },
   wrong_tenant: hidden,
   ...versions('200'),
   ...editions(incomplete('unknown')),

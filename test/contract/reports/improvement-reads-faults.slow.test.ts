@@ -62,7 +62,7 @@ const scope = {
   silent: unavailable('unknown'),
   malformed: unavailable('unknown'),
   401: unavailable('unknown'),
-  403: '404 not-found',
+  403: unavailable('unknown'),
   404: '404 not-found',
   409: unavailable('unknown'),
   422: '404 not-found',

@@ -200,6 +200,7 @@ describe('Administration, where it is asked', () => {
     ['down', { kind: 'down' }, '503 dependency-unavailable unknown'],
     ['malformed', { kind: 'malformed' }, '503 dependency-unavailable unknown'],
     ['refusing us', { kind: 'status', status: 401 }, '503 dependency-unavailable unknown'],
+    ['forbidding us', { kind: 'status', status: 403 }, '503 dependency-unavailable unknown'],
     ['stale', { kind: 'stale' }, '503 dependency-incomplete unknown'],
     ['without it', { kind: 'status', status: 404 }, '404 not-found'],
     ['of another tenant', { kind: 'wrong_tenant' }, '404 not-found'],

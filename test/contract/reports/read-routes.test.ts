@@ -106,12 +106,23 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     expect(await read(attempts.stale)).toBe('503 dependency-incomplete results');
   });
 
-  it('shows no cohort that is not on the roster, and none that Analytics has not rolled up [RP-004, RP-017, RP-316]', async () => {
-    const { special } = caller.fixtures(tenantId);
-    const read = async (classSourcedId = ''): Promise<string> =>
-      reportsAnswerOf(await caller.call(readClassCohort, { tenantId, path: { classSourcedId } }));
-    expect(await read(special.classesDeleted[0])).toBe('404 not-found');
-    expect(await read(special.classesWithoutRollup[0])).toBe('503 dependency-incomplete analytics');
+  it('has nothing of a class, grade or form that Analytics has never analysed, nor of a class that is not on the roster [RP-004, RP-240, RP-244, RP-247]', async () => {
+    const { special, attempts } = caller.fixtures(tenantId);
+    const { reports } = stack.seededTenants.get(tenantId)!.platform;
+    const form = reports.attempts.find(({ attemptId }) => attemptId === attempts.gateIndeterminate)!;
+    const places: readonly (readonly [Route, Readonly<Record<string, string>>])[] = [
+      [readClassCohort, { classSourcedId: special.classesDeleted[0]! }],
+      [readClassCohort, { classSourcedId: special.classesWithoutRollup[0]! }],
+      [readSchoolGradeCohort, special.schoolsWithoutRollup[0]!],
+      [readEquivalence, { qtiTestId: form.qtiTestId }],
+    ];
+    for (const [route, path] of places) {
+      const reply = await caller.call(route, { tenantId, path });
+      expect([route.operationId, reportsAnswerOf(reply)]).toEqual([route.operationId, '404 not-found']);
+      const nobodys = absent(path);
+      const none = await caller.call(route, { tenantId, path: nobodys, claims: claimsNaming(nobodys) });
+      expect(indistinguishable(reply)).toEqual(indistinguishable(none));
+    }
   });
 
   it('walks through a candidate’s history page by page, every row once and in order [RP-133, RP-136]', async () => {

@@ -275,9 +275,9 @@ describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) =
   it('a form whose test spec Content hides is like nobody’s form [RP-247, RP-314, RP-316]', async () => {
     const path = { qtiTestId: caller.fixtures(tenantId).forms.equivalent };
     const { answer } = await denied(readEquivalence, nobodys(path), {});
-    for (const status of [403, 404]) {
-      await stack.fault({ operation: operations.readReportCriteria.id, kind: 'status', status, times: 9 });
-      expect([status, (await denied(readEquivalence, path, {})).answer]).toEqual([status, answer]);
+    for (const fault of [{ kind: 'status', status: 404 }, { kind: 'wrong_tenant' }]) {
+      await stack.fault({ operation: operations.readReportCriteria.id, ...fault, times: 9 });
+      expect([fault, (await denied(readEquivalence, path, {})).answer]).toEqual([fault, answer]);
       await stack.control('DELETE', 'faults');
     }
     expect((await send(readEquivalence, { path })).status).toBe(200);
@@ -287,17 +287,51 @@ describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) =
     const { path, opener } = attemptOf(tenantId, 'gatePass');
     for (const route of [readAttemptReport, readReadiness]) {
       const { answer } = await denied(route, nobodys(path), {});
-      for (const fault of [
-        { kind: 'status', status: 403 },
-        { kind: 'status', status: 404 },
-        { kind: 'wrong_tenant' },
-      ]) {
+      for (const fault of [{ kind: 'status', status: 404 }, { kind: 'wrong_tenant' }]) {
         await stack.fault({ operation: operations.readAttemptEvidence.id, ...fault, times: 9 });
         const hidden = await denied(route, path, naming(path, opener));
         expect([fault, hidden.answer]).toEqual([fault, answer]);
         await stack.control('DELETE', 'faults');
       }
     }
+  });
+
+  it.each(
+    (
+      [
+        [readAttemptReport, operations.readAttemptEvidence, 'qti'],
+        [readReadiness, operations.readAttemptEvidence, 'qti'],
+        [listCandidateReports, operations.readUser, 'oneroster'],
+        [readClassCohort, operations.readClass, 'oneroster'],
+        [readSchoolGradeCohort, operations.readSchool, 'oneroster'],
+        [readEquivalence, operations.readForm, 'qti'],
+      ] as const
+    ).map(([route, operation, owner]) => [route.operationId, owner, route, operation] as const),
+  )(
+    '%s: where %s forbids us the caller’s id, the answer is a 503 that names it, and the other tenant’s stays like nobody’s [RP-017, RP-316, RP-324, RP-334]',
+    async (_operationId, owner, route, operation) => {
+      const { of } = subjects.find((subject) => subject.route === route)!;
+      const [own, foreign] = [of(tenantId), of(otherTenant)];
+      const nobody = nobodys(own.path);
+      await stack.fault({ operation: operation.id, kind: 'status', status: 403, times: 9 });
+      const refused = await send(route, { path: own.path, claims: naming(own.path, own.opener) });
+      const hidden = await send(route, {
+        path: foreign.path,
+        claims: naming(foreign.path, foreign.opener),
+      });
+      const absent = await send(route, { path: nobody, claims: naming(nobody, own.opener) });
+      await stack.control('DELETE', 'faults');
+      expect(reportsAnswerOf(refused)).toBe(`503 dependency-unavailable ${owner}`);
+      expect(indistinguishable(hidden)).toEqual(indistinguishable(absent));
+    },
+  );
+
+  it('a form whose test spec Content forbids us is a 503 that names Content [RP-017, RP-248, RP-334]', async () => {
+    const path = { qtiTestId: caller.fixtures(tenantId).forms.equivalent };
+    await stack.fault({ operation: operations.readReportCriteria.id, kind: 'status', status: 403, times: 9 });
+    const reply = await send(readEquivalence, { path });
+    await stack.control('DELETE', 'faults');
+    expect(reportsAnswerOf(reply)).toBe('503 dependency-unavailable content');
   });
 
   it('whoever is not known, or lacks the scope, is told so alike wherever the resource belongs to, and no owner hears of it [RP-024, RP-226, RP-227, RP-311, RP-312]', async () => {

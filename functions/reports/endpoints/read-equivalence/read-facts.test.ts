@@ -61,10 +61,18 @@ describe('a form and the forms beside it', () => {
     },
   );
 
+  it('are the one 404 when Analytics has never analysed the form, whatever the blueprint lacks [RP-247]', async () => {
+    const never = await read({
+      readFormEquivalence: { kind: 'not-found' },
+      readFormEvidence: { kind: 'not-found' },
+    });
+    expect(never.result).toEqual({ ok: false, error: notFound() });
+  });
+
   it.each<[Script, string]>([
     [{ readForm: { kind: 'unavailable' } }, '503 dependency-unavailable qti'],
     [{ readForm: changed('readForm', { qtiTestId: 'other' }) }, '503 dependency-unavailable qti'],
-    [{ readFormEquivalence: { kind: 'not-found' } }, '503 dependency-incomplete analytics'],
+    [{ readFormEquivalence: { kind: 'rejected', status: 403 } }, '503 dependency-unavailable analytics'],
     [
       { readFormEquivalence: changed('readFormEquivalence', { qtiTestId: 'other' }) },
       '503 dependency-unavailable analytics',

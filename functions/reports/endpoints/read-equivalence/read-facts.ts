@@ -17,7 +17,7 @@ import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
 
 /**
  * The facts of an equivalence report, in two waves of reads: the form; then what Analytics, Content and the blueprint say of it. The form
- * and its test spec must be visible to the caller's tenant: 404 else. Owners that do not speak of one and the same version and comparison
+ * and its test spec must be visible to the caller's tenant, and Analytics must have analysed it: 404 else. Owners that do not speak of one and the same version and comparison
  * are read once more, all side by side; what differs then is Analytics' gap, whose analysis is of something else.
  */
 export async function readEquivalenceFacts(
@@ -90,7 +90,7 @@ function readEquivalence(
     operations.readFormEquivalence,
     { path: { qtiTestId } },
     {
-      origin: 'derived',
+      origin: 'confirmed',
       isAsked: (equivalence) => equivalence.qtiTestId === qtiTestId,
       about: ({ equivalenceId, version, freshness }) => ({
         resourceId: equivalenceId,
