@@ -356,6 +356,34 @@ describe('calls and state', () => {
     expect((await readManifest()).status).toBe(200);
   });
 
+  it('QTI has a clock of its own, keeps or drops hand-in times, and scores later when told to', async () => {
+    const conduct = (members: object) =>
+      platform.control('POST', 'qti', { tenantId: 'tenant-aurora', ...members });
+    const session = async () => {
+      const read = await get('/tenants/tenant-aurora/qti/candidates/candidate/runtime-data');
+      return runtimeData.parse(await read.json()).sessions[0]!;
+    };
+    const attempts = async () => (await session()).attempts;
+    await conduct({ clockSkewSeconds: -7200, scores: 'later' });
+    await offer('key');
+    const { deliverySessionId, createdAt } = await session();
+    expect(Math.abs(Date.parse(createdAt) - Date.now() + 7_200_000)).toBeLessThan(60_000);
+    await platform.score('tenant-aurora', deliverySessionId, 1);
+    expect(await attempts()).toEqual([
+      expect.not.objectContaining({ outcomes: expect.anything() as unknown }),
+    ]);
+    expect(await attempts()).toMatchObject([
+      { status: 'submitted', submittedAt: expect.any(String) as string },
+    ]);
+    await conduct({ scores: 'at_once', keepsHandInTimes: false });
+    await platform.score('tenant-aurora', deliverySessionId, 0);
+    const [first, second] = await attempts();
+    expect(first).toMatchObject({ status: 'scored', outcomes: { SCORE: 1 } });
+    expect(Date.parse(String(first!.submittedAt))).toBeLessThanOrEqual(Date.parse(String(first!.scoredAt)));
+    expect(second).toMatchObject({ status: 'scored', outcomes: { SCORE: 0 } });
+    expect(second).not.toHaveProperty('submittedAt');
+  });
+
   it('an unknown control path and a body that is no JSON are refused', async () => {
     expect((await fetch(`${platform.url}/_control/nothing`)).status).toBe(404);
     const response = await fetch(`${platform.url}/_control/faults`, { method: 'POST', body: '{' });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { changeEntity, entityChange, entityKinds, entityNames } from './entities.ts';
 import type { EntityName } from './entities.ts';
 import type { Faults } from './faults.ts';
+import { conductQti } from './owners/qti.ts';
 import type { TenantState } from './tenant-state.ts';
 
 /** One call of an owner's route, or of none. */
@@ -41,6 +42,13 @@ interface ControlAnswer {
 
 const clockRequest = z.strictObject({ advanceSeconds: z.number().min(0).max(31_536_000) });
 
+const qtiRequest = z.strictObject({
+  tenantId: z.string().min(1),
+  clockSkewSeconds: z.number().min(-31_536_000).max(31_536_000).optional(),
+  keepsHandInTimes: z.boolean().optional(),
+  scores: z.enum(['at_once', 'later']).optional(),
+});
+
 /** The control API: `undefined` when it has no such path. It is for tests, without a credential. */
 export function control(
   controlled: Controlled,
@@ -75,14 +83,26 @@ export function control(
       controlled.advanceClock(request.data.advanceSeconds * 1000);
       return { status: 200, body: { now: controlled.now() } };
     }
+    case 'POST /_control/qti': {
+      const request = qtiRequest.safeParse(body);
+      if (!request.success) return invalid(request.error);
+      const { tenantId, clockSkewSeconds, keepsHandInTimes, scores } = request.data;
+      const tenant = controlled.tenants.get(tenantId);
+      if (tenant === undefined) return unknownTenant(controlled);
+      const before = tenant.qtiConduct;
+      const conduct = {
+        clockSkewMs: clockSkewSeconds === undefined ? before.clockSkewMs : clockSkewSeconds * 1000,
+        keepsHandInTimes: keepsHandInTimes ?? before.keepsHandInTimes,
+        scores: scores ?? before.scores,
+      };
+      conductQti(tenant, conduct, controlled.now());
+      return { status: 200, body: conduct };
+    }
     case 'PATCH /_control/entities': {
       const request = entityChange.safeParse(body);
       if (!request.success) return invalid(request.error);
       const tenant = controlled.tenants.get(request.data.tenantId);
-      if (tenant === undefined) {
-        const known = [...controlled.tenants.keys()].join(', ');
-        return defect(404, '/tenantId', `is not a tenant of this platform; known are ${known}`);
-      }
+      if (tenant === undefined) return unknownTenant(controlled);
       const changed = changeEntity(tenant, request.data);
       if (changed.ok) return { status: 200, body: { entity: changed.value } };
       return defect(
@@ -94,6 +114,11 @@ export function control(
     default:
       return undefined;
   }
+}
+
+function unknownTenant({ tenants }: Controlled): ControlAnswer {
+  const known = [...tenants.keys()].join(', ');
+  return defect(404, '/tenantId', `is not a tenant of this platform; known are ${known}`);
 }
 
 function invalid(error: z.ZodError): ControlAnswer {

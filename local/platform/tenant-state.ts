@@ -147,6 +147,16 @@ export function cohortKey(scope: Rollup['scope']): string {
   return scope.type === 'class' ? scope.classSourcedId : `${scope.schoolSourcedId}/${scope.grade}`;
 }
 
+/** How a tenant's QTI behaves, which a test may change. */
+export interface QtiConduct {
+  /** How far its clock is ahead of the platform's, in milliseconds. */
+  readonly clockSkewMs: number;
+  /** Whether it keeps when an answer was handed in. */
+  readonly keepsHandInTimes: boolean;
+  /** `later`: an answer that is handed in waits for its score until QTI scores at once again. */
+  readonly scores: 'at_once' | 'later';
+}
+
 /** The anchor table exists once per tenant, under this id. */
 export const SINGLETON = { anchorTable: 'r90' } as const;
 
@@ -166,6 +176,12 @@ export interface TenantState {
   readonly sessions: Map<string, HeldSession>;
   /** Offers by Idempotency-Key. */
   readonly offers: Map<string, { readonly bodyHash: string; readonly deliverySessionId: string }>;
+  qtiConduct: QtiConduct;
+  /** What waits for its score: the outcomes by attempt. */
+  readonly unscored: Map<
+    string,
+    { readonly deliverySessionId: string; readonly outcomes: Readonly<Record<string, number>> }
+  >;
   /** Every change of a candidate's runtime, oldest first: an old view leaves out the last one. */
   readonly runtimeChanges: { readonly candidateRef: string; readonly id: string }[];
   readonly resultRecords: Map<string, HeldResultRecord>;
@@ -227,6 +243,8 @@ export function openTenant(seed: TenantSeed): TenantState {
     anchorTables: new Map([[SINGLETON.anchorTable, seed.anchorTable]]),
     sessions: new Map(),
     offers: new Map(),
+    qtiConduct: { clockSkewMs: 0, keepsHandInTimes: true, scores: 'at_once' },
+    unscored: new Map(),
     runtimeChanges: [],
     resultRecords: new Map(),
     producerResults: new Map(),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { compactDecrypt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stopCause } from '#functions/mastery/continuation/run-state.ts';
 import { stopReason } from '#shared/contract/stop-reason.ts';
 import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
@@ -113,6 +114,7 @@ describe('the newest frozen forms', () => {
       'runMode',
     ],
     ['stop reasons', 'continuation', stopReason.options, 'stopReason'],
+    ['stop causes', 'continuation', stopCause.options, 'stopCause'],
     ['control states', 'control', everyOf<ControlState>({ started: 0, completed: 0, failed: 0 }), 'state'],
     ['key states', 'settings', everyOf<KeyState>({ pending: 0, active: 0, opening: 0, retired: 0 }), 'state'],
     ['improvement run states', 'improvement', improvementRunStates, 'state'],

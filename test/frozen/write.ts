@@ -6,7 +6,7 @@ import { sealContinuation } from '#functions/mastery/continuation/continuation.t
 import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
-import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState, StopCause } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '#functions/mastery/run/transitions/acknowledge.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
 import { beginFinalizing } from '#functions/mastery/run/transitions/begin-finalizing.ts';
@@ -240,15 +240,21 @@ function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string
     scoredAt: `2026-01-31T09:2${sequence}:00.000Z`,
     scoredAtMs: Date.parse(`2026-01-31T09:2${sequence}:00.000Z`),
     traceRef: `trace-${sequence}`,
+    handedInMs: Date.parse(`2026-01-31T09:2${sequence}:00.000Z`),
   });
   const first = (state: AdaptiveRunState) => consumeOutcome(state, [], outcome(1));
   const both = (state: AdaptiveRunState) => {
     const { state: one, outcomes } = first(state);
     return consumeOutcome(addOffer(one, offer(2)), outcomes, outcome(2)).state;
   };
-  const stop = (state: AdaptiveRunState, reason: StopReason) => beginFinalizing(both(state), reason);
-  const conformance = begin('owner_conformance');
-  const learner = begin('production_learner');
+  const stop = (state: AdaptiveRunState, reason: StopReason, cause: StopCause = reason) =>
+    beginFinalizing(both(state), { reason, cause });
+  const timed = (state: AdaptiveRunState): AdaptiveRunState => ({
+    ...state,
+    clockStart: state.startedAt + 321,
+  });
+  const conformance = timed(begin('owner_conformance'));
+  const learner = timed(begin('production_learner'));
   const event = { caliperEventIri: 'urn:uuid:9d2c5a34-6f27-8a43-9c2d-36b0c1c5a5ce' };
   const record = { resultRecordId: 'result-record-1' };
   const components = { componentsAcknowledged: true } as const;
@@ -256,6 +262,10 @@ function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string
     'conformance, first item offered': conformance,
     'conformance, one outcome consumed': addOffer(first(conformance).state, offer(2)),
     'conformance, stopped': stop(conformance, 'max_items'),
+    'conformance, pool exhausted': stop(conformance, 'max_items', 'pool_exhausted'),
+    'conformance, content maxima reached': stop(conformance, 'max_items', 'content_maxima'),
+    'conformance, component limit reached': stop(conformance, 'max_items', 'component_limit'),
+    'conformance, no informative item': stop(conformance, 'max_items', 'no_informative_item'),
     'conformance, completed': acknowledge(stop(conformance, 'time_budget'), event),
     'learner, first item offered': learner,
     'learner, two outcomes consumed': addOffer(both(learner), offer(3)),

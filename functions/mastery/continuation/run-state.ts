@@ -23,6 +23,19 @@ export const acknowledgements = z.strictObject({
 export type Acknowledgements = z.infer<typeof acknowledgements>;
 
 /**
+ * What truly ended a run. Where it is not the stop reason itself, the reason is `max_items`: no further item could be offered, because of
+ * the named rule (docs/engine.md, "Selection").
+ */
+export const stopCause = z.enum([
+  ...stopReason.options,
+  'pool_exhausted',
+  'content_maxima',
+  'component_limit',
+  'no_informative_item',
+]);
+export type StopCause = z.infer<typeof stopCause>;
+
+/**
  * Everything that the service knows of a run between two requests. It exists only sealed inside the continuation [MA-003]: answers stay
  * with QTI, and the posterior is rebuilt from them on every request.
  */
@@ -39,11 +52,15 @@ export const adaptiveRunState = z.strictObject({
   runSeed: sha256,
   /** Epoch milliseconds of the start's control record. */
   startedAt: z.int().min(0),
+  /** Epoch milliseconds at which the time budget began to run; tokens of version 0.1.0 lack it, and `startedAt` stands for it. */
+  clockStart: z.int().min(0).optional(),
   resultsStudentId: identifier.optional(),
   offers: z.array(offer),
   /** How many of the offers have been consumed, and a digest of the outcomes that counted. */
   consumed: z.strictObject({ count: z.int().min(0), digest: sha256 }),
   stopReason: stopReason.nullable(),
+  /** From the stop on; tokens of version 0.1.0 lack it. */
+  stopCause: stopCause.optional(),
   acknowledgements,
 });
 export type AdaptiveRunState = z.infer<typeof adaptiveRunState>;

@@ -14,6 +14,7 @@ export function runDependencies(runtime: Runtime): RunDependencies {
   return {
     ...poolDependencies(runtime),
     keys: openKeyRing(runtime, ['continuation', 'pseudonym']),
+    now: runtime.now,
   };
 }
 

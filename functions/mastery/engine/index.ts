@@ -12,7 +12,7 @@ export type { Constraints, PoolItem, RunPosition, Selection, SelectionContext } 
 export { feasibilityOf } from './feasibility.ts';
 export type { Feasibility, UnmeetableMinimum } from './feasibility.ts';
 export { nextStep, weigh } from './run-step.ts';
-export type { Evidence, StoppingRules } from './run-step.ts';
+export type { Evidence, RunClock, StoppingRules } from './run-step.ts';
 export { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
 export type { Responder, SimulatedRun, SimulatedLearner } from './simulation.ts';
 /** The frozen kernel's own elementary functions, for studies whose results must have the same bits on every runtime. */

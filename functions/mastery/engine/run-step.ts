@@ -53,7 +53,7 @@ export interface StoppingRules {
 /** Where a run stands whose offered items are all scored. */
 export interface RunClock {
   readonly runSeed: string;
-  /** Milliseconds from the run's start to the last scored attempt's time; 0 before the first. */
+  /** Milliseconds of the time budget that are over. */
   readonly elapsedMilliseconds: number;
 }
 

@@ -18,7 +18,7 @@ export interface StoppingInput {
   readonly maxItems: number;
   /** Whether selection has found no further item. */
   readonly poolExhausted: boolean;
-  /** Milliseconds from the run's start to the last scored attempt's time; 0 before the first. */
+  /** Milliseconds of the time budget that are over. */
   readonly elapsedMilliseconds: number;
   readonly timeBudgetSeconds: number | null;
 }

@@ -13,4 +13,6 @@ export interface PoolDependencies extends PlatformDependencies {
 /** All that start, inspect and advance may touch. */
 export interface RunDependencies extends PoolDependencies {
   readonly keys: KeyRing;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
 }

@@ -2,7 +2,7 @@ import type { KcClassification, ScaleResult } from '#shared/contract/mastery/ada
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { nextStep, weigh } from '#functions/mastery/engine/index.ts';
-import type { Evidence } from '#functions/mastery/engine/index.ts';
+import type { Evidence, RunClock } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { RunBasis } from './basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
@@ -29,14 +29,21 @@ export interface Assessment {
     | { readonly kind: 'offer'; readonly item: BoundItem };
 }
 
-/** The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out. */
+/**
+ * The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out.
+ * @param elapsedMilliseconds of the time budget
+ */
 export function assess(
   basis: RunBasis,
   state: AdaptiveRunState,
   outcomes: readonly ScoredOutcome[],
+  elapsedMilliseconds: number,
 ): Assessment {
   const evidence = weighOutcomes(basis, outcomes);
-  return { diagnosis: describe(basis, evidence), next: decide(basis, state, evidence, outcomes.at(-1)) };
+  return {
+    diagnosis: describe(basis, evidence),
+    next: decide(basis, evidence, { runSeed: state.runSeed, elapsedMilliseconds }),
+  };
 }
 
 /** The diagnosis alone, for a state in which nothing is decided any more. */
@@ -97,14 +104,10 @@ function describe({ calibration, bound, anchor }: RunBasis, evidence: Weighed): 
 
 function decide(
   { calibration, policy, bound }: RunBasis,
-  state: AdaptiveRunState,
   evidence: Evidence,
-  lastOutcome: ScoredOutcome | undefined,
+  clock: RunClock,
 ): Assessment['next'] {
-  const step = nextStep(bound.selection(), stoppingRulesOf(policy, calibration.document), evidence, {
-    runSeed: state.runSeed,
-    elapsedMilliseconds: lastOutcome === undefined ? 0 : lastOutcome.scoredAtMs - state.startedAt,
-  });
+  const step = nextStep(bound.selection(), stoppingRulesOf(policy, calibration.document), evidence, clock);
   if (step.kind === 'stop') return step;
   const item = bound.byModelItem.get(step.item);
   if (item === undefined) throw new Error('a selected item is not a member of the pool');

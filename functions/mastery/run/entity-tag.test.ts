@@ -48,7 +48,7 @@ const attempt: Attempt = {
 
 function runtime(...attempts: readonly Attempt[]): NamedRuntime {
   const offer = { deliverySessionId: 'session-1', artifactVersionId: 'item-1' };
-  return { sessions: [{ offer, attempts }], unnamed: [] };
+  return { sessions: [{ offer, createdAt: '2026-03-01T07:59:00Z', attempts }], unnamed: [] };
 }
 
 const tag = runEntityTag(state, runtime(attempt));

@@ -2,20 +2,15 @@ import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/proble
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { Attempt, DeliverySession } from '#shared/platform/owners/qti.ts';
+import type { DeliverySession } from '#shared/platform/owners/qti.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { offerKey } from './names.ts';
 import { canonicalAttempts } from './outcomes.ts';
+import type { NamedSession } from './outcomes.ts';
 import { readUnnamedSessions } from './runtime.ts';
-import type { Offer, AdaptiveRunState } from '../continuation/run-state.ts';
-
-/** An offer with the attempts that QTI already holds for it: none, unless the session was found. */
-export interface PlacedOffer {
-  readonly offer: Offer;
-  readonly attempts: readonly Attempt[];
-}
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** The item to deliver: a member of the reconciled pool. */
 export interface SelectedItem {
@@ -35,7 +30,7 @@ export async function offerItem(
   state: AdaptiveRunState,
   unnamed: readonly DeliverySession[],
   item: SelectedItem,
-): Promise<Result<PlacedOffer, Problem>> {
+): Promise<Result<NamedSession, Problem>> {
   const found = findSession(unnamed, item);
   if (found !== undefined) return ok(found);
   if (unnamed.some(isOpen)) return err(problem('mastery', 'stream-conflict', 409));
@@ -52,7 +47,7 @@ async function createSession(
   platform: Platform,
   state: AdaptiveRunState,
   item: SelectedItem,
-): Promise<Result<PlacedOffer, Problem> | 'conflict'> {
+): Promise<Result<NamedSession, Problem> | 'conflict'> {
   const sequence = state.offers.length + 1;
   const answer = await platform.call(operations.offerSelectedItem, {
     path: { tenantId: state.tenantId },
@@ -79,20 +74,25 @@ async function createSession(
         'The delivery session is not the one that was asked for.',
       ),
     );
-  const { deliverySessionId, rootArtifactVersionId: artifactVersionId } = session;
-  return ok({ offer: { deliverySessionId, artifactVersionId }, attempts: [] });
+  const { deliverySessionId, rootArtifactVersionId: artifactVersionId, createdAt } = session;
+  return ok({ offer: { deliverySessionId, artifactVersionId }, createdAt, attempts: [] });
 }
 
-function findSession(
+/** The session of an item among those that the continuation does not name: an earlier request of this run had it delivered. */
+export function findSession(
   sessions: readonly DeliverySession[],
   { artifactVersionId }: SelectedItem,
-): PlacedOffer | undefined {
+): NamedSession | undefined {
   const [session] = sessions
     .filter(({ rootArtifactVersionId }) => rootArtifactVersionId === artifactVersionId)
     .toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1));
   if (session === undefined) return undefined;
-  const { deliverySessionId } = session;
-  return { offer: { deliverySessionId, artifactVersionId }, attempts: canonicalAttempts(session) };
+  const { deliverySessionId, createdAt } = session;
+  return {
+    offer: { deliverySessionId, artifactVersionId },
+    createdAt,
+    attempts: canonicalAttempts(session),
+  };
 }
 
 /** A session waits for its learner until one of its attempts is scored; QTI's closing of sessions plays no part [MA-144]. */

@@ -168,6 +168,7 @@ describe('readOutcomes', () => {
           scoredAt: AT,
           scoredAtMs: Date.parse(AT),
           traceRef: undefined,
+          handedInMs: Date.parse(AT),
         },
       ]),
     );
@@ -184,7 +185,10 @@ describe('readOutcomes', () => {
       stateWith(0, EMPTY),
       named(offers(1), runtime([[submitted, attempt('b', 2, 1)]])),
     );
-    expect(result).toEqual({ ok: true, value: { consumed: [], news: undefined } });
+    expect(result).toEqual({
+      ok: true,
+      value: { consumed: [], news: undefined, pending: { handedInMs: undefined } },
+    });
   });
 
   it('does not judge attempts that do not count, nor outcome variables and statuses that it does not read', () => {
@@ -212,7 +216,7 @@ describe('readOutcomes', () => {
     for (const list of [[open], [open, attempt('b', 1, 0)]])
       expect(readOutcomes(stateWith(0, EMPTY), named(offers(1), runtime([list])))).toEqual({
         ok: true,
-        value: { consumed: [], news: undefined },
+        value: { consumed: [], news: undefined, pending: { handedInMs: Date.parse(AT) } },
       });
     expect(
       readOutcomes(

@@ -17,6 +17,14 @@ export interface ScoredOutcome {
   readonly scoredAtMs: number;
   /** QTI's reference of the processing that made the outcome durable; no part of the digest. */
   readonly traceRef: string | undefined;
+  /** When the learner handed it in, as epoch milliseconds of QTI's clock; the time of scoring where QTI does not keep that time. */
+  readonly handedInMs: number;
+}
+
+/** An answer that is handed in and waits for its score. */
+export interface PendingAnswer {
+  /** As of a scored one; undefined where QTI does not keep that time. */
+  readonly handedInMs: number | undefined;
 }
 
 /** The two of QTI's attempt statuses that a run tells from the rest, and the one of its processing traces. */
@@ -24,9 +32,16 @@ const SCORED = 'scored';
 const SUBMITTED = 'submitted';
 const COMPLETED = 'completed';
 
+export interface NamedSession {
+  readonly offer: Offer;
+  /** By QTI's clock. */
+  readonly createdAt: string;
+  readonly attempts: readonly Attempt[];
+}
+
 /** What QTI holds now for the sessions that the continuation names, in canonical order [MA-028, MA-092]. */
 export interface NamedRuntime {
-  readonly sessions: readonly { readonly offer: Offer; readonly attempts: readonly Attempt[] }[];
+  readonly sessions: readonly NamedSession[];
   /** The candidate's sessions that the continuation does not name: a lost acknowledgement, or a conflicting offer. */
   readonly unnamed: readonly DeliverySession[];
 }
@@ -50,7 +65,7 @@ export function nameSessions(
     if (session === undefined || session.rootArtifactVersionId !== offer.artifactVersionId)
       return err('stream-conflict');
     byId.delete(offer.deliverySessionId);
-    sessions.push({ offer, attempts: canonicalAttempts(session) });
+    sessions.push({ offer, createdAt: session.createdAt, attempts: canonicalAttempts(session) });
   }
   const attemptIds = sessions.flatMap(({ attempts }) => attempts.map(({ attemptId }) => attemptId));
   if (new Set(attemptIds).size !== attemptIds.length) return err('same-id');
@@ -61,6 +76,8 @@ export function nameSessions(
 export interface Evidence {
   readonly consumed: readonly ScoredOutcome[];
   readonly news: ScoredOutcome | undefined;
+  /** The outstanding offer's answer while it waits for its score. */
+  readonly pending: PendingAnswer | undefined;
 }
 
 /**
@@ -70,25 +87,35 @@ export interface Evidence {
 export function readOutcomes(state: AdaptiveRunState, runtime: NamedRuntime): Result<Evidence, RuntimeFault> {
   const consumed: ScoredOutcome[] = [];
   let news: ScoredOutcome | undefined;
+  let pending: PendingAnswer | undefined;
   for (const [index, { offer, attempts }] of runtime.sessions.entries()) {
     const sequence = index + 1;
     const isConsumed = sequence <= state.consumed.count;
     const counting = isConsumed
       ? attempts.find(({ attemptId, status }) => attemptId === offer.consumedAttemptId && status === SCORED)
-      : firstScored(attempts);
+      : firstHandedIn(attempts);
     if (counting === undefined) {
       if (isConsumed) return err('stream-conflict');
+      continue;
+    }
+    if (counting.status === SUBMITTED) {
+      pending = { handedInMs: handInOf(counting) };
       continue;
     }
     const outcome = outcomeOf(sequence, offer, counting);
     if (outcome === undefined) return err(isProcessed(counting) ? 'unreadable' : 'unprocessed');
     // What QTI still works on is waited for. A consumed outcome was durable: only what the digest covers can take it back.
-    if (!isConsumed && !isProcessed(counting)) continue;
+    if (!isConsumed && !isProcessed(counting)) {
+      pending = { handedInMs: outcome.handedInMs };
+      continue;
+    }
     if (isContradicted(counting, attempts)) return err('stream-conflict');
     if (isConsumed) consumed.push(outcome);
     else news ??= outcome;
   }
-  return digestOutcomes(consumed) === state.consumed.digest ? ok({ consumed, news }) : err('stream-conflict');
+  return digestOutcomes(consumed) === state.consumed.digest
+    ? ok({ consumed, news, pending })
+    : err('stream-conflict');
 }
 
 /** The digest that the continuation keeps of what it has consumed: a later change of any of it is seen. */
@@ -105,15 +132,19 @@ export function digestOutcomes(outcomes: readonly ScoredOutcome[]): string {
   );
 }
 
-/** The first scored attempt in canonical order; none yet while an earlier one is handed in and waits for its score. */
-function firstScored(attempts: readonly Attempt[]): Attempt | undefined {
-  const first = attempts.find(({ status }) => status === SCORED || status === SUBMITTED);
-  return first?.status === SCORED ? first : undefined;
+/** The first attempt in canonical order that is handed in: it counts once it is scored, whatever is scored before it. */
+export function firstHandedIn(attempts: readonly Attempt[]): Attempt | undefined {
+  return attempts.find(({ status }) => status === SCORED || status === SUBMITTED);
 }
 
 /** Whether QTI has completed the processing of an attempt, which makes its outcome durable [MA-030]. */
 export function isProcessed({ processingTrace }: Attempt): boolean {
   return processingTrace?.status === COMPLETED;
+}
+
+/** When an attempt was handed in, in epoch milliseconds; undefined where QTI does not say so in a time that can be read. */
+function handInOf({ submittedAt }: Attempt): number | undefined {
+  return typeof submittedAt === 'string' ? parseInstant(submittedAt) : undefined;
 }
 
 function scoreOf({ outcomes }: Attempt): unknown {
@@ -124,10 +155,12 @@ function scoreOf({ outcomes }: Attempt): unknown {
 
 function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutcome | undefined {
   const score = scoreOf(attempt);
-  const { scoredAt } = attempt;
+  const { scoredAt, submittedAt } = attempt;
   const scoredAtMs = typeof scoredAt === 'string' ? parseInstant(scoredAt) : undefined;
+  const handedInMs = submittedAt === undefined ? scoredAtMs : handInOf(attempt);
   if ((score !== 0 && score !== 1) || typeof scoredAt !== 'string' || scoredAtMs === undefined)
     return undefined;
+  if (handedInMs === undefined) return undefined;
   return {
     sequence,
     artifactVersionId: offer.artifactVersionId,
@@ -137,6 +170,7 @@ function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutc
     scoredAt,
     scoredAtMs,
     traceRef: attempt.processingTrace?.traceRef,
+    handedInMs,
   };
 }
 

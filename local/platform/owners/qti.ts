@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type {
   Attempt,
@@ -12,7 +13,7 @@ import { findAttempt } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
 import { serveEdition } from '../serve-edition.ts';
-import type { HeldSession, TenantState } from '../tenant-state.ts';
+import type { HeldSession, QtiConduct, TenantState } from '../tenant-state.ts';
 
 /** The player's call [MA-030]: not an operation of the services, so no row of theirs. */
 const SCORE_ITEM_ATTEMPT = 'qti.score_item_attempt';
@@ -99,7 +100,7 @@ function offer({
       deliverySessionId,
       rootArtifactVersionId: body.rootArtifactVersionId,
       status: 'open',
-      createdAt: now,
+      createdAt: qtiTime(tenant, now),
       deliverySnapshot: body.deliverySnapshot,
       attempts: [],
     },
@@ -154,31 +155,63 @@ function score({
       String(attemptNumber),
     ),
     attemptNumber,
-    status: 'scored',
-    outcomes: body.outcomes,
-    scoredAt: now,
-    processingTrace: {
-      traceRef: deterministicUuid('trace', tenant.tenantId, session.deliverySessionId, String(attemptNumber)),
-      status: 'completed',
-    },
+    status: 'submitted',
+    ...(tenant.qtiConduct.keepsHandInTimes ? { submittedAt: qtiTime(tenant, now) } : {}),
   };
-  tenant.sessions.set(session.deliverySessionId, {
+  const { deliverySessionId } = session;
+  tenant.sessions.set(deliverySessionId, {
     candidateRef,
-    session: { ...session, status: 'scored', attempts: [...session.attempts, attempt] },
+    session: { ...session, attempts: [...session.attempts, attempt] },
   });
   tenant.runtimeChanges.push({ candidateRef, id: attempt.attemptId });
-  return {
-    status: 201,
-    body: {
-      tenantId: tenant.tenantId,
-      deliverySessionId: session.deliverySessionId,
-      attemptId: attempt.attemptId,
-      attemptNumber,
-      scored: true,
-      outcomes: body.outcomes,
-      scoredAt: now,
-    },
+  tenant.unscored.set(attempt.attemptId, { deliverySessionId, outcomes: body.outcomes });
+  const names = {
+    tenantId: tenant.tenantId,
+    deliverySessionId,
+    attemptId: attempt.attemptId,
+    attemptNumber,
   };
+  if (tenant.qtiConduct.scores === 'later') return { status: 201, body: { ...names, scored: false } };
+  scoreAll(tenant, now);
+  const scored = { scored: true, outcomes: body.outcomes, scoredAt: qtiTime(tenant, now) };
+  return { status: 201, body: { ...names, ...scored } };
+}
+
+/** Changes how a tenant's QTI behaves; what waits for its score gets it once QTI scores at once. */
+export function conductQti(tenant: TenantState, conduct: QtiConduct, now: string): void {
+  tenant.qtiConduct = conduct;
+  if (conduct.scores === 'at_once') scoreAll(tenant, now);
+}
+
+function scoreAll(tenant: TenantState, now: string): void {
+  for (const [attemptId, { deliverySessionId, outcomes }] of tenant.unscored) {
+    const held = tenant.sessions.get(deliverySessionId);
+    if (held === undefined) continue;
+    const attempts = held.session.attempts.map((attempt) =>
+      attempt.attemptId === attemptId
+        ? {
+            ...attempt,
+            status: 'scored',
+            outcomes,
+            scoredAt: qtiTime(tenant, now),
+            processingTrace: {
+              traceRef: deterministicUuid('trace', tenant.tenantId, attemptId),
+              status: 'completed',
+            },
+          }
+        : attempt,
+    );
+    tenant.sessions.set(deliverySessionId, {
+      ...held,
+      session: { ...held.session, status: 'scored', attempts },
+    });
+  }
+  tenant.unscored.clear();
+}
+
+/** The time by QTI's own clock. */
+function qtiTime({ qtiConduct }: TenantState, now: string): string {
+  return formatInstant(Date.parse(now) + qtiConduct.clockSkewMs);
 }
 
 function sessionsOf(tenant: TenantState, candidateRef: string): readonly HeldSession[] {

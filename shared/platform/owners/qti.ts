@@ -25,15 +25,16 @@ export const deliveryJson = z.looseObject({
 export type DeliveryJson = z.infer<typeof deliveryJson>;
 
 /**
- * QTI: one attempt in a delivery session. `outcomes` and `scoredAt` exist once the attempt is scored; what they hold is judged where it is
- * read, so that one bad score does not make the whole answer malformed. The scores are durable once the processing trace (its form is
- * assumed) is `completed` [MA-030]. Other statuses and outcome variables than those that the run reads (`scored`, `submitted`; `SCORE`) are
- * QTI's own affair.
+ * QTI: one attempt in a delivery session. `submittedAt`, when the learner handed it in, exists where QTI keeps that time (assumed);
+ * `outcomes` and `scoredAt` exist once the attempt is scored. What they hold is judged where it is read, so that one bad score does not make
+ * the whole answer malformed. The scores are durable once the processing trace (its form is assumed) is `completed` [MA-030]. Other statuses
+ * and outcome variables than those that the run reads (`scored`, `submitted`; `SCORE`) are QTI's own affair.
  */
 export const attempt = z.looseObject({
   attemptId: ownerId,
   attemptNumber: z.int().min(1),
   status: z.string(),
+  submittedAt: z.unknown().optional(),
   outcomes: z.unknown().optional(),
   scoredAt: z.unknown().optional(),
   processingTrace: z.looseObject({ traceRef: ownerId, status: z.string() }).optional(),

@@ -10,8 +10,6 @@ let runs: AdaptiveRuns;
 beforeAll(async () => {
   stack = await startTestStack();
   runs = openAdaptiveRuns(stack);
-  // A run over the timed bank ends with its first answer; the other banks do not look at the clock.
-  await stack.control('POST', 'clock', { advanceSeconds: 60 });
 });
 afterEach(async () => {
   await stack.control('DELETE', 'faults');
@@ -171,6 +169,8 @@ describe('the outcomes that QTI holds', () => {
 
   it('processing traces go to the receipt trace and to Results; another reference is no conflict [MA-030, MA-088]', async () => {
     const started = await runs.start(runs.startBody({ bank: TIMED_BANK })).sendForRun();
+    // The run ends with its first answer.
+    await stack.control('POST', 'clock', { advanceSeconds: 60 });
     const { etag } = await runs.playAndInspect(started.body);
     await stack.fault({ operation: 'results.write_kc_components', kind: 'down', times: 100 });
     const stopped = await runs.advance(started.body.continuationToken, etag).sendForRun();
@@ -253,6 +253,8 @@ describe('an open session with another item than the selected one', () => {
 describe('an anchor that is not verified', () => {
   it('shows provisional components without a scale, and holds back every publication until it is [MA-080, MA-082, MA-138, MA-194]', async () => {
     const started = await runs.start(runs.startBody({ bank: TIMED_BANK })).sendForRun();
+    // The run ends with its first answer.
+    await stack.control('POST', 'clock', { advanceSeconds: 60 });
     const { etag } = await runs.playAndInspect(started.body);
     const { counts, entities } = await runs.state();
     const { sourcePoints } = entities['extmap.anchor_table']!['r90'] as { sourcePoints: object[] };

@@ -10,8 +10,6 @@ let runs: AdaptiveRuns;
 beforeAll(async () => {
   stack = await startTestStack({ bundled: asBuilt });
   runs = openAdaptiveRuns(stack);
-  // A run over the timed bank ends with its first answer.
-  await stack.control('POST', 'clock', { advanceSeconds: 60 });
 });
 afterEach(async () => {
   await stack.control('DELETE', 'faults');
@@ -64,9 +62,15 @@ async function countsOf(): Promise<Readonly<Record<string, number>>> {
   };
 }
 
+/** Plays the first item of a run over the timed bank so late that the run ends with it. */
+async function playLate(started: RunGiven): Promise<RunGiven> {
+  await stack.control('POST', 'clock', { advanceSeconds: 60 });
+  return runs.playAndInspect(started.body);
+}
+
 async function playedOut(mode: 'production_learner' | 'owner_conformance'): Promise<RunRequest> {
   const started = await runs.start(runs.startBody({ bank: TIMED_BANK, mode })).sendForRun();
-  const { etag } = await runs.playAndInspect(started.body);
+  const { etag } = await playLate(started);
   return runs.advance(started.body.continuationToken, etag);
 }
 
@@ -85,7 +89,7 @@ describe('a function that dies while it offers an item', () => {
     expect(await start.record()).toMatchObject({ state: 'completed', terminalStatus: 201 });
     expect(await countsOf()).toEqual({ ...before, sessions: before['sessions']! + 1 });
 
-    const { etag } = await runs.playAndInspect(started.body);
+    const { etag } = await playLate(started);
     const { body } = await runs.advance(started.body.continuationToken, etag).sendForRun();
     expect(body.status).toBe('completed');
   });

@@ -15,8 +15,6 @@ let conformance: { readonly started: RunGiven; readonly played: RunGiven };
 beforeAll(async () => {
   stack = await startTestStack();
   runs = openAdaptiveRuns(stack);
-  // The timed bank stops after two seconds by QTI's clock, and nobody has to wait for them.
-  await stack.control('POST', 'clock', { advanceSeconds: 60 });
   learner = await playedOut('production_learner');
   conformance = await playedOut('owner_conformance');
 });
@@ -32,6 +30,8 @@ async function playedOut(
   mode: 'production_learner' | 'owner_conformance',
 ): Promise<{ readonly started: RunGiven; readonly played: RunGiven }> {
   const started = await runs.start(runs.startBody({ bank: TIMED_BANK, mode })).sendForRun();
+  // The budget of the timed bank is over then, by QTI's clock.
+  await stack.control('POST', 'clock', { advanceSeconds: 60 });
   return { started, played: await runs.playAndInspect(started.body) };
 }
 

@@ -14,15 +14,18 @@ import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose } from '#functions/mastery/run/diagnosis.ts';
 import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
-import { offerItem } from '#functions/mastery/run/offer-item.ts';
+import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
 import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
-import type { NamedRuntime, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
+import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
+import type { NamedRuntime, NamedSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { findingsOf } from '#functions/mastery/run/publication/findings.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
 import { openForCaller, reopenBasis } from '#functions/mastery/run/reopen.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
+import { judgeTime } from '#functions/mastery/run/time-budget.ts';
+import type { TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
@@ -80,14 +83,19 @@ async function advance(
   ]);
   if (!runtime.ok) return runtime;
   if (!basis.ok) return basis;
-  const step = await takeStep(platform, basis.value, continuation.state, runtime.value);
+  const step = await takeStep(platform, basis.value, continuation.state, runtime.value, control.createdAt);
   if (!step.ok) return step;
   const { state, diagnosis } = step.value;
   const successor = step.value.renews
     ? await sealContinuation(dependencies.keys, state, control.createdAt)
     : continuation;
   return ok({
-    body: composeRun(successor, diagnosis, recordReceipt(request.log, opened, basis.value, state)),
+    body: composeRun(
+      successor,
+      basis.value.policy,
+      diagnosis,
+      recordReceipt(request.log, opened, basis.value, state),
+    ),
     headers: { ETag: runEntityTag(state, step.value.runtime) },
   });
 }
@@ -97,32 +105,70 @@ async function takeStep(
   platform: Platform,
   basis: RunBasis,
   state: AdaptiveRunState,
-  { consumed, news, named: runtime }: RunRuntime,
+  runtime: RunRuntime,
+  advancedAt: number,
 ): Promise<Result<Step, Problem>> {
+  const { consumed, named } = runtime;
+  const unchanged = (): Step => ({
+    state,
+    runtime: named,
+    diagnosis: diagnose(basis, consumed),
+    renews: false,
+  });
   switch (statusOf(state)) {
     case 'completed':
-      return ok({ state, runtime, diagnosis: diagnose(basis, consumed), renews: false });
+      return ok(unchanged());
     case 'finalizing':
-      return finish(platform, state, runtime, diagnose(basis, consumed), consumed);
+      return finish(platform, state, named, diagnose(basis, consumed), consumed);
     case 'in_progress': {
-      if (news === undefined)
-        return ok({ state, runtime, diagnosis: diagnose(basis, consumed), renews: false });
-      const evidence = consumeOutcome(state, consumed, news);
-      const { diagnosis, next } = assess(basis, evidence.state, evidence.outcomes);
-      if (next.kind === 'stop') {
-        const stopped = beginFinalizing(evidence.state, next.reason);
-        return finish(platform, stopped, runtime, diagnosis, evidence.outcomes);
-      }
-      const placed = await offerItem(platform, evidence.state, runtime.unnamed, next.item);
-      if (!placed.ok) return placed;
-      return ok({
-        state: addOffer(evidence.state, placed.value.offer),
-        diagnosis,
-        runtime: { ...runtime, sessions: [...runtime.sessions, placed.value] },
-        renews: true,
-      });
+      const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, advancedAt);
+      if (verdict.kind === 'wait') return ok(unchanged());
+      if (verdict.kind === 'consume') return consume(platform, basis, state, runtime, verdict);
+      const stopped = beginFinalizing(state, { reason: 'time_budget', cause: 'time_budget' });
+      return finish(platform, stopped, named, diagnose(basis, consumed), consumed);
     }
   }
+}
+
+/** Consumes the outstanding item's answer; then the run stops, or its next item is offered. */
+async function consume(
+  platform: Platform,
+  basis: RunBasis,
+  state: AdaptiveRunState,
+  { consumed, named }: RunRuntime,
+  { news, elapsedMilliseconds }: Extract<TimeVerdict, { kind: 'consume' }>,
+): Promise<Result<Step, Problem>> {
+  const evidence = consumeOutcome(state, consumed, news);
+  const { diagnosis, next } = assess(basis, evidence.state, evidence.outcomes, elapsedMilliseconds);
+  const offered = (session: NamedSession): Step => ({
+    state: addOffer(evidence.state, session.offer),
+    diagnosis,
+    runtime: { ...named, sessions: [...named.sessions, session] },
+    renews: true,
+  });
+  if (next.kind === 'offer') {
+    const placed = await offerItem(platform, evidence.state, named.unnamed, next.item);
+    return placed.ok ? ok(offered(placed.value)) : placed;
+  }
+  const answered = next.reason === 'time_budget' ? answeredBefore(basis, evidence, named) : undefined;
+  if (answered !== undefined) return ok(offered(answered));
+  const stopped = beginFinalizing(evidence.state, { reason: next.reason, cause: next.reason });
+  return finish(platform, stopped, named, diagnosis, evidence.outcomes);
+}
+
+/**
+ * The next item's session when an earlier request of this run offered it in time and it has been answered since. A predecessor token that is
+ * advanced again once the budget is over then leads where it led before, and no answer is lost [MA-073].
+ */
+function answeredBefore(
+  basis: RunBasis,
+  { state, outcomes }: ReturnType<typeof consumeOutcome>,
+  { unnamed }: NamedRuntime,
+): NamedSession | undefined {
+  if (unnamed.length === 0) return undefined;
+  const { next } = assess(basis, state, outcomes, 0);
+  const session = next.kind === 'offer' ? findSession(unnamed, next.item) : undefined;
+  return session !== undefined && firstHandedIn(session.attempts) !== undefined ? session : undefined;
 }
 
 /** Publishes a stopped run as far as its owners let it. Without findings (the anchor is not verified) it waits in `finalizing`. */
@@ -135,5 +181,8 @@ async function finish(
 ): Promise<Result<Step, Problem>> {
   const findings = findingsOf(state, diagnosis, outcomes);
   const published = findings === undefined ? ok(state) : await publish(platform, state, findings);
-  return published.ok ? ok({ state: published.value, runtime, diagnosis, renews: true }) : published;
+  if (!published.ok) return published;
+  // A session that has left the run is not covered by its tag any more.
+  const sessions = runtime.sessions.slice(0, state.offers.length);
+  return ok({ state: published.value, runtime: { ...runtime, sessions }, diagnosis, renews: true });
 }

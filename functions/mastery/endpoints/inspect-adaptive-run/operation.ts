@@ -42,7 +42,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
       const shown = await withProof(platform, continuation.value, findings);
       const receiptId = recordReceipt(request.log, opened.value, basis.value, state);
       return ok({
-        body: composeRun(shown, diagnosis, receiptId),
+        body: composeRun(shown, basis.value.policy, diagnosis, receiptId),
         headers: { ETag: runEntityTag(state, runtime.value.named) },
       });
     });

@@ -22,6 +22,7 @@ import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
 import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
 import { readUnnamedSessions } from '#functions/mastery/run/runtime.ts';
+import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
 import { startState } from '#functions/mastery/run/transitions/start.ts';
 
@@ -67,16 +68,18 @@ async function begin(
     selectionPolicy: policy.checksum,
     scaleCalibration: calibration.document.checksum,
   });
-  const { diagnosis, next } = assess(basis.value, blank, []);
+  const { diagnosis, next } = assess(basis.value, blank, [], 0);
   if (next.kind === 'stop')
     return err(invalidCalibration('No item of the pool is eligible under the policy and the calibration.'));
   const placed = await offerItem(platform, blank, sessions.value, next.item);
   if (!placed.ok) return placed;
 
-  const state = addOffer(blank, placed.value.offer);
+  const { offer, createdAt } = placed.value;
+  const clockStart = clockStartAt(createdAt, identity.startedAt, dependencies.now());
+  const state = { ...addOffer(blank, offer), clockStart };
   const continuation = await sealContinuation(dependencies.keys, state, control.createdAt);
   return ok({
-    body: composeRun(continuation, diagnosis, recordReceipt(log, opened, basis.value, state)),
+    body: composeRun(continuation, policy, diagnosis, recordReceipt(log, opened, basis.value, state)),
     headers: { ETag: runEntityTag(state, { sessions: [placed.value], unnamed: [] }) },
   });
 }

@@ -50,6 +50,7 @@ const findings: Findings = {
     scoredAt: '2026-03-01T08:30:00.000Z',
     scoredAtMs: Date.parse('2026-03-01T08:30:00.000Z'),
     traceRef: 'trace-1',
+    handedInMs: Date.parse('2026-03-01T08:30:00.000Z'),
   },
 };
 

@@ -27,6 +27,7 @@ const outcome: ScoredOutcome = {
   scoredAt: '2026-03-01T08:00:00Z',
   scoredAtMs: Date.parse('2026-03-01T08:00:00Z'),
   traceRef: 'trace-1',
+  handedInMs: Date.parse('2026-03-01T08:00:00Z'),
 };
 const everything: Required<Acknowledgements> = {
   resultRecordId: 'record-1',
@@ -34,9 +35,10 @@ const everything: Required<Acknowledgements> = {
   caliperEventIri: 'urn:uuid:event',
 };
 
+const byMaxItems = { reason: 'max_items', cause: 'pool_exhausted' } as const;
 const offered = addOffer(blank, item);
 const consumed = consumeOutcome(offered, [], outcome).state;
-const stopped = beginFinalizing(consumed, 'max_items');
+const stopped = beginFinalizing(consumed, byMaxItems);
 const completed = acknowledge(stopped, everything);
 const states = { blank, offered, consumed, stopped, completed };
 type StateName = keyof typeof states;
@@ -44,7 +46,7 @@ type StateName = keyof typeof states;
 const transitions: Record<string, (state: AdaptiveRunState) => AdaptiveRunState> = {
   addOffer: (state) => addOffer(state, item),
   consumeOutcome: (state) => consumeOutcome(state, [], outcome).state,
-  beginFinalizing: (state) => beginFinalizing(state, 'max_items'),
+  beginFinalizing: (state) => beginFinalizing(state, byMaxItems),
   acknowledge: (state) => acknowledge(state, { caliperEventIri: 'urn:uuid:other' }),
 };
 
@@ -65,7 +67,7 @@ describe('the state machine of a run', () => {
   const allowed: Record<string, readonly StateName[]> = {
     addOffer: ['blank', 'consumed'],
     consumeOutcome: ['offered'],
-    beginFinalizing: ['blank', 'consumed'],
+    beginFinalizing: ['blank', 'offered', 'consumed'],
     acknowledge: ['stopped', 'completed'],
   };
   const pairs = Object.keys(transitions).flatMap((name) =>
@@ -82,6 +84,13 @@ describe('the state machine of a run', () => {
     expect(outstandingOffer(offered)).toEqual({ ...item, sequence: 1 });
     expect(outstandingOffer(consumed)).toBeUndefined();
     expect(outstandingOffer(addOffer(consumed, item))?.sequence).toBe(2);
+  });
+
+  it('leaves an item behind that is not answered when it stops, and keeps reason and cause [MA-111, MA-137]', () => {
+    const left = beginFinalizing(addOffer(consumed, item), byMaxItems);
+    expect(left).toEqual(stopped);
+    expect([left.offers.length, left.stopReason, left.stopCause]).toEqual([1, 'max_items', 'pool_exhausted']);
+    expect(outstandingOffer(left)).toBeUndefined();
   });
 
   it('keeps which attempt was consumed, its processing trace, and a digest over all of them', () => {

@@ -1,0 +1,62 @@
+import { parseInstant } from '#shared/kernel/instant.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
+import type { Evidence, NamedRuntime, ScoredOutcome } from './outcomes.ts';
+
+/**
+ * What an advance does with the outstanding item. `consume`: its answer counts, after so many milliseconds of the budget. `wait`: nothing
+ * is decided yet. `stop`: the budget is over and the item was not answered in time.
+ */
+export type TimeVerdict =
+  | { readonly kind: 'consume'; readonly news: ScoredOutcome; readonly elapsedMilliseconds: number }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'stop' };
+
+/**
+ * The hard time budget [MA-111]. Each difference is of one clock: a hand-in counts from the first session's creation, both QTI's; an advance
+ * from the clock's start, both ours. An answer handed in before the budget is over counts, even if it is scored and consumed later. Before
+ * anything was consumed, the first scored answer counts whenever it was given: a run without any has nothing to publish.
+ * @param advancedAt epoch milliseconds of the creation of this advance's control record, so that a replay judges alike
+ */
+export function judgeTime(
+  state: AdaptiveRunState,
+  { consumed, news, pending, named }: Evidence & { readonly named: NamedRuntime },
+  timeBudgetSeconds: number | null,
+  advancedAt: number,
+): TimeVerdict {
+  const budget = timeBudgetSeconds === null ? Infinity : timeBudgetSeconds * 1000;
+  const firstSession = parseInstant(named.sessions[0]?.createdAt ?? '') ?? NaN;
+  const sinceStart = advancedAt - clockStartOf(state);
+  const isLate = (handedInMs: number): boolean => handedInMs - firstSession >= budget;
+  if (news !== undefined)
+    return isLate(news.handedInMs) && consumed.length > 0
+      ? { kind: 'stop' }
+      : {
+          kind: 'consume',
+          news,
+          elapsedMilliseconds: Math.max(news.handedInMs - firstSession, sinceStart),
+        };
+  if (sinceStart < budget || consumed.length === 0) return { kind: 'wait' };
+  if (pending === undefined) return { kind: 'stop' };
+  // When it was handed in may show only with its score.
+  return pending.handedInMs !== undefined && isLate(pending.handedInMs) ? { kind: 'stop' } : { kind: 'wait' };
+}
+
+/**
+ * When the time budget begins to run, in epoch milliseconds of our clock: the first session's creation as QTI says it, held between the
+ * creation of the start's control record and now, so that a clock of QTI's that is wrong moves it by no more than the start takes.
+ */
+export function clockStartAt(sessionCreatedAt: string, startedAt: number, now: number): number {
+  return Math.max(startedAt, Math.min(parseInstant(sessionCreatedAt) ?? startedAt, now));
+}
+
+/** When the time budget is over, in epoch milliseconds of our clock; undefined without one. */
+export function timeBudgetEndOf(
+  state: AdaptiveRunState,
+  timeBudgetSeconds: number | null,
+): number | undefined {
+  return timeBudgetSeconds === null ? undefined : clockStartOf(state) + timeBudgetSeconds * 1000;
+}
+
+function clockStartOf({ clockStart, startedAt }: AdaptiveRunState): number {
+  return clockStart ?? startedAt;
+}

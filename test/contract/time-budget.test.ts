@@ -1,0 +1,212 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import { resultRecordRequest } from '#shared/platform/owners/results.ts';
+import { openAdaptiveRuns, sentenceOf, TIMED_BANK } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import { seedVariant } from '#test/support/seed-variant.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+/** Long enough that no slow machine uses it up by itself. */
+const BUDGET_SECONDS = 600;
+const TENANT = 'tenant-aurora';
+const seed = seedVariant({
+  'fraction-subtraction/policy-timed.json': (policy) => ({ ...policy, timeBudgetSeconds: BUDGET_SECONDS }),
+});
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+/** How far the engine's clock is ahead of the machine's. */
+let ahead = 0;
+beforeAll(async () => {
+  stack = await startTestStack({
+    seedDirectory: seed.directory,
+    inProcess: () => ({ now: () => Date.now() + ahead }),
+  });
+  runs = openAdaptiveRuns(stack);
+});
+beforeEach(() => {
+  ahead = 0;
+});
+afterEach(async () => {
+  await stack.control('POST', 'reset');
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+  seed.remove();
+});
+
+const startBody = () => runs.startBody({ bank: TIMED_BANK });
+const qti = (conduct: object) => stack.control('POST', 'qti', { tenantId: TENANT, ...conduct });
+/** Lets time go by on every clock. */
+async function pass(seconds: number): Promise<void> {
+  ahead += seconds * 1000;
+  await stack.control('POST', 'clock', { advanceSeconds: seconds });
+}
+async function advance(run: AdaptiveRun): Promise<RunGiven> {
+  const { etag } = await runs.inspect(run.continuationToken).sendForRun();
+  return runs.advance(run.continuationToken, etag).sendForRun();
+}
+async function answer(run: AdaptiveRun, score: 0 | 1 = 1): Promise<RunGiven> {
+  await runs.play(run, score);
+  return advance(run);
+}
+/** A run with one answer consumed and its second item offered. */
+async function underWay(): Promise<RunGiven> {
+  const { body } = await runs.start(startBody()).sendForRun();
+  return answer(body);
+}
+const evidenceOf = ({ kcClassifications }: AdaptiveRun) => [
+  ...new Set(kcClassifications.flatMap(({ evidenceItemRefs }) => evidenceItemRefs)),
+];
+async function recordOf({ resultRecordRef }: AdaptiveRun): Promise<z.infer<typeof resultRecordRequest>> {
+  const held = (await runs.state()).entities['results.record']![resultRecordRef!];
+  return z.object({ request: resultRecordRequest }).parse(held).request;
+}
+const overInTime = { status: 'completed', stopReason: 'time_budget', offeredItem: null };
+
+describe('a time budget', () => {
+  it('ends a run whose item is not answered, without that item [MA-111, MA-198]', async () => {
+    const run = await underWay();
+    await pass(BUDGET_SECONDS);
+    const stopped = await advance(run.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    expect(evidenceOf(stopped.body)).toEqual(evidenceOf(run.body));
+    expect(await recordOf(stopped.body)).toMatchObject({
+      stopReason: 'time_budget',
+      administeredItemCount: 1,
+    });
+    expect((await recordOf(stopped.body)).deliverySessionIds).not.toContain(
+      run.body.offeredItem!.deliverySessionId,
+    );
+  });
+
+  it('offers nothing from its end on, even when the last answer was in time [MA-111]', async () => {
+    const run = await underWay();
+    await pass(BUDGET_SECONDS - 60);
+    await runs.play(run.body);
+    await pass(60);
+    const stopped = await advance(run.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    expect(evidenceOf(stopped.body)).toHaveLength(2);
+  });
+
+  it('goes on until then, and says when it ends [MA-111]', async () => {
+    const earliest = Date.now();
+    const started = await runs.start(startBody()).sendForRun();
+    const latest = Date.now();
+    const end = Date.parse(started.body.timeBudgetEndsAt!);
+    expect(end).toBeGreaterThanOrEqual(earliest + BUDGET_SECONDS * 1000);
+    expect(end).toBeLessThanOrEqual(latest + BUDGET_SECONDS * 1000);
+    await pass(BUDGET_SECONDS - 60);
+    const second = await answer(started.body);
+    expect(second.body).toMatchObject({
+      status: 'in_progress',
+      offeredItem: { sequence: 2 },
+      timeBudgetEndsAt: started.body.timeBudgetEndsAt,
+    });
+    const untimed = await runs.start(runs.startBody()).sendForRun();
+    expect(untimed.body).not.toHaveProperty('timeBudgetEndsAt');
+  });
+
+  it('does not count an answer that is handed in after it, whenever it is scored [MA-111]', async () => {
+    const run = await underWay();
+    await pass(BUDGET_SECONDS);
+    const stopped = await answer(run.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    expect(evidenceOf(stopped.body)).toEqual(evidenceOf(run.body));
+  });
+
+  it('waits for an answer that is handed in within it and not scored yet, and then counts it [MA-111]', async () => {
+    const run = await underWay();
+    await qti({ scores: 'later' });
+    await runs.play(run.body);
+    await pass(BUDGET_SECONDS + 60);
+    const waiting = await advance(run.body);
+    expect(waiting.body).toMatchObject({ status: 'in_progress', offeredItem: run.body.offeredItem });
+    expect(waiting.body.continuationToken).toBe(run.body.continuationToken);
+    await qti({ scores: 'at_once' });
+    const stopped = await advance(run.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    expect(evidenceOf(stopped.body)).toHaveLength(2);
+  });
+
+  it('does not wait for one that is handed in after it [MA-111]', async () => {
+    const run = await underWay();
+    await qti({ scores: 'later' });
+    await pass(BUDGET_SECONDS);
+    const stopped = await answer(run.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    // What counts was fixed at the stop.
+    await qti({ scores: 'at_once' });
+    const again = await runs.inspect(stopped.body.continuationToken).sendForRun();
+    expect(again.body.kcClassifications).toEqual(stopped.body.kcClassifications);
+    expect(again.etag).toBe(stopped.etag);
+  });
+
+  it('takes the time of scoring where QTI keeps no other: an answer scored too late does not count [MA-111]', async () => {
+    await qti({ keepsHandInTimes: false });
+    const run = await underWay();
+    await qti({ scores: 'later' });
+    await runs.play(run.body);
+    await pass(BUDGET_SECONDS);
+    expect(sentenceOf(await advance(run.body))).toBe('200 in_progress reportable');
+    await qti({ scores: 'at_once' });
+    const stopped = await advance(run.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    expect(evidenceOf(stopped.body)).toHaveLength(1);
+  });
+
+  it('consumes the first scored answer of a run whenever it was given, and ends with it [MA-111]', async () => {
+    const started = await runs.start(startBody()).sendForRun();
+    await pass(BUDGET_SECONDS + 60);
+    const waiting = await advance(started.body);
+    expect(waiting.body).toMatchObject({ status: 'in_progress', offeredItem: started.body.offeredItem });
+    const stopped = await answer(started.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    expect(evidenceOf(stopped.body)).toHaveLength(1);
+  });
+
+  it.each([3 * 3600, -3 * 3600])(
+    'is measured on one clock at a time: QTI’s may be %i seconds off [MA-111]',
+    async (clockSkewSeconds) => {
+      await qti({ clockSkewSeconds });
+      const started = await runs.start(startBody()).sendForRun();
+      expect(Date.parse(started.body.timeBudgetEndsAt!)).toBeGreaterThan(Date.now());
+      expect(Date.parse(started.body.timeBudgetEndsAt!)).toBeLessThanOrEqual(
+        Date.now() + BUDGET_SECONDS * 1000,
+      );
+      const run = await answer(started.body);
+      expect(sentenceOf(run)).toBe('200 in_progress reportable');
+      await pass(BUDGET_SECONDS - 60);
+      await runs.play(run.body);
+      await pass(60);
+      const stopped = await advance(run.body);
+      expect(stopped.body).toMatchObject(overInTime);
+      expect(evidenceOf(stopped.body)).toHaveLength(2);
+    },
+  );
+
+  it('is judged by the creation of the advance: a replay offers what it offered before [MA-111, MA-190]', async () => {
+    const started = await runs.start(startBody()).sendForRun();
+    const { etag } = await runs.playAndInspect(started.body);
+    const request = runs.advance(started.body.continuationToken, etag);
+    const second = await request.sendForRun();
+    await pass(BUDGET_SECONDS);
+    expect((await request.sendForRun()).body.offeredItem).toEqual(second.body.offeredItem);
+  });
+
+  it('loses no answer when a predecessor token is advanced again after it [MA-073, MA-111]', async () => {
+    const started = await runs.start(startBody()).sendForRun();
+    const second = await answer(started.body);
+    await runs.play(second.body);
+    await pass(BUDGET_SECONDS);
+    const again = await advance(started.body);
+    expect(again.body.offeredItem).toEqual(second.body.offeredItem);
+    const stopped = await advance(again.body);
+    expect(stopped.body).toMatchObject(overInTime);
+    expect(evidenceOf(stopped.body)).toHaveLength(2);
+  });
+});
