@@ -142,6 +142,19 @@ describe('faults', () => {
     expect(foreign).toMatchObject({ identifier: platform.borealis.platform.caseItems[0]!.identifier });
   });
 
+  it('other_entity: a well-formed answer about something else, by one id of it', async () => {
+    const sound = manifest.parse(await manifestNow());
+    await platform.fault({ operation: MANIFEST, kind: 'other_entity' });
+    await platform.fault({ operation: MANIFEST, kind: 'other_entity', member: '/root/packageId' });
+    const other = manifest.parse(await manifestNow());
+    expect(other.operationId).not.toBe(sound.operationId);
+    expect({ ...other, operationId: sound.operationId }).toEqual(sound);
+    const { root } = manifest.parse(await manifestNow());
+    expect(root?.packageId).not.toBe(sound.root?.packageId);
+    expect({ ...root, packageId: sound.root?.packageId }).toEqual(sound.root);
+    expect(await manifestNow()).toEqual(sound);
+  });
+
   it('version_drift: another version and ETag, once', async () => {
     const etags: (string | null)[] = [];
     await platform.fault({ operation: MANIFEST, kind: 'version_drift', times: 1, skip: 1 });
@@ -225,6 +238,9 @@ describe('faults', () => {
     const emit = { operation: 'caliper.emit_completion_or_simulation', times: 1 };
     expect(await pointerOf({ ...emit, kind: 'wrong_tenant' })).toEqual(['/kind']);
     expect(await pointerOf({ ...emit, kind: 'stale' })).toEqual(['/kind']);
+    expect(await pointerOf({ ...emit, kind: 'other_entity' })).toEqual(['/kind']);
+    expect(await pointerOf({ ...fault, member: '/operationId' })).toEqual(['/member']);
+    expect(await pointerOf({ ...fault, kind: 'other_entity', member: '/state' })).toEqual(['/member']);
     expect(await pointerOf({ ...emit, kind: 'version_drift' })).toEqual(['/kind']);
     const { errors } = (await refusedFault({ ...fault, operation: 'x' })) as {
       errors: { message: string }[];

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { administration } from '#shared/platform/owners/administration.ts';
@@ -156,6 +157,22 @@ export function changeEntity(tenant: TenantState, change: EntityChange): Result<
   }
   held(tenant).set(change.id, after);
   return ok(after);
+}
+
+/** The same answer about something else: the id that the pointer names is another one of the same form. Unchanged where there is none. */
+export function withOtherId(answer: object, pointer: string): object {
+  const other = structuredClone(answer);
+  let held: unknown = other;
+  for (const step of pointer.slice(1).split('/'))
+    held = (held as Record<string, unknown> | undefined)?.[step];
+  if (typeof held === 'string') set(other, pointer, { value: otherId(held) });
+  return other;
+}
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
+function otherId(id: string): string {
+  return uuid.test(id) ? id.replace(uuid, deterministicUuid('other', id)) : `${id}-other`;
 }
 
 /** Sets or removes the member; a new name in an existing object is allowed, a new index only at the end of an array. */

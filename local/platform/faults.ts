@@ -11,6 +11,7 @@ export const faultKinds = [
   'cut',
   'malformed',
   'wrong_tenant',
+  'other_entity',
   'version_drift',
   'stale',
   'lost_acknowledgement',
@@ -37,9 +38,14 @@ const faultRequest = z
     retryAfterSeconds: z.int().min(0).max(86_400).optional(),
     /** Of `latency`; 50 when absent. */
     milliseconds: z.int().min(0).max(120_000).optional(),
+    /** Of `other_entity`: which id of the answer is another one, by its JSON Pointer; the first of the route's when absent. */
+    member: z.string().optional(),
   })
   .check(({ value, issues }) => {
-    const misplaced = (name: 'status' | 'retryAfterSeconds' | 'milliseconds', kind: FaultKind): void => {
+    const misplaced = (
+      name: 'status' | 'retryAfterSeconds' | 'milliseconds' | 'member',
+      kind: FaultKind,
+    ): void => {
       if (value[name] === undefined || value.kind === kind) return;
       issues.push({
         code: 'custom',
@@ -51,6 +57,7 @@ const faultRequest = z
     misplaced('status', 'status');
     misplaced('retryAfterSeconds', 'status');
     misplaced('milliseconds', 'latency');
+    misplaced('member', 'other_entity');
     const routes = ownerRoutes.filter((route) => concerns(value, route));
     if (routes.length === 0) {
       issues.push({
@@ -66,12 +73,23 @@ const faultRequest = z
         path: ['kind'],
         input: value.kind,
       });
+    } else if (
+      value.member !== undefined &&
+      !routes.some(({ identities }) => identities.includes(value.member ?? ''))
+    ) {
+      issues.push({
+        code: 'custom',
+        message: 'is no id of the answer that its caller can check',
+        path: ['member'],
+        input: value.member,
+      });
     }
   });
 type FaultRequest = z.output<typeof faultRequest>;
 
 const whyNot: Partial<Record<FaultKind, string>> = {
   wrong_tenant: 'its answer names no tenant',
+  other_entity: 'its answer names nothing that was asked for',
   version_drift: 'its answer has no version',
   stale: 'it has no older answer',
   lost_acknowledgement: 'a read has nothing to acknowledge',
@@ -137,6 +155,8 @@ function canStrike(kind: FaultKind, route: OwnerRoute): boolean {
   switch (kind) {
     case 'wrong_tenant':
       return route.tenantInAnswer || route.foreign !== undefined;
+    case 'other_entity':
+      return route.identities.length > 0;
     case 'version_drift':
       return route.drift !== undefined;
     case 'stale':

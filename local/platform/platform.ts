@@ -10,6 +10,7 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
 import { control } from './control.ts';
 import type { CallRecord } from './control.ts';
+import { withOtherId } from './entities.ts';
 import { renderEntity } from './entity-text.ts';
 import { openFaults } from './faults.ts';
 import type { ArmedFault, Faults } from './faults.ts';
@@ -346,6 +347,10 @@ function distortEntity(
 ): OwnerAnswer {
   const { body } = answered;
   if (typeof body !== 'object' || body === null) return answered;
+  if (fault?.kind === 'other_entity') {
+    const [first = ''] = route.identities;
+    return { ...answered, body: withOtherId(body, fault.member ?? first) };
+  }
   if (fault?.kind === 'version_drift') return { ...answered, body: route.drift?.(body) ?? body };
   if (fault?.kind !== 'wrong_tenant') return answered;
   const other = [...emulator.tenants.values()].find((candidate) => candidate.tenantId !== tenant.tenantId);

@@ -48,6 +48,8 @@ export interface OwnerRoute {
   readonly tenantInAnswer: boolean;
   /** An entity with a validator: the answer carries a strong ETag, and `If-None-Match` may be answered with 304. */
   readonly versioned: boolean;
+  /** JSON Pointers to the ids by which a caller sees what the answer is about, for the fault `other_entity`. */
+  readonly identities: readonly string[];
   readonly handle: (request: OwnerRequest) => OwnerAnswer | OwnerRefusal;
   /** Looks at the parsed body before its schema, where the standard wants another status than 400. */
   readonly precheck: ((body: unknown) => OwnerRefusal | undefined) | undefined;
@@ -63,6 +65,7 @@ type BodyOf<Body extends z.ZodType | undefined> = Body extends z.ZodType ? z.out
 
 /** How an owner serves one upstream operation; the row says everything else. */
 interface Service<Answer extends z.ZodType, Body extends z.ZodType | undefined> {
+  readonly identities: readonly string[];
   readonly handle: (request: OwnerRequest<BodyOf<Body>>) => OwnerAnswer<z.input<Answer>> | OwnerRefusal;
   readonly versioned?: boolean;
   readonly demandsIdempotencyKey?: boolean;
@@ -88,6 +91,7 @@ export function serve<Answer extends z.ZodType, Body extends z.ZodType | undefin
     body: row.body,
     tenantInAnswer: row.tenantInAnswer,
     versioned: service.versioned ?? false,
+    identities: service.identities,
     // SAFETY: the server hands over only bodies that `row.body` has parsed, and only bodies that this route itself answered.
     handle: service.handle as OwnerRoute['handle'],
     precheck: service.precheck,

@@ -1,3 +1,4 @@
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { OwnerRoute } from './route.ts';
 import { administrationRoutes } from './owners/administration.ts';
 import { analyticsRoutes } from './owners/analytics.ts';
@@ -25,6 +26,11 @@ export const ownerRoutes: readonly OwnerRoute[] = [
   ...administrationRoutes,
   ...revisionOrderRoutes,
 ];
+
+/** The ids by which a caller sees what an operation's answer is about, by their JSON Pointers. */
+export function identitiesOf({ id, method }: Pick<UpstreamOperation, 'id' | 'method'>): readonly string[] {
+  return ownerRoutes.find((route) => route.operation === id && route.method === method)?.identities ?? [];
+}
 
 /** How a raw request path meets the routes. */
 type RouteMatch =

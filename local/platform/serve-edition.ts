@@ -19,9 +19,10 @@ type Find<Entity> = (request: OwnerRequest<undefined>) => Entity | OwnerRefusal 
  */
 export function serveEdition<Answer extends z.ZodType>(
   row: UpstreamOperation<Answer, undefined>,
+  identities: readonly string[],
   find: Find<Edition & z.input<Answer>>,
 ): OwnerRoute {
-  return serveVersions<Answer, Edition & z.input<Answer>>(row, find, { next, previous });
+  return serveVersions<Answer, Edition & z.input<Answer>>(row, identities, find, { next, previous });
 }
 
 /**
@@ -31,10 +32,11 @@ export function serveEdition<Answer extends z.ZodType>(
  */
 export function serveImmutable<Answer extends z.ZodType>(
   row: UpstreamOperation<Answer, undefined>,
+  identities: readonly string[],
   find: Find<object & z.input<Answer>>,
   other: (entity: z.output<Answer>, suffix: string) => z.input<Answer>,
 ): OwnerRoute {
-  return serveVersions<Answer, object & z.input<Answer>>(row, find, {
+  return serveVersions<Answer, object & z.input<Answer>>(row, identities, find, {
     // SAFETY: what an owner holds has been parsed by the row's own schema.
     next: (entity) => other(entity as z.output<Answer>, '-next') as object & z.input<Answer>,
     previous: (entity) => other(entity as z.output<Answer>, '-previous') as object & z.input<Answer>,
@@ -43,6 +45,7 @@ export function serveImmutable<Answer extends z.ZodType>(
 
 function serveVersions<Answer extends z.ZodType, Entity extends object & z.input<Answer>>(
   row: UpstreamOperation<Answer, undefined>,
+  identities: readonly string[],
   find: Find<Entity>,
   versions: { readonly next: (entity: Entity) => Entity; readonly previous: (entity: Entity) => Entity },
 ): OwnerRoute {
@@ -56,6 +59,7 @@ function serveVersions<Answer extends z.ZodType, Entity extends object & z.input
   };
   return serve(row, {
     versioned: true,
+    identities,
     handle: (request) => answer(request, (entity) => entity),
     // SAFETY: the server hands over only bodies that this route itself answered.
     drift: (body) => versions.next(body as Entity),

@@ -5,7 +5,9 @@ import { serveEdition } from '../serve-edition.ts';
 
 /** Administration: the sittings of tests. */
 export const administrationRoutes: readonly OwnerRoute[] = [
-  serveEdition(operations.readAdministration, ({ tenant, path: { administrationId = '' } }) =>
-    findAdministration(tenant, administrationId),
+  serveEdition(
+    operations.readAdministration,
+    ['/administrationId'],
+    ({ tenant, path: { administrationId = '' } }) => findAdministration(tenant, administrationId),
   ),
 ];

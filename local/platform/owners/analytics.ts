@@ -5,20 +5,31 @@ import { cohortKey } from '../tenant-state.ts';
 
 /** Analytics: published snapshots of cohorts, its analyses of forms, and those of administrations with their artifacts. */
 export const analyticsRoutes: readonly OwnerRoute[] = [
-  serveEdition(operations.readClassRollup, ({ tenant, path: { classSourcedId = '' } }) =>
-    tenant.rollups.get(cohortKey({ type: 'class', classSourcedId })),
+  serveEdition(
+    operations.readClassRollup,
+    ['/scope/classSourcedId'],
+    ({ tenant, path: { classSourcedId = '' } }) =>
+      tenant.rollups.get(cohortKey({ type: 'class', classSourcedId })),
   ),
-  serveEdition(operations.readSchoolGradeRollup, ({ tenant, path: { schoolSourcedId = '', grade = '' } }) =>
-    tenant.rollups.get(cohortKey({ type: 'school_grade', schoolSourcedId, grade })),
+  serveEdition(
+    operations.readSchoolGradeRollup,
+    ['/scope/schoolSourcedId'],
+    ({ tenant, path: { schoolSourcedId = '', grade = '' } }) =>
+      tenant.rollups.get(cohortKey({ type: 'school_grade', schoolSourcedId, grade })),
   ),
-  serveEdition(operations.readFormEquivalence, ({ tenant, path: { qtiTestId = '' } }) =>
-    tenant.formEquivalences.get(qtiTestId),
+  serveEdition(
+    operations.readFormEquivalence,
+    ['/qtiTestId', '/contentTestSpecId'],
+    ({ tenant, path: { qtiTestId = '' } }) => tenant.formEquivalences.get(qtiTestId),
   ),
-  serveEdition(operations.readAdministrationAnalysis, ({ tenant, path: { administrationId = '' } }) =>
-    tenant.analyses.get(administrationId),
+  serveEdition(
+    operations.readAdministrationAnalysis,
+    ['/administrationId', '/contentTestSpecId'],
+    ({ tenant, path: { administrationId = '' } }) => tenant.analyses.get(administrationId),
   ),
   serveImmutable(
     operations.readAnalysisArtifact,
+    ['/artifactRef', '/administrationId'],
     ({ tenant, path: { artifactRef = '' } }) => tenant.analysisArtifacts.get(artifactRef),
     (artifact, suffix) =>
       artifact.kind === 'metric'

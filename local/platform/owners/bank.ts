@@ -7,6 +7,17 @@ import type { OwnerRoute } from '../route.ts';
 /** Bank: the evidence manifests of generation operations. */
 export const bankRoutes: readonly OwnerRoute[] = [
   serve(operations.readAdaptivePoolManifest, {
+    identities: [
+      '/operationId',
+      '/testSpecId',
+      '/testBankId',
+      '/root/packageId',
+      '/root/artifactId',
+      '/root/artifactVersionId',
+      '/root/qtiIdentifier',
+      '/members/0/artifactVersionId',
+      '/members/0/qtiIdentifier',
+    ],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.manifests.get(path['operationId'] ?? '');

@@ -7,8 +7,9 @@ import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../rou
 
 /** Caliper: the event store of the tenant. */
 export const caliperRoutes: readonly OwnerRoute[] = [
-  serve(operations.emitEvent, { handle: store, precheck: unsupportedVersion }),
+  serve(operations.emitEvent, { identities: [], handle: store, precheck: unsupportedVersion }),
   serve(operations.readEvidenceAck, {
+    identities: ['/eventIri', '/event/id'],
     versioned: true,
     handle: ({ tenant, query }) => {
       const eventIri = query['eventIri'] ?? '';

@@ -7,6 +7,7 @@ import type { TenantState } from '../tenant-state.ts';
 /** CASE: standards and knowledge components as CFItems, and the package of each framework. */
 export const caseRoutes: readonly OwnerRoute[] = [
   serve(operations.resolveMapping, {
+    identities: ['/identifier', '/uri', '/CFDocumentURI/identifier'],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.caseItems.get(path['sourcedId'] ?? '');
@@ -21,6 +22,7 @@ export const caseRoutes: readonly OwnerRoute[] = [
     foreign: (other) => other.caseItems.values().next().value,
   }),
   serve(operations.readPackage, {
+    identities: ['/CFDocument/identifier'],
     versioned: true,
     handle: ({ tenant, path }) => packageIn(tenant, path['sourcedId'] ?? ''),
     drift: (body) => changedAt(body, '2099-01-01T00:00:00.000Z'),

@@ -6,6 +6,7 @@ import { serveEdition, serveImmutable } from '../serve-edition.ts';
 /** Content: blueprints of test specs, what they say about reports and how they align with external assessments, identities of adaptive banks. */
 export const contentRoutes: readonly OwnerRoute[] = [
   serve(operations.readTestSpec, {
+    identities: ['/itemId', '/caseFrameworkGuid'],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.blueprints.get(path['testSpecId'] ?? '');
@@ -19,6 +20,7 @@ export const contentRoutes: readonly OwnerRoute[] = [
     },
   }),
   serve(operations.validateAdaptiveBankIdentity, {
+    identities: ['/bankId', '/specId'],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.bankMembers.get(path['testBankId'] ?? '');
@@ -31,16 +33,25 @@ export const contentRoutes: readonly OwnerRoute[] = [
       return { status: 200, body: { ...entity, updateVersion: `${entity.updateVersion}-previous` } };
     },
   }),
-  serveEdition(operations.readReportCriteria, ({ tenant, path: { testSpecId = '' }, query }) => {
-    const entity = tenant.criteria.get(testSpecId);
-    return entity?.version === query['version'] ? entity : undefined;
-  }),
-  serveEdition(operations.readReadinessCrosswalks, ({ tenant, path: { testSpecId = '' }, query }) => {
-    const entity = tenant.crosswalks.get(testSpecId);
-    return entity?.testSpecVersion === query['version'] ? entity : undefined;
-  }),
+  serveEdition(
+    operations.readReportCriteria,
+    ['/testSpecId'],
+    ({ tenant, path: { testSpecId = '' }, query }) => {
+      const entity = tenant.criteria.get(testSpecId);
+      return entity?.version === query['version'] ? entity : undefined;
+    },
+  ),
+  serveEdition(
+    operations.readReadinessCrosswalks,
+    ['/testSpecId'],
+    ({ tenant, path: { testSpecId = '' }, query }) => {
+      const entity = tenant.crosswalks.get(testSpecId);
+      return entity?.testSpecVersion === query['version'] ? entity : undefined;
+    },
+  ),
   serveEdition(
     operations.readFormEvidence,
+    ['/testSpecId', '/qtiTestId'],
     ({ tenant, path: { testSpecId = '', qtiTestId = '' }, query }) => {
       const entity = tenant.formEvidence.get(qtiTestId);
       return entity?.testSpecId === testSpecId && entity.testSpecVersion === query['version']
@@ -50,6 +61,7 @@ export const contentRoutes: readonly OwnerRoute[] = [
   ),
   serveImmutable(
     operations.readAlignmentSources,
+    ['/testSpecId'],
     ({ tenant, path: { testSpecId = '' }, query }) => {
       const entity = tenant.alignmentSources.get(testSpecId);
       return entity?.testSpecVersion === query['version'] ? entity : undefined;
@@ -58,6 +70,7 @@ export const contentRoutes: readonly OwnerRoute[] = [
   ),
   serveImmutable(
     operations.readAlignmentCrosswalk,
+    ['/crosswalkId', '/testSpecId', '/sourceKey'],
     ({ tenant, path: { testSpecId = '', crosswalkId = '' }, query }) => {
       const entity = tenant.alignmentCrosswalks.get(crosswalkId);
       if (entity?.testSpecId !== testSpecId) return undefined;

@@ -6,6 +6,7 @@ import { SINGLETON } from '../tenant-state.ts';
 /** extmap: the anchor table. */
 export const extmapRoutes: readonly OwnerRoute[] = [
   serve(operations.verifyAnchor, {
+    identities: ['/sourcePoints/0/source'],
     versioned: true,
     handle: ({ tenant }) => {
       const table = tenant.anchorTables.get(SINGLETON.anchorTable);

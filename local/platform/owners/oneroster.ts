@@ -8,6 +8,7 @@ const rewritten = { dateLastModified: '2099-01-01T00:00:00.000Z' } as const;
 /** OneRoster: users, classes and schools. What is `tobedeleted` is still answered, with that status. */
 export const oneRosterRoutes: readonly OwnerRoute[] = [
   serve(operations.readUser, {
+    identities: ['/user/sourcedId'],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.users.get(path['sourcedId'] ?? '');
@@ -17,6 +18,7 @@ export const oneRosterRoutes: readonly OwnerRoute[] = [
     foreign: (other) => other.users.values().next().value,
   }),
   serve(operations.readClass, {
+    identities: ['/class/sourcedId'],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.classes.get(path['sourcedId'] ?? '');
@@ -26,6 +28,7 @@ export const oneRosterRoutes: readonly OwnerRoute[] = [
     foreign: (other) => other.classes.values().next().value,
   }),
   serve(operations.readSchool, {
+    identities: ['/org/sourcedId'],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.schools.get(path['sourcedId'] ?? '');

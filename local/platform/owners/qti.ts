@@ -27,6 +27,14 @@ type AttemptRequest = z.infer<typeof attemptRequest>;
 /** QTI: immutable artifact versions, delivery sessions and attempts. */
 export const qtiRoutes: readonly OwnerRoute[] = [
   serve(operations.readAdaptivePoolRoot, {
+    identities: [
+      '/artifactVersionId',
+      '/artifactId',
+      '/packageId',
+      '/qtiIdentifier',
+      '/itemRefs/0/artifactVersionId',
+      '/itemRefs/0/identifier',
+    ],
     versioned: true,
     handle: ({ tenant, path }) => {
       const entity = tenant.artifacts.get(path['artifactVersionId'] ?? '');
@@ -47,14 +55,25 @@ export const qtiRoutes: readonly OwnerRoute[] = [
     },
   }),
   serve(operations.readCandidateRuntime, {
+    identities: ['/candidateRef', '/sessions/0/rootArtifactVersionId'],
     handle: ({ tenant, path }) => ({ status: 200, body: runtime(tenant, path['candidateRef'] ?? '') }),
     stale: ({ tenant, path }) => ({ status: 200, body: earlierRuntime(tenant, path['candidateRef'] ?? '') }),
   }),
-  serve(operations.offerSelectedItem, { demandsIdempotencyKey: true, handle: offer }),
-  serveEdition(operations.readAttemptEvidence, ({ tenant, path: { attemptId = '' } }) =>
-    findAttempt(tenant, attemptId),
+  serve(operations.offerSelectedItem, {
+    identities: ['/candidateRef', '/rootArtifactVersionId'],
+    demandsIdempotencyKey: true,
+    handle: offer,
+  }),
+  serveEdition(
+    operations.readAttemptEvidence,
+    ['/attemptId', '/candidateSourcedId', '/contentTestSpecId', '/resultRecordId'],
+    ({ tenant, path: { attemptId = '' } }) => findAttempt(tenant, attemptId),
   ),
-  serveEdition(operations.readForm, ({ tenant, path: { qtiTestId = '' } }) => tenant.forms.get(qtiTestId)),
+  serveEdition(
+    operations.readForm,
+    ['/qtiTestId', '/contentTestSpecId'],
+    ({ tenant, path: { qtiTestId = '' } }) => tenant.forms.get(qtiTestId),
+  ),
   {
     operation: SCORE_ITEM_ATTEMPT,
     method: 'POST',
@@ -66,6 +85,7 @@ export const qtiRoutes: readonly OwnerRoute[] = [
     body: attemptRequest,
     tenantInAnswer: true,
     versioned: false,
+    identities: [],
     // SAFETY: the server hands over only bodies that `attemptRequest` has parsed.
     handle: (request) => score(request as OwnerRequest<AttemptRequest>),
     precheck: undefined,

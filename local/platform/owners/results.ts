@@ -19,13 +19,31 @@ import { listAttempts } from './candidate-attempts.ts';
 
 /** Results: settled result records and their components. */
 export const resultsRoutes: readonly OwnerRoute[] = [
-  serve(operations.writeResultRecord, { handle: writeRecord }),
-  serve(operations.writeKcComponents, { handle: writeComponents }),
-  serve(operations.writeSettledComponents, { demandsIdempotencyKey: true, handle: settle }),
-  serveEdition(operations.readSettledRecord, ({ tenant, path: { resultRecordId = '' } }) =>
-    findRecord(tenant, resultRecordId),
+  serve(operations.writeResultRecord, { identities: ['/producerResultId'], handle: writeRecord }),
+  serve(operations.writeKcComponents, {
+    identities: ['/resultRecordId', '/componentIds/0'],
+    handle: writeComponents,
+  }),
+  serve(operations.writeSettledComponents, {
+    identities: ['/attemptId', '/componentIds/0'],
+    demandsIdempotencyKey: true,
+    handle: settle,
+  }),
+  serveEdition(
+    operations.readSettledRecord,
+    ['/resultRecordId', '/attemptId', '/candidateSourcedId', '/contentTestSpecId'],
+    ({ tenant, path: { resultRecordId = '' } }) => findRecord(tenant, resultRecordId),
   ),
-  serveEdition(operations.listCandidateAttempts, listAttempts),
+  serveEdition(
+    operations.listCandidateAttempts,
+    [
+      '/candidateSourcedId',
+      '/rows/0/record/attemptId',
+      '/rows/0/record/candidateSourcedId',
+      '/rows/0/record/contentTestSpecId',
+    ],
+    listAttempts,
+  ),
 ];
 
 function writeRecord({

@@ -20,10 +20,10 @@ export const revisionOrderRoutes: readonly OwnerRoute[] = [
 
 function receiverOf(row: ReceivingRow, module: Receiving): OwnerRoute {
   return serve(row, {
+    identities: ['/revisionOrderId'],
     demandsIdempotencyKey: true,
     handle: (request) => receive(module, request),
     drift: (ack) => ({ ...ack, version: `${ack.version}-next` }),
-    stale: (request) => beforeThis(receive(module, request)),
   });
 }
 
@@ -79,11 +79,4 @@ function defectOf(
     tenant.alignmentSources.get(contentTestSpecId)?.sources.map(({ sourceKey }) => sourceKey),
   );
   return order.sourceKeys.every((key) => known.has(key)) ? undefined : 'sourceKeys hold an unknown source';
-}
-
-/** What the receiver answered to the order before this one. */
-function beforeThis(answered: Receive): Receive {
-  if ('refused' in answered) return answered;
-  const { body } = answered;
-  return { ...answered, body: { ...body, revisionOrderId: `${body.revisionOrderId}-previous` } };
 }

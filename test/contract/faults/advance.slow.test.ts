@@ -54,6 +54,7 @@ const offering: FaultTable = {
     silent: silent('qti'),
     malformed: invalid('qti'),
     wrong_tenant: invalid('qti'),
+    other_entity: invalid('qti'),
     401: unauthorized,
     404: refused('qti'),
     409: conflict,

@@ -105,6 +105,13 @@ const content: readonly Drift[] = [
     rules: 'MA-067, MA-142, MA-215',
   },
   {
+    title: 'the blueprint has another title',
+    change: spec(set('/title', 'Another title')),
+    start: started,
+    underWay: conflict,
+    rules: 'MA-022, MA-067',
+  },
+  {
     title: 'the blueprint has a member that nobody knows',
     change: spec(set('/addedTomorrow', true)),
     start: started,

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { openFaults } from '#local/platform/faults.ts';
+import { identitiesOf } from '#local/platform/routes.ts';
 import type { faultKinds } from '#local/platform/faults.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import { MAX_RETRIES } from '#shared/platform/transport/retry.ts';
@@ -17,6 +18,8 @@ export interface FaultRow {
   readonly silent: string;
   readonly malformed: string;
   readonly wrong_tenant?: string;
+  /** Of one id of the answer after another, by its JSON Pointer where they differ: the rest is as it was asked for. */
+  readonly other_entity?: string | Readonly<Record<string, string>>;
   readonly version_drift?: string;
   readonly stale?: string;
   readonly always_version_drift?: string;
@@ -52,20 +55,42 @@ export function casesOf(table: FaultTable, rules: RulesByStatus): readonly Fault
   return Object.entries(table).flatMap(([name, row]) => {
     const call = name as CallName;
     const { id: operation, method } = operations[call];
-    return Object.entries(row).flatMap(([column, expected]: [string, string]) =>
-      armsOf(column, call).map(([fault, arm]) => ({
-        call,
-        title: titleOf(`${method} ${operation}, ${fault}: ${expected}`, rules[expected.slice(0, 3)]),
-        arm: { operation, method, ...arm },
-        expected,
-      })),
+    // SAFETY: a row has no other members, and none is undefined.
+    const columns = Object.entries(row) as [string, NonNullable<FaultRow['other_entity']>][];
+    return columns.flatMap(([column, answer]) =>
+      armsOf(column, call).map(([fault, arm]) => {
+        const expected = typeof answer === 'string' ? answer : answer[arm.member ?? ''];
+        if (expected === undefined) throw new Error(`no answer to ${operation}, ${fault}`);
+        return {
+          call,
+          title: titleOf(`${method} ${operation}, ${fault}: ${expected}`, [
+            rules[expected.slice(0, 3)],
+            identityRules[`${operation} ${arm.member ?? ''}`],
+          ]),
+          arm: { operation, method, ...arm },
+          expected,
+        };
+      }),
     );
   });
 }
 
-function titleOf(text: string, rules: string | undefined): string {
+/** Which rules say that an answer must be about what was asked for, by its operation and the id in it. */
+const identityRules: Readonly<Record<string, string>> = {
+  'content.validate_adaptive_bank_identity /specId': 'MA-054',
+  'bank.read_adaptive_pool_manifest /testSpecId': 'MA-055',
+  'bank.read_adaptive_pool_manifest /testBankId': 'MA-055',
+  'qti.read_candidate_runtime /candidateRef': 'MA-028',
+  'qti.offer_selected_item /candidateRef': 'MA-029',
+  'qti.offer_selected_item /rootArtifactVersionId': 'MA-091',
+  'results.write_result_record /producerResultId': 'MA-033',
+  'results.write_kc_components /componentIds/0': 'MA-034',
+  'caliper.read_evidence_ack /event/id': 'MA-038',
+};
+
+function titleOf(text: string, rules: readonly (string | undefined)[]): string {
   const all = [
-    ...(rules === undefined ? [] : [rules]),
+    ...rules.filter((rule) => rule !== undefined),
     ...(text.endsWith('anchor_unavailable') ? ['MA-194'] : []),
     ...(text.endsWith('retryable') ? ['MA-209'] : []),
   ];
@@ -77,6 +102,7 @@ interface Arm {
   readonly times?: number;
   readonly status?: number;
   readonly retryAfterSeconds?: number;
+  readonly member?: string;
 }
 
 function armsOf(column: string, call: CallName): readonly (readonly [string, Arm])[] {
@@ -95,6 +121,11 @@ function armsOf(column: string, call: CallName): readonly (readonly [string, Arm
     case 'malformed':
     case 'wrong_tenant':
       return [[column, { kind: column, times: ALWAYS }]];
+    case 'other_entity':
+      return identitiesOf(operations[call]).map((member) => [
+        `another ${member}`,
+        { kind: column, member, times: ALWAYS },
+      ]);
     case 'version_drift':
     case 'stale':
       return [[column, { kind: column }]];
@@ -110,7 +141,7 @@ function armsOf(column: string, call: CallName): readonly (readonly [string, Arm
 /** The distortions of an answer that the platform can show for a call, and that its row must therefore name. */
 function distortionsOf(call: CallName): readonly string[] {
   const { id: operation, method } = operations[call];
-  return (['wrong_tenant', 'version_drift', 'stale'] as const).filter(
+  return (['wrong_tenant', 'other_entity', 'version_drift', 'stale'] as const).filter(
     (kind) => openFaults().arm({ operation, method, kind }).ok,
   );
 }
@@ -140,3 +171,23 @@ export const hidden = '404 resource-not-found';
 export const drift = '409 adaptive-pool-version-drift';
 export const conflict = '409 stream-conflict';
 export const miscalibrated = '422 calibration-invalid';
+/** The caller names spec, bank and operation, which must belong together. */
+const mismatched = '400 invalid-request';
+
+/** Where a run has no pins yet: another entity contradicts what was asked for, or what the other owners say. */
+export const othersAtFirst = {
+  readTestSpec: { '/itemId': refused('content'), '/caseFrameworkGuid': miscalibrated },
+  validateAdaptiveBankIdentity: { '/bankId': refused('content'), '/specId': mismatched },
+  readAdaptivePoolManifest: {
+    '/operationId': invalid('bank'),
+    '/testSpecId': mismatched,
+    '/testBankId': mismatched,
+    '/root/packageId': invalid('qti'),
+    '/root/artifactId': invalid('qti'),
+    // QTI has no such version.
+    '/root/artifactVersionId': refused('qti'),
+    '/root/qtiIdentifier': invalid('qti'),
+    '/members/0/artifactVersionId': invalid('qti'),
+    '/members/0/qtiIdentifier': invalid('qti'),
+  },
+};

@@ -56,14 +56,17 @@ const eventTable: FaultTable = {
     silent: waiting,
     ...refusals('caliper'),
     wrong_tenant: incomplete('caliper'),
+    other_entity: incomplete('caliper'),
     // Caliper has taken the event and does not show it yet.
     stale: waiting,
     404: waiting,
   },
 };
+/** What Results says of something else acknowledges nothing. */
+const unacknowledged = { wrong_tenant: incomplete('results'), other_entity: incomplete('results') };
 const table: FaultTable = {
-  writeResultRecord: { silent: waiting, ...refusals('results'), wrong_tenant: incomplete('results') },
-  writeKcComponents: { silent: waiting, ...refusals('results'), wrong_tenant: incomplete('results') },
+  writeResultRecord: { silent: waiting, ...refusals('results'), ...unacknowledged },
+  writeKcComponents: { silent: waiting, ...refusals('results'), ...unacknowledged },
   ...eventTable,
 };
 const rules: RulesByStatus = {
@@ -180,6 +183,7 @@ describe('inspecting a run that waits for Caliper', () => {
       silent: waiting,
       malformed: waiting,
       wrong_tenant: waiting,
+      other_entity: waiting,
       stale: waiting,
       401: waiting,
       404: waiting,

@@ -1,4 +1,5 @@
 import { openFaults } from '#local/platform/faults.ts';
+import { identitiesOf } from '#local/platform/routes.ts';
 import type { faultKinds } from '#local/platform/faults.ts';
 import {
   listCandidateReports,
@@ -32,6 +33,8 @@ interface FaultRow {
   readonly 409: string;
   readonly 422: string;
   readonly wrong_tenant?: string;
+  /** In every answer one id after another, by its JSON Pointer where they differ: the rest is as it was asked for. */
+  readonly other_entity?: string | Readonly<Record<string, string>>;
   readonly version_drift?: string;
   readonly always_version_drift?: string;
   readonly stale?: string;
@@ -69,6 +72,7 @@ const derived = (owner: SourceService) => ({
   409: unavailable(owner),
   422: unavailable(owner),
   wrong_tenant: unavailable(owner),
+  other_entity: unavailable(owner),
 });
 
 /** What the caller names: whatever hides it is the one 404. A 403 refuses us, and hides nothing. */
@@ -79,6 +83,14 @@ const confirmed = (owner: SourceService) => ({ ...derived(owner), 404: hidden })
 
 /** What decides whether the tenant may know of it at all: another tenant's is hidden too. */
 const visible = (owner: SourceService) => ({ ...named(owner), wrong_tenant: hidden });
+
+/** QTI's lookup says itself who holds the rest: a candidate beyond the claims hides it, and records that do not fit it contradict it. */
+const otherAttempt = {
+  '/attemptId': unavailable('qti'),
+  '/candidateSourcedId': hidden,
+  '/contentTestSpecId': unavailable('results'),
+  '/resultRecordId': incomplete('results'),
+};
 
 /** A version that others pin: one more read finds the owners agreed again, or never does. */
 const pinned = (final: string, stale = final) => ({
@@ -113,6 +125,7 @@ const optional: FaultRow = {
   409: without(unavailable('caliper')),
   422: without(unavailable('caliper')),
   wrong_tenant: without(unavailable('caliper')),
+  other_entity: without(unavailable('caliper')),
   // A replica that has not seen the event yet.
   stale: without(incomplete('caliper')),
   always_stale: without(incomplete('caliper')),
@@ -131,7 +144,11 @@ export const subjects: readonly Subject[] = [
     call: ({ attempts }) => ({ path: { attemptId: attempts.gatePass }, query: '?view=evidence' }),
     table: {
       ...attempt(incomplete),
-      readAttemptEvidence: { ...visible('qti'), ...free('qti', incomplete('qti')) },
+      readAttemptEvidence: {
+        ...visible('qti'),
+        ...free('qti', incomplete('qti')),
+        other_entity: otherAttempt,
+      },
       readPackage: { ...derived('case'), ...free('case', incomplete('case')) },
       readEvidenceAck: optional,
     },
@@ -141,7 +158,11 @@ export const subjects: readonly Subject[] = [
     call: ({ attempts }) => ({ path: { attemptId: attempts.gatePass } }),
     table: {
       ...attempt(undecided),
-      readAttemptEvidence: { ...visible('qti'), ...free('qti', undecided('qti')) },
+      readAttemptEvidence: {
+        ...visible('qti'),
+        ...free('qti', undecided('qti')),
+        other_entity: otherAttempt,
+      },
       readReadinessCrosswalks: { ...derived('blueprint'), ...free('blueprint', undecided('blueprint')) },
     },
   },
@@ -177,8 +198,20 @@ export const subjects: readonly Subject[] = [
     route: readEquivalence,
     call: ({ forms }) => ({ path: { qtiTestId: forms.equivalent } }),
     table: {
-      readForm: { ...visible('qti'), ...free('qti', incomplete('qti')) },
-      readFormEquivalence: { ...confirmed('analytics'), ...free('analytics', incomplete('analytics')) },
+      readForm: {
+        ...visible('qti'),
+        ...free('qti', incomplete('qti')),
+        // Nobody may see the forms of a test spec that there is not.
+        other_entity: { '/qtiTestId': unavailable('qti'), '/contentTestSpecId': hidden },
+      },
+      readFormEquivalence: {
+        ...confirmed('analytics'),
+        ...free('analytics', incomplete('analytics')),
+        other_entity: {
+          '/qtiTestId': unavailable('analytics'),
+          '/contentTestSpecId': incomplete('analytics'),
+        },
+      },
       // Who may not see the test spec may not see its forms.
       readReportCriteria: { ...visible('content'), ...pinned(incomplete('content')) },
       readFormEvidence: { ...derived('blueprint'), ...free('blueprint', incomplete('blueprint')) },
@@ -192,6 +225,7 @@ export interface Arm {
   readonly times: number;
   readonly status?: number;
   readonly retryAfterSeconds?: number;
+  readonly member?: string;
 }
 
 /** One cell of a table. */
@@ -210,13 +244,13 @@ export type RulesByAnswer = readonly (readonly [string, string])[];
 /** The cells of a subject's table, each titled with the rules that its answer stands on. */
 export function casesOf({ route, table }: Subject, rules: RulesByAnswer): readonly FaultCase[] {
   return rowsOf(table).flatMap(([name, row]) =>
-    columnsOf(row).map(([column, expected]) => {
+    cellsOf(name, row).map(([fault, strikes, expected]) => {
       const { id: operation, method } = operations[name];
       const cited = rules.find(([beginning]) => expected.startsWith(beginning))?.[1] ?? '';
       return {
-        title: `${route.operationId}: ${operation}, ${column}: ${expected} [${cited}]`,
+        title: `${route.operationId}: ${operation}, ${fault}: ${expected} [${cited}]`,
         target: { operation, method },
-        arms: arms[column],
+        arms: strikes,
         expected,
       };
     }),
@@ -228,9 +262,19 @@ export function rowsOf(table: FaultTable): readonly (readonly [CallName, FaultRo
   return Object.entries(table) as [CallName, FaultRow][];
 }
 
-function columnsOf(row: FaultRow): readonly (readonly [Column, string])[] {
+/** The cells of a row: what goes wrong, in which ways, and the answer. */
+function cellsOf(name: CallName, row: FaultRow): readonly (readonly [string, FaultCase['arms'], string])[] {
+  const { other_entity: others, ...single } = row;
   // SAFETY: a row has no other members, and none is undefined.
-  return Object.entries(row) as [Column, string][];
+  const columns = Object.entries(single) as [Exclude<Column, 'other_entity'>, string][];
+  return [
+    ...columns.map(([column, expected]) => [String(column), arms[column], expected] as const),
+    ...(others === undefined ? [] : identitiesOf(operations[name])).map((member) => {
+      const expected = typeof others === 'string' ? others : others?.[member];
+      if (expected === undefined) throw new Error(`no answer to another ${member} of ${name}`);
+      return [`another ${member}`, [{ kind: 'other_entity', member, times: ALWAYS }], expected] as const;
+    }),
+  ];
 }
 
 /** More than any request asks. */
@@ -240,7 +284,7 @@ const RETRY_AFTER = 60;
 
 const refused = (status: number): readonly [Arm] => [{ kind: 'status', status, times: ALWAYS }];
 
-const arms: Readonly<Record<Column, readonly [Arm, ...Arm[]]>> = {
+const arms: Readonly<Record<Exclude<Column, 'other_entity'>, readonly [Arm, ...Arm[]]>> = {
   silent: [
     { kind: 'down', times: ALWAYS },
     { kind: 'cut', times: ALWAYS },
@@ -269,6 +313,7 @@ const columnsOfKind: Readonly<Record<FaultKind, readonly Column[]>> = {
   status: ['silent', 401, 403, 404, 409, 422],
   malformed: ['malformed'],
   wrong_tenant: ['wrong_tenant'],
+  other_entity: ['other_entity'],
   version_drift: ['version_drift', 'always_version_drift'],
   stale: ['stale', 'always_stale'],
   // Of a write: no route of these makes one.

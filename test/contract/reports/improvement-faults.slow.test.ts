@@ -270,7 +270,7 @@ describe('a receiver', () => {
 
   it.each([
     ['loses every acknowledgement', { kind: 'lost_acknowledgement' }],
-    ['acknowledges another order', { kind: 'stale' }],
+    ['acknowledges another order', { kind: 'other_entity' }],
     ['acknowledges for another tenant', { kind: 'wrong_tenant' }],
     ['answers something else', { kind: 'malformed' }],
     ['answers half', { kind: 'cut' }],

@@ -58,6 +58,7 @@ const none = (owner: string) => ({
   401: unavailable(owner),
   409: unavailable(owner),
   wrong_tenant: unavailable(owner),
+  other_entity: unavailable(owner),
 });
 /** Only a 404 says that the owner has nothing under an id of its own; what else it refuses, it may give later. */
 const gone = (owner: string, answer: string) => ({
@@ -68,12 +69,17 @@ const gone = (owner: string, answer: string) => ({
 const versions = (once: string, always = once) => ({ version_drift: once, always_version_drift: always });
 const editions = (once: string, always = once) => ({ stale: once, always_stale: always });
 /** Bytes that are not the pinned ones: the owner is asked once more. */
-const bytes = (always: string) => ({ ...versions('200', always), ...editions('200', always) });
+const bytes = (always: string) => ({
+  ...versions('200', always),
+  ...editions('200', always),
+  other_entity: always,
+});
 
 const scope = {
   ...none('unknown'),
   ...{ 403: unavailable('unknown'), 404: hidden, 422: hidden },
   wrong_tenant: hidden,
+  other_entity: unavailable('unknown'),
   ...versions('200'),
   ...editions(incomplete('unknown')),
 };
@@ -95,6 +101,7 @@ const analysis: Table = {
     ...gone('analytics', incomplete('analytics')),
     ...versions('200'),
     ...editions(incomplete('analytics')),
+    other_entity: { '/administrationId': unavailable('analytics'), '/contentTestSpecId': conflict },
   },
   readAnalysisArtifact: {
     ...none('analytics'),

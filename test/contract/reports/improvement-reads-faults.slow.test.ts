@@ -42,7 +42,7 @@ const unavailable = (owner: SourceService): string => `503 dependency-unavailabl
 const incomplete = (owner: SourceService): string => `503 dependency-incomplete ${owner}`;
 
 /** Immutable evidence: an owner that shows it amiss once is asked again; what stays amiss does not dereference. */
-const evidence = (owner: 'analytics' | 'blueprint') => ({
+const evidence = (owner: 'analytics' | 'blueprint', other: string) => ({
   silent: unavailable(owner),
   malformed: unavailable(owner),
   401: unavailable(owner),
@@ -51,6 +51,7 @@ const evidence = (owner: 'analytics' | 'blueprint') => ({
   409: unavailable(owner),
   422: unavailable(owner),
   wrong_tenant: unavailable(owner),
+  other_entity: other,
   version_drift: '200',
   always_version_drift: incomplete(owner),
   stale: '200',
@@ -67,6 +68,7 @@ const scope = {
   409: unavailable('unknown'),
   422: '404 not-found',
   wrong_tenant: '404 not-found',
+  other_entity: unavailable('unknown'),
   version_drift: '200, unknown newer',
   always_version_drift: '200, unknown newer',
   stale: incomplete('unknown'),
@@ -95,12 +97,13 @@ const subjects: readonly Expected[] = [
     }),
     table: {
       readAdministration: scope,
-      readAlignmentCrosswalk: evidence('blueprint'),
-      readAnalysisArtifact: evidence('analytics'),
+      readAlignmentCrosswalk: evidence('blueprint', '409 source-version-conflict blueprint'),
+      readAnalysisArtifact: evidence('analytics', '409 source-version-conflict analytics'),
     },
     rules: [
       ['200', 'RP-269'],
       ['404', 'RP-271, RP-316'],
+      ['409', 'RP-272'],
       ['503', 'RP-273, RP-324'],
     ],
     sound: { calls: 3, depth: 2 },
@@ -115,9 +118,9 @@ const subjects: readonly Expected[] = [
     }),
     table: {
       readAdministration: scope,
-      readAlignmentSources: evidence('blueprint'),
-      readAlignmentCrosswalk: evidence('blueprint'),
-      readAnalysisArtifact: evidence('analytics'),
+      readAlignmentSources: evidence('blueprint', incomplete('blueprint')),
+      readAlignmentCrosswalk: evidence('blueprint', incomplete('blueprint')),
+      readAnalysisArtifact: evidence('analytics', incomplete('analytics')),
     },
     rules: [
       ['200', 'RP-274'],

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openFaults } from '#local/platform/faults.ts';
+import { identitiesOf } from '#local/platform/routes.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
 import type { ControlRecords } from '#test/support/control-records.ts';
@@ -78,6 +79,9 @@ describe.each([
     // Caliper acknowledges with its status alone.
     ['malformed', { kind: 'malformed' }, owner === 'caliper' ? '200' : unavailable],
     ['wrong tenant', { kind: 'wrong_tenant' }, unavailable],
+    ...identitiesOf(operation).map(
+      (member) => [`another ${member}`, { kind: 'other_entity', member }, unavailable] as const,
+    ),
   ] as const;
 
   for (const [name, arm, expected] of table) {

@@ -204,6 +204,7 @@ describe('Administration, where it is asked', () => {
     ['stale', { kind: 'stale' }, '503 dependency-incomplete unknown'],
     ['without it', { kind: 'status', status: 404 }, '404 not-found'],
     ['of another tenant', { kind: 'wrong_tenant' }, '404 not-found'],
+    ['about another one', { kind: 'other_entity' }, '503 dependency-unavailable unknown'],
   ])('%s: refused before any operation has begun [RP-017, RP-258, RP-316]', async (_, arm, expected) => {
     const { classSourcedId } = administrationOf('gatePass');
     await stack.fault({ operation: 'administration.read_administration', times: 100, ...arm });
