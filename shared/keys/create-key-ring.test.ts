@@ -3,7 +3,7 @@ import { initKeyRing, replaceKey, retireKeys, rotateKey } from './administration
 import { createKeyRing } from './create-key-ring.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
 import { keyPurposes } from './key-ring.ts';
-import { PROMOTE_AFTER_MS, REFRESH_MS, RETIRE_AFTER_MS } from './key-states.ts';
+import { PROMOTE_AFTER_MS, READ_MS, REFRESH_MS, RETIRE_AFTER_MS } from './key-states.ts';
 import { createMemoryKeySettings, createMemoryKms } from '#test/support/memory-keys.ts';
 
 const T0 = 1_700_000_000_000;
@@ -51,7 +51,7 @@ async function createStage() {
 }
 
 describe('a container', () => {
-  it('reads the ring once for callers at the same time, and not again within five minutes', async () => {
+  it('reads the ring once for callers at the same time, and not again within thirty seconds', async () => {
     const { container, calls, pass } = await createStage();
     const ring = container(['continuation']);
     const keys = await Promise.all(Array.from({ length: 10 }, () => ring.active('continuation')));
@@ -163,6 +163,54 @@ describe('failure', () => {
     const ring = createKeyRing({ ...options, purposes: ['continuation'] });
     await expect(ring.active('continuation')).rejects.toThrow('no active key for continuation');
     await initKeyRing(options);
+    expect((await ring.active('continuation')).kid).toBe('k1');
+  });
+});
+
+describe('a container that was frozen while it read', () => {
+  /** A ring whose next reading never ends until it is told to. */
+  async function createSlowStage() {
+    const stage = await createStage();
+    const held: (() => void)[] = [];
+    let holds = true;
+    const ring = createKeyRing({
+      ...stage.administration,
+      settings: {
+        list: async (purpose) => {
+          const records = await stage.settings.list(purpose);
+          if (holds) await new Promise<void>((resolve) => held.push(resolve));
+          return records;
+        },
+      },
+      purposes: ['continuation'],
+    });
+    return {
+      ...stage,
+      ring,
+      pass: (milliseconds: number) => {
+        holds = false;
+        stage.pass(milliseconds);
+      },
+      thaw: () => {
+        for (const resolve of held) resolve();
+      },
+    };
+  }
+
+  it('uses nothing of that reading', async () => {
+    const { ring, administration, pass, thaw } = await createSlowStage();
+    const before = ring.active('continuation');
+    await replaceKey(administration, 'continuation');
+    pass(REFRESH_MS);
+    thaw();
+    await expect(before).rejects.toThrow('too slowly');
+    expect((await ring.active('continuation')).kid).toBe('k2');
+  });
+
+  it('does not wait for that reading', async () => {
+    const { ring, pass } = await createSlowStage();
+    void ring.active('continuation');
+    pass(2 * READ_MS);
     expect((await ring.active('continuation')).kid).toBe('k1');
   });
 });

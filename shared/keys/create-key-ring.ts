@@ -1,14 +1,16 @@
 import type { DataKeyOpener, KeyRecord, KeySettings } from './key-record.ts';
 import { keyContext, keyNumber } from './key-record.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
-import { activeKey, REFRESH_MS } from './key-states.ts';
+import { activeKey, READ_MS, REFRESH_MS } from './key-states.ts';
 
 /** Tokens with invented key ids cost at most one extra reading of the ring in this time. */
 const UNKNOWN_KID_REFRESH_MS = 30_000;
 const DATA_KEY_BYTES = 32;
 
 interface KeyRingOptions {
+  /** Each of its calls has to end within `READ_MS`. */
   readonly settings: KeySettings;
+  /** Each of its calls has to end within `READ_MS`. */
   readonly kms: DataKeyOpener;
   /** Part of what every data key is bound to. */
   readonly stage: string;
@@ -25,28 +27,38 @@ interface PurposeKeys {
 }
 
 interface Loaded {
+  /** When the reading began: what was written before that is in it. */
   readonly at: number;
   readonly keys: ReadonlyMap<KeyPurpose, PurposeKeys>;
 }
 
 /**
- * The ring of one container: read when first needed, again after five minutes, and once when a key id is unknown. Callers at the same
- * time share one reading; one that fails is thrown to them and forgotten. A key that was unwrapped once is not sent to KMS again.
+ * The ring of one container. Its copy seals and opens for 30 seconds; whoever needs an older one waits until it has been read again, and gets
+ * the failure if that fails: a key that may have leaked is used by nobody who cannot tell. An unknown key id costs one reading more. Callers
+ * at the same time share one reading; a failure is forgotten. A key that was unwrapped once is not sent to KMS again.
  */
 export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRingOptions): KeyRing {
   let loaded: Loaded | undefined;
-  let loading: Promise<Loaded> | undefined;
+  let loading: { readonly at: number; readonly ring: Promise<Loaded> } | undefined;
   let refreshedForUnknownAt: number | undefined;
   let unwrapped = new Map<string, Uint8Array>();
 
-  async function read(): Promise<Loaded> {
-    const at = clock();
+  /** Whether less than `limit` has passed; a clock that was set back tells nothing, so no. */
+  function isWithin(limit: number, at: number): boolean {
+    const age = clock() - at;
+    return age >= 0 && age < limit;
+  }
+
+  async function readAt(at: number): Promise<Loaded> {
     const next = new Map<string, Uint8Array>();
     const keys = await Promise.all(
       purposes.map(async (purpose) => [purpose, await readPurpose(purpose, next)] as const),
     );
+    // A container can be frozen at any point of a reading.
+    if (!isWithin(REFRESH_MS, at)) throw new Error('the key ring was read too slowly to be used');
     unwrapped = next;
-    return { at, keys: new Map(keys) };
+    loaded = { at, keys: new Map(keys) };
+    return loaded;
   }
 
   async function readPurpose(purpose: KeyPurpose, next: Map<string, Uint8Array>): Promise<PurposeKeys> {
@@ -74,15 +86,20 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
   }
 
   function load(): Promise<Loaded> {
-    loading ??= read()
-      .then((result) => (loaded = result))
-      .finally(() => (loading = undefined));
-    return loading;
+    // One that has taken longer than it may, settings and then KMS, hangs on a connection that a freeze has cut.
+    if (loading !== undefined && isWithin(2 * READ_MS, loading.at)) return loading.ring;
+    const at = clock();
+    const mine = { at, ring: readAt(at) };
+    loading = mine;
+    const end = (): void => {
+      if (loading === mine) loading = undefined;
+    };
+    mine.ring.then(end, end);
+    return mine.ring;
   }
 
   function current(): Promise<Loaded> {
-    const age = loaded === undefined ? NaN : clock() - loaded.at;
-    return loaded !== undefined && age >= 0 && age < REFRESH_MS ? Promise.resolve(loaded) : load();
+    return loaded !== undefined && isWithin(REFRESH_MS, loaded.at) ? Promise.resolve(loaded) : load();
   }
 
   function keysFor(ring: Loaded, purpose: KeyPurpose): PurposeKeys {
@@ -92,9 +109,10 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
   }
 
   async function refreshForUnknown(): Promise<Loaded | undefined> {
-    const since = refreshedForUnknownAt === undefined ? Infinity : clock() - refreshedForUnknownAt;
+    const wasRecent =
+      refreshedForUnknownAt !== undefined && isWithin(UNKNOWN_KID_REFRESH_MS, refreshedForUnknownAt);
     // Whoever comes while that refresh is under way shares it.
-    if (loading === undefined && since >= 0 && since < UNKNOWN_KID_REFRESH_MS) return undefined;
+    if (loading === undefined && wasRecent) return undefined;
     refreshedForUnknownAt = clock();
     try {
       return await load();

@@ -30,7 +30,7 @@ export type KeyChange =
 /** Where the key ring is kept, as far as a function may use it. */
 export interface KeySettings {
   /** All keys of a purpose, in no particular order, as of now (no stale read). */
-  list(purpose: KeyPurpose): Promise<readonly KeyRecord[]>;
+  list(purpose: KeyPurpose, signal?: AbortSignal): Promise<readonly KeyRecord[]>;
 }
 
 /** The same for the one who administers the ring. */
@@ -44,7 +44,7 @@ export type KeyContext = Readonly<Record<'stage' | 'purpose' | 'kid', string>>;
 
 /** The part of KMS that a function uses. */
 export interface DataKeyOpener {
-  open(wrappedKey: Uint8Array, context: KeyContext): Promise<Uint8Array>;
+  open(wrappedKey: Uint8Array, context: KeyContext, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
 /** The part of KMS that makes new keys: their plaintext is never seen where the ring is administered. */

@@ -4,15 +4,17 @@ import type { KeyRecord } from './key-record.ts';
 import { keyNumber } from './key-record.ts';
 import type { KeyPurpose, KeyState } from './key-ring.ts';
 
-/** A container knows of a change in the ring after this time at the latest. */
-export const REFRESH_MS = 5 * 60_000;
-/** Before a new key seals, every container must be able to open with it: two refresh periods, of which one is margin. */
-export const PROMOTE_AFTER_MS = 2 * REFRESH_MS;
+/** How old a copy of the ring may be that seals or opens: a change binds every container after this time. */
+export const REFRESH_MS = 30_000;
 /**
- * What was sealed lives for 24 hours at most, and a container that has not refreshed yet still seals with the previous key for a while
- * after it left `active`.
+ * Before a new key seals, every container must be able to open with it. Containers of version 0.1.0, which may run beside these, read the
+ * ring every five minutes: two such periods, of which one is margin.
  */
-export const RETIRE_AFTER_MS = 24 * 3_600_000 + 2 * REFRESH_MS;
+export const PROMOTE_AFTER_MS = 10 * 60_000;
+/** What was sealed lives for 24 hours at most, and a container may seal with the previous key for a while after it left `active`. */
+export const RETIRE_AFTER_MS = 24 * 3_600_000 + PROMOTE_AFTER_MS;
+/** The longest that one call for the ring may take. */
+export const READ_MS = 3_000;
 
 /**
  * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, the

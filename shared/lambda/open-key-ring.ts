@@ -2,8 +2,10 @@ import { createDataKeyOpener } from '#shared/stores/kms.ts';
 import { makeDynamo, makeKms } from '#shared/stores/make-clients.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
+import { withTimeLimit } from '#shared/kernel/sleep.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
+import { READ_MS } from '#shared/keys/key-states.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
@@ -11,13 +13,20 @@ import type { Runtime } from './runtime.ts';
  * Throws EnvironmentError.
  */
 export function openKeyRing(
-  { environment, aws, now }: Pick<Runtime, 'environment' | 'aws' | 'now'>,
+  { environment, aws, now, sleep }: Pick<Runtime, 'environment' | 'aws' | 'now' | 'sleep'>,
   purposes: readonly KeyPurpose[],
 ): KeyRing {
   const { STAGE, SETTINGS_TABLE } = readEnvironment(['STAGE', 'SETTINGS_TABLE'], environment);
+  const settings = createKeySettings(aws(makeDynamo), SETTINGS_TABLE);
+  const kms = createDataKeyOpener(aws(makeKms));
   return createKeyRing({
-    settings: createKeySettings(aws(makeDynamo), SETTINGS_TABLE),
-    kms: createDataKeyOpener(aws(makeKms)),
+    settings: {
+      list: (purpose) => withTimeLimit(sleep, READ_MS, (signal) => settings.list(purpose, signal)),
+    },
+    kms: {
+      open: (wrappedKey, context) =>
+        withTimeLimit(sleep, READ_MS, (signal) => kms.open(wrappedKey, context, signal)),
+    },
     stage: STAGE,
     purposes,
     clock: now,

@@ -5,9 +5,10 @@ import type { DataKeyMaker, DataKeyOpener } from '#shared/keys/key-record.ts';
 /** Unwraps data keys. Throws when KMS refuses or does not answer. Needs `kms:Decrypt`, which the role may have for single purposes. */
 export function createDataKeyOpener(client: KMSClient): DataKeyOpener {
   return {
-    async open(wrappedKey, context) {
+    async open(wrappedKey, context, signal) {
       const { Plaintext: key } = await client.send(
         new DecryptCommand({ CiphertextBlob: wrappedKey, EncryptionContext: context }),
+        signal === undefined ? {} : { abortSignal: signal },
       );
       if (key === undefined) throw new Error('KMS Decrypt answered without a plaintext');
       return key;

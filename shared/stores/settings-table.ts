@@ -24,7 +24,7 @@ const timeColumns = {
  */
 export function createKeySettings(client: DynamoDBClient, tableName: string): KeySettings {
   return {
-    async list(purpose) {
+    async list(purpose, signal) {
       const records: KeyRecord[] = [];
       let from: Item | undefined;
       do {
@@ -36,6 +36,7 @@ export function createKeySettings(client: DynamoDBClient, tableName: string): Ke
             ExpressionAttributeValues: { ':pk': partition(purpose) },
             ...(from === undefined ? {} : { ExclusiveStartKey: from }),
           }),
+          signal === undefined ? {} : { abortSignal: signal },
         );
         for (const item of page.Items ?? []) records.push(recordOf(purpose, item));
         from = page.LastEvaluatedKey;

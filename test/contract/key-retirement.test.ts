@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localCredentials, localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createDataKeyMaker } from '#shared/stores/kms.ts';
+import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { replaceKey, retireKeyNow } from '#shared/keys/administration.ts';
+import type { KeyAdministration } from '#shared/keys/administration.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// A leaked key in warm functions, whose clock is moved: what they promise of it within 30 seconds.
+
+/** Within so long a change of the ring binds every container. */
+const PROMISE_MS = 30_000;
+/** As long as a container may be frozen while its copy of the ring was once good for longer. */
+const FROZEN_MS = 4 * 60_000;
+
+/** Ahead of the true time throughout, so that no token comes from the future. */
+const clock = { now: Date.now() + 60_000 };
+/** How much faster time limits pass. */
+const hurry = { factor: 1 };
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+let administration: KeyAdministration;
+const clients = { destroy: (): void => undefined };
+beforeAll(async () => {
+  const { sleep } = processRuntime();
+  stack = await startTestStack({
+    inProcess: () => ({
+      now: () => clock.now,
+      sleep: (milliseconds, signal) => sleep(milliseconds / hurry.factor, signal),
+    }),
+  });
+  runs = openAdaptiveRuns(stack);
+  const { dynamo, kms, destroy } = createEndpointClients({
+    endpoint: stack.urls.awsUrl,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+  clients.destroy = destroy;
+  administration = {
+    settings: createWritableKeySettings(dynamo, localTableName('settings')),
+    kms: createDataKeyMaker(kms, localKeyAlias),
+    stage: localStage,
+    clock: Date.now,
+  };
+});
+afterAll(async () => {
+  runs.close();
+  clients.destroy();
+  await stack.close();
+});
+
+const kidOf = (token: string): unknown =>
+  (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: unknown }).kid;
+const kidOfNewRun = async (): Promise<unknown> =>
+  kidOf((await runs.start().sendForRun()).body.continuationToken);
+const expectDone = (reported: { readonly ok: boolean }): void => {
+  expect(reported.ok).toBe(true);
+};
+
+/** A run of now, whose start and inspection have warmed their functions. */
+async function warmRun(): Promise<string> {
+  const { continuationToken } = (await runs.start().sendForRun()).body;
+  await runs.inspect(continuationToken).sendForRun();
+  return continuationToken;
+}
+
+describe.each([
+  ['that goes on serving', PROMISE_MS],
+  ['that was frozen', FROZEN_MS],
+])('a container %s', (_, passed) => {
+  it('neither seals nor opens under a leaked key 30 seconds after its retirement [MA-061]', async () => {
+    const token = await warmRun();
+    const leaked = kidOf(token) as string;
+    expectDone(await replaceKey(administration, 'continuation'));
+    clock.now += passed;
+    const successor = await kidOfNewRun();
+    expect(successor).not.toBe(leaked);
+    // Only sealing has ended so far.
+    await runs.inspect(token).sendForRun();
+
+    expectDone(await retireKeyNow(administration, 'continuation', leaked));
+    clock.now += passed;
+    expect(sentenceOf(await runs.inspect(token).send())).toBe('404 resource-not-found');
+    expect(await kidOfNewRun()).toBe(successor);
+  });
+
+  it.each([
+    ['refused', () => stack.awsFaults.throttle('Query', 1_000)],
+    // The first call of such a request is the reading of the ring.
+    ['never answered', () => void stack.awsFaults.hold(0)],
+  ])(
+    'does nothing under a key of which it cannot tell whether it is still good: its reading is %s [MA-061, MA-224]',
+    async (_, fail) => {
+      const token = await warmRun();
+      clock.now += passed;
+      hurry.factor = 20;
+      fail();
+      expect(sentenceOf(await runs.inspect(token).send())).toBe('500 internal-error retryable');
+      hurry.factor = 1;
+      stack.awsFaults.reset();
+      await runs.inspect(token).sendForRun();
+    },
+  );
+});
+
+it('a container reads the ring once in 30 seconds, whatever it seals and opens', async () => {
+  const token = await warmRun();
+  const [read, opened] = [stack.awsCalls('dynamodb', 'Query'), stack.awsCalls('kms', 'Decrypt')];
+  clock.now += PROMISE_MS - 1;
+  await runs.inspect(token).sendForRun();
+  await runs.inspect(token).sendForRun();
+  expect(stack.awsCalls('dynamodb', 'Query')).toBe(read);
+  clock.now += 1;
+  await runs.inspect(token).sendForRun();
+  // One query for each purpose of the function; what was unwrapped once stays so.
+  const purposes = inspectAdaptiveRun.lambda.grants.filter((grant) => grant.startsWith('keys:'));
+  expect(stack.awsCalls('dynamodb', 'Query')).toBe(read + purposes.length);
+  expect(stack.awsCalls('kms', 'Decrypt')).toBe(opened);
+});
