@@ -32,6 +32,8 @@ const faultRequest = z
     skip: z.int().min(0).max(100_000).default(0),
     /** Where one operation id has a read and a write. */
     method: z.enum(['GET', 'POST']).optional(),
+    /** Only calls to this path are struck: one of several entities that are read side by side. */
+    path: z.string().startsWith('/').optional(),
     /** Of `status`; 503 when absent. */
     status: z.int().min(400).max(599).optional(),
     /** Of `status`: sent as `Retry-After`. */
@@ -106,8 +108,8 @@ export interface Faults {
   arm(body: unknown): Result<ArmedFault, z.ZodError>;
   list(): readonly ArmedFault[];
   clear(): void;
-  /** The fault that strikes this call, if any: the oldest armed one whose `skip` is used up. Counts the call. */
-  take(route: OwnerRoute): ArmedFault | undefined;
+  /** The fault that strikes this call to a path, if any: the oldest armed one whose `skip` is used up. Counts the call. */
+  take(route: OwnerRoute, path: string): ArmedFault | undefined;
 }
 
 /** An empty set of faults. */
@@ -131,9 +133,10 @@ export function openFaults(): Faults {
       armed = [];
       nextId = 1;
     },
-    take: (route) => {
+    take: (route, path) => {
       for (const fault of armed) {
         if (!concerns(fault, route) || !canStrike(fault.kind, route)) continue;
+        if (fault.path !== undefined && fault.path !== path) continue;
         if (fault.skip > 0) {
           replace({ ...fault, skip: fault.skip - 1 });
           continue;

@@ -234,7 +234,7 @@ async function answer(
     return { ...known, reply: problem(404, 'no such path') };
   }
 
-  const fault = emulator.faults.take(route);
+  const fault = emulator.faults.take(route, path);
   if (fault?.kind === 'down') return { ...known, fault, reply: { ...problem(503, 'down'), fate: 'lost' } };
   if (fault?.kind === 'status') {
     const retryAfter =
