@@ -2,6 +2,8 @@ import type * as z from 'zod';
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import { judgedRows } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { omitsComparison } from '#functions/reports/analysis/omissions.ts';
 import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type {
@@ -164,6 +166,13 @@ function metricFailures(
 ): readonly string[] {
   return [
     ...differs('its suppression', artifact.suppression.status, 'not_suppressed'),
+    ...(row.judged === undefined
+      ? []
+      : differs(
+          'how many of its rows can be judged',
+          row.judged,
+          judgedRows(row.metric, artifact.rows, receipt.analysisPolicy),
+        )),
     ...compareDecisions(row, deriveMetricOrders(groundsOf(receipt), pin, artifact)),
   ];
 }
@@ -270,7 +279,8 @@ function readSource(
   if (!crosswalk.ok) return crosswalk;
   const wrongSource = differs('the source of the crosswalk', crosswalk.value.sourceKey, source.sourceKey);
   if (wrongSource.length > 0) return err({ failures: wrongSource });
-  const alignment = alignSource(crosswalk.value);
+  const grounds = groundsOf(receipt);
+  const alignment = alignSource(crosswalk.value, grounds.rules);
   if (!alignment.ok) return err({ failures: [alignment.error] });
   const pinned =
     source.comparison === null || source.comparison === 'missing' ? undefined : source.comparison;
@@ -282,18 +292,23 @@ function readSource(
     if (wrong.length > 0) return err({ failures: wrong });
     comparison = { pin: pinOf(pinned), artifact: artifact.value };
   }
-  const shown = comparison === undefined ? undefined : showComparison(comparison.artifact);
+  const shown = comparison === undefined ? undefined : showComparison(comparison.artifact, grounds.rules);
+  const derived = deriveSourceOrders(grounds, {
+    sourceKey: source.sourceKey,
+    crosswalk: pinOf(source.crosswalk),
+    alignment: alignment.value,
+    ...(comparison === undefined ? {} : { comparison }),
+  });
   return ok({
     crosswalk: crosswalk.value,
     alignment: alignment.value,
     limitations: [...alignment.value.limitations, ...(shown?.limitations ?? [])],
-    comparisonOmitted: source.comparison !== null && (shown?.comparison ?? null) === null,
-    derived: deriveSourceOrders(groundsOf(receipt), {
-      sourceKey: source.sourceKey,
-      crosswalk: pinOf(source.crosswalk),
-      alignment: alignment.value,
-      ...(comparison === undefined ? {} : { comparison }),
-    }),
+    comparisonOmitted: omitsComparison(
+      { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
+      derived,
+      grounds,
+    ),
+    derived,
   });
 }
 

@@ -24,7 +24,11 @@ export interface CheckedReceipt {
   readonly receipt?: ReceiptBundle;
 }
 
-const anyReceipt = z.looseObject({ object: z.enum(['source_receipt', 'run_receipt']), digest: z.unknown() });
+const anyReceipt = z.looseObject({
+  object: z.enum(['source_receipt', 'run_receipt']),
+  digest: z.unknown(),
+  formatVersion: z.unknown(),
+});
 
 /**
  * Checks a receipt bundle from its bytes alone.
@@ -68,7 +72,7 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
     },
     {
       name: 'shape',
-      holds: `${any.data.object}, format 1`,
+      holds: `${any.data.object}, format ${String(any.data.formatVersion)}`,
       failures: ofShape.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`),
       remedy: 'Fetch the bundle again; if it stays so, a newer release of this command may know its format.',
     },

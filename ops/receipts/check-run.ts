@@ -52,23 +52,31 @@ export function checkRun(receipt: RunReceipt): Check[] {
   ];
 }
 
-function metricFailures({ metrics }: RunReceipt): readonly string[] {
+function metricFailures({ metrics, formatVersion }: RunReceipt): readonly string[] {
   const listed = metrics.map(({ metric }) => metric);
   return [
     ...runMetrics.filter((metric) => !listed.includes(metric)).map((metric) => `${metric} is not listed`),
-    ...metrics.flatMap(({ metric, status, artifact, reasonCode, evaluatedAt, decisions, withheld }) => {
-      if (status === 'available') {
-        return artifact === null || reasonCode !== null || evaluatedAt === null
-          ? [`${metric} is available and lacks its artifact or its evaluation`]
-          : [];
-      }
-      return [
-        ...(reasonCode === null ? [`${metric} is ${status} without a reason`] : []),
-        ...(decisions.length + withheld.length > 0 || evaluatedAt !== null
-          ? [`${metric} is ${status}, and decisions rest on it`]
-          : []),
-      ];
-    }),
+    ...metrics.flatMap(
+      ({ metric, status, artifact, reasonCode, evaluatedAt, judged, decisions, withheld }) => {
+        if (status === 'available') {
+          const lacksJudgement = formatVersion === 2 && judged === undefined;
+          return [
+            ...(artifact === null || reasonCode !== null || evaluatedAt === null || lacksJudgement
+              ? [`${metric} is available and lacks its artifact or its evaluation`]
+              : []),
+            ...(judged === 'all' && withheld.length > 0
+              ? [`all of ${metric} was judged, and decisions on it were withheld`]
+              : []),
+          ];
+        }
+        return [
+          ...(reasonCode === null ? [`${metric} is ${status} without a reason`] : []),
+          ...(decisions.length + withheld.length > 0 || evaluatedAt !== null
+            ? [`${metric} is ${status}, and decisions rest on it`]
+            : []),
+        ];
+      },
+    ),
   ];
 }
 
@@ -117,7 +125,9 @@ function orderFailures({
 
 function omissionFailures({ metrics, sources, omissions }: RunReceipt): readonly string[] {
   const without = new Set<string>(
-    metrics.filter(({ status }) => status !== 'available').map(({ metric }) => metric),
+    metrics
+      .filter(({ status, judged }) => status !== 'available' || judged === 'some')
+      .map(({ metric }) => metric),
   );
   if (sources.some(({ comparison, comparisonOmitted }) => comparison === 'missing' || comparisonOmitted))
     without.add('predicted_actual');

@@ -17,7 +17,11 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
   const denominator = exactSum(contributions.map(({ weight }) => weight));
   const tampered =
     'The alignment is not what its contributions say: do not rely on it, and tell who runs the service.';
-  const onAlignment = (trigger: number) => analysisPolicy.triggers[trigger]?.metric === 'alignment';
+  const metricOf = (trigger: number) => analysisPolicy.triggers[trigger]?.metric;
+  const onAlignment = (trigger: number) => metricOf(trigger) === 'alignment';
+  const isUnjudged =
+    receipt.formatVersion === 2 &&
+    receipt.withheld.some(({ trigger }) => metricOf(trigger) === 'predicted_actual');
   return [
     {
       name: 'contributions',
@@ -84,6 +88,9 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
       failures: [
         ...(comparison === 'missing' && omissions.length === 0
           ? ['the comparison is missing and not among the omissions']
+          : []),
+        ...(isUnjudged && omissions.length === 0
+          ? ['decisions on the comparison were withheld, and it is not among the omissions']
           : []),
         ...(comparison === null && omissions.length > 0
           ? ['a comparison is omitted that was never due']

@@ -1,6 +1,6 @@
 import { decisionsOf } from '#functions/reports/analysis/bundles/receipt-parts.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
-import { actions } from '#shared/contract/reports/analysis-policy.ts';
+import { actions, bindingSubjects } from '#shared/contract/reports/analysis-policy.ts';
 import type {
   ReceiptArtifact,
   ReceiptBundle,
@@ -23,6 +23,7 @@ export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
     contentTestSpecId,
     contentTestSpecVersion,
     policy: receipt.analysisPolicy,
+    rules: receipt.formatVersion,
   };
 }
 
@@ -41,7 +42,7 @@ export function checkPolicy({ analysisPolicy }: ReceiptBundle): Check {
  * @param evidenceFor what a trigger on that metric may rest on here; undefined where it has no place
  */
 export function decisionDefects(
-  { analysisPolicy }: ReceiptBundle,
+  { analysisPolicy, formatVersion }: ReceiptBundle,
   { decisions, withheld }: Decisions,
   evidenceFor: (metric: string) => ReceiptArtifact | undefined,
 ): readonly string[] {
@@ -57,7 +58,8 @@ export function decisionDefects(
   for (const { trigger: index, revisionOrderId, subjects, evidence } of decisions) {
     const trigger = triggerOf(index);
     if (trigger === undefined) continue;
-    const needed = new Set([...trigger.requiredSubjects, ...actions[trigger.requestedAction].subjects]);
+    const required = formatVersion === 1 ? trigger.requiredSubjects : bindingSubjects(trigger);
+    const needed = new Set([...required, ...actions[trigger.requestedAction].subjects]);
     for (const subject of needed) {
       if ((subjects[subject]?.length ?? 0) === 0)
         failures.push(`order ${revisionOrderId} does not name the ${subject} that its trigger requires`);

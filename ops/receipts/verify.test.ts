@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunReceipt, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import { improveRun, runArtifacts } from '#test/support/improved-run.ts';
+import { improveRun, observedValues, runArtifacts } from '#test/support/improved-run.ts';
 import type { RunChange } from '#test/support/improved-run.ts';
 import { plain } from '#tools/terminal/paint.ts';
 import { verifyReceipt } from './verify.ts';
@@ -100,7 +100,20 @@ describe('a receipt bundle as it was fetched', () => {
       },
     ],
     ['nobody was compared', { comparison: { ...runArtifacts.comparison, populationCount: 0 } }],
-    ['nothing has tripped', { discrimination: { ...runArtifacts.discrimination, rows: [] } }],
+    [
+      'nothing has tripped, and all was judged',
+      {
+        discrimination: {
+          ...runArtifacts.discrimination,
+          rows: runArtifacts.discrimination.rows.slice(1, 2),
+        },
+      },
+    ],
+    [
+      'the comparison contradicts itself',
+      { comparison: { ...runArtifacts.comparison, agreementCount: observedValues.agreement + 1 } },
+    ],
+    ['the run was begun by rules 1', { rules: 1 }],
   ])('holds where %s [RP-175, RP-176]', async (_, change) => {
     const other = improveRun(change);
     for (const { bytes } of [other.source, other.run])
@@ -231,6 +244,17 @@ describe('a bundle that was changed', () => {
       'omissions',
       (receipt) => Object.assign(receipt, { comparison: 'missing' }),
     ],
+    [
+      'withholds a decision on the comparison, and does not name it [RP-152]',
+      'omissions',
+      (receipt) => {
+        const index = receipt.decisions.findIndex(({ trigger }) => trigger === 2);
+        const [{ trigger, subjects }] = receipt.decisions.splice(index, 1) as [
+          SourceReceipt['decisions'][number],
+        ];
+        receipt.withheld.push({ trigger, subjects, reason: 'subject_missing' });
+      },
+    ],
   ])('fails where it %s', async (_, check, change) => {
     expect(failed(await verify('bundle.json', source(change)))).toContain(check);
   });
@@ -255,6 +279,21 @@ describe('a bundle that was changed', () => {
           status: 'suppressed',
           reasonCode: 'suppressed',
         }),
+    ],
+    [
+      'does not say whether all of an available metric was judged',
+      'metrics',
+      (receipt) => delete metricOf(receipt, 'item_discrimination').judged,
+    ],
+    [
+      'says that all of a metric was judged, and has withheld something',
+      'metrics',
+      (receipt) => (metricOf(receipt, 'item_discrimination').judged = 'all'),
+    ],
+    [
+      'does not name a metric of which rows were left out [RP-152]',
+      'omissions',
+      (receipt) => (receipt.omissions = ['distractor_distribution', 'form_summary']),
     ],
     ['lists a source twice [RP-167]', 'sources', (receipt) => receipt.sources.push(at(receipt.sources))],
     [
@@ -429,6 +468,14 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
       'a withheld decision is made up',
       'thresholds',
       (receipt) => (at(metricOf(receipt, 'item_discrimination').withheld).reason = 'unit_mismatch'),
+    ],
+    [
+      'a metric is said to be judged in full [RP-152]',
+      'thresholds',
+      (receipt) => {
+        Object.assign(metricOf(receipt, 'item_discrimination'), { judged: 'all', withheld: [] });
+        receipt.omissions = ['distractor_distribution', 'form_summary'];
+      },
     ],
     [
       'an order of a source is left out',

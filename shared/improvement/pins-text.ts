@@ -14,6 +14,7 @@ const runPins: z.ZodType<RunPins> = z.strictObject({
     checksum: z.string(),
   }),
   formulaVersion: z.string(),
+  rules: z.literal('2').exactOptional(),
   sourceSet: pin,
   metrics: z.array(
     z.strictObject({
@@ -21,6 +22,7 @@ const runPins: z.ZodType<RunPins> = z.strictObject({
       status: metricStatus.shape.status,
       reasonCode: metricStatus.shape.reasonCode,
       artifact: pin.nullable(),
+      judged: z.enum(['all', 'some']).exactOptional(),
     }),
   ),
   sources: z.array(

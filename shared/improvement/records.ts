@@ -20,6 +20,19 @@ export interface PinnedMetric {
   readonly status: MetricStatus['status'];
   readonly reasonCode: MetricStatus['reasonCode'];
   readonly artifact: Pin | null;
+  /** Of an available one: whether each of its rows can be judged under the pinned policy. Absent in runs by rules 1. */
+  readonly judged?: 'all' | 'some';
+}
+
+/**
+ * The rules by which a run judges its evidence. A run keeps those that it was begun by, so that what it has decided can be derived again.
+ * Rules 1 are those of runs begun before there were others (docs/improvement-runs.md says what differs).
+ */
+export type JudgingRules = 1 | 2;
+
+/** The rules of a run; those of before where its pins name none. */
+export function rulesOf({ rules }: Pick<RunPins, 'rules'>): JudgingRules {
+  return rules === undefined ? 1 : 2;
 }
 
 /** A named source with its crosswalk, and whether Analytics is to compare its scores: null when not, `missing` when it has not. */
@@ -36,6 +49,8 @@ export interface RunPins {
   /** The released policy, and whose record it is: another one of the same id may be released later. */
   readonly analysisPolicy: PolicyPin & { readonly version: string };
   readonly formulaVersion: string;
+  /** Absent in runs by rules 1. */
+  readonly rules?: '2';
   /** Content’s list of named sources. */
   readonly sourceSet: Pin;
   /** In the order of `runMetrics`. */
@@ -111,7 +126,7 @@ export type EvidenceKey = `metric:${RunMetric}` | `source:${string}`;
 export interface EvidenceRecord {
   readonly key: EvidenceKey;
   readonly evaluatedAt: number;
-  /** Of a source: its bundle, and whether a comparison that was due could not be shown. */
+  /** Of a source: its bundle, and whether a comparison that was due could not be shown and judged. */
   readonly receipt?: BundleRef;
   readonly comparisonOmitted?: boolean;
 }

@@ -3,6 +3,7 @@ import {
   actions,
   analysisPolicy,
   analysisTrigger,
+  canLackGuids,
   isBreached,
   metrics,
   reasons,
@@ -167,12 +168,22 @@ function reasonDefects({ at, metric, requestedAction, reasonCodes = [] }: Trigge
   ];
 }
 
-/** An action's own subjects must be required, and nothing that the metric's evidence never names [RP-194, RP-195]. */
-function subjectDefects({ at, metric, requestedAction, requiredSubjects }: TriggerParts): readonly Defect[] {
+/** An action's own subjects must be required, and nothing that the metric's evidence never names or can lack [RP-194, RP-195]. */
+function subjectDefects({
+  at,
+  metric,
+  observed,
+  threshold,
+  requestedAction,
+  requiredSubjects,
+}: TriggerParts): readonly Defect[] {
   if (requiredSubjects === undefined) return [];
   const path = [...at, 'requiredSubjects'];
   const needed = requestedAction === undefined ? [] : actions[requestedAction].subjects;
   const named = metric === undefined ? undefined : metrics[metric].subjects;
+  const measure =
+    metric === undefined ? undefined : metrics[metric].measures.find(({ name }) => name === observed);
+  const mayLackGuids = measure !== undefined && threshold !== undefined && canLackGuids(measure, threshold);
   return [
     ...needed
       .filter((subject) => !requiredSubjects.includes(subject))
@@ -181,11 +192,19 @@ function subjectDefects({ at, metric, requestedAction, requiredSubjects }: Trigg
         message: `lacks ${subject}, which ${requestedAction ?? ''} needs`,
       })),
     ...repetitionDefects(requiredSubjects, path),
-    ...requiredSubjects.flatMap((subject, index) =>
-      subject === undefined || named === undefined || named.includes(subject)
-        ? []
-        : [{ pointer: pointer(...path, index), message: `is never named by ${metric ?? ''}` }],
-    ),
+    ...requiredSubjects.flatMap((subject, index) => {
+      if (subject === undefined || named === undefined) return [];
+      const at = pointer(...path, index);
+      if (!named.includes(subject)) return [{ pointer: at, message: `is never named by ${metric ?? ''}` }];
+      return subject === 'caseGuids' && mayLackGuids
+        ? [
+            {
+              pointer: at,
+              message: `can be lacking where ${measure.name} trips: a requirement without a mapping has no CASE GUID`,
+            },
+          ]
+        : [];
+    }),
   ];
 }
 

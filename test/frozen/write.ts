@@ -455,6 +455,7 @@ const pins: RunPins = {
   contentTestSpecVersion: '4',
   analysisPolicy: { owner: 'tenant', id: 'policy', version: '2', checksum: sha256Hex('policy') },
   formulaVersion: 'alignment-v1',
+  rules: '2',
   sourceSet: { ref: 'set-1', sha256: sha256Hex('set') },
   metrics: [
     {
@@ -462,6 +463,7 @@ const pins: RunPins = {
       status: 'available',
       reasonCode: null,
       artifact: { ref: 'artifact-1', sha256: sha256Hex('artifact') },
+      judged: 'some',
     },
     { metric: 'form_summary', status: 'unavailable', reasonCode: 'owner_artifact_missing', artifact: null },
   ],

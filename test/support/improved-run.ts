@@ -5,12 +5,21 @@ import { runBundle } from '#functions/reports/analysis/bundles/run-bundle.ts';
 import type { RunFacts } from '#functions/reports/analysis/bundles/run-bundle.ts';
 import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
 import type { SourceFacts } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import { judgedRows } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { omitsComparison } from '#functions/reports/analysis/omissions.ts';
 import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
-import type { EvidenceKey, OrderRecord, Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
+import type {
+  EvidenceKey,
+  JudgingRules,
+  OrderRecord,
+  Pin,
+  PinnedSource,
+  RunRecord,
+} from '#shared/improvement/records.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
@@ -26,7 +35,7 @@ export const observedValues = {
   sample: 917_361,
   predicted: 827_193,
   actual: 736_281,
-  agreement: 645_192,
+  agreement: 745_193,
 } as const;
 /** What an owner might send though nobody asks for it. */
 export const learner = 'learner-4d1f0c9a7e';
@@ -86,22 +95,21 @@ const metricOf = (metric: RunMetric, change: Partial<MetricArtifact> = {}): Metr
   ...change,
 });
 
-const row = (qtiItemId: string | null, name: string, value: number, unit = 'proportion') => ({
+const row = (qtiItemId: string | null, name: string, value: number) => ({
   qtiItemId,
   qtiFormId: 'form-1',
   qtiTestId: 'form-1',
   caseGuids: ['guid-1'],
-  measures: [{ name, value, unit }],
+  measures: [{ name, value, unit: 'proportion' }],
   candidateSourcedId: learner,
 });
 
-/** One item that tells nobody apart, one that does, one row without its item, one in another unit than the policy's. */
+/** One item that tells nobody apart, one that does, one row without its item. */
 const discrimination = metricOf('item_discrimination', {
   rows: [
     row('item-weak', 'discrimination_index', observedValues.discrimination),
     row('item-strong', 'discrimination_index', 0.61234567),
     row(null, 'discrimination_index', 0.01827364),
-    row('item-points', 'discrimination_index', 0.02736451, 'points'),
   ],
 });
 
@@ -130,6 +138,8 @@ export interface RunChange {
   readonly crosswalk?: AlignmentCrosswalk;
   readonly comparison?: ComparisonArtifact | 'missing' | null;
   readonly discrimination?: MetricArtifact;
+  /** Rules 2, unless it is to be a run of before. */
+  readonly rules?: JudgingRules;
 }
 
 /** A complete run of one source and two available metrics, with the bytes of everything that it rests on and its two receipts. */
@@ -150,7 +160,19 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     return { ref, sha256: sha256Hex(bytes) };
   };
   const made = { ...runArtifacts, ...change };
+  const { rules = 2 } = change;
   const policy = policyOf();
+  const available = (artifact: MetricArtifact, metric: RunMetric) => {
+    const judged = judgedRows(metric, artifact.rows, policy);
+    if (judged === 'none') throw new Error('no row of the metric can be judged');
+    return {
+      metric,
+      status: 'available',
+      reasonCode: null,
+      artifact: pins[metric as 'item_difficulty' | 'item_discrimination'],
+      ...(rules === 1 ? {} : { judged }),
+    } as const;
+  };
   const difficulty = metricOf('item_difficulty', { rows: [row('item-weak', 'proportion_correct', 0.5)] });
   const suppressed = metricOf('form_summary', {
     populationCount: null,
@@ -194,10 +216,11 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
         checksum: policy.checksum,
       },
       formulaVersion: 'alignment-v1',
+      ...(rules === 1 ? {} : { rules: '2' }),
       sourceSet: pin(list.sourceSetId, list),
       metrics: [
-        available('item_difficulty', pins.item_difficulty),
-        available('item_discrimination', pins.item_discrimination),
+        available(difficulty, 'item_difficulty'),
+        available(made.discrimination, 'item_discrimination'),
         {
           metric: 'distractor_distribution',
           status: 'unavailable',
@@ -218,8 +241,8 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     touchedAt: START + 900,
     sweeps: 0,
   };
-  const grounds: OrderGrounds = { ...names, policy };
-  const alignment = aligned(made.crosswalk);
+  const grounds: OrderGrounds = { ...names, policy, rules };
+  const alignment = aligned(made.crosswalk, rules);
   const known =
     compared === undefined || typeof source.comparison !== 'object' || source.comparison === null
       ? {}
@@ -230,7 +253,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     alignment,
     ...known,
   });
-  const shown = compared === undefined ? undefined : showComparison(compared);
+  const shown = compared === undefined ? undefined : showComparison(compared, rules);
   const sourceFacts: SourceFacts = {
     run,
     policy,
@@ -238,7 +261,11 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     crosswalk: made.crosswalk,
     alignment,
     limitations: shown?.limitations ?? [],
-    comparisonOmitted: source.comparison !== null && (shown?.comparison ?? null) === null,
+    comparisonOmitted: omitsComparison(
+      { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
+      derived,
+      grounds,
+    ),
     derived,
   };
   const receipt = sourceBundle(sourceFacts);
@@ -273,9 +300,6 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
   return { sourceFacts, runFacts, source: receipt, run: whole, artifacts };
 }
 
-const available = (metric: RunMetric, artifact: Pin) =>
-  ({ metric, status: 'available', reasonCode: null, artifact }) as const;
-
 function policyOf(): SourceFacts['policy'] {
   const { document } = sampleAnalysisPolicyFile({
     triggers: [
@@ -292,8 +316,8 @@ function policyOf(): SourceFacts['policy'] {
   return analysisPolicy.parse({ ...document, checksum: documentChecksum(document) });
 }
 
-function aligned(made: AlignmentCrosswalk): Alignment {
-  const alignment = alignSource(made);
+function aligned(made: AlignmentCrosswalk, rules: JudgingRules): Alignment {
+  const alignment = alignSource(made, rules);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 }

@@ -6,6 +6,7 @@ import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import {
   actions,
   analysisTrigger,
+  canLackGuids,
   isBreached,
   metrics,
   reasons,
@@ -15,8 +16,10 @@ import { alignmentFormula, runMetrics } from '#shared/contract/reports/improveme
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type {
   EvidenceRecord,
+  JudgingRules,
   OrderRecord,
   Pin,
+  PinnedMetric,
   PinnedSource,
   RunProgress,
   RunRecord,
@@ -72,15 +75,19 @@ function triggerOf(question: (typeof questions)[number]): Arbitrary<AnalysisTrig
       reasonCodes: fc.subarray(codes, { minLength: 1 }),
       more: fc.subarray([...metrics[metric].subjects]),
     })
-    .map(({ value, reasonCodes, more }) => ({
-      metric,
-      observed: { name: measure.name, unit: measure.unit },
-      threshold: { operator, value },
-      targetModule,
-      requestedAction,
-      reasonCodes,
-      requiredSubjects: [...new Set([...subjects, ...more])],
-    }));
+    .map(({ value, reasonCodes, more }) => {
+      const threshold = { operator, value };
+      const wanted = canLackGuids(measure, threshold) ? more.filter((one) => one !== 'caseGuids') : more;
+      return {
+        metric,
+        observed: { name: measure.name, unit: measure.unit },
+        threshold,
+        targetModule,
+        requestedAction,
+        reasonCodes,
+        requiredSubjects: [...new Set([...subjects, ...wanted])],
+      };
+    });
 }
 
 /** A policy that can be released, with triggers on some of these metrics. */
@@ -113,9 +120,17 @@ const count = fc.nat({ max: 500 });
 const native = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('a', 'b', '__proto__') }, reference);
 const guids = fc.array(native, { maxLength: 4 });
 
+/** An artifact of a metric: two of three without any value or unit that its measures cannot have. */
 export function metricArtifact(metric: RunMetric): Arbitrary<MetricArtifact> {
   const { measures } = metrics[metric];
-  const measure = fc.constantFrom(...measures).chain(({ name, unit }) =>
+  const sound = fc.constantFrom(...measures).chain(({ name, unit, least, greatest }) =>
+    fc.record({
+      name: fc.oneof({ weight: 9, arbitrary: fc.constant(name) }, text),
+      value: fc.constantFrom(...(figures[unit] ?? []).filter((value) => value >= least && value <= greatest)),
+      unit: fc.constant(unit),
+    }),
+  );
+  const any = fc.constantFrom(...measures).chain(({ name, unit }) =>
     fc.record({
       name: fc.oneof({ weight: 9, arbitrary: fc.constant(name) }, text),
       value: fc.oneof(
@@ -125,6 +140,13 @@ export function metricArtifact(metric: RunMetric): Arbitrary<MetricArtifact> {
       unit: fc.oneof({ weight: 9, arbitrary: fc.constant(unit) }, fc.constantFrom('count', 'logits')),
     }),
   );
+  return fc.oneof({ weight: 2, arbitrary: artifactWith(metric, sound) }, artifactWith(metric, any));
+}
+
+function artifactWith(
+  metric: RunMetric,
+  measure: Arbitrary<MetricArtifact['rows'][number]['measures'][number]>,
+): Arbitrary<MetricArtifact> {
   return fc.record({
     kind: fc.constant('metric'),
     tenantId: fc.constant(tenantId),
@@ -209,8 +231,35 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc.record({
   ),
 });
 
-export const comparisonArtifact: Arbitrary<ComparisonArtifact> = fc.record({
-  kind: fc.constant('comparison'),
+/** Counts that a population can have, and any. */
+const counts: Arbitrary<
+  Pick<ComparisonArtifact, 'populationCount' | 'predictedPassCount' | 'actualPassCount' | 'agreementCount'>
+> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ both: group(), onlyPredicted: group(), onlyActual: group(), neither: group() })
+      .map(({ both, onlyPredicted, onlyActual, neither }) => ({
+        populationCount: both + onlyPredicted + onlyActual + neither,
+        predictedPassCount: both + onlyPredicted,
+        actualPassCount: both + onlyActual,
+        agreementCount: both + neither,
+      })),
+  },
+  fc.record({
+    populationCount: fc.nat({ max: 40 }),
+    predictedPassCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
+    actualPassCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
+    agreementCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
+  }),
+);
+
+function group(): Arbitrary<number> {
+  return fc.nat({ max: 10 });
+}
+
+const comparisonFacts = fc.record({
+  kind: fc.constant('comparison' as const),
   tenantId: fc.constant(tenantId),
   artifactRef: reference,
   administrationId: reference,
@@ -219,7 +268,6 @@ export const comparisonArtifact: Arbitrary<ComparisonArtifact> = fc.record({
   sourceKey,
   method: text,
   analysisVersion: text,
-  populationCount: fc.nat({ max: 40 }),
   suppression: fc.record({
     status: fc.oneof(
       { weight: 6, arbitrary: fc.constant('not_suppressed') },
@@ -227,13 +275,14 @@ export const comparisonArtifact: Arbitrary<ComparisonArtifact> = fc.record({
     ),
     rule: fc.option(text),
   }),
-  predictedPassCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
-  actualPassCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
-  agreementCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
   qtiFormId: fc.option(native),
   qtiTestId: fc.option(native),
   caseGuids: guids,
 });
+
+export const comparisonArtifact: Arbitrary<ComparisonArtifact> = fc
+  .tuple(comparisonFacts, counts)
+  .map(([facts, counted]) => ({ ...facts, ...counted }));
 
 /** A run as its records can be found, with the artifacts of its pinned metrics that can be read: all of them, unless it has failed. */
 export interface RecordedRun {
@@ -330,11 +379,16 @@ export const recordedRun: Arbitrary<RecordedRun> = fc
         maxLength: runMetrics.length + MAX_SOURCES,
       }),
       ended: later,
+      policy: policyOn('item_difficulty', 'distractor_distribution'),
+      rules: fc.constantFrom<JudgingRules>(1, 2),
       receipt: fc.record({ sha256, mediaType: fc.constant('application/json' as const) }),
     }),
   )
-  .map(({ ending, ids, metricFacts: facts, sources, orders, evaluated, ended, receipt }) => {
-    const pinned = facts.map(({ metric, entry, artifact }) => judgeMetric(metric, entry, artifact));
+  .map(({ ending, ids, metricFacts: facts, sources, orders, evaluated, ended, policy, rules, receipt }) => {
+    const pinned = facts.map(({ metric, entry, artifact }): PinnedMetric => {
+      const { judged, ...before } = judgeMetric(metric, entry, artifact, policy);
+      return rules === 1 || judged === undefined ? before : { ...before, judged };
+    });
     const artifacts = new Map(
       facts.flatMap(({ metric, artifact, isLost }, at) =>
         artifact === undefined || pinned[at]?.artifact === null || (ending === 'failed' && isLost)
@@ -368,6 +422,7 @@ export const recordedRun: Arbitrary<RecordedRun> = fc
         contentTestSpecVersion: '12',
         analysisPolicy: { owner: 'tenant', id: 'thresholds', version: '1', checksum: receipt.sha256 },
         formulaVersion: alignmentFormula,
+        ...(rules === 1 ? {} : { rules: '2' as const }),
         sourceSet: ids.sourceSet,
         metrics: pinned,
         sources,

@@ -123,6 +123,8 @@ const pinned: ReadonlySet<string> = new Set([
   'version',
   'checksum',
   'formulaVersion',
+  'rules',
+  'judged',
   'sourceSet',
   'ref',
   'sha256',

@@ -38,6 +38,14 @@ describe('what a run goes without', () => {
     expect(omitted({ metrics: metrics.slice(0, 1) })).toEqual([]);
   });
 
+  it('is a metric of which rows had to be left out [RP-152]', () => {
+    const metrics = [
+      { ...available!, metric: 'item_difficulty' as const, judged: 'all' as const },
+      { ...available!, metric: 'form_summary' as const, judged: 'some' as const },
+    ];
+    expect(omitted({ metrics })).toEqual(['form_summary']);
+  });
+
   it('is the comparison that is due and missing, or cannot be shown [RP-152, RP-221]', () => {
     const record = { key: 'source:state-math', evaluatedAt: 0 } as const;
     expect(omitted({ sources: [source(null), source('missing')] })).toEqual(['predicted_actual']);

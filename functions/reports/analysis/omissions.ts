@@ -1,14 +1,39 @@
+import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import type { Omission } from '#shared/contract/reports/improvement-run.ts';
-import type { RunProgress } from '#shared/improvement/records.ts';
+import type { JudgingRules, RunProgress } from '#shared/improvement/records.ts';
 
 /**
  * What a run goes without, as far as it has come [RP-152, RP-166, the reading of RP-221]: every metric that was not `available` when it was
- * pinned, and the comparison of predicted with actual results where one was due and is missing or cannot be shown.
+ * pinned or of which rows had to be left out, and the comparison of predicted with actual results where one was due and is missing, cannot be
+ * shown or cannot be judged.
  */
 export function omissionsOf({ run, evidence }: Pick<RunProgress, 'run' | 'evidence'>): readonly Omission[] {
-  const metrics = run.pins.metrics.filter(({ status }) => status !== 'available');
+  const metrics = run.pins.metrics.filter(
+    ({ status, judged }) => status !== 'available' || judged === 'some',
+  );
   const lacksComparison =
     run.pins.sources.some(({ comparison }) => comparison === 'missing') ||
     evidence.some(({ comparisonOmitted }) => comparisonOmitted === true);
   return [...metrics.map(({ metric }) => metric), ...(lacksComparison ? ['predicted_actual' as const] : [])];
+}
+
+/**
+ * Whether a run goes without the comparison of one source: where one is due and there is none to show, where its counts are withheld, or where a
+ * decision on it is. Rules 1 passed over the last two.
+ * @param source `isDue`: Analytics is to compare its scores; `comparison`: as a report shows it
+ */
+export function omitsComparison(
+  source: { readonly isDue: boolean; readonly comparison: PredictedActualComparison | null },
+  { withheld }: Pick<Derived, 'withheld'>,
+  { policy, rules }: { readonly policy: AnalysisPolicy; readonly rules: JudgingRules },
+): boolean {
+  const { isDue, comparison } = source;
+  if (!isDue || comparison === null) return isDue;
+  return (
+    rules === 2 &&
+    (comparison.observedAgreement === null ||
+      withheld.some(({ trigger }) => policy.triggers[trigger]?.metric === 'predicted_actual'))
+  );
 }

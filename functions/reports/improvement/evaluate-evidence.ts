@@ -1,6 +1,7 @@
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import { omitsComparison } from '#functions/reports/analysis/omissions.ts';
 import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { rulesOf } from '#shared/improvement/records.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -40,7 +42,7 @@ export interface AlignedSource {
   readonly comparison?: PinnedComparison;
   /** What the comparison cannot show of itself. */
   readonly limitations: readonly string[];
-  /** A comparison was due, and there is none to show. */
+  /** A comparison was due, and there is none to show and to judge. */
   readonly comparisonOmitted: boolean;
 }
 
@@ -75,24 +77,30 @@ async function evaluateSource(
   ]);
   if (!crosswalk.ok) return crosswalk;
   if (!comparison.ok) return comparison;
-  const alignment = alignSource(crosswalk.value.value);
+  const alignment = alignSource(crosswalk.value.value, grounds.rules);
   if (!alignment.ok) return err({ kind: 'unusable', service: 'blueprint' });
   const known = comparison.value === undefined ? {} : { comparison: comparison.value };
-  const shown = comparison.value === undefined ? undefined : showComparison(comparison.value.artifact);
+  const shown =
+    comparison.value === undefined ? undefined : showComparison(comparison.value.artifact, grounds.rules);
+  const derived = deriveSourceOrders(grounds, {
+    sourceKey: source.sourceKey,
+    crosswalk: source.crosswalk,
+    alignment: alignment.value,
+    ...known,
+  });
   return ok({
-    derived: deriveSourceOrders(grounds, {
-      sourceKey: source.sourceKey,
-      crosswalk: source.crosswalk,
-      alignment: alignment.value,
-      ...known,
-    }),
+    derived,
     aligned: {
       source,
       crosswalk: crosswalk.value.value,
       alignment: alignment.value,
       ...known,
       limitations: shown?.limitations ?? [],
-      comparisonOmitted: source.comparison !== null && (shown?.comparison ?? null) === null,
+      comparisonOmitted: omitsComparison(
+        { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
+        derived,
+        grounds,
+      ),
     },
   });
 }
@@ -110,5 +118,12 @@ async function readComparison(
 
 function groundsOf({ tenantId, administrationId, pins }: RunRecord, policy: AnalysisPolicy): OrderGrounds {
   const { contentTestSpecId, contentTestSpecVersion } = pins;
-  return { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy };
+  return {
+    tenantId,
+    administrationId,
+    contentTestSpecId,
+    contentTestSpecVersion,
+    policy,
+    rules: rulesOf(pins),
+  };
 }

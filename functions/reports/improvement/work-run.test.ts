@@ -145,13 +145,18 @@ describe('a run', () => {
     const [difficulty, discrimination] = one.pins.metrics;
     // The two artifacts stand in for four available metrics: of the others nothing is derived.
     const whole = openImprovementWorld([one]);
-    const pins = { ...one.pins, metrics: [difficulty!, discrimination!] };
+    const judged = 'all' as const;
+    const pins = { ...one.pins, metrics: [difficulty!, { ...discrimination!, judged }] };
     const complete = await whole.create('run_whole', pins);
     expect(await outcomeOf(work(whole, complete))).toBe('completed');
     const missing = {
       ...pins,
       sources: [{ ...one.pins.sources[0]!, comparison: 'missing' as const }],
     };
+    const partly = { ...pins, metrics: [difficulty!, { ...discrimination!, judged: 'some' as const }] };
+    expect(await outcomeOf(work(whole, await whole.create('run_partly', partly)))).toBe(
+      'completed_with_omissions',
+    );
     const without = await whole.create('run_missing', missing);
     expect(await outcomeOf(work(whole, without))).toBe('completed_with_omissions');
     expect((await progressOf(whole, without)).evidence.at(-1)).toMatchObject({ comparisonOmitted: true });

@@ -78,6 +78,8 @@ interface Measure {
   readonly unit: z.infer<typeof unit>;
   readonly least: number;
   readonly greatest: number;
+  /** Whether it can have a value though what it is about names no CASE GUID; `at_zero`: only the value 0. */
+  readonly withoutGuids?: 'ever' | 'at_zero';
 }
 
 const ofItems = ['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids'] as const;
@@ -116,17 +118,26 @@ export const metrics: Readonly<
   alignment: {
     subjects: ['caseGuids', 'sourceKeys'],
     measures: [
-      { name: 'alignment_percent', unit: 'percent', least: 0, greatest: 100 },
-      { name: 'uncovered_requirements', unit: 'count', least: 0, greatest: MAX_COUNT },
-      { name: 'lower_dok_requirements', unit: 'count', least: 0, greatest: MAX_COUNT },
+      { name: 'alignment_percent', unit: 'percent', least: 0, greatest: 100, withoutGuids: 'ever' },
+      {
+        name: 'uncovered_requirements',
+        unit: 'count',
+        least: 0,
+        greatest: MAX_COUNT,
+        withoutGuids: 'ever',
+      },
+      {
+        name: 'lower_dok_requirements',
+        unit: 'count',
+        least: 0,
+        greatest: MAX_COUNT,
+        withoutGuids: 'at_zero',
+      },
     ],
   },
   predicted_actual: {
     subjects: ['qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys'],
-    measures: [
-      { name: 'observed_agreement', unit: 'proportion', least: 0, greatest: 1 },
-      { name: 'pass_rate_difference', unit: 'percent', least: -100, greatest: 100 },
-    ],
+    measures: [{ name: 'observed_agreement', unit: 'proportion', least: 0, greatest: 1 }],
   },
 };
 
@@ -176,6 +187,33 @@ export const reasons: Readonly<
   blueprint_coverage_defect: { metrics: ['alignment'], actions: ['repair_crosswalk'] },
   blueprint_rigor_defect: { metrics: ['alignment'], actions: ['repair_crosswalk'] },
 };
+
+/** The measure that a trigger looks at; undefined for one that was released when there was another measure. */
+export function measureOf({
+  metric: name,
+  observed,
+}: Pick<AnalysisTrigger, 'metric' | 'observed'>): Measure | undefined {
+  return metrics[name].measures.find((measure) => measure.name === observed.name);
+}
+
+/** Whether what trips a threshold of a measure can be without any CASE GUID: a requirement without a mapping has none. */
+export function canLackGuids(
+  { withoutGuids }: Pick<Measure, 'withoutGuids'>,
+  tripped: z.infer<typeof threshold>,
+): boolean {
+  return withoutGuids === 'ever' || (withoutGuids === 'at_zero' && isBreached(tripped, 0));
+}
+
+/**
+ * The subjects that an order of a trigger has to name: those that it requires. A demand for GUIDs that can be lacking by construction, which no
+ * policy is released with any more, binds nobody: what tripped would disappear.
+ */
+export function bindingSubjects(trigger: AnalysisTrigger): readonly Subject[] {
+  const measure = measureOf(trigger);
+  return measure !== undefined && canLackGuids(measure, trigger.threshold)
+    ? trigger.requiredSubjects.filter((subject) => subject !== 'caseGuids')
+    : trigger.requiredSubjects;
+}
 
 /**
  * Whether an observed value trips a threshold. `outside` is a tolerance on both sides of zero: the value's magnitude is above the

@@ -169,7 +169,7 @@ export const improvementRun = z
     ),
     z.refine(
       ({ metricStatuses, omissions }) =>
-        metricStatuses.every(({ metric, status }) => (status === 'available') !== omissions.includes(metric)),
+        metricStatuses.every(({ metric, status }) => status === 'available' || omissions.includes(metric)),
       'what is not available is an omission too [RP-166]',
     ),
     z.refine(

@@ -36,7 +36,7 @@ const decision = z.strictObject({
 /** A threshold that gave no order, and why. */
 const withheld = z.strictObject({
   trigger: count,
-  reason: z.enum(['subject_missing', 'unit_mismatch']),
+  reason: z.enum(['subject_missing', 'unit_mismatch', 'not_judged']),
   subjects: subjects.extend({ caseGuids: z.array(reference) }),
 });
 
@@ -44,7 +44,8 @@ const decisions = { decisions: z.array(decision), withheld: z.array(withheld) };
 
 /** What a run and each of its sources have in common. */
 const header = {
-  formatVersion: z.literal(1),
+  /** The rules by which the run judged its evidence. */
+  formatVersion: z.union([z.literal(1), z.literal(2)]),
   tenantId: z.string().min(1),
   improvementRunId: text,
   administrationId: reference,
@@ -86,6 +87,8 @@ const receiptMetric = z.strictObject({
   status: runMetric.status,
   reasonCode: runMetric.reasonCode,
   artifact: artifact.nullable(),
+  /** Of an available one, in format 2: whether each of its rows could be judged. */
+  judged: z.enum(['all', 'some']).optional(),
   /** Null for one that is not available, and so not evaluated. */
   evaluatedAt: instant.nullable(),
   ...decisions,

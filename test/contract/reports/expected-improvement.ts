@@ -35,12 +35,19 @@ export function written(value: Exact): number {
 
 type Requirement = AlignmentCrosswalk['requirements'][number];
 
+/** The current mappings of a requirement, without repetitions. */
+function candidatesOf({ mappings }: Requirement): readonly Requirement['mappings'][number][] {
+  const current = mappings.filter(({ status }) => status === 'current');
+  return [...new Map(current.map((one) => [JSON.stringify(one), one])).values()];
+}
+
 /** Why a requirement counts zero; null where it counts in full. */
-function shortfallOf({ sourceDok, mappings }: Requirement): AlignmentContribution['reasonCode'] {
-  const [mapping, another] = mappings;
-  if (mapping === undefined) return 'missing_mapping';
+function shortfallOf(requirement: Requirement): AlignmentContribution['reasonCode'] {
+  const { sourceDok, mappings } = requirement;
+  const [mapping, another] = candidatesOf(requirement);
+  if (mapping === undefined)
+    return mappings.some(({ status }) => status === 'stale') ? 'stale_mapping' : 'missing_mapping';
   if (another !== undefined) return 'ambiguous_mapping';
-  if (mapping.status !== 'current') return mapping.status === 'stale' ? 'stale_mapping' : 'unknown';
   if (mapping.blueprintSlotId === null) return 'missing_mapping';
   if (mapping.targetDok === null) return 'unknown';
   return mapping.targetDok < sourceDok ? 'lower_dok' : null;
@@ -54,9 +61,10 @@ export function expectedAlignment({
   'contributions' | 'numerator' | 'denominator' | 'alignmentPercent'
 > {
   const contributions = requirements.map((requirement): AlignmentContribution => {
-    const { sourceRequirementId, weight, sourceDok, mappings } = requirement;
+    const { sourceRequirementId, weight, sourceDok } = requirement;
     const reasonCode = shortfallOf(requirement);
-    const [only] = mappings.length === 1 ? mappings : [];
+    const candidates = candidatesOf(requirement);
+    const [only] = candidates.length === 1 ? candidates : [];
     const isCovered = reasonCode === null || reasonCode === 'lower_dok';
     return {
       sourceRequirementId,
@@ -168,16 +176,14 @@ function observedInSource({ crosswalk, comparison }: Grounds['sources'][number])
     ),
   ];
   if (comparison === undefined || comparison.suppression.status !== 'not_suppressed') return found;
-  const { populationCount, predictedPassCount, actualPassCount, artifactRef } = comparison;
+  const { populationCount, agreementCount, artifactRef } = comparison;
   if (populationCount === 0) return found;
-  const difference = predictedPassCount! - actualPassCount!;
-  const percent = sixDigits(100n, exact(Math.abs(difference)), exact(populationCount));
   return [
     ...found,
     {
       metric: 'predicted_actual',
-      name: 'pass_rate_difference',
-      value: difference < 0 ? -percent : percent,
+      name: 'observed_agreement',
+      value: sixDigits(1n, exact(agreementCount!), exact(populationCount)),
       qtiItemId: null,
       qtiFormId: comparison.qtiFormId,
       qtiTestId: comparison.qtiTestId,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alignmentContribution } from '#shared/contract/reports/alignment-report.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { alignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { alignSource } from './align-source.ts';
@@ -22,7 +23,7 @@ const crosswalkOf = (requirements: readonly Requirement[]): AlignmentCrosswalk =
 });
 
 const aligned = (requirements: readonly Requirement[]): Alignment => {
-  const alignment = alignSource(crosswalkOf(requirements));
+  const alignment = alignSource(crosswalkOf(requirements), 2);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 };
@@ -106,25 +107,27 @@ describe('the contribution of a requirement', () => {
   it.each<[string, Mapping[], object]>([
     ['no candidate', [], { caseGuid: null, blueprintSlotId: null, reasonCode: 'missing_mapping' }],
     [
-      'several candidates, be they alike',
-      [current, current],
+      'several candidates',
+      [current, { ...current, caseGuid: 'another' }],
       { caseGuid: null, blueprintSlotId: null, reasonCode: 'ambiguous_mapping' },
     ],
     [
-      'several candidates, one of them current',
-      [{ ...current, status: 'stale' }, current],
-      { caseGuid: null, blueprintSlotId: null, reasonCode: 'ambiguous_mapping' },
+      'a stale mapping',
+      [{ ...current, status: 'stale' }],
+      { caseGuid: null, blueprintSlotId: null, reasonCode: 'stale_mapping' },
     ],
-    ['a stale mapping', [{ ...current, status: 'stale' }], { caseGuid: 'guid', reasonCode: 'stale_mapping' }],
     [
-      'a stale mapping without a slot',
-      [{ ...current, status: 'stale', blueprintSlotId: null }],
-      { caseGuid: 'guid', blueprintSlotId: null, reasonCode: 'stale_mapping' },
+      'a stale mapping and one of a status nobody has named yet',
+      [
+        { ...current, status: 'draft' },
+        { ...current, status: 'stale' },
+      ],
+      { caseGuid: null, blueprintSlotId: null, reasonCode: 'stale_mapping' },
     ],
     [
       'a mapping of a status nobody has named yet',
       [{ ...current, status: 'draft' }],
-      { caseGuid: 'guid', reasonCode: 'unknown' },
+      { caseGuid: null, blueprintSlotId: null, reasonCode: 'missing_mapping' },
     ],
     [
       'a mapping without a slot',
@@ -155,6 +158,37 @@ describe('the contribution of a requirement', () => {
       expect(alignment).toMatchObject({ numerator: 7.5, denominator: 10, alignmentPercent: 75 });
     },
   );
+
+  it('is what it is without candidates that repeat another or are not current [RP-178, RP-184]', () => {
+    fc.assert(
+      fc.property(
+        fc.array(mapping, { maxLength: 3 }),
+        fc.array(mapping, { maxLength: 3 }),
+        fc.nat(),
+        (own, more, at) => {
+          const noise = [...more.filter(({ status }) => status === 'withdrawn'), ...own];
+          const mappings = [...own.slice(at % 4), ...noise];
+          expect(only({ mappings })).toEqual(only({ mappings: own }));
+        },
+      ),
+    );
+  });
+
+  it('takes every candidate for one more in runs by rules 1 [RP-190]', () => {
+    const stale = { ...current, status: 'stale' };
+    for (const [mappings, reasonCode] of [
+      [[current, current], 'ambiguous_mapping'],
+      [[stale, current], 'ambiguous_mapping'],
+      [[stale], 'stale_mapping'],
+      [[{ ...current, status: 'draft' }], 'unknown'],
+      [[], 'missing_mapping'],
+    ] as const) {
+      const alignment = alignSource(crosswalkOf([requirement({ mappings: [...mappings] })]), 1);
+      expect(alignment).toMatchObject({
+        value: { contributions: [{ reasonCode, caseGuid: mappings.length === 1 ? 'guid' : null }] },
+      });
+    }
+  });
 
   it('is one as the contract wants it, whatever Content says [RP-177, RP-180, RP-182, RP-183]', () => {
     fc.assert(
@@ -187,8 +221,12 @@ describe('the alignment of a source', () => {
       fc.property(source, (rows) => {
         // In integers, from the decimals that the weights were made of.
         const units = rows.map(({ weight: { units, scale } }) => units * 10n ** BigInt(SCALE - scale));
-        const counts = rows.map(({ mappings: [one, ...more], sourceDok }) => {
-          if (one === undefined || more.length > 0 || one.status !== 'current') return false;
+        const counts = rows.map(({ mappings, sourceDok }) => {
+          const candidates = mappings
+            .filter(({ status }) => status === 'current')
+            .map((one) => hashCanonical(one));
+          const one = mappings.find(({ status }) => status === 'current');
+          if (one === undefined || new Set(candidates).size > 1) return false;
           return one.blueprintSlotId !== null && one.targetDok !== null && one.targetDok >= sourceDok;
         });
         const denominator = units.reduce((sum, one) => sum + one, 0n);
@@ -265,10 +303,14 @@ describe('the alignment of a source', () => {
       requirement({ sourceRequirementId: 'counts', weight: 3 }),
       requirement({ sourceRequirementId: 'missing-1', weight: 0.1, mappings: [] }),
       requirement({ sourceRequirementId: 'missing-2', weight: 0.2, mappings: [] }),
-      requirement({ sourceRequirementId: 'ambiguous', weight: 1, mappings: [current, current] }),
+      requirement({
+        sourceRequirementId: 'ambiguous',
+        weight: 1,
+        mappings: [current, { ...current, caseGuid: 'guid-2' }],
+      }),
       requirement({ sourceRequirementId: 'stale', weight: 2, mappings: [{ ...current, status: 'stale' }] }),
       requirement({ sourceRequirementId: 'lower', weight: 4, mappings: [{ ...current, targetDok: 2 }] }),
-      requirement({ sourceRequirementId: 'unknown', weight: 5, mappings: [{ ...current, status: '?' }] }),
+      requirement({ sourceRequirementId: 'unknown', weight: 5, mappings: [{ ...current, targetDok: null }] }),
     ];
     expect(aligned(rows).limitations).toEqual([
       '2 of 7 requirements without a mapping to a slot of the blueprint (missing_mapping): weight 0.3 of 15.3 counts zero.',
@@ -288,12 +330,12 @@ describe('the alignment of a source', () => {
       many(10_001),
       [...many(2), requirement({ sourceRequirementId: 'requirement-1' })],
     ])
-      expect(alignSource(crosswalkOf(rows))).toMatchObject({ ok: false });
+      expect(alignSource(crosswalkOf(rows), 2)).toMatchObject({ ok: false });
   });
 
   it('is none where the weights have no sum that is a number [RP-170]', () => {
     const huge = ['a', 'b'].map((sourceRequirementId) => requirement({ sourceRequirementId, weight: 1e308 }));
-    expect(alignSource(crosswalkOf(huge))).toMatchObject({ ok: false });
+    expect(alignSource(crosswalkOf(huge), 2)).toMatchObject({ ok: false });
     expect(aligned(huge.slice(1)).denominator).toBe(1e308);
   });
 });

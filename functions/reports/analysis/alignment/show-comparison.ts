@@ -1,5 +1,6 @@
 import { agreementOf, predictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
+import type { JudgingRules } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import { known } from '#functions/reports/facts/known.ts';
 
@@ -14,9 +15,10 @@ export interface ShownComparison {
 
 /**
  * The comparison of Analytics as a report may show it: its counts and their agreement only where Analytics calls it `not_suppressed`,
- * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189].
+ * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189]. Rules 1 saw a contradiction only in
+ * counts above the population.
  */
-export function showComparison(artifact: ComparisonArtifact): ShownComparison {
+export function showComparison(artifact: ComparisonArtifact, rules: JudgingRules): ShownComparison {
   const { artifactRef, populationCount, method, analysisVersion } = artifact;
   if (populationCount === 0)
     return nothing(
@@ -58,6 +60,10 @@ export function showComparison(artifact: ComparisonArtifact): ShownComparison {
         return nothing(
           'The comparison of predicted with actual results counts more than its population and is not shown.',
         );
+      if (rules === 2 && !isPossible(populationCount, predictedPassCount, actualPassCount, agreementCount))
+        return nothing(
+          'The comparison of predicted with actual results has counts that contradict each other and is not shown.',
+        );
       const observedAgreement = agreementOf(agreementCount, populationCount);
       return {
         comparison: { ...shown, predictedPassCount, actualPassCount, agreementCount, observedAgreement },
@@ -65,6 +71,20 @@ export function showComparison(artifact: ComparisonArtifact): ShownComparison {
       };
     }
   }
+}
+
+/**
+ * Whether a population can be so divided: of those on whom prediction and result disagree, the ones predicted to pass outnumber the others by
+ * the difference of the two counts, and those on whom they agree have passed or failed in both.
+ */
+function isPossible(population: number, predicted: number, actual: number, agreement: number): boolean {
+  const difference = Math.abs(predicted - actual);
+  const disagreement = population - agreement;
+  return (
+    Math.abs(predicted + actual - population) <= agreement &&
+    difference <= disagreement &&
+    (disagreement - difference) % 2 === 0
+  );
 }
 
 function nothing(limitation: string): ShownComparison {

@@ -32,11 +32,12 @@ export function runBundle({ progress, policy, metrics }: RunFacts): Bundle | und
     ...headerOf(run, policy),
     createdAt: formatInstant(run.createdAt),
     sourceSet: artifactOf('blueprint', run.pins.sourceSet),
-    metrics: run.pins.metrics.map(({ metric, status, reasonCode, artifact }) => ({
+    metrics: run.pins.metrics.map(({ metric, status, reasonCode, artifact, judged }) => ({
       metric,
       status,
       reasonCode,
       artifact: artifact === null ? null : artifactOf('analytics', artifact),
+      ...(judged === undefined ? {} : { judged }),
       evaluatedAt:
         status === 'available' ? formatInstant(evaluated(records, `metric:${metric}`).evaluatedAt) : null,
       ...decisionsOf(status === 'available' ? decided(metrics, metric) : NOTHING_DECIDED),

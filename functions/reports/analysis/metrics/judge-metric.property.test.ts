@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { metricStatus, runMetrics } from '#shared/contract/reports/improvement-run.ts';
+import { metrics } from '#shared/contract/reports/analysis-policy.ts';
+import type { AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { metricArtifact as artifactSchema } from '#shared/platform/owners/analytics.ts';
 import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
-import { analysisEntry, metricArtifact } from '#test/support/improvement-facts.ts';
+import { analysisEntry, metricArtifact, policyOn } from '#test/support/improvement-facts.ts';
 import { frozen, tenantId } from '#test/support/report-facts.ts';
-import { judgeMetric, showMetric } from './judge-metric.ts';
+import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import { judgedRows, judgeMetric, showMetric } from './judge-metric.ts';
 
 type Entry = AdministrationAnalysis['metrics'][number];
 
@@ -25,8 +28,26 @@ const artifact: MetricArtifact = {
   sampleCount: 405,
   suppression: { status: 'not_suppressed', rule: null },
   analysisWindow: { start: '2026-02-01T00:00:00Z', end: '2026-02-28T23:59:59Z' },
-  rows: [],
+  rows: [
+    {
+      qtiItemId: 'item-1',
+      qtiFormId: 'form-1',
+      qtiTestId: null,
+      caseGuids: [],
+      measures: [{ name: 'proportion_correct', value: 0.5, unit: 'proportion' }],
+    },
+  ],
 };
+const trigger: AnalysisTrigger = {
+  metric,
+  observed: { name: 'proportion_correct', unit: 'proportion' },
+  threshold: { operator: 'gt', value: 0.95 },
+  targetModule: 'bank',
+  requestedAction: 'rotate_item',
+  reasonCodes: ['difficulty_out_of_band'],
+  requiredSubjects: ['qtiItemId'],
+};
+const policy = { triggers: [trigger] };
 const suppressed = { status: 'suppressed', rule: 'fewer than 10 responses' };
 
 /** Status, reason and whether the artifact is pinned. */
@@ -35,7 +56,7 @@ function verdict(change: Partial<Entry> = {}, about: Partial<MetricArtifact> = {
     status,
     reasonCode,
     artifact: pin,
-  } = judgeMetric(metric, { ...entry, ...change }, { ...artifact, ...about });
+  } = judgeMetric(metric, { ...entry, ...change }, { ...artifact, ...about }, policy);
   return [status, reasonCode, pin !== null];
 }
 
@@ -43,6 +64,7 @@ function verdict(change: Partial<Entry> = {}, about: Partial<MetricArtifact> = {
 const judged = fc.constantFrom(...runMetrics).chain((name) =>
   fc.record({
     name: fc.constant(name),
+    policy: policyOn(name, 'form_summary'),
     said: fc.option(analysisEntry(name), { nil: undefined, freq: 9 }),
     found: fc.option(metricArtifact(name), { nil: undefined, freq: 9 }),
   }),
@@ -50,20 +72,36 @@ const judged = fc.constantFrom(...runMetrics).chain((name) =>
 
 describe('the judgement of a metric', () => {
   it('takes what Analytics says completely, and pins the bytes that were read [RP-158, RP-160]', () => {
-    expect(judgeMetric(metric, entry, artifact)).toEqual({
+    expect(judgeMetric(metric, entry, artifact, policy)).toEqual({
       metric,
       status: 'available',
       reasonCode: null,
       artifact: { ref: 'artifact-811', sha256 },
+      judged: 'all',
+    });
+  });
+
+  it('tells an artifact that gave no usable answer from one that is not there [RP-165]', () => {
+    expect(judgeMetric(metric, entry, 'unreachable', policy)).toMatchObject({
+      status: 'unavailable',
+      reasonCode: 'receiver_unavailable',
+      artifact: null,
+    });
+    const missing = { ...entry, status: 'unavailable' };
+    expect(judgeMetric(metric, missing, 'unreachable', policy)).toMatchObject({
+      reasonCode: 'owner_artifact_missing',
     });
   });
 
   it.each<[string, unknown]>([
-    ['has no entry', judgeMetric(metric, undefined, undefined)],
-    ['has an entry without artifact', judgeMetric(metric, { ...entry, artifact: null }, undefined)],
-    ['has an artifact that could not be read', judgeMetric(metric, entry, undefined)],
-    ['is called unavailable', judgeMetric(metric, { ...entry, status: 'unavailable' }, artifact)],
-    ['has the artifact of another one', judgeMetric(metric, entry, { ...artifact, metric: 'form_summary' })],
+    ['has no entry', judgeMetric(metric, undefined, undefined, policy)],
+    ['has an entry without artifact', judgeMetric(metric, { ...entry, artifact: null }, undefined, policy)],
+    ['has an artifact that could not be read', judgeMetric(metric, entry, undefined, policy)],
+    ['is called unavailable', judgeMetric(metric, { ...entry, status: 'unavailable' }, artifact, policy)],
+    [
+      'has the artifact of another one',
+      judgeMetric(metric, entry, { ...artifact, metric: 'form_summary' }, policy),
+    ],
   ])('misses the artifact of a metric that %s [RP-160, RP-165]', (_, found) => {
     expect(found).toEqual({
       metric,
@@ -125,8 +163,8 @@ describe('the judgement of a metric', () => {
 
   it('calls nothing available that is not so at both places, complete and not suppressed [RP-159]', () => {
     fc.assert(
-      fc.property(judged, ({ name, said, found }) => {
-        const { status, artifact: pin } = judgeMetric(name, frozen(said), frozen(found));
+      fc.property(judged, ({ name, policy, said, found }) => {
+        const { status, artifact: pin } = judgeMetric(name, frozen(said), frozen(found), frozen(policy));
         if (status !== 'available') return;
         expect(said).toMatchObject({
           status: 'available',
@@ -140,12 +178,88 @@ describe('the judgement of a metric', () => {
   });
 });
 
+describe('what can be judged of a metric', () => {
+  type Row = MetricArtifact['rows'][number];
+  const [row] = artifact.rows as [Row];
+  const measured = (value: number, unit = 'proportion'): Row => ({
+    ...row,
+    measures: [{ name: 'proportion_correct', value, unit }],
+  });
+  const without: readonly Row[] = [
+    { ...row, measures: [] },
+    { ...row, qtiItemId: null },
+    { ...row, measures: [{ name: 'another', value: 7, unit: 'logits' }] },
+  ];
+
+  it('is all, some or none of its rows: with the measure and the subjects of every trigger [RP-159, RP-195]', () => {
+    expect(judgedRows(metric, [row], policy)).toBe('all');
+    expect(judgedRows(metric, [], policy)).toBe('none');
+    for (const odd of without) {
+      expect(judgedRows(metric, [odd], policy)).toBe('none');
+      expect(judgedRows(metric, [odd, row], policy)).toBe('some');
+    }
+    const second: AnalysisTrigger = {
+      ...trigger,
+      observed: { name: 'difficulty_difference', unit: 'proportion' },
+    };
+    expect(judgedRows(metric, [row], { triggers: [trigger, second] })).toBe('some');
+  });
+
+  it('is none where one value is outside of its range or in another unit, whether a trigger looks at it or not', () => {
+    for (const odd of [measured(-0.001), measured(1.001), measured(50, 'percent')])
+      expect(judgedRows(metric, [row, odd, row], policy)).toBe('none');
+    for (const edge of [measured(0), measured(1)]) expect(judgedRows(metric, [edge], policy)).toBe('all');
+    const unasked = { name: 'difficulty_difference', value: -1.5, unit: 'proportion' };
+    expect(judgedRows(metric, [{ ...row, measures: [...row.measures, unasked] }], policy)).toBe('none');
+    const half = { ...row, measures: [{ name: 'untagged_distractors', value: 0.5, unit: 'count' }] };
+    expect(judgedRows('distractor_distribution', [half], policy)).toBe('none');
+  });
+
+  it('is all of a metric that no trigger looks at, as long as it measures anything', () => {
+    expect(judgedRows(metric, [row, ...without], { triggers: [] })).toBe('all');
+    expect(judgedRows(metric, [without[0]!, without[2]!], { triggers: [] })).toBe('none');
+  });
+
+  it('leaves nothing to withhold where it is all, and no order where it is none [RP-159]', () => {
+    fc.assert(
+      fc.property(judged, ({ name, policy, found }) => {
+        fc.pre(found !== undefined);
+        const grounds = {
+          ...{ tenantId, administrationId: 'a', contentTestSpecId: 's', contentTestSpecVersion: '1' },
+          ...{ policy, rules: 2 as const },
+        };
+        const { rows } = found;
+        const { orders, withheld } = deriveMetricOrders(grounds, { ref: 'r', sha256 }, found);
+        switch (judgedRows(name, rows, policy)) {
+          case 'all':
+            expect(withheld).toEqual([]);
+            break;
+          case 'some':
+            expect(rows.length).toBeGreaterThan(0);
+            break;
+          case 'none': {
+            const known = new Map(metrics[name].measures.map((one) => [one.name, one]));
+            const isOdd = rows.some(({ measures }) =>
+              measures.some(({ name: its, value, unit }) => {
+                const one = known.get(its);
+                return one !== undefined && (unit !== one.unit || value < one.least || value > one.greatest);
+              }),
+            );
+            if (!isOdd) expect(orders).toEqual([]);
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe('the row of a metric', () => {
   it('passes the contract, whatever Analytics says [RP-157, RP-160, RP-161, RP-162, RP-163, RP-164, RP-165]', () => {
     fc.assert(
-      fc.property(judged, ({ name, said, found }) => {
+      fc.property(judged, ({ name, policy, said, found }) => {
         if (found !== undefined) expect(artifactSchema.parse(found)).toEqual(found);
-        const pinned = judgeMetric(name, said, found);
+        const pinned = judgeMetric(name, said, found, policy);
         const row = showMetric(frozen(pinned), frozen(found));
         expect(metricStatus.parse(row)).toEqual(row);
         expect(row).toMatchObject({
@@ -160,7 +274,7 @@ describe('the row of a metric', () => {
   });
 
   it('shows an available metric as its artifact has it [RP-161, RP-163, RP-164]', () => {
-    expect(showMetric(judgeMetric(metric, entry, artifact), artifact)).toEqual({
+    expect(showMetric(judgeMetric(metric, entry, artifact, policy), artifact)).toEqual({
       metric,
       status: 'available',
       artifactRef: 'artifact-811',
@@ -176,7 +290,7 @@ describe('the row of a metric', () => {
 
   it('shows a suppressed metric with its rule and without its counts [RP-161, RP-162]', () => {
     const withheld = { ...artifact, suppression: suppressed };
-    expect(showMetric(judgeMetric(metric, entry, withheld), withheld)).toMatchObject({
+    expect(showMetric(judgeMetric(metric, entry, withheld, policy), withheld)).toMatchObject({
       status: 'suppressed',
       populationCount: null,
       sampleCount: null,
@@ -187,7 +301,7 @@ describe('the row of a metric', () => {
 
   it('shows a stale metric with its counts, and no count of one that may be suppressed [RP-161]', () => {
     const stale = { ...entry, status: 'stale' };
-    expect(showMetric(judgeMetric(metric, stale, artifact), artifact)).toMatchObject({
+    expect(showMetric(judgeMetric(metric, stale, artifact, policy), artifact)).toMatchObject({
       status: 'stale',
       populationCount: 412,
       sampleCount: 405,
@@ -195,7 +309,7 @@ describe('the row of a metric', () => {
     });
     const partly = { ...artifact, suppression: { status: 'partly', rule: 'rule' } };
     for (const said of [entry, stale])
-      expect(showMetric(judgeMetric(metric, said, partly), partly)).toMatchObject({
+      expect(showMetric(judgeMetric(metric, said, partly, policy), partly)).toMatchObject({
         populationCount: null,
         sampleCount: null,
         suppressionStatus: 'unknown',
@@ -205,8 +319,8 @@ describe('the row of a metric', () => {
 
   it('knows of a pinned artifact that is lost nothing but its id [RP-160, RP-161, RP-165]', () => {
     fc.assert(
-      fc.property(judged, ({ name, said, found }) => {
-        const pinned = judgeMetric(name, said, found);
+      fc.property(judged, ({ name, policy, said, found }) => {
+        const pinned = judgeMetric(name, said, found, policy);
         const row = showMetric(pinned, undefined);
         expect(metricStatus.parse(row)).toEqual(row);
         expect(row).toEqual({

@@ -1,40 +1,88 @@
 import { known } from '#functions/reports/facts/known.ts';
+import { bindingSubjects, metrics } from '#shared/contract/reports/analysis-policy.ts';
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { MetricStatus, RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { PinnedMetric } from '#shared/improvement/records.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 
 type Entry = AdministrationAnalysis['metrics'][number];
+type Row = MetricArtifact['rows'][number];
 
 /**
- * What a run can do with one of its metrics: only an `available` one may trigger an order [RP-159]. What Analytics does not have, or does not
- * say completely, is `unavailable`; a state of tomorrow is `unknown`; suppression at either place holds before everything else.
+ * What a run can do with one of its metrics: only an `available` one may trigger an order [RP-159]. What Analytics does not have, does not say
+ * completely or contradicts, is `unavailable`; a state of tomorrow is `unknown`; suppression at either place holds before everything else.
  * @param entry Analytics' row of that metric, if any
- * @param artifact undefined when there was none to read
+ * @param artifact `unreachable` when Analytics gave no usable answer; undefined when there is none
  */
 export function judgeMetric(
   metric: RunMetric,
   entry: Entry | undefined,
-  artifact: MetricArtifact | undefined,
+  artifact: MetricArtifact | 'unreachable' | undefined,
+  policy: Pick<AnalysisPolicy, 'triggers'>,
 ): PinnedMetric {
   const pin = entry?.artifact;
+  const unavailable = (
+    reasonCode: 'owner_artifact_missing' | 'owner_field_missing' | 'receiver_unavailable',
+  ): PinnedMetric => ({ metric, status: 'unavailable', reasonCode, artifact: null });
   if (
     entry === undefined ||
     pin === undefined ||
     pin === null ||
     entry.status === 'unavailable' ||
-    artifact?.metric !== metric
+    artifact === undefined
   )
-    return { metric, status: 'unavailable', reasonCode: 'owner_artifact_missing', artifact: null };
+    return unavailable('owner_artifact_missing');
+  if (artifact === 'unreachable') return unavailable('receiver_unavailable');
+  if (artifact.metric !== metric) return unavailable('owner_artifact_missing');
   const status = statusOf(entry, artifact);
   if (!isComplete[status](artifact) || endsBeforeItStarts(artifact))
-    return { metric, status: 'unavailable', reasonCode: 'owner_field_missing', artifact: null };
-  return {
-    metric,
-    status,
-    reasonCode: status === 'available' ? null : status,
-    artifact: { ref: pin.artifactRef, sha256: pin.sha256 },
-  };
+    return unavailable('owner_field_missing');
+  const pinned = { metric, artifact: { ref: pin.artifactRef, sha256: pin.sha256 } };
+  if (status !== 'available') return { ...pinned, status, reasonCode: status };
+  const judged = judgedRows(metric, artifact.rows, policy);
+  return judged === 'none'
+    ? unavailable('owner_field_missing')
+    : { ...pinned, status, reasonCode: null, judged };
+}
+
+/**
+ * How many rows of a metric its triggers can judge: with their measures and the subjects that they require. `some` where any row has to be left
+ * out by any trigger; none where a value contradicts its measure. A metric that no trigger looks at needs a row with one of its measures.
+ */
+export function judgedRows(
+  metric: RunMetric,
+  rows: readonly Row[],
+  { triggers }: Pick<AnalysisPolicy, 'triggers'>,
+): 'all' | 'some' | 'none' {
+  if (rows.some((row) => contradicts(metric, row))) return 'none';
+  const own = triggers.filter((trigger) => trigger.metric === metric);
+  if (own.length === 0) {
+    const names = new Set(metrics[metric].measures.map(({ name }) => name));
+    return rows.some(({ measures }) => measures.some(({ name }) => names.has(name))) ? 'all' : 'none';
+  }
+  const canJudge = own.map((trigger) => {
+    const required = bindingSubjects(trigger);
+    return (row: Row): boolean =>
+      row.measures.some(({ name }) => name === trigger.observed.name) &&
+      required.every((subject) => subject !== 'sourceKeys' && (row[subject]?.length ?? 0) > 0);
+  });
+  if (!rows.some((row) => canJudge.some((can) => can(row)))) return 'none';
+  return rows.every((row) => canJudge.every((can) => can(row))) ? 'all' : 'some';
+}
+
+/** Whether a row gives one of the metric's measures another unit, or a value that it cannot have. */
+function contradicts(metric: RunMetric, { measures }: Row): boolean {
+  return measures.some(({ name, value, unit }) => {
+    const measure = metrics[metric].measures.find((one) => one.name === name);
+    return (
+      measure !== undefined &&
+      (unit !== measure.unit ||
+        value < measure.least ||
+        value > measure.greatest ||
+        (unit === 'count' && !Number.isInteger(value)))
+    );
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import { orderContent } from '#shared/contract/reports/order-content.ts';
 import type { OrderContent } from '#shared/contract/reports/order-content.ts';
 import { revisionOrder } from '#shared/contract/reports/revision-order.ts';
-import type { Pin } from '#shared/improvement/records.ts';
+import type { JudgingRules, Pin } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
@@ -34,6 +34,7 @@ function groundsOn(...about: readonly string[]): fc.Arbitrary<OrderGrounds> {
     contentTestSpecId: reference,
     contentTestSpecVersion: text,
     policy: policyOn(...about),
+    rules: fc.constant(2 as const),
   });
 }
 
@@ -71,7 +72,7 @@ function ofMetric({ grounds, pin: from, artifact }: MetricCase): Derived {
 }
 
 function alignmentOf(value: AlignmentCrosswalk): Alignment {
-  const alignment = alignSource(value);
+  const alignment = alignSource(value, 2);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 }
@@ -148,7 +149,7 @@ function figuresOfSource({ value, artifact }: SourceCase): Figure[] {
       subjects: lower,
     },
   ];
-  const comparison = artifact === undefined ? null : showComparison(artifact).comparison;
+  const comparison = artifact === undefined ? null : showComparison(artifact, 2).comparison;
   if (artifact === undefined || comparison?.suppressionStatus !== 'not_suppressed') return figures;
   const subjects = {
     qtiItemId: null,
@@ -157,8 +158,6 @@ function figuresOfSource({ value, artifact }: SourceCase): Figure[] {
     caseGuids: [...new Set(artifact.caseGuids)].sort(),
     sourceKeys: [value.sourceKey],
   };
-  const difference =
-    (100 * (artifact.predictedPassCount! - artifact.actualPassCount!)) / artifact.populationCount;
   return [
     ...figures,
     {
@@ -166,14 +165,6 @@ function figuresOfSource({ value, artifact }: SourceCase): Figure[] {
       name: 'observed_agreement',
       unit: 'proportion',
       value: comparison.observedAgreement!,
-      subjects,
-    },
-    {
-      metric: 'predicted_actual',
-      name: 'pass_rate_difference',
-      unit: 'percent',
-      // No quotient of small counts lies on the half of a millionth, but for sixteenths and the like, which are exact.
-      value: (Math.sign(difference) * Math.round(Math.abs(difference) * 1e6)) / 1e6 + 0,
       subjects,
     },
   ];
@@ -376,6 +367,7 @@ describe('one order', () => {
     contentTestSpecId: 'spec',
     contentTestSpecVersion: '12',
     policy: policy(trigger),
+    rules: 2,
   };
   const evidence: Pin = { ref: 'artifact-811', sha256: '5f'.repeat(32) };
   type Row = MetricArtifact['rows'][number];
@@ -603,6 +595,7 @@ describe('the orders of a source', () => {
     policy: AnalysisPolicy,
     requirements: AlignmentCrosswalk['requirements'],
     artifact?: ComparisonArtifact,
+    rules: JudgingRules = 2,
   ) =>
     ofSource({
       grounds: {
@@ -611,6 +604,7 @@ describe('the orders of a source', () => {
         contentTestSpecId: 'spec',
         contentTestSpecVersion: '12',
         policy,
+        rules,
       },
       crosswalkPin: { ref: 'crosswalk', sha256: '5f'.repeat(32) },
       comparisonPin: { ref: 'comparison', sha256: '60'.repeat(32) },
@@ -627,12 +621,17 @@ describe('the orders of a source', () => {
       },
       artifact,
     });
-  const requirement = (at: number, targetDok: number | null, status = 'current') => ({
+  const requirement = (at: number, targetDok: number | null) => ({
     sourceRequirementId: `requirement-${at}`,
     weight: 1,
     sourceDok: 3,
     mappings: [
-      { caseGuid: `guid-${String(at).padStart(5, '0')}`, blueprintSlotId: 'slot', targetDok, status },
+      {
+        caseGuid: `guid-${String(at).padStart(5, '0')}`,
+        blueprintSlotId: 'slot',
+        targetDok,
+        status: 'current',
+      },
     ],
   });
   const shown = ({ orders }: Derived) =>
@@ -651,7 +650,7 @@ describe('the orders of a source', () => {
     const rows = [
       requirement(0, 3),
       requirement(1, 2),
-      requirement(2, 3, 'stale'),
+      requirement(2, null),
       { ...requirement(3, 3), mappings: [] },
     ];
     expect(shown(source(every('alignment', 'repair_crosswalk'), rows))).toEqual({
@@ -681,21 +680,70 @@ describe('the orders of a source', () => {
     caseGuids: ['guid-2', 'guid-1', 'guid-2'],
   };
 
-  it('look at every measure of the comparison, half up at the sixth digit in either direction [RP-188, RP-198]', () => {
+  it('look at the agreement of the comparison, half up at the sixth digit [RP-188, RP-198]', () => {
     const policy = every('predicted_actual', 'repair_crosswalk');
-    const about = ['guid-1', 'guid-2'];
     expect(shown(source(policy, [requirement(0, 3)], compared))).toEqual({
-      observed_agreement: [0.333333, 'proportion', about],
-      pass_rate_difference: [-66.666667, 'percent', about],
+      observed_agreement: [0.333333, 'proportion', ['guid-1', 'guid-2']],
     });
-    const half = { ...compared, populationCount: 200_000_000, predictedPassCount: 1, actualPassCount: 0 };
-    expect(shown(source(policy, [requirement(0, 3)], half))).toMatchObject({
-      pass_rate_difference: [0.000001, 'percent', about],
+  });
+
+  /** As it was released while the difference of two pass rates was calculated. */
+  const calculated: AnalysisPolicy = {
+    ...every('predicted_actual', 'repair_crosswalk'),
+    triggers: [
+      {
+        metric: 'predicted_actual',
+        observed: { name: 'pass_rate_difference', unit: 'percent' },
+        threshold: { operator: 'outside', value: 10 },
+        targetModule: 'blueprint',
+        requestedAction: 'repair_crosswalk',
+        reasonCodes: ['readiness_tolerance_breach'],
+        requiredSubjects: ['sourceKeys'],
+      },
+    ],
+  };
+
+  it('are none by a trigger on what is calculated no more: it is withheld, tripped or not [RP-159]', () => {
+    for (const change of [{}, { actualPassCount: 1, agreementCount: 3 }])
+      expect(source(calculated, [requirement(0, 3)], { ...compared, ...change })).toMatchObject({
+        orders: [],
+        withheld: [{ trigger: 0, reason: 'not_judged', subjects: { sourceKeys: ['state-math'] } }],
+      });
+    expect(source(calculated, [requirement(0, 3)])).toEqual({ orders: [], withheld: [] });
+  });
+
+  it('are found again for a run by rules 1, as it has recorded them [RP-190]', () => {
+    expect(shown(source(calculated, [requirement(0, 3)], compared, 1))).toEqual({
+      pass_rate_difference: [-66.666667, 'percent', ['guid-1', 'guid-2']],
     });
-    const turned = { ...half, predictedPassCount: 0, actualPassCount: 1 };
-    const narrow: AnalysisPolicy = { ...policy, triggers: policy.triggers.slice(1) };
-    expect(shown(source(narrow, [requirement(0, 3)], turned))).toMatchObject({
-      pass_rate_difference: [-0.000001, 'percent', about],
+    const half = {
+      ...compared,
+      populationCount: 200_000_000,
+      predictedPassCount: 40_000_001,
+      actualPassCount: 0,
+    };
+    expect(shown(source(calculated, [requirement(0, 3)], half, 1))).toMatchObject({
+      pass_rate_difference: [20.000001, 'percent', ['guid-1', 'guid-2']],
+    });
+  });
+
+  it('name no GUID where what has tripped has none, whatever an earlier policy demands [RP-196]', () => {
+    const policy = every('alignment', 'repair_crosswalk');
+    const demanding = {
+      ...policy,
+      triggers: policy.triggers.map((trigger) => ({
+        ...trigger,
+        requiredSubjects: ['sourceKeys' as const, 'caseGuids' as const],
+      })),
+    };
+    const unmapped = [{ ...requirement(0, 3), mappings: [] }];
+    const about = (trigger: number) => ({ trigger, content: { caseGuids: [], sourceKeys: ['state-math'] } });
+    const { orders, withheld } = source(demanding, unmapped);
+    expect(orders.toSorted((a, b) => a.trigger - b.trigger)).toMatchObject([0, 1, 2].map(about));
+    expect(withheld).toEqual([]);
+    expect(source(demanding, unmapped, undefined, 1)).toMatchObject({
+      orders: [],
+      withheld: [0, 1, 2].map((trigger) => ({ trigger, reason: 'subject_missing' })),
     });
   });
 

@@ -1,11 +1,11 @@
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
 import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
-import { isBreached } from '#shared/contract/reports/analysis-policy.ts';
+import { bindingSubjects, isBreached, measureOf } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
 import { MAX_SUBJECTS } from '#shared/contract/reports/order-content.ts';
 import type { OrderContent } from '#shared/contract/reports/order-content.ts';
-import type { Pin } from '#shared/improvement/records.ts';
+import type { JudgingRules, Pin } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { exactSum, roundedRatio } from '#shared/kernel/decimal.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
@@ -18,6 +18,7 @@ export interface OrderGrounds {
   readonly contentTestSpecId: string;
   readonly contentTestSpecVersion: string;
   readonly policy: AnalysisPolicy;
+  readonly rules: JudgingRules;
 }
 
 /** What an order is about. */
@@ -41,8 +42,11 @@ export interface DerivedOrder {
 export interface Withheld {
   /** Index of its trigger in the policy. */
   readonly trigger: number;
-  /** The value trips and its evidence names not all that the trigger requires; or it has another unit than the threshold. */
-  readonly reason: 'subject_missing' | 'unit_mismatch';
+  /**
+   * The value trips and its evidence names not all that the trigger requires; or it has another unit than the threshold; or the trigger looks at
+   * a measure that is none any more.
+   */
+  readonly reason: 'subject_missing' | 'unit_mismatch' | 'not_judged';
   readonly subjects: OrderSubjects;
 }
 
@@ -121,7 +125,7 @@ export function deriveSourceOrders(
             evidence: [
               { service: 'analytics' as const, ref: comparison.pin.ref, sha256: comparison.pin.sha256 },
             ],
-            observations: observeComparison(sourceKey, comparison.artifact),
+            observations: observeComparison(sourceKey, comparison.artifact, grounds.rules),
           },
         ]),
   ]);
@@ -157,21 +161,22 @@ function observeAlignment(
   ];
 }
 
-function observeComparison(sourceKey: string, artifact: ComparisonArtifact): readonly Observation[] {
-  const { comparison } = showComparison(artifact);
+function observeComparison(
+  sourceKey: string,
+  artifact: ComparisonArtifact,
+  rules: JudgingRules,
+): readonly Observation[] {
+  const { comparison } = showComparison(artifact, rules);
   if (comparison === null) return [];
   const { observedAgreement, predictedPassCount, actualPassCount, populationCount } = comparison;
   if (observedAgreement === null || predictedPassCount === null || actualPassCount === null) return [];
-  const difference = exactSum([predictedPassCount, -actualPassCount]);
   return [
     {
       measures: [
         { name: 'observed_agreement', value: observedAgreement, unit: 'proportion' },
-        {
-          name: 'pass_rate_difference',
-          value: roundedRatio(difference, exactSum([populationCount]), { factor: 100n, digits: 6 }),
-          unit: 'percent',
-        },
+        ...(rules === 1
+          ? [passRateDifference({ populationCount, predictedPassCount, actualPassCount })]
+          : []),
       ],
       subjects: () => ({
         qtiItemId: null,
@@ -184,10 +189,21 @@ function observeComparison(sourceKey: string, artifact: ComparisonArtifact): rea
   ];
 }
 
+/** What orders of runs by rules 1 may rest on: since then nothing is calculated here but the alignment. */
+function passRateDifference(
+  counts: Readonly<Record<'populationCount' | 'predictedPassCount' | 'actualPassCount', number>>,
+): Observation['measures'][number] {
+  const difference = exactSum([counts.predictedPassCount, -counts.actualPassCount]);
+  const value = roundedRatio(difference, exactSum([counts.populationCount]), { factor: 100n, digits: 6 });
+  return { name: 'pass_rate_difference', value, unit: 'percent' };
+}
+
 /** A trigger over the evidence that it looks at. */
 interface Armed {
   readonly index: number;
   readonly trigger: AnalysisTrigger;
+  /** Without every one of these there is no order. */
+  readonly required: readonly Subject[];
   readonly evidence: readonly OrderEvidence[];
   /** SHA-256 hex of the evidence and of what is asked of it. */
   readonly digest: string;
@@ -202,8 +218,8 @@ interface Part {
 /** A trigger that an order, or the lack of one, answers. */
 interface Decision {
   readonly armed: Armed;
-  readonly value: number;
-  readonly withheld: Withheld['reason'] | undefined;
+  /** The value that trips, or why there is no order. */
+  readonly outcome: number | Withheld['reason'];
   readonly whole: Part;
   /** The whole, as often as an order for it has to be split. */
   readonly parts: readonly Part[];
@@ -221,15 +237,16 @@ interface Breached extends Part {
 function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
   const breached = new Map<string, Breached>();
   const withheld = new Map<string, Withheld & { readonly digest: string }>();
-  for (const { armed, value, withheld: reason, whole, parts } of decisions(grounds.policy, sets)) {
-    if (reason !== undefined) {
-      withheld.set(`${armed.index} ${reason} ${whole.digest}`, { trigger: armed.index, reason, ...whole });
+  for (const { armed, outcome, whole, parts } of decisions(grounds, sets)) {
+    if (typeof outcome === 'string') {
+      const key = `${armed.index} ${outcome} ${whole.digest}`;
+      withheld.set(key, { trigger: armed.index, reason: outcome, ...whole });
       continue;
     }
     for (const part of parts) {
       const key = `${armed.index} ${part.digest}`;
       const other = breached.get(key);
-      if (other === undefined || value < other.value) breached.set(key, { ...part, armed, value });
+      if (other === undefined || outcome < other.value) breached.set(key, { ...part, armed, value: outcome });
     }
   }
   return {
@@ -245,21 +262,29 @@ function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
 }
 
 /** Every figure that trips a trigger or cannot be compared with it. Nothing is sorted or hashed for the others. */
-function* decisions(policy: AnalysisPolicy, sets: readonly Observed[]): Generator<Decision> {
+function* decisions({ policy, rules }: OrderGrounds, sets: readonly Observed[]): Generator<Decision> {
   for (const { metric, evidence, observations } of sets) {
-    const triggers = armedTriggers(policy, metric, evidence);
+    const triggers = armedTriggers({ policy, rules }, metric, evidence);
+    const unjudged =
+      rules === 1
+        ? []
+        : [...triggers.values()].flat().filter(({ trigger }) => measureOf(trigger) === undefined);
     for (const { measures, subjects } of observations) {
       let found: Pick<Decision, 'whole' | 'parts'> | undefined;
+      for (const armed of unjudged) {
+        found ??= partsOf(subjects());
+        yield { armed, outcome: 'not_judged', ...found };
+      }
       for (const { name, value, unit } of measures) {
         for (const armed of triggers.get(name) ?? []) {
-          const { observed, threshold, requiredSubjects } = armed.trigger;
+          const { observed, threshold } = armed.trigger;
           const isComparable = unit === observed.unit;
           if (isComparable && !isBreached(threshold, value)) continue;
           found ??= partsOf(subjects());
           const named = found.whole.subjects;
-          const lacks = requiredSubjects.some((subject) => (named[subject]?.length ?? 0) === 0);
-          const reason = lacks ? 'subject_missing' : undefined;
-          yield { armed, value, withheld: isComparable ? reason : 'unit_mismatch', ...found };
+          const lacks = armed.required.some((subject) => (named[subject]?.length ?? 0) === 0);
+          const tripped = lacks ? 'subject_missing' : value;
+          yield { armed, outcome: isComparable ? tripped : 'unit_mismatch', ...found };
         }
       }
     }
@@ -268,15 +293,15 @@ function* decisions(policy: AnalysisPolicy, sets: readonly Observed[]): Generato
 
 /** The policy's triggers on one metric, by the measure that they look at. */
 function armedTriggers(
-  policy: AnalysisPolicy,
+  { policy, rules }: Pick<OrderGrounds, 'policy' | 'rules'>,
   metric: string,
   evidence: readonly OrderEvidence[],
 ): ReadonlyMap<string, readonly Armed[]> {
-  const armed = policy.triggers.flatMap((trigger, index) =>
-    trigger.metric === metric
-      ? [{ index, trigger, evidence, digest: hashCanonical({ evidence, trigger }) }]
-      : [],
-  );
+  const armed = policy.triggers.flatMap((trigger, index): readonly Armed[] => {
+    if (trigger.metric !== metric) return [];
+    const required = rules === 1 ? trigger.requiredSubjects : bindingSubjects(trigger);
+    return [{ index, trigger, required, evidence, digest: hashCanonical({ evidence, trigger }) }];
+  });
   return Map.groupBy(armed, ({ trigger }) => trigger.observed.name);
 }
 

@@ -97,7 +97,7 @@ async function begin(
   const { administrationId } = administration.value;
   const policy = await releasedPolicy(policies, profile);
   if (!policy.ok) return policy;
-  const basis = await readImprovementBasis(reader, administration, () =>
+  const basis = await readImprovementBasis(reader, policy.value.policy, administration, () =>
     readAdministration(reader, principal, administrationId),
   );
   if (!basis.ok) return basis;
@@ -110,6 +110,7 @@ async function begin(
     ...pins,
     analysisPolicy: { owner, id, version, checksum },
     formulaVersion: alignmentFormula,
+    rules: '2',
   };
   const run = await runs.createRun({ ...key, administrationId, createdAt, pins: pinned });
   // A request of the same key that took longer than a lease may have been faster all the same: what stands is its run, as it is by now.

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { maxSources } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
+import { policyOn } from '#test/support/improvement-facts.ts';
+import { anExampleOf } from '#test/support/report-facts.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted } from '#test/support/scripted-owners.ts';
 import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
@@ -48,7 +50,15 @@ const artifact = (metric: string) => ({
   sampleCount: 38,
   suppression: { status: 'not_suppressed', rule: null },
   analysisWindow: { start: '2026-02-01T00:00:00Z', end: '2026-02-28T00:00:00Z' },
-  rows: [],
+  rows: [
+    {
+      qtiItemId: 'item-1',
+      qtiFormId: 'form-1',
+      qtiTestId: 'form-1',
+      caseGuids: [],
+      measures: [{ name: 'proportion_correct', value: 0.5, unit: 'proportion' }],
+    },
+  ],
 });
 const entry = (metric: string) => ({
   metric,
@@ -74,6 +84,8 @@ const script: Script = {
   readAnalysisArtifact: found,
 };
 
+const policy = anExampleOf(policyOn('alignment'));
+
 async function read(changes: Script = {}, again: Partial<Administration> = {}) {
   const owners = scriptedOwners({ ...script, ...changes });
   const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
@@ -87,7 +99,7 @@ async function read(changes: Script = {}, again: Partial<Administration> = {}) {
       status: value.freshness,
     },
   });
-  const result = await readImprovementBasis(reader, observed(administration), () =>
+  const result = await readImprovementBasis(reader, policy, observed(administration), () =>
     Promise.resolve(ok(observed({ ...administration, ...again }))),
   );
   const said = result.ok
@@ -140,6 +152,20 @@ describe('the basis of an analysis', () => {
       artifact: null,
     });
   });
+
+  it.each(['unavailable', 'malformed', 'rejected', 'wrong-tenant'] as const)(
+    'goes on without a metric whose artifact is %s, and reads nothing a second time for it [RP-165, RP-264]',
+    async (kind) => {
+      const { result, owners } = await read({ readAnalysisArtifact: { kind } });
+      expect(result.ok && result.value.pins.metrics[0]).toEqual({
+        metric: 'item_difficulty',
+        status: 'unavailable',
+        reasonCode: 'receiver_unavailable',
+        artifact: null,
+      });
+      expect(owners.asked.filter(({ name }) => name === 'readAnalysisArtifact')).toHaveLength(1);
+    },
+  );
 
   const newer = { contentTestSpecVersion: '8' };
   const newerSet: Scripted = { value: { ...sourceSet, testSpecVersion: '8' } };
@@ -238,8 +264,6 @@ describe('the basis of an analysis', () => {
       { readAdministrationAnalysis: { value: { ...analysis, freshness: 'stale' } } },
       '503 dependency-incomplete analytics',
     ],
-    [{ readAnalysisArtifact: { kind: 'unavailable' } }, '503 dependency-unavailable analytics'],
-    [{ readAnalysisArtifact: { kind: 'malformed' } }, '503 dependency-unavailable analytics'],
   ])('is none where an owner has no answer: %j is %s [RP-265]', async (changes, expected) => {
     expect((await read(changes)).said).toBe(expected);
   });

@@ -4,6 +4,7 @@ import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts
 import { sourceKey } from '#shared/contract/reports/improvement-run.ts';
 import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
 import { maxSources } from '#shared/improvement/records.ts';
@@ -46,20 +47,23 @@ interface Basis {
  * Reads what an analysis of an administration stands on, in two waves: Content's named sources beside the analysis of Analytics, then the
  * metric artifacts that this names. Owners that do not speak of one version of the test spec, or an artifact that is not there or not the one
  * that its entry names, are read once more, the administration with them; what differs then is a 409 that names the owner [RP-264].
+ * @param policy by which the metrics are judged
  * @param readAdministration reads the administration again
  */
 export async function readImprovementBasis(
   reader: SourceReader,
+  policy: AnalysisPolicy,
   administration: Observed<Administration>,
   readAdministration: () => Promise<Result<Observed<Administration>, Problem>>,
 ): Promise<Result<ImprovementBasis, Problem>> {
   const first = await readBasis(reader, administration);
   if (!first.ok) return first;
-  if (disagreement(first.value) === undefined && !lacksArtifact(first.value)) return accept(first.value);
+  if (disagreement(first.value) === undefined && !lacksArtifact(first.value))
+    return accept(first.value, policy);
   const second = await readAgain(reader, first.value, readAdministration);
   if (!second.ok) return second;
   const owner = disagreement(second.value);
-  return owner === undefined ? accept(second.value) : err(conflicting(owner));
+  return owner === undefined ? accept(second.value, policy) : err(conflicting(owner));
 }
 
 /** Reads everything once more, side by side: for which version Content is to be asked, the first wave has to tell. */
@@ -87,7 +91,7 @@ async function readAgain(
     ? ok(first.sourceSet)
     : read.value.sourceSet;
   return sourceSet.ok
-    ? withMetrics(reader, { administration, analysis, sourceSet: sourceSet.value })
+    ? ok(await withMetrics(reader, { administration, analysis, sourceSet: sourceSet.value }))
     : sourceSet;
 }
 
@@ -99,14 +103,11 @@ async function readBasis(
     sourceSet: readSourceSet(reader, administration.value),
     analysis: readAnalysis(reader, administration.value.administrationId),
   });
-  return read.ok ? withMetrics(reader, { administration, ...read.value }) : read;
+  return read.ok ? ok(await withMetrics(reader, { administration, ...read.value })) : read;
 }
 
-/** The artifacts that the analysis names, all side by side. One that Analytics does not hold is a metric that is not available. */
-async function withMetrics(
-  reader: SourceReader,
-  basis: Omit<Basis, 'metrics'>,
-): Promise<Result<Basis, Problem>> {
+/** The artifacts that the analysis names, all side by side. One that Analytics does not hold or show is a metric that is not available. */
+async function withMetrics(reader: SourceReader, basis: Omit<Basis, 'metrics'>): Promise<Basis> {
   const { administration, sourceSet, analysis } = basis;
   const { administrationId, contentTestSpecId, contentTestSpecVersion } = administration.value;
   const run = {
@@ -124,10 +125,7 @@ async function withMetrics(
       return [metric, answer.ok ? answer.value : answer.error] as const;
     }),
   );
-  const metrics = new Map(read.filter((entry) => entry !== undefined));
-  for (const answer of metrics.values())
-    if ('kind' in answer && answer.kind === 'unavailable') return err(answer.problem);
-  return ok({ ...basis, metrics });
+  return { ...basis, metrics: new Map(read.filter((entry) => entry !== undefined)) };
 }
 
 function readSourceSet(
@@ -169,7 +167,9 @@ function readAnalysis(
 function disagreement({ administration, sourceSet, analysis, metrics }: Basis): SourceService | undefined {
   if (!isSourceSetOf(administration, sourceSet)) return 'blueprint';
   if (!isAnalysisOf(administration, analysis)) return 'analytics';
-  return [...metrics.values()].some((answer) => 'kind' in answer && answer.kind !== 'gone')
+  return [...metrics.values()].some(
+    (answer) => 'kind' in answer && (answer.kind === 'changed' || answer.kind === 'moved'),
+  )
     ? 'analytics'
     : undefined;
 }
@@ -196,7 +196,7 @@ function isAnalysisOf(
   );
 }
 
-function accept(basis: Basis): Result<ImprovementBasis, Problem> {
+function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, Problem> {
   const { administration, sourceSet, analysis, metrics } = basis;
   const unfit = requireCurrent([administration.receipt, analysis.receipt]) ?? unusableLists(basis);
   if (unfit !== undefined) return err(unfit);
@@ -209,9 +209,12 @@ function accept(basis: Basis): Result<ImprovementBasis, Problem> {
       contentTestSpecId,
       contentTestSpecVersion,
       sourceSet: pinOf(sourceSet),
-      metrics: runMetrics.map((metric): PinnedMetric =>
-        judgeMetric(metric, entryOf(analysis.value, metric), artifacts.get(metric)?.value),
-      ),
+      metrics: runMetrics.map((metric): PinnedMetric => {
+        const answer = metrics.get(metric);
+        const isUnreachable = answer !== undefined && 'kind' in answer && answer.kind === 'unavailable';
+        const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric)?.value;
+        return judgeMetric(metric, entryOf(analysis.value, metric), artifact, policy);
+      }),
       sources: sourceSet.value.sources.map((source): PinnedSource => {
         const comparison = analysis.value.comparisons.find((entry) => entry.sourceKey === source.sourceKey);
         return {
