@@ -271,7 +271,8 @@ describe('a grade', () => {
     expect(grade.options).toHaveLength(24);
     for (const code of grade.options) {
       const { result, calls } = await callsDuring(stack, () => send(at(code)));
-      expect([code, result.status === 200 || result.status === 503]).toEqual([code, true]);
+      // Analytics has analysed it, never, or withholds its count.
+      expect([code, [200, 404, 503].includes(result.status)]).toEqual([code, true]);
       expect(calls.filter(({ path }) => path.includes(`/${code}/`) || path.endsWith(`/${code}`))).not.toEqual(
         [],
       );

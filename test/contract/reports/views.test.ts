@@ -237,7 +237,11 @@ describe.each(localTenantIds)('%s', (tenantId) => {
           tenantId,
           entity: 'results.settled_record',
           id: record.resultRecordId,
-          changes: [{ pointer: '/score/value', value }],
+          changes: [
+            { pointer: '/score/value', value },
+            // The other place in which Results gives the score of a diagnostic.
+            ...(record.diagnostic === null ? [] : [{ pointer: '/diagnostic/scaleScore', value }]),
+          ],
         });
       const sum = parts.reduce((total, part) => total + part, 0);
       for (const value of [0.1 + 0.2, 3.141592653589793, 9.999999999999998, 1e-7]) {
