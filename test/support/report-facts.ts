@@ -8,6 +8,7 @@ import type {
   IndexRow,
   Moment,
   ReadinessFacts,
+  Released,
   ReportFacts,
 } from '#functions/reports/facts/facts.ts';
 import type { PageContext } from '#functions/reports/composition/page.ts';
@@ -376,7 +377,7 @@ const crosswalk = fc.record({
 });
 
 /** The facts on the readiness of an attempt of any kind. */
-export const readinessFacts: Arbitrary<ReadinessFacts> = fc
+export const readinessFacts: Arbitrary<ReadinessFacts & Released> = fc
   .record({
     attempt: attemptFacts(fc.constantFrom('mastery_gate', 'mastery_gate', ...kinds)),
     crosswalkSetId: reference,
@@ -386,14 +387,12 @@ export const readinessFacts: Arbitrary<ReadinessFacts> = fc
       maxLength: 5,
       selector: ([sourceTest, sourceVersion]) => JSON.stringify([sourceTest, sourceVersion]),
     }),
-    stale: fc.constantFrom('none', 'none', 'none', 'qti', 'results', 'content', 'blueprint'),
+    stale: fc.constantFrom('none', 'none', 'none', 'qti', 'results', 'content', 'case', 'blueprint'),
   })
-  .map(({ attempt: { evidence, record, criteria, candidate }, crosswalkSetId, version, entries, stale }) => {
-    const facts: ReadinessFacts = {
-      evidence,
-      record,
-      criteria,
-      candidate,
+  .map(({ attempt, crosswalkSetId, version, entries, stale }) => {
+    const { evidence, record, criteria, framework } = attempt;
+    const facts: ReadinessFacts & Released = {
+      ...attempt,
       crosswalks: observed('blueprint', crosswalkSetId, {
         tenantId,
         testSpecId: criteria.value.testSpecId,
@@ -408,7 +407,7 @@ export const readinessFacts: Arbitrary<ReadinessFacts> = fc
         })),
       }),
     };
-    for (const { receipt: source } of [evidence, record, criteria, facts.crosswalks])
+    for (const { receipt: source } of [evidence, record, criteria, framework, facts.crosswalks])
       if (source.service === stale) source.status = 'stale';
     return facts;
   });

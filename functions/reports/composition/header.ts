@@ -29,13 +29,20 @@ export const reportKinds: Readonly<Record<TestKind, ReportKind>> = {
 /** What a report says of its attempt beside whose it is and what was mastered. */
 export type ComposedHeader = Pick<AttemptReport, 'testKind' | 'status' | 'score' | 'gate' | 'diagnostic'>;
 
+/** An attempt that Results has not settled is no report [RP-062]. */
+export function checkSettled({ settled }: HeaderFacts['record']): Shortfall | undefined {
+  return settled
+    ? undefined
+    : shortfall('unsettled', 'results', 'Results has not settled the record of the attempt.');
+}
+
 /** The kind of a settled attempt: the one on which Results and Content agree, never a caller's [RP-008]. */
 export function settledKind({
   record,
   criteria,
 }: Pick<HeaderFacts, 'record' | 'criteria'>): Result<TestKind, Shortfall> {
-  if (!record.settled)
-    return err(shortfall('unsettled', 'results', 'Results has not settled the record of the attempt.'));
+  const unsettled = checkSettled(record);
+  if (unsettled !== undefined) return err(unsettled);
   if (record.testKind !== criteria.testKind)
     return err(
       shortfall('contradiction', 'results', 'Results and Content name different test kinds for the attempt.'),

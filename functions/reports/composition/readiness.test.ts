@@ -7,13 +7,17 @@ import { anExampleOf, attemptFacts, frozen, moment, readinessFacts } from '#test
 import type { Kind } from '#test/support/report-facts.ts';
 import { decideGate } from './gate-decision.ts';
 import { composeReadiness } from './readiness.ts';
-import type { ReadinessFacts } from '../facts/facts.ts';
+import type { ReadinessFacts, Released } from '../facts/facts.ts';
 
+type Facts = ReadinessFacts & Released;
 type Crosswalk = ReadinessCrosswalks['entries'][number];
 
+const points = { value: 31, minimum: 0, maximum: 40, unit: 'points', scaleVersion: null };
+
 /** An attempt that passed its gate, with one crosswalk that rules nothing out. */
-function ready(kind: Kind = 'mastery_gate'): ReadinessFacts {
-  const { evidence, record, criteria, candidate } = anExampleOf(attemptFacts(fc.constant(kind)));
+function ready(kind: Kind = 'mastery_gate'): Facts {
+  const attempt = anExampleOf(attemptFacts(fc.constant(kind)));
+  const { record, criteria } = attempt;
   for (const row of record.value.mastery) row.state = 'mastered';
   criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
   criteria.value.qualifyingCoverage = true;
@@ -39,21 +43,18 @@ function ready(kind: Kind = 'mastery_gate'): ReadinessFacts {
     },
   ];
   return {
-    evidence,
-    record,
-    criteria,
-    candidate,
+    ...attempt,
     crosswalks: { value, receipt: { ...receipt, status: 'current' } },
   };
 }
 
 /** The one crosswalk of `ready`. */
-function entryOf(facts: ReadinessFacts): Crosswalk {
+function entryOf(facts: Facts): Crosswalk {
   return facts.crosswalks.value.entries[0]!;
 }
 
 /** Its decision, once `change` has been made, and how many limitations stand beside the blueprint's own. */
-function decided(change: (facts: ReadinessFacts) => unknown, kind?: Kind): unknown {
+function decided(change: (facts: Facts) => unknown, kind?: Kind): unknown {
   const facts = ready(kind);
   change(facts);
   const report = composeReadiness(facts, moment);
@@ -67,14 +68,21 @@ describe('readiness', () => {
   it('has its shape, whatever the owners say, and their ids as they came [RP-005, RP-109, RP-111, RP-112, RP-114, RP-115]', () => {
     fc.assert(
       fc.property(readinessFacts, (facts) => {
-        const { evidence, record, criteria, candidate, crosswalks } = frozen(facts);
+        const { evidence, record, criteria, candidate, framework, crosswalks } = frozen(facts);
         expect(readinessCrosswalks.parse(crosswalks.value)).toEqual(crosswalks.value);
         const report = composeReadiness(facts, moment);
         if (!report.ok) throw new Error(report.error.detail);
         expect(readinessReport.parse(report.value)).toEqual(report.value);
         expect(report.value).toMatchObject({
           attemptId: evidence.value.attemptId,
-          sources: [evidence.receipt, record.receipt, criteria.receipt, candidate, crosswalks.receipt],
+          sources: [
+            evidence.receipt,
+            record.receipt,
+            criteria.receipt,
+            candidate,
+            framework.receipt,
+            crosswalks.receipt,
+          ],
           entries: crosswalks.value.entries.map((entry) => ({
             sourceTest: entry.sourceTest,
             sourceVersion: entry.sourceVersion,
@@ -92,12 +100,14 @@ describe('readiness', () => {
   it('projects a pass exactly when all of the rule holds on current evidence, and says why when it decides nothing [RP-116, RP-117, RP-118]', () => {
     fc.assert(
       fc.property(readinessFacts, (facts) => {
-        const { evidence, record, criteria, crosswalks } = facts;
+        const { evidence, record, criteria, framework, crosswalks } = facts;
         const report = composeReadiness(facts, moment);
         if (!report.ok) throw new Error(report.error.detail);
         const gate = decideGate(record.value.gate, criteria.value.criteria);
         const status = record.value.testKind === 'mastery_gate' && gate.ok ? gate.value.status : 'none';
-        const isCurrent = [evidence, record, criteria].every(({ receipt }) => receipt.status === 'current');
+        const isCurrent = [evidence, record, criteria, framework].every(
+          ({ receipt }) => receipt.status === 'current',
+        );
         for (const [at, { decision, limitations }] of report.value.entries.entries()) {
           const entry = crosswalks.value.entries[at]!;
           const isProjected =
@@ -108,10 +118,12 @@ describe('readiness', () => {
             entry.coverageFraction === 1 &&
             entry.dokDominance === 'satisfied' &&
             entry.qualifyingBlueprintSlotIds.length > 0;
-          const isFailed = isCurrent && status === 'fail';
+          const isFailed = status === 'fail';
           expect(decision).toBe(isProjected ? 'projected_pass' : isFailed ? 'not_ready' : 'indeterminate');
           expect(limitations.slice(0, entry.limitations.length)).toEqual(entry.limitations);
-          expect(limitations.length > entry.limitations.length).toBe(decision === 'indeterminate');
+          expect(limitations.length > entry.limitations.length).toBe(
+            !isProjected && !(isFailed && isCurrent),
+          );
         }
       }),
     );
@@ -121,7 +133,7 @@ describe('readiness', () => {
     expect(decided(() => undefined)).toEqual(['projected_pass', 0]);
   });
 
-  it.each<[string, (facts: ReadinessFacts) => unknown]>([
+  it.each<[string, (facts: Facts) => unknown]>([
     ['incomplete coverage', (facts) => (entryOf(facts).coverageFraction = 0.999999)],
     ['no dominance', (facts) => (entryOf(facts).dokDominance = 'not_satisfied')],
     ['undetermined dominance', (facts) => (entryOf(facts).dokDominance = 'indeterminate')],
@@ -134,6 +146,25 @@ describe('readiness', () => {
     ['a stale record', ({ record }) => (record.receipt.status = 'stale')],
     ['criteria of unknown freshness', ({ criteria }) => (criteria.receipt.status = 'unknown')],
     ['a candidate that is not current', ({ candidate }) => (candidate.status = 'stale')],
+    ['a framework that CASE does not hold', ({ framework }) => (framework.receipt.status = 'unavailable')],
+    ['no score', ({ record }) => (record.value.score = null)],
+    ['a score beyond its maximum', ({ record }) => (record.value.score = { ...points, value: 41 })],
+    ['a row without evidence', ({ record }) => (record.value.mastery[0]!.evidence = [])],
+    ['no outcomes', ({ evidence }) => (evidence.value.outcomes = [])],
+    ['a row that CASE does not know', ({ record }) => (record.value.mastery[0]!.caseGuid = 'nowhere ')],
+    [
+      'a framework from before the test spec’s',
+      ({ criteria }) => (criteria.value.caseFrameworkChangedAt = '2999-01-01T00:00:00Z'),
+    ],
+    ['no dominance evidence', (facts) => (entryOf(facts).dokDominance = null)],
+    ['dominance that is not mentioned', (facts) => (entryOf(facts).dokDominance = undefined)],
+    [
+      'no criteria at either owner',
+      ({ record, criteria }) => {
+        record.value.gate = null;
+        criteria.value.criteria = null;
+      },
+    ],
     ['an indeterminate gate', ({ record }) => (record.value.gate!.status = 'indeterminate')],
     ['a gate of an unknown status', ({ record }) => (record.value.gate!.status = 'appealed')],
     ['a gate without coverage evidence', ({ record }) => (record.value.gate!.coverageEvidenceId = null)],
@@ -153,8 +184,9 @@ describe('readiness', () => {
   });
 
   it('is not ready after a failed gate, whatever the crosswalk is worth [RP-117]', () => {
-    const fail = ({ record }: ReadinessFacts): void => {
-      record.value.gate = { ...record.value.gate!, status: 'fail', gapCaseGuids: ['guid'] };
+    const fail = ({ record }: Facts): void => {
+      const gapCaseGuids = [record.value.mastery[0]!.caseGuid];
+      record.value.gate = { ...record.value.gate!, status: 'fail', gapCaseGuids };
     };
     expect(decided(fail)).toEqual(['not_ready', 0]);
     expect(
@@ -164,13 +196,13 @@ describe('readiness', () => {
         entryOf(facts).coverageFraction = 0.5;
       }),
     ).toEqual(['not_ready', 0]);
-    // Unless the failure itself may be out of date [RP-118].
+    // A report that cannot be given is a limitation of it.
     expect(
       decided((facts) => {
         fail(facts);
         facts.record.receipt.status = 'stale';
       }),
-    ).toEqual(['indeterminate', 2]);
+    ).toEqual(['not_ready', 1]);
   });
 
   it('claims nothing for a kind without a gate, whatever Results decided [RP-015]', () => {
@@ -184,7 +216,7 @@ describe('readiness', () => {
   });
 
   it('is the hidden 404 where the blueprint has no crosswalk, once it is sure of that', () => {
-    const withoutEntries = (facts: ReadinessFacts): void => {
+    const withoutEntries = (facts: Facts): void => {
       facts.crosswalks.value.entries = [];
     };
     expect(decided(withoutEntries)).toMatchObject({ status: 404, code: 'not-found' });
@@ -211,7 +243,7 @@ describe('readiness', () => {
     expect(report.ok && readinessReport.safeParse(report.value).success).toBe(true);
   });
 
-  it.each<[string, string, (facts: ReadinessFacts) => unknown]>([
+  it.each<[string, string, (facts: Facts) => unknown]>([
     ['no attempt that is scored [RP-063]', 'qti', ({ evidence }) => (evidence.value.status = 'submitted')],
     ['no settled record [RP-062]', 'results', ({ record }) => (record.value.settled = false)],
     ['two test kinds [RP-008]', 'results', ({ record }) => (record.value.testKind = 'formative')],
@@ -224,15 +256,17 @@ describe('readiness', () => {
         record.value.mastery[0]!.state = 'gap';
       },
     ],
+    ['a pass below its threshold [RP-103]', 'results', ({ record }) => (record.value.gate!.achieved = 0.79)],
     [
-      'no criteria at either owner [RP-028]',
-      'content',
-      ({ record, criteria }) => {
-        record.value.gate = null;
-        criteria.value.criteria = null;
-      },
+      'fewer administered items than items with an outcome [RP-106]',
+      'qti',
+      ({ evidence }) => (evidence.value.administeredItemCount = 0),
     ],
-    ['no coverage [RP-109]', 'blueprint', (facts) => (entryOf(facts).coverageFraction = null)],
+    [
+      'no coverage of any source test [RP-109]',
+      'blueprint',
+      (facts) => (entryOf(facts).coverageFraction = null),
+    ],
     [
       'a slot twice [RP-109]',
       'blueprint',
@@ -263,6 +297,40 @@ describe('readiness', () => {
     ],
   ])('is a 503 that names the owner for %s', (_, dependency, spoil) => {
     expect(decided(spoil)).toMatchObject({ status: 503, code: 'dependency-incomplete', dependency });
+  });
+
+  it('leaves a test out of which the blueprint does not say how much it covers, and names it, however many others there are [RP-109, RP-110]', () => {
+    fc.assert(
+      fc.property(readinessFacts, fc.array(fc.constantFrom('supplied', 'null', 'absent')), (facts, fates) => {
+        const { entries } = facts.crosswalks.value;
+        const sound = composeReadiness(facts, moment);
+        if (!sound.ok) throw new Error(sound.error.detail);
+        for (const [at, entry] of entries.entries()) {
+          if (fates[at] === 'null') entry.coverageFraction = null;
+          if (fates[at] === 'absent') delete entry.coverageFraction;
+        }
+        const isLeftOut = (at: number): boolean => ['null', 'absent'].includes(fates[at] ?? 'supplied');
+        const left = entries.filter((_, at) => isLeftOut(at));
+        const report = composeReadiness(frozen(facts), moment);
+        if (left.length === entries.length) {
+          expect(report).toMatchObject({ ok: false, error: { status: 503, dependency: 'blueprint' } });
+          return;
+        }
+        if (!report.ok) throw new Error(report.error.detail);
+        expect(readinessReport.parse(report.value)).toEqual(report.value);
+        const { omittedEntries, ...others } = report.value;
+        expect(others).toEqual({
+          ...sound.value,
+          entries: sound.value.entries.filter((_, at) => !isLeftOut(at)),
+        });
+        const named = left.map(({ sourceTest, sourceVersion }) => ({
+          sourceTest,
+          sourceVersion,
+          reason: 'coverage_missing',
+        }));
+        expect(omittedEntries).toEqual(named.length === 0 ? undefined : named);
+      }),
+    );
   });
 
   it('tells source tests apart by name and version [RP-110]', () => {

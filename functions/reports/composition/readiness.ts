@@ -2,31 +2,39 @@ import type * as z from 'zod';
 import type { GateDecision, TestKind } from '#shared/contract/reports/attempt-report.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
 import { MAX_ENTRIES, MAX_LIMITATIONS, nameSourcesOnce } from '#shared/contract/reports/readiness-report.ts';
-import type { ReadinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
+import type {
+  OmittedEntry,
+  ReadinessEntry,
+  readinessReport,
+} from '#shared/contract/reports/readiness-report.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ReadinessCrosswalks } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import type { Moment, ReadinessFacts } from '../facts/facts.ts';
-import { reportKinds, settledKind } from './header.ts';
+import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
 import { checkScored, incomplete, requireCurrent } from '../facts/incomplete.ts';
-import { checkGaps } from './mastery-gate.ts';
+import { composeAttemptReport } from './attempt-report.ts';
+import { checkSettled, reportKinds, settledKind } from './header.ts';
 
 /** The rule that is applied [RP-113]. What it says stands in `decide` and `causes`; other conditions are another version. */
 const RULE = { decisionRuleId: 'gate-implies-readiness', decisionRuleVersion: '2' } as const;
 
 type Crosswalk = ReadinessCrosswalks['entries'][number];
 
-/** What the rule is applied to: one crosswalk and what the attempt says of all. */
-interface Grounds {
-  readonly testKind: TestKind;
-  /** Null for a kind without one. */
-  readonly gate: GateDecision | null;
-  /** Whether everything that the gate stands on is current. */
-  readonly gateIsCurrent: boolean;
+/** What an attempt says to every crosswalk. */
+interface AttemptGrounds {
+  /** Why the attempt has no report of its own, in a sentence; undefined where it has one. */
+  readonly shortfall: string | undefined;
+  /** Undefined where it cannot be told, null for a kind without one. */
+  readonly gate: GateDecision | null | undefined;
+  readonly testKind: TestKind | undefined;
   /** Whether the blueprint has coverage evidence for claims beyond the single standard. */
   readonly qualifyingCoverage: boolean;
+}
+
+/** What the rule is applied to. */
+interface Grounds extends AttemptGrounds {
   /** Whether the set of crosswalks and this one of it are current. */
   readonly crosswalkIsCurrent: boolean;
   readonly coverageFraction: number;
@@ -35,55 +43,76 @@ interface Grounds {
 }
 
 /**
- * What an attempt implies for every named test of its blueprint's crosswalks. The gate is the report's own. What is stale gives
- * `indeterminate`; what an entry cannot be written without gives a 503 naming its owner; a blueprint without a crosswalk is a 404.
+ * What an attempt implies for every named test of its blueprint's crosswalks. The report of the attempt is composed first: where it fails
+ * as missing, unusable or stale beside a settled record, no pass is projected. An attempt that is not settled and facts that contradict each
+ * other are the 503 that the report would be; a blueprint without a crosswalk is a 404 [the reading of RP-119].
  */
 export function composeReadiness(
-  facts: ReadinessFacts,
+  facts: ReadinessFacts & Released,
   moment: Moment,
 ): Result<z.input<typeof readinessReport>, Problem> {
-  const { evidence, record, criteria, candidate, crosswalks } = facts;
+  const { evidence, record, criteria, candidate, framework, crosswalks } = facts;
   const unfit = checkScored(facts) ?? checkCrosswalks(crosswalks.value);
   if (unfit !== undefined) return err(unfit);
   if (crosswalks.value.entries.length === 0)
     return err(requireCurrent([crosswalks.receipt]) ?? problem('reports', 'not-found', 404));
+  const attempt = groundsOf(facts);
+  if (!attempt.ok) return attempt;
 
-  const sources = [evidence.receipt, record.receipt, criteria.receipt, candidate, crosswalks.receipt];
-  const settled = settledKind({ record: record.value, criteria: criteria.value });
-  if (!settled.ok) return settled;
-  const gate = reportKinds[settled.value].gate({
-    record: record.value,
-    criteria: criteria.value,
-    administeredItemCount: evidence.value.administeredItemCount,
-  });
-  if (!gate.ok) return gate;
-  const gap = checkGaps(gate.value, record.value.mastery);
-  if (gap !== undefined) return err(gap);
-
-  const attempt = {
-    testKind: settled.value,
-    gate: gate.value,
-    gateIsCurrent:
-      requireCurrent([evidence.receipt, record.receipt, criteria.receipt, candidate]) === undefined,
-    qualifyingCoverage: criteria.value.qualifyingCoverage,
-  };
   const entries: ReadinessEntry[] = [];
+  const omittedEntries: OmittedEntry[] = [];
   for (const crosswalk of crosswalks.value.entries) {
+    const { sourceTest, sourceVersion, coverageFraction } = crosswalk;
+    if (coverageFraction === null || coverageFraction === undefined) {
+      omittedEntries.push({ sourceTest, sourceVersion, reason: 'coverage_missing' });
+      continue;
+    }
     const entry = composeEntry(crosswalk, {
-      ...attempt,
+      ...attempt.value,
+      coverageFraction,
       crosswalkIsCurrent: crosswalks.receipt.status === 'current' && crosswalk.freshness === 'current',
     });
     if (!entry.ok) return entry;
     entries.push(entry.value);
   }
+  if (entries.length === 0)
+    return err(incomplete('blueprint', 'The blueprint has no coverage evidence for any source test.'));
   return ok({
     object: 'readiness_report',
     attemptId: evidence.value.attemptId,
     entries,
-    sources,
+    ...(omittedEntries.length === 0 ? {} : { omittedEntries }),
+    sources: [
+      evidence.receipt,
+      record.receipt,
+      criteria.receipt,
+      candidate,
+      framework.receipt,
+      crosswalks.receipt,
+    ],
     observedAt: moment.observedAt,
     requestId: moment.requestId,
     traceId: moment.traceId,
+  });
+}
+
+/** What the attempt says, or the problem that its report would be too. */
+function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Problem> {
+  const record = facts.record.value;
+  const criteria = facts.criteria.value;
+  const unsettled = checkSettled(record);
+  if (unsettled !== undefined) return err(unsettled);
+  const report = composeAttemptReport({ ...facts, enrichments: [] });
+  if (!report.ok && report.error.reason === 'contradiction') return report;
+  // The gate of an attempt without a report may still be told.
+  const kind = settledKind({ record, criteria });
+  const { administeredItemCount } = facts.evidence.value;
+  const gate = kind.ok ? reportKinds[kind.value].gate({ record, criteria, administeredItemCount }) : kind;
+  return ok({
+    shortfall: report.ok ? undefined : report.error.detail,
+    gate: gate.ok ? gate.value : undefined,
+    testKind: kind.ok ? kind.value : undefined,
+    qualifyingCoverage: criteria.qualifyingCoverage,
   });
 }
 
@@ -98,17 +127,14 @@ function checkCrosswalks({ entries }: ReadinessCrosswalks): Problem | undefined 
 
 function composeEntry(
   crosswalk: Crosswalk,
-  attempt: Pick<Grounds, 'testKind' | 'gate' | 'gateIsCurrent' | 'qualifyingCoverage' | 'crosswalkIsCurrent'>,
+  known: Pick<Grounds, keyof AttemptGrounds | 'coverageFraction' | 'crosswalkIsCurrent'>,
 ): Result<ReadinessEntry, Problem> {
-  const { coverageFraction, qualifyingBlueprintSlotIds } = crosswalk;
-  if (coverageFraction === null)
-    return err(incomplete('blueprint', 'The blueprint has no coverage evidence for a source test.'));
+  const { qualifyingBlueprintSlotIds } = crosswalk;
   if (!areUnique(qualifyingBlueprintSlotIds))
     return err(incomplete('blueprint', 'The blueprint names a qualifying slot of a source test twice.'));
   const dokDominance = dominanceOf(crosswalk.dokDominance);
   const { decision, limitations: ours } = decide({
-    ...attempt,
-    coverageFraction,
+    ...known,
     dokDominance,
     slots: qualifyingBlueprintSlotIds.length,
   });
@@ -125,7 +151,7 @@ function composeEntry(
     sourceTest: crosswalk.sourceTest,
     sourceVersion: crosswalk.sourceVersion,
     crosswalkVersion: crosswalk.crosswalkVersion,
-    coverageFraction,
+    coverageFraction: known.coverageFraction,
     dokDominance,
     qualifyingBlueprintSlotIds,
     ...RULE,
@@ -133,28 +159,25 @@ function composeEntry(
   });
 }
 
-/** The answer has no `unknown` here: a dominance that this service does not know is not determined [RP-112]. */
-function dominanceOf(dokDominance: string): ReadinessEntry['dokDominance'] {
+/** The answer has no `unknown` here: a dominance that is missing, or that this service does not know, is not determined [RP-112]. */
+function dominanceOf(dokDominance: Crosswalk['dokDominance']): ReadinessEntry['dokDominance'] {
   return dokDominance === 'satisfied' || dokDominance === 'not_satisfied' ? dokDominance : 'indeterminate';
 }
 
 /**
- * The rule: a current failed gate is `not_ready`, whatever the crosswalk says; a pass with nothing that speaks against it is a
- * `projected_pass`; everything else is `indeterminate`, with a limitation for each cause [RP-116..RP-118, the reading of RP-119].
+ * The rule: a failed gate is `not_ready`, whatever else there is; a pass with nothing that speaks against it is a `projected_pass`; everything
+ * else is `indeterminate`, with a limitation for each cause [RP-116..RP-118, the reading of RP-119].
  */
 function decide(grounds: Grounds): Pick<ReadinessEntry, 'decision' | 'limitations'> {
-  if (grounds.gateIsCurrent && grounds.gate?.status === 'fail')
-    return { decision: 'not_ready', limitations: [] };
-  const limitations = causes.filter(({ holds }) => holds(grounds)).map(({ limitation }) => limitation);
+  const shortfall = grounds.shortfall === undefined ? [] : [grounds.shortfall];
+  if (grounds.gate?.status === 'fail') return { decision: 'not_ready', limitations: shortfall };
+  const ruledOut = causes.filter(({ holds }) => holds(grounds)).map(({ limitation }) => limitation);
+  const limitations = [...shortfall, ...ruledOut];
   return { decision: limitations.length === 0 ? 'projected_pass' : 'indeterminate', limitations };
 }
 
-/** All that rules a projected pass out. */
+/** All that rules a projected pass out beside the shortfall of a report. */
 const causes: readonly { readonly holds: (grounds: Grounds) => boolean; readonly limitation: string }[] = [
-  {
-    holds: ({ gateIsCurrent }) => !gateIsCurrent,
-    limitation: 'The evidence of the attempt, or the criteria that it is held against, is not current.',
-  },
   {
     holds: ({ gate }) => gate === null,
     limitation: 'Tests of this kind have no gate decision, on which readiness rests.',
@@ -170,10 +193,6 @@ const causes: readonly { readonly holds: (grounds: Grounds) => boolean; readonly
   {
     holds: ({ gate }) => gate?.status === 'unknown',
     limitation: 'The status of the attempt’s gate decision is not known.',
-  },
-  {
-    holds: ({ gate }) => gate?.status === 'fail',
-    limitation: 'The gate of the attempt was failed on evidence that is not current.',
   },
   {
     holds: ({ crosswalkIsCurrent }) => !crosswalkIsCurrent,

@@ -48,12 +48,8 @@ export interface Released {
 /** What a whole report of one attempt is composed of. */
 export interface ReportFacts extends AttemptFacts, Released {}
 
-/** What readiness is decided on. */
-export interface ReadinessFacts {
-  readonly evidence: Observed<AttemptEvidence>;
-  readonly record: Observed<SettledRecord>;
-  readonly criteria: Observed<ReportCriteria>;
-  readonly candidate: SourceRef;
+/** What readiness is decided on: the attempt's own report, which no enrichment changes, and the blueprint's crosswalks. */
+export interface ReadinessFacts extends Omit<AttemptFacts, 'enrichments'> {
   readonly crosswalks: Observed<ReadinessCrosswalks>;
 }
 

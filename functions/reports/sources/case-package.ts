@@ -72,6 +72,23 @@ export async function readFramework(
   return ok({ value: framework, receipt });
 }
 
+/**
+ * As `readFramework`, for an answer that may go without: a framework that CASE does not hold has nothing in it, under a receipt that says
+ * that it could not be had.
+ */
+export async function readFrameworkIfHeld(
+  reader: SourceReader,
+  frameworks: TenantFrameworks,
+  documentId: string,
+): Promise<Result<Observed<Framework>, Problem>> {
+  const framework = await readFramework(reader, frameworks, documentId);
+  if (framework.ok || framework.error.code !== 'dependency-incomplete') return framework;
+  return ok({
+    value: { changedAt: '1970-01-01T00:00:00Z', guids: new Set(), parents: new Map() },
+    receipt: reader.unavailable(operations.readPackage, documentId),
+  });
+}
+
 /** A child's parents are the destinations of its `isChildOf` associations; what hangs on the document itself is a root (CASE 1.1). */
 function frameworkOf({
   CFDocument: document,

@@ -88,7 +88,9 @@ async function attempt(
 async function readiness(changes: Script = {}): Promise<Read<ReadinessFacts>> {
   const owners = scriptedOwners({ ...script, ...changes });
   const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
-  return { owners, result: await readReadinessFacts(reader, caller, sound.evidence.attemptId) };
+  const frameworks = createFrameworks().of(profile);
+  const { attemptId } = sound.evidence;
+  return { owners, result: await readReadinessFacts({ reader, frameworks }, caller, attemptId) };
 }
 
 /** A result in one line. */
@@ -150,10 +152,21 @@ describe('an attempt on which everybody agrees', () => {
     });
   });
 
-  it('is read for readiness in two waves: neither CASE nor Caliper is asked', async () => {
+  it('is read for readiness with the crosswalks, and Caliper is not asked', async () => {
     const { owners, result } = await readiness();
     expect(result.ok).toBe(true);
-    expect(owners.names()).toEqual([...wave1, 'readReadinessCrosswalks', ...wave2].toSorted());
+    expect(owners.names()).toEqual([...wave1, 'readReadinessCrosswalks', ...wave2, 'readPackage'].toSorted());
+  });
+
+  it('is read for readiness without a framework that CASE does not hold, and with a receipt that says so [RP-118]', async () => {
+    const { result } = await readiness({ readPackage: { kind: 'not-found' } });
+    expect(result).toMatchObject({
+      ok: true,
+      value: { framework: { receipt: { service: 'case', version: null, status: 'unavailable' } } },
+    });
+    expect(said(await readiness({ readPackage: { kind: 'unavailable' } }))).toBe(
+      '503 dependency-unavailable case',
+    );
   });
 
   it('shows how fresh the lookup is [RP-087]', async () => {

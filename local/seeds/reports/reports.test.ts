@@ -190,9 +190,7 @@ describe('the reports of the default seed', () => {
       const { entries } = role(name).crosswalks;
       const full = { coverageFraction: 1, dokDominance: 'satisfied', freshness: 'current' };
       expect(entries).toContainEqual(expect.objectContaining(full));
-      expect(entries.some(({ coverageFraction }) => coverageFraction !== null && coverageFraction < 1)).toBe(
-        true,
-      );
+      expect(entries.some(({ coverageFraction }) => (coverageFraction ?? 1) < 1)).toBe(true);
       expect(entries.some(({ freshness }) => freshness === 'stale')).toBe(true);
       expect(entries.some(({ dokDominance }) => dokDominance === 'not_satisfied')).toBe(true);
       expect(entries.every((entry) => entry.qualifyingBlueprintSlotIds.length > 0)).toBe(true);

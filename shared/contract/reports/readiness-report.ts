@@ -35,6 +35,12 @@ export const readinessEntry = z
   .meta({ id: 'ReadinessEntry' });
 export type ReadinessEntry = z.infer<typeof readinessEntry>;
 
+/** A named test that no decision is made on, since the blueprint lacks what an entry of it must say. */
+const omittedEntry = z
+  .strictObject({ sourceTest: text, sourceVersion: text, reason: z.enum(['coverage_missing']) })
+  .meta({ id: 'OmittedReadinessEntry' });
+export type OmittedEntry = z.infer<typeof omittedEntry>;
+
 /** Whether entries are unique by source test and version [RP-110]. */
 export function nameSourcesOnce(
   entries: readonly { readonly sourceTest: string; readonly sourceVersion: string }[],
@@ -54,6 +60,13 @@ export const readinessReport = z
       .min(1)
       .max(MAX_ENTRIES)
       .refine(nameSourcesOnce, 'entries are unique by source test and version [RP-110]'),
+    /** Additive: the named tests of the crosswalk that are not among the entries. Absent when all of them are. */
+    omittedEntries: z
+      .array(omittedEntry)
+      .min(1)
+      .max(MAX_ENTRIES)
+      .refine(nameSourcesOnce, 'tests are unique by source test and version')
+      .optional(),
     sources,
     observedAt: instant,
     requestId: correlationId,

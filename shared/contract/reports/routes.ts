@@ -120,7 +120,7 @@ export const readReadiness = defineRoute({
   path: '/v1/attempt-reports/{attemptId}/readiness',
   summary: 'Read what an attempt implies for named external tests',
   description:
-    'For every named source test of the blueprint’s crosswalk: projected pass, not ready or indeterminate, by the rule `gate-implies-readiness` version 2. Evidence that is missing or stale gives `indeterminate` with a limitation that names the cause. An attempt whose blueprint has no crosswalk answers 404.',
+    'For every named source test of the blueprint’s crosswalk: projected pass, not ready or indeterminate, by the rule `gate-implies-readiness` version 2. A failed gate is not ready. Otherwise evidence that is missing, unusable or stale gives `indeterminate` with a limitation that names the cause, also where it is the attempt’s own report that lacks it. A source test of which the blueprint does not say how much it covers is named in `omittedEntries`. An attempt whose blueprint has no crosswalk returns 404.',
   scope: 'reports:read',
   gates: ['C', 'D'],
   handler: 'functions/reports/endpoints/read-readiness/handler.ts',
@@ -133,8 +133,8 @@ export const readReadiness = defineRoute({
     example: examples.notReady,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
-  // 5 confirmations; lookup; record, criteria, crosswalks, candidate; and all of these but the candidate once more.
-  budget: { calls: 14, depth: 4 },
+  // 6 confirmations; lookup; record, criteria, crosswalks, candidate; all of these but the candidate once more; framework.
+  budget: { calls: 16, depth: 5 },
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,

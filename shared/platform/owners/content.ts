@@ -64,9 +64,9 @@ export const readinessCrosswalks = z.object({
       sourceTest: text,
       sourceVersion: text,
       crosswalkVersion: text,
-      /** Null while there is no coverage evidence. */
-      coverageFraction: proportion.nullable(),
-      dokDominance: z.string(),
+      /** Null or absent while there is no evidence of coverage, or of the depth of knowledge. */
+      coverageFraction: proportion.nullish(),
+      dokDominance: z.string().nullish(),
       qualifyingBlueprintSlotIds: z.array(reference),
       freshness,
       limitations: z.array(z.string().min(1).max(500)),

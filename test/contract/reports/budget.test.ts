@@ -68,7 +68,7 @@ const subjects: readonly Subject[] = [
     route: readReadiness,
     calls: byAttempt(),
     fullest: ({ attempts }) => ({ path: { attemptId: attempts.gatePass } }),
-    waves: 2,
+    waves: 3,
     drifting: 'readSettledRecord',
     times: 2,
     most: readReadiness.budget,

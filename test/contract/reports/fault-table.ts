@@ -164,6 +164,12 @@ export const subjects: readonly Subject[] = [
         other_entity: otherAttempt,
       },
       readReadinessCrosswalks: { ...derived('blueprint'), ...free('blueprint', undecided('blueprint')) },
+      // Without the framework there is no report, and so no projected pass. An older one is a current answer.
+      readPackage: {
+        ...derived('case'),
+        404: '200, case unavailable, indeterminate',
+        ...free('case', '200, case newer, indeterminate'),
+      },
     },
   },
   {

@@ -642,6 +642,37 @@ const undecided =
         : entry,
     ),
   });
+/** The first source test, of which no number is made up, beside the others as they were. */
+const withoutFirstEntry = ({ entries: [first, ...entries], ...sound }: ReadinessReport): object => ({
+  ...sound,
+  entries,
+  omittedEntries: [
+    { sourceTest: first!.sourceTest, sourceVersion: first!.sourceVersion, reason: 'coverage_missing' },
+  ],
+});
+
+/** What makes the attempt’s own report a 503 although Results has settled its record: missing, unusable or stale. */
+const unfit: readonly (readonly [string, Make | readonly Make[], string])[] = [
+  ['the score is not settled', record('/score', null), 'RP-062, RP-118'],
+  [
+    'the score lies beyond its maximum',
+    record('/score/maximum', ({ record: { score } }: Held) => score!.value - 1),
+    'RP-081, RP-118',
+  ],
+  ['a row has no evidence', record('/mastery/0/evidence', []), 'RP-095, RP-118'],
+  ['a row has no estimate', record('/mastery/0/estimate', null), 'RP-092, RP-118'],
+  ['QTI has no outcomes of the attempt', attempt('/outcomes', []), 'RP-096, RP-118'],
+  [
+    'a row is of a GUID that CASE does not have',
+    record('/mastery/0/caseGuid', '7f7a9c6e-0000-4000-8000-000000000000'),
+    'RP-089, RP-118',
+  ],
+  [
+    'the CASE framework is older than the test spec',
+    criteria('/caseFrameworkChangedAt', '2999-01-01T00:00:00Z'),
+    'RP-087, RP-118',
+  ],
+];
 const crosswalkEntry = ({ crosswalks: { entries } }: Held) => entries[0]!;
 
 describeDefects<ReadinessReport>(
@@ -662,8 +693,69 @@ describeDefects<ReadinessReport>(
     defect(
       'the blueprint has no coverage evidence of a source test',
       crosswalks('/entries/0/coverageFraction', null),
+      withoutFirstEntry,
+      'RP-028, RP-109',
+    ),
+    defect(
+      'the blueprint does not mention the coverage of a source test',
+      crosswalks('/entries', ({ crosswalks: { entries } }: Held) =>
+        entries.map(({ coverageFraction, ...entry }, at) =>
+          at === 0 ? entry : { ...entry, coverageFraction },
+        ),
+      ),
+      withoutFirstEntry,
+      'RP-028, RP-109',
+    ),
+    defect(
+      'the blueprint has no coverage evidence of any source test',
+      crosswalks('/entries', ({ crosswalks: { entries } }: Held) =>
+        entries.map((entry) => ({ ...entry, coverageFraction: null })),
+      ),
       blueprint,
-      'RP-028, RP-252',
+      'RP-110, RP-252',
+    ),
+    defect(
+      'the blueprint has no evidence of the depth of knowledge of a source test',
+      crosswalks('/entries/0/dokDominance', null),
+      undecided({ dokDominance: 'indeterminate' }, 0),
+      'RP-112, RP-118',
+    ),
+    ...unfit.map(([title, changes, rules]) => defect<ReadinessReport>(title, changes, undecided(), rules)),
+    defect(
+      'CASE has no framework of the test spec',
+      criteria('/caseFrameworkGuid', 'nowhere'),
+      (sound) =>
+        withReceipt(undecided()(sound), 'case', {
+          resourceId: 'nowhere',
+          version: null,
+          status: 'unavailable',
+        }),
+      'RP-089, RP-118',
+    ),
+    defect(
+      'a pass is below its own threshold',
+      record('/gate/achieved', ({ record: { gate } }: Held) => gate!.required! - 1),
+      results,
+      'RP-010, RP-252',
+    ),
+    defect(
+      'a row has another parent than in CASE',
+      (held) =>
+        record(`/mastery/${childAt(held)}/parentCaseGuid`, mastery(held)[childAt(held)]!.caseGuid)(held),
+      results,
+      'RP-090, RP-252',
+    ),
+    defect(
+      'QTI has scored more items than it says that it administered',
+      attempt('/administeredItemCount', (held: Held) => scoredItems(held) - 1),
+      qti,
+      'RP-106, RP-252',
+    ),
+    defect(
+      'Results and Content name different kinds',
+      record('/testKind', 'formative'),
+      results,
+      'RP-008, RP-252',
     ),
     defect(
       'the blueprint has two crosswalks to one version of a source test',
@@ -762,13 +854,23 @@ describeDefects<ReadinessReport>(
   ],
 );
 
-function withStatus(report: object, owner: string, status: string): object {
+function withReceipt(report: object, owner: string, change: object): object {
   const { sources } = report as ReadinessReport;
   return {
     ...report,
-    sources: sources.map((source) => (source.service === owner ? { ...source, status } : source)),
+    sources: sources.map((source) => (source.service === owner ? { ...source, ...change } : source)),
   };
 }
+
+function withStatus(report: object, owner: string, status: string): object {
+  return withReceipt(report, owner, { status });
+}
+
+/** Every entry as it was, for one more reason. */
+const limited = ({ entries, ...sound }: ReadinessReport): object => ({
+  ...sound,
+  entries: entries.map((entry) => ({ ...entry, limitations: withOneMore(entry.limitations) })),
+});
 
 describeDefects<ReadinessReport>(
   readReadiness,
@@ -782,17 +884,13 @@ describeDefects<ReadinessReport>(
       'RP-117',
     ),
     defect(
-      'a fail on stale evidence decides nothing',
+      'a fail stays one on stale evidence, and says so',
       record('/freshness', 'stale'),
-      (sound) => {
-        const entries = sound.entries.map((entry) => ({
-          ...entry,
-          decision: 'indeterminate',
-          limitations: expect.arrayContaining(entry.limitations) as unknown,
-        }));
-        return withStatus({ ...sound, entries }, 'results', 'stale');
-      },
-      'RP-118',
+      (sound) => withStatus(limited(sound), 'results', 'stale'),
+      'RP-117',
+    ),
+    ...unfit.map(([title, changes]) =>
+      defect<ReadinessReport>(`a fail stays one where ${title}`, changes, limited, 'RP-117'),
     ),
   ],
 );

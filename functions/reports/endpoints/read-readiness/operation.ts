@@ -8,8 +8,8 @@ import type { ReportDependencies } from '../answer-report.ts';
 /** What an attempt implies for the external tests that its blueprint has crosswalks to. */
 export function readReadinessOperation(dependencies: ReportDependencies): Operation<typeof readReadiness> {
   return (request) =>
-    answerReport(dependencies, readReadiness, request, async ({ reader }, moment) => {
-      const facts = await readReadinessFacts(reader, request.principal, request.path.attemptId);
-      return facts.ok ? composeReadiness(facts.value, moment) : facts;
+    answerReport(dependencies, readReadiness, request, async (sources, moment) => {
+      const facts = await readReadinessFacts(sources, request.principal, request.path.attemptId);
+      return facts.ok ? composeReadiness({ ...facts.value, proved: request.proved }, moment) : facts;
     });
 }

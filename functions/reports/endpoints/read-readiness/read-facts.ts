@@ -1,15 +1,19 @@
 import type { ReadinessFacts } from '#functions/reports/facts/facts.ts';
+import { readFrameworkIfHeld } from '#functions/reports/sources/case-package.ts';
+import { readSettledAttempt } from '#functions/reports/sources/settled-attempt.ts';
+import { readReadinessCrosswalks } from '#functions/reports/sources/test-spec.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
-import { readSettledAttempt } from '#functions/reports/sources/settled-attempt.ts';
-import { readReadinessCrosswalks } from '#functions/reports/sources/test-spec.ts';
+import type { Sources } from '../answer-report.ts';
 
-/** The facts that readiness is decided on, in two waves of reads: the lookup by attempt id; record, criteria, crosswalks and candidate. */
+/**
+ * The facts that readiness is decided on, in three waves of reads: the lookup by attempt id; record, criteria, crosswalks and candidate; the
+ * CASE framework, without which the attempt has no report of its own.
+ */
 export async function readReadinessFacts(
-  reader: SourceReader,
+  { reader, frameworks }: Sources,
   principal: Principal,
   attemptId: string,
 ): Promise<Result<ReadinessFacts, Problem>> {
@@ -20,5 +24,6 @@ export async function readReadinessFacts(
   });
   if (!settled.ok) return settled;
   const { more: crosswalks, ...attempt } = settled.value;
-  return ok({ ...attempt, crosswalks });
+  const framework = await readFrameworkIfHeld(reader, frameworks, attempt.criteria.value.caseFrameworkGuid);
+  return framework.ok ? ok({ ...attempt, crosswalks, framework: framework.value }) : framework;
 }
