@@ -133,6 +133,7 @@ export const policyFile = z.strictObject({
       exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
       priorUse: z.enum(['exclude', 'allow']).optional(),
       poolMembership: z.literal('manifest').optional(),
+      blueprintCoverage: z.enum(['slots', 'none']).optional(),
     })
     .default({}),
 });

@@ -26,7 +26,7 @@ export function checkFeasibility(
   const model = compileModel(modelParameters(parameters));
   if (!model.ok) throw new RangeError('the calibration is checked before the policy is held against it');
   const known = new Set(parameters.kcs.map(({ guid }) => guid));
-  const constraints = constraintsOf(policy, []);
+  const constraints = constraintsOf(policy, [], []);
   const pointers = minimaPointers(policy);
   const minima = constraints.minima
     .map((minimum, m) => ({ ...minimum, pointer: pointers[m] ?? '' }))
@@ -54,6 +54,11 @@ export function checkFeasibility(
       })),
     ],
     unchecked: [
+      ...(policy.eligibilityRules.blueprintCoverage === 'slots'
+        ? [
+            `${pointer('document', 'eligibilityRules', 'blueprintCoverage')}: only a blueprint says which slots there are`,
+          ]
+        : []),
       ...standards.map(
         ({ pointer: at, guid }) =>
           `${at}: ${guid} is no component of the calibration, so a standard; only a pool says which items bear it`,
@@ -127,7 +132,7 @@ function count(number: number, noun: string): string {
   return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
 }
 
-/** Components that every start would refuse (422 `calibration-invalid`), or that no run could ever classify. */
+/** Components that every start would refuse (400 `invalid-request`), or that no run could ever classify. */
 function scopeDefects(
   { eligibilityRules }: SelectionPolicy,
   parameters: CalibrationParameters,

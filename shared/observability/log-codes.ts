@@ -25,6 +25,7 @@ const receiptFields = {
   kernelHash: 'word',
   resolvedPoolHash: 'word',
   reconciledMembers: 'number',
+  absentItems: 'number',
   processingTraces: 'words',
   trace: [
     'operation',

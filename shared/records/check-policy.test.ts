@@ -80,6 +80,12 @@ describe('checkPolicy', () => {
     expect(pointersOf({ coverageFloors: [floor('B'), floor('a')] })).toEqual([]);
   });
 
+  it('demands a confidence above one half [MA-107]', () => {
+    for (const confidenceThreshold of [0, 0.4, 0.5])
+      expect(pointersOf({ confidenceThreshold })).toEqual(['/document/confidenceThreshold']);
+    expect(pointersOf({ confidenceThreshold: 0.500001 })).toEqual([]);
+  });
+
   it('demands an owner for a tenant policy and forbids one for a system policy [MA-104]', () => {
     expect(pointersOf({ visibility: 'tenant' })).toEqual(['/tenantId']);
     expect(pointersOf({ visibility: 'tenant' }, { tenantId: 'tenant-1' })).toEqual([]);

@@ -41,6 +41,7 @@ export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect
     ...(parsed.success ? [] : schemaDefects(parsed.error)),
     ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
     ...idDefects('policy', member(file, ['document', 'id'], fields.id), tenantId),
+    ...confidenceDefects(member(file, ['document', 'confidenceThreshold'], fields.confidenceThreshold)),
     ...floorDefects(floors, maxItems),
     ...ruleDefects(rules, floors, maxItems),
     ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
@@ -48,6 +49,13 @@ export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect
   if (!parsed.success || defects.length > 0) return err(defects);
   const { document } = parsed.data;
   return ok({ ...parsed.data, document: { ...document, checksum: documentChecksum(document) } });
+}
+
+/** At 0.5 or below, a component could be both mastered and a gap by the same posterior. */
+function confidenceDefects(threshold: number | undefined): readonly Defect[] {
+  return threshold !== undefined && threshold <= 0.5
+    ? [{ pointer: '/document/confidenceThreshold', message: 'must be above 0.5' }]
+    : [];
 }
 
 type Floors = readonly z.output<typeof coverageFloor>[];

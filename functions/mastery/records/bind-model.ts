@@ -4,6 +4,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 import { invalidCalibration } from './load.ts';
+import type { BlueprintSlot } from './engine-rules.ts';
 import type { RunCalibration } from './load.ts';
 
 /** What the engine's compiled model tells of its own numbering. */
@@ -17,6 +18,7 @@ export interface TestScope {
   readonly subject: string;
   readonly gradeLevels: readonly string[];
   readonly caseFrameworkGuid: string;
+  readonly slots: readonly BlueprintSlot[];
 }
 
 /** A reconciled member of the pool. */
@@ -59,8 +61,7 @@ export interface BoundModel {
 
 /**
  * Maps a reconciled pool to a calibration's model. 422 `calibration-invalid` when subject, grades or CASE framework differ, when a member
- * has no parameters, other knowledge components or another QTI identifier there, or when the pool does not cover the policy's scope
- * [MA-052, MA-195]. Without `kcScope` the scope is every knowledge component that the pool covers.
+ * has no parameters, other knowledge components or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every knowledge component that the pool covers.
  */
 export function bindModel(
   calibration: RunCalibration<IndexedModel>,
@@ -126,13 +127,7 @@ function scopedKcs(
   kcScope: readonly string[] | undefined,
   items: readonly BoundItem[],
 ): Result<readonly ScopedKc[], Problem> {
-  const covered = new Set(items.flatMap((item) => item.kcGuids));
-  const guids = kcScope ?? [...covered];
-  if (!guids.every((guid) => covered.has(guid))) {
-    return err(
-      invalidCalibration('The pool does not cover every knowledge component in the scope of the policy.'),
-    );
-  }
+  const guids = kcScope ?? [...new Set(items.flatMap((item) => item.kcGuids))];
   const kcs: CalibrationParameters['kcs'] = calibration.parameters.kcs;
   const scope: ScopedKc[] = [];
   for (const guid of guids.toSorted()) {

@@ -2,9 +2,42 @@ import type { Constraints, StoppingRules } from '#functions/mastery/engine/index
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 
-/** The policy in the engine's vocabulary: coverage floors and content minima are demands of one kind. */
-export function constraintsOf(policy: SelectionPolicy, scope: readonly number[]): Constraints {
-  const { eligibilityRules, coverageFloors, maxItems } = policy;
+/** A slot of Content's blueprint: an item of the test has to bear each of its GUIDs. */
+export interface BlueprintSlot {
+  readonly caseGuids: readonly string[];
+}
+
+/**
+ * How many items of a run are to bear a GUID: coverage floors, then content minima, then, where the policy says so, one item for each slot of
+ * the blueprint that names the GUID. Demands of one kind; a GUID may occur in each.
+ */
+export function minimaOf(
+  { eligibilityRules, coverageFloors }: SelectionPolicy,
+  slots: readonly BlueprintSlot[],
+): Constraints['minima'] {
+  const perGuid = new Map<string, number>();
+  if (eligibilityRules.blueprintCoverage === 'slots')
+    for (const { caseGuids } of slots)
+      for (const guid of new Set(caseGuids)) perGuid.set(guid, (perGuid.get(guid) ?? 0) + 1);
+  return [
+    ...coverageFloors.map((floor) => ({
+      guid: floor.caseCompetencyGuid,
+      items: floor.minimumEvidenceItems,
+    })),
+    ...Object.entries(eligibilityRules.contentConstraints ?? {}).flatMap(([guid, { minItems }]) =>
+      minItems === undefined ? [] : [{ guid, items: minItems }],
+    ),
+    ...Array.from(perGuid, ([guid, items]) => ({ guid, items })),
+  ];
+}
+
+/** The policy in the engine's vocabulary. */
+export function constraintsOf(
+  policy: SelectionPolicy,
+  scope: readonly number[],
+  slots: readonly BlueprintSlot[],
+): Constraints {
+  const { eligibilityRules, maxItems } = policy;
   const content = Object.entries(eligibilityRules.contentConstraints ?? {});
   return {
     scope,
@@ -12,15 +45,7 @@ export function constraintsOf(policy: SelectionPolicy, scope: readonly number[])
     requiredAccessibility: eligibilityRules.requiredAccessibility ?? [],
     enemySets: eligibilityRules.enemySets ?? [],
     excludedItems: eligibilityRules.excludedItems ?? [],
-    minima: [
-      ...coverageFloors.map((floor) => ({
-        guid: floor.caseCompetencyGuid,
-        items: floor.minimumEvidenceItems,
-      })),
-      ...content.flatMap(([guid, { minItems }]) =>
-        minItems === undefined ? [] : [{ guid, items: minItems }],
-      ),
-    ],
+    minima: minimaOf(policy, slots),
     maxima: content.flatMap(([guid, { maxItems: maximum }]) =>
       maximum === undefined ? [] : [{ guid, items: maximum }],
     ),

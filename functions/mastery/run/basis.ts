@@ -1,9 +1,13 @@
 import { verifyAnchor } from '#functions/mastery/pool/anchor.ts';
 import type { AnchorStatus } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
-import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import { mismatchProblem } from '#functions/mastery/pool/content.ts';
+import { readPool } from '#functions/mastery/pool/read-pool.ts';
+import type { PoolCache, PoolIds, ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import { minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
-import { ok } from '#shared/kernel/result.ts';
+import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -36,6 +40,34 @@ export async function readBasis(
   if (!pool.ok) return pool;
   if (!anchor.ok) return anchor;
   return ok({ policy, calibration, ...pool.value, anchor: anchor.value });
+}
+
+/**
+ * Reads the pool that a caller names, for the policy that the caller names. 400 at the policy when it counts on a KC or a standard that no
+ * member of the pool has: in its scope, its floors, its content minima, or the blueprint's slots where it makes these minima.
+ */
+export async function readNamedPool(
+  platform: Platform,
+  pools: PoolCache,
+  ids: PoolIds,
+  policy: SelectionPolicy,
+): Promise<Result<ReadPool, Problem>> {
+  const read = await readPool(platform, pools, ids);
+  if (!read.ok) return read;
+  const { pool, blueprint } = read.value;
+  const kcs = new Set(pool.members.flatMap(({ kcGuids }) => kcGuids));
+  const tags = new Set([...kcs, ...pool.members.flatMap(({ caseGuids }) => caseGuids)]);
+  const isHeld =
+    (policy.eligibilityRules.kcScope ?? []).every((guid) => kcs.has(guid)) &&
+    minimaOf(policy, blueprint.slots).every(({ guid }) => tags.has(guid));
+  return isHeld
+    ? read
+    : err(
+        mismatchProblem(
+          '/body/selectionPolicyId',
+          'The policy counts on a knowledge component or a standard that the pool does not have.',
+        ),
+      );
 }
 
 /** The pool, bound to the calibration, with every in-scope KC resolved in CASE. */

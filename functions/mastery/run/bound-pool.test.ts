@@ -13,7 +13,12 @@ import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
 import type { PinnedRecords } from './pinned-records.ts';
 
-const test: TestScope = { subject: 'Mathematics', gradeLevels: ['05'], caseFrameworkGuid: 'framework-1' };
+const test: TestScope = {
+  subject: 'Mathematics',
+  gradeLevels: ['05'],
+  caseFrameworkGuid: 'framework-1',
+  slots: [],
+};
 
 function compiled(): CompiledModel {
   const { parameters } = sampleCalibrationFile();

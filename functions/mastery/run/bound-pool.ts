@@ -3,7 +3,7 @@ import type { CompiledModel, SelectionContext } from '#functions/mastery/engine/
 import type { ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { bindModel } from '#functions/mastery/records/bind-model.ts';
 import type { BoundItem, BoundModel, TestScope } from '#functions/mastery/records/bind-model.ts';
-import { constraintsOf } from '#functions/mastery/records/engine-rules.ts';
+import { constraintsOf, minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -42,6 +42,7 @@ export function bindPool(
     test.subject,
     test.gradeLevels,
     test.caseFrameworkGuid,
+    minimaOf(policy, test.slots),
   ]);
   const known = kept.get(key);
   if (known !== undefined) return ok(known);
@@ -59,6 +60,7 @@ export function bindPool(
         constraintsOf(
           policy,
           scope.map(({ modelKc }) => modelKc),
+          test.slots,
         ),
       )),
     byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),

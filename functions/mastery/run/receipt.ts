@@ -10,7 +10,7 @@ import type { AdaptiveRunState } from '../continuation/run-state.ts';
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
 
-type ReceiptBasis = Pick<RunBasis, 'calibration' | 'bound' | 'pins'>;
+type ReceiptBasis = Pick<RunBasis, 'policy' | 'calibration' | 'bound' | 'pins'>;
 
 /**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
@@ -42,7 +42,7 @@ export function recordSimulationReceipt(
 
 function receiptOf(
   { profile, platform }: OpenedPlatform,
-  { calibration, bound, pins }: ReceiptBasis,
+  { policy, calibration, bound, pins }: ReceiptBasis,
   runMode: RunMode,
   traceRefs: readonly string[],
 ) {
@@ -54,10 +54,19 @@ function receiptOf(
     kernelHash: calibration.model.kernelHash,
     resolvedPoolHash: pins.resolvedPoolHash,
     reconciledMembers: bound.items.length,
+    absentItems: absentItems(policy, bound),
     processingTraces: traceRefs.map(word),
     trace: foldMappings(platform.trace()),
   };
   return { receiptId: hashCanonical(trace), ...trace };
+}
+
+/** How many items the policy bars or sets apart that the pool does not have: it may have been written for a larger one. */
+function absentItems({ eligibilityRules }: RunBasis['policy'], { items }: RunBasis['bound']): number {
+  const { excludedItems = [], enemySets = [] } = eligibilityRules;
+  const absent = new Set([...excludedItems, ...enemySets.flat()]);
+  if (absent.size > 0) for (const { qtiIdentifier } of items) absent.delete(qtiIdentifier);
+  return absent.size;
 }
 
 type LoggedEntry = Omit<TraceEntry, 'version'> & {

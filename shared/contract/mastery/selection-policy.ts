@@ -25,6 +25,7 @@ export const eligibilityRules = z
     exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
     priorUse: z.enum(['exclude', 'allow']).optional(),
     poolMembership: z.literal('manifest').optional(),
+    blueprintCoverage: z.enum(['slots', 'none']).optional(),
   })
   .meta({ id: 'EligibilityRules' });
 

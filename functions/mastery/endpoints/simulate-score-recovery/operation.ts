@@ -2,8 +2,7 @@ import { emitAndReadBack } from '#functions/mastery/evidence/acknowledge-event.t
 import type { EventDoubt } from '#functions/mastery/evidence/acknowledge-event.ts';
 import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import { requireAnchor } from '#functions/mastery/pool/anchor.ts';
-import { readPool } from '#functions/mastery/pool/read-pool.ts';
-import { readBoundPool } from '#functions/mastery/run/basis.ts';
+import { readBoundPool, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
 import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
@@ -73,7 +72,7 @@ async function simulate(
   const { policy, calibration } = records;
   const { model, document } = calibration;
   const [pool, anchor] = await Promise.all([
-    readBoundPool(platform, records, readPool(platform, dependencies.pools, body)),
+    readBoundPool(platform, records, readNamedPool(platform, dependencies.pools, body, policy)),
     requireAnchor(platform, document.anchor),
   ]);
   if (!pool.ok) return pool;

@@ -1,6 +1,5 @@
 import { reference } from '#functions/mastery/upstream/problems.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { invalidCalibration } from '#functions/mastery/records/load.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
@@ -10,7 +9,7 @@ import { writeKcComponents } from '#shared/platform/operations.ts';
 import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { readBasis } from '#functions/mastery/run/basis.ts';
+import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess } from '#functions/mastery/run/diagnosis.ts';
@@ -57,7 +56,7 @@ async function begin(
   const { platform } = opened;
   const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control);
   const [basis, sessions] = await Promise.all([
-    readBasis(platform, records, readPool(platform, dependencies.pools, body)),
+    readBasis(platform, records, readNamedPool(platform, dependencies.pools, body, records.policy)),
     readUnnamedSessions(platform, identity.candidateRef, new Set()),
   ]);
   if (!basis.ok) return basis;

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
+import { storePolicy } from '#test/support/released-policies.ts';
+import type { PolicyChange } from '#test/support/released-policies.ts';
+import { simulate, simulationBody } from '#test/support/score-recovery.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+
+const BANK = 'fraction-subtraction';
+/** What no pool has. */
+const ABSENT = '00000000-0000-4000-8000-00000000abcd';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+const startBody = (): Readonly<Record<string, unknown>> => ({
+  ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),
+});
+const store = (change: PolicyChange): Promise<string> =>
+  storePolicy(stack, { from: String(startBody()['selectionPolicyId']), change });
+const floor = (caseCompetencyGuid: string, minimumEvidenceItems = 0): object => ({
+  caseCompetencyGuid,
+  minimumEvidenceItems,
+});
+
+const member = z.object({
+  artifactVersionId: z.string(),
+  caseGuids: z.array(z.string()),
+  kcGuids: z.array(z.string()),
+});
+/** The pool's members, as Bank has them. */
+async function members(): Promise<readonly z.infer<typeof member>[]> {
+  const { entities } = await runs.state();
+  const manifest = entities['bank.manifest']![String(startBody()['bankOperationId'])];
+  return z.object({ members: z.array(member) }).parse(manifest).members;
+}
+
+describe('a policy that counts on what the pool does not have', () => {
+  it.each<[string, (kc: string, standard: string) => PolicyChange]>([
+    ['a component in scope', (kc) => ({ eligibilityRules: { kcScope: [ABSENT, kc] } })],
+    ['a standard in scope', (_, standard) => ({ eligibilityRules: { kcScope: [standard] } })],
+    ['a floor', () => ({ coverageFloors: [floor(ABSENT)] as PolicyChange['coverageFloors'] & object })],
+    ['a minimum', () => ({ eligibilityRules: { contentConstraints: { [ABSENT]: { minItems: 1 } } } })],
+  ])('as %s is 400 at the policy, for a start and for a simulation', async (_, change) => {
+    const [first] = await members();
+    const selectionPolicyId = await store(change(first!.kcGuids[0]!, first!.caseGuids[0]!));
+    const started = await callMastery(stack, startAdaptiveRun, {
+      body: { ...startBody(), selectionPolicyId },
+    });
+    const simulated = await simulate(stack, {
+      body: { ...simulationBody(stack, { bank: BANK }), selectionPolicyId },
+    });
+    for (const reply of [started, simulated]) {
+      expect(refusalOf(reply)).toBe('400 invalid-request /body/selectionPolicyId mismatch');
+      expect(reply.text).not.toContain(ABSENT);
+    }
+  });
+
+  it('is taken when it names absent items, and the receipt counts them [MA-088]', async () => {
+    const selectionPolicyId = await store({
+      eligibilityRules: {
+        excludedItems: ['absent 1'],
+        enemySets: [['absent 1', 'absent 2']],
+        contentConstraints: { [ABSENT]: { maxItems: 1 } },
+      },
+    });
+    const { body } = await runs.start({ ...startBody(), selectionPolicyId }).sendForRun();
+    const receipt = stack.logs().find(({ line }) => JSON.stringify(line).includes(body.receiptId));
+    expect(receipt?.line).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
+  });
+});
+
+describe('the slots of the blueprint', () => {
+  /** The items of a run of three that answers everything correctly, under a blueprint that has three slots for one GUID. */
+  async function itemsFor(guid: string, blueprintCoverage: 'slots' | 'none' | undefined): Promise<string[]> {
+    const selectionPolicyId = await store({
+      maxItems: 3,
+      confidenceThreshold: 1,
+      eligibilityRules: blueprintCoverage === undefined ? {} : { blueprintCoverage },
+    });
+    const slots = [1, 2, 3].map((n) => ({ slotId: `slot-${n}`, caseGuids: [guid] }));
+    const restore = await runs.change({
+      entity: 'content.blueprint',
+      id: String(startBody()['testSpecId']),
+      changes: [{ pointer: '/slots', value: slots }],
+    });
+    try {
+      const items: string[] = [];
+      let run = await runs.start({ ...startBody(), selectionPolicyId }).sendForRun();
+      while (run.body.offeredItem !== null) {
+        items.push(run.body.offeredItem.artifactVersionId);
+        const { etag } = await runs.playAndInspect(run.body);
+        run = await runs.advance(run.body.continuationToken, etag).sendForRun();
+      }
+      return items;
+    } finally {
+      await restore();
+    }
+  }
+  /** How many of a run's items bear a GUID. */
+  const bearing = async (items: readonly string[], guid: string): Promise<number> =>
+    (await members()).filter(
+      ({ artifactVersionId, kcGuids, caseGuids }) =>
+        items.includes(artifactVersionId) && [...kcGuids, ...caseGuids].includes(guid),
+    ).length;
+
+  it('are minima where the policy says so, and nothing where it does not', async () => {
+    const free = await itemsFor((await members())[0]!.kcGuids[0]!, undefined);
+    const guids = [...new Set((await members()).flatMap(({ kcGuids }) => kcGuids))];
+    const counts = await Promise.all(guids.map((guid) => bearing(free, guid)));
+    // One that the information alone does not choose three times, and that enough items have.
+    const all = (await members()).map(({ artifactVersionId }) => artifactVersionId);
+    const totals = await Promise.all(guids.map((guid) => bearing(all, guid)));
+    const rare = guids.find((_, n) => counts[n]! < 3 && totals[n]! >= 3)!;
+    expect(await bearing(await itemsFor(rare, undefined), rare)).toBeLessThan(3);
+    expect(await bearing(await itemsFor(rare, 'none'), rare)).toBeLessThan(3);
+    expect(await bearing(await itemsFor(rare, 'slots'), rare)).toBe(3);
+  });
+
+  it('that the pool cannot fill are 400 at the policy that counts on them', async () => {
+    const selectionPolicyId = await store({ eligibilityRules: { blueprintCoverage: 'slots' } });
+    const restore = await runs.change({
+      entity: 'content.blueprint',
+      id: String(startBody()['testSpecId']),
+      changes: [{ pointer: '/slots', value: [{ slotId: 'slot-1', caseGuids: [ABSENT] }] }],
+    });
+    const reply = await callMastery(stack, startAdaptiveRun, { body: { ...startBody(), selectionPolicyId } });
+    await restore();
+    expect(refusalOf(reply)).toBe('400 invalid-request /body/selectionPolicyId mismatch');
+  });
+});
