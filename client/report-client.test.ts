@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import type { AttemptReport, AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import { listCandidateReports, materializeAttemptReport } from '#shared/contract/reports/routes.ts';
 import { createReportClient, describeReportFailure } from './report-client.ts';
@@ -96,11 +96,15 @@ function refusal(status: number, code: string, change: Partial<ReportsProblem> =
   return { status, body };
 }
 
-function page(reports: readonly AttemptReport[], nextCursor: string | null = null): Scripted {
+function page(
+  reports: readonly AttemptReport[],
+  nextCursor: string | null = null,
+  more: Pick<AttemptReportPage, 'withheld'> = {},
+): Scripted {
   const { observedAt, sources } = sampleReport();
   return {
     status: 200,
-    body: { data: reports, nextCursor, hasMore: nextCursor !== null, observedAt, sources },
+    body: { data: reports, nextCursor, hasMore: nextCursor !== null, observedAt, sources, ...more },
   };
 }
 
@@ -111,12 +115,12 @@ const other = (resultRecordId: string): AttemptReport =>
 describe('createReportClient', () => {
   it('finds the report of exactly the given results record, on whatever page it stands', async () => {
     const { client, asked } = await clientOf(
-      page([other('record-9'), other('RECORD-1')], 'next/1'),
-      page([]),
+      page([other('record-9'), other('RECORD-1')], 'next/1', { withheld: [{ reason: 'stale', count: 1 }] }),
+      page([], null, { withheld: [{ reason: 'unreleased', count: 2 }] }),
     );
     expect(await client.findReport('student 1', 'record-1')).toStrictEqual({
       ok: false,
-      error: { kind: 'absent', looked: 2, hasMore: false },
+      error: { kind: 'absent', looked: 2, withheld: 3, hasMore: false },
     });
     expect(asked).toStrictEqual([
       'Bearer jwt+reports:read GET /v1/candidates/student%201/attempt-reports?testKind=adaptive_diagnostic&limit=10',
@@ -138,7 +142,7 @@ describe('createReportClient', () => {
     );
     expect(await client.findReport('s', 'record-1')).toStrictEqual({
       ok: false,
-      error: { kind: 'absent', looked: 20, hasMore: true },
+      error: { kind: 'absent', looked: 20, withheld: 0, hasMore: true },
     });
     expect(asked).toHaveLength(20);
   });
@@ -258,8 +262,12 @@ describe('createReportClient', () => {
 describe('describeReportFailure', () => {
   it.each([
     [{ kind: 'closed', route: materializeAttemptReport }, /gates B, C, D/],
-    [{ kind: 'absent', looked: 3, hasMore: false }, /none of the learner's diagnostic reports \(3\)/],
-    [{ kind: 'absent', looked: 200, hasMore: true }, /none of the learner's newest 200/],
+    [
+      { kind: 'absent', looked: 3, withheld: 0, hasMore: false },
+      /none of the learner's diagnostic reports \(3\) .* run$/,
+    ],
+    [{ kind: 'absent', looked: 3, withheld: 2, hasMore: false }, /; 2 attempts cannot be a report yet$/],
+    [{ kind: 'absent', looked: 200, withheld: 0, hasMore: true }, /none of the learner's newest 200/],
     [{ kind: 'unreachable', message: 'ECONNREFUSED' }, /no answer .*ECONNREFUSED/],
   ] satisfies readonly (readonly [ReportFailure, RegExp])[])(
     'puts %j into a sentence',

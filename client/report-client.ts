@@ -9,9 +9,15 @@ import type { Result } from '#shared/kernel/result.ts';
 import { createCalls, describeCallFailure } from './calls.ts';
 import type { CallFailure, CallOptions } from './calls.ts';
 
-/** Why there is no report. `absent`: no report of the learner names the results record. */
+/** Why there is no report. `absent`: no report of the learner names the results record; `withheld` counts attempts that have none yet. */
 export type ReportFailure =
-  CallFailure | { readonly kind: 'absent'; readonly looked: number; readonly hasMore: boolean };
+  | CallFailure
+  | {
+      readonly kind: 'absent';
+      readonly looked: number;
+      readonly withheld: number;
+      readonly hasMore: boolean;
+    };
 
 /** What a journey asks of the reports service. */
 export interface ReportClient {
@@ -40,15 +46,16 @@ export function createReportClient(options: CallOptions): ReportClient {
         testKind: 'adaptive_diagnostic',
         limit: String(PAGE_ROWS),
       };
-      for (let pages = 1, looked = 0; ; pages += 1) {
+      for (let pages = 1, looked = 0, withheld = 0; ; pages += 1) {
         const page = await ask({ route: listCandidateReports, path: { candidateSourcedId }, query });
         if (!page.ok) return page;
         const { data, nextCursor } = page.value;
         const found = data.find((report) => report.resultRecordId === resultRecordId);
         if (found !== undefined) return ok(found);
         looked += data.length;
+        for (const { count } of page.value.withheld ?? []) withheld += count;
         if (nextCursor === null || pages === MAX_PAGES)
-          return err({ kind: 'absent', looked, hasMore: nextCursor !== null });
+          return err({ kind: 'absent', looked, withheld, hasMore: nextCursor !== null });
         query = { ...query, cursor: nextCursor };
       }
     },
@@ -69,7 +76,9 @@ export function createReportClient(options: CallOptions): ReportClient {
 /** One sentence for a person. */
 export function describeReportFailure(failure: ReportFailure): string {
   if (failure.kind !== 'absent') return describeCallFailure(failure);
-  return failure.hasMore
-    ? `none of the learner's newest ${failure.looked} diagnostic reports names the results record of this run`
-    : `none of the learner's diagnostic reports (${failure.looked}) names the results record of this run`;
+  const reports = failure.hasMore
+    ? `newest ${failure.looked} diagnostic reports`
+    : `diagnostic reports (${failure.looked})`;
+  const withheld = failure.withheld === 0 ? '' : `; ${failure.withheld} attempts cannot be a report yet`;
+  return `none of the learner's ${reports} names the results record of this run${withheld}`;
 }

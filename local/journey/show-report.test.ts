@@ -110,7 +110,7 @@ describe('showReport', () => {
   });
 
   it('fails when no report names the results record, and shows no other one', async () => {
-    const { result, text } = await shown({ kind: 'absent', looked: 2, hasMore: false });
+    const { result, text } = await shown({ kind: 'absent', looked: 2, withheld: 0, hasMore: false });
     expect(text).toBe('');
     expect(result).toMatchObject({
       ok: false,

@@ -345,31 +345,11 @@ describe('the index of a candidate’s attempts', () => {
     }
   });
 
-  it('filters by what is known of a row', async () => {
+  it('filters by form and modification, and by nothing that Results does not own', async () => {
     const rows = await walk(250);
     const settled = rows.filter(({ record }) => record !== null);
-    const pending = rows.filter(({ record }) => record === null);
-    expect(pending.every(({ attemptStatus }) => attemptStatus === 'submitted')).toBe(true);
     const idsOf = (some: readonly { readonly attemptId: string }[]): string[] =>
       some.map(({ attemptId }) => attemptId).sort();
-    const kept = async (
-      filters: Readonly<Record<string, string>>,
-      keeps: (row: CandidateAttempts['rows'][number]) => boolean,
-    ): Promise<void> => {
-      const expected = settled.filter(keeps);
-      expect(expected.length).toBeGreaterThan(0);
-      expect(expected.length).toBeLessThan(settled.length);
-      expect(idsOf(await walk(100, filters))).toEqual(idsOf([...expected, ...pending]));
-    };
-    for (const testKind of ['mastery_gate', 'adaptive_diagnostic', 'formative'])
-      await kept({ testKind }, ({ record }) => record!.testKind === testKind);
-    const draft = aurora.platform.reports.criteria.find(
-      (spec) => spec.testKind === 'mastery_gate' && spec.criteria === null,
-    )!;
-    const isIndeterminate = ({ record, contentTestSpecId }: CandidateAttempts['rows'][number]): boolean =>
-      record!.gate?.status === 'indeterminate' || contentTestSpecId === draft.testSpecId;
-    await kept({ status: 'indeterminate' }, isIndeterminate);
-    await kept({ status: 'scored' }, (row) => !isIndeterminate(row));
     const { modifiedAt } = settled.find((row) => row.modifiedAt.endsWith('.000000001Z'))!;
     const since = rows.filter((row) => compareInstants(row.modifiedAt, modifiedAt) >= 0);
     expect(since.length).toBeLessThan(rows.length);
@@ -379,53 +359,6 @@ describe('the index of a candidate’s attempts', () => {
       idsOf(rows.filter((row) => row.qtiTestId === qtiTestId)),
     );
     expect(await walk(100, { qtiTestId: 'unknown' })).toEqual([]);
-  });
-
-  it('counts a gate without coverage evidence as indeterminate, whatever Results decided', async () => {
-    const { attemptId } = evidenceOf(aurora, 'gatePass');
-    const { candidateSourcedId, resultRecordId } = evidenceOf(aurora, 'gatePass');
-    const ask = async (status: string) =>
-      operations.listCandidateAttempts.answer
-        .parse(
-          await answerOf(
-            await get(operations.listCandidateAttempts, {
-              path: { candidateSourcedId },
-              query: { limit: '1', status },
-            }),
-          ),
-        )
-        .rows.map((row) => row.attemptId);
-    expect([await ask('scored'), await ask('indeterminate')]).toEqual([[attemptId], []]);
-    for (const member of ['coverageEvidenceId', 'criteriaVersion', 'required']) {
-      await platform.reset();
-      await platform.change(
-        'tenant-aurora',
-        'results.settled_record',
-        resultRecordId!,
-        `/gate/${member}`,
-        null,
-      );
-      expect([await ask('scored'), await ask('indeterminate')]).toEqual([[], [attemptId]]);
-    }
-  });
-
-  it.each([
-    ['a mastery gate without a decision as indeterminate', 'gatePass', '/gate', null, 'indeterminate'],
-    ['an undecided gate of another kind as scored', 'gateIndeterminate', '/testKind', 'formative', 'scored'],
-    ['a kind of tomorrow as scored', 'formative', '/testKind', 'quiz', 'scored'],
-  ] as const)('counts %s', async (_, name, pointer, value, expected) => {
-    const { attemptId, candidateSourcedId, resultRecordId } = evidenceOf(aurora, name);
-    await platform.change('tenant-aurora', 'results.settled_record', resultRecordId!, pointer, value);
-    const found: string[] = [];
-    for (const status of ['scored', 'indeterminate']) {
-      const page = await get(operations.listCandidateAttempts, {
-        path: { candidateSourcedId },
-        query: { limit: '100', status },
-      });
-      const { rows } = operations.listCandidateAttempts.answer.parse(await answerOf(page));
-      if (rows.some((row) => row.attemptId === attemptId)) found.push(status);
-    }
-    expect(found).toEqual([expected]);
   });
 
   it('is empty for a candidate without attempts', async () => {
@@ -438,8 +371,8 @@ describe('the index of a candidate’s attempts', () => {
     ['limit', '1.5'],
     ['limit', '+5'],
     ['limit', '05'],
-    ['testKind', 'unknown'],
-    ['status', 'unknown'],
+    ['testKind', 'formative'],
+    ['status', 'scored'],
     ['modifiedSince', '2026-05-12'],
     ['afterModifiedAt', '2026-05-12T09:00:00Z'],
     ['afterAttemptId', 'a'],

@@ -10,9 +10,9 @@ export type AppliedBy = 'owner' | 'service';
  * One query filter of a list. Everything that knows a filter derives from this entry: the query's schema, the query to the owner, the rows that
  * are admitted, what a cursor is bound to, and the sandbox.
  */
-export interface Filter<By extends AppliedBy = AppliedBy> {
+export interface Filter {
   readonly schema: z.ZodType<string, string>;
-  readonly appliedBy: By;
+  readonly appliedBy: AppliedBy;
   /** The fact of a row that decides: whoever selects rows does not compile without it. */
   readonly fact: string;
   /** Whether a row with this fact is admitted; default: when fact and value are equal. */
@@ -22,7 +22,7 @@ export interface Filter<By extends AppliedBy = AppliedBy> {
 }
 
 /** The filters of a list by the names of their query parameters. */
-export type Filters<By extends AppliedBy = AppliedBy> = Readonly<Record<string, Filter<By>>>;
+export type Filters = Readonly<Record<string, Filter>>;
 
 /** What a request filters by; a filter that it does not name admits every row. */
 export type FilterValues<F extends Filters> = {
@@ -71,15 +71,15 @@ function isEqual(fact: string, value: string): boolean {
   return fact === value;
 }
 
-/** The values that are sent to the owner, under the names of their filters. Only filters that the owner applies compile. */
-export function ownerQuery<F extends Filters<'owner'>>(
+/** The values of the filters that the owner applies, under their names. */
+export function ownerQuery<F extends Filters>(
   filters: F,
   values: FilterValues<F>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.keys(filters).flatMap((name) => {
+    Object.entries(filters).flatMap(([name, { appliedBy }]) => {
       const value = values[name];
-      return value === undefined ? [] : [[name, value]];
+      return value === undefined || appliedBy === 'service' ? [] : [[name, value]];
     }),
   );
 }

@@ -6,11 +6,12 @@ import type { Runtime } from './runtime.ts';
 
 /**
  * Opens platforms over the network and clock of a runtime.
- * @param memo keeps validated projections between the requests of one binding
+ * @param options `memo` keeps validated projections between the requests of one binding; `maxConcurrency` bounds the calls of one request
+ * that are under way at a time
  */
 export function platformConnection(
   { fetch, now, sleep, random }: Pick<Runtime, 'fetch' | 'now' | 'sleep' | 'random'>,
-  memo?: AnswerMemo,
+  options: { readonly memo?: AnswerMemo; readonly maxConcurrency?: number } = {},
 ): PlatformDependencies['connect'] {
   return (profile, { receivedAt, deadline, log }) =>
     createPlatform({
@@ -21,7 +22,7 @@ export function platformConnection(
       random: () => randomFraction(random),
       startedAt: receivedAt,
       deadline,
-      ...(memo === undefined ? {} : { memo }),
+      ...options,
       log,
     });
 }

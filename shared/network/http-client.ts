@@ -30,7 +30,7 @@ export interface FetchAnswer {
 export type Fetch = (url: string, request: FetchRequest) => Promise<FetchAnswer>;
 
 /** Connections that stay open for the next request. More are never useful: the platform client has its own bound of calls in flight. */
-const KEPT_SOCKETS = 64;
+const KEPT_SOCKETS = 128;
 const keeping = { keepAlive: true, maxFreeSockets: KEPT_SOCKETS } as const;
 const agents = {
   'http:': { kept: new HttpAgent(keeping), fresh: new HttpAgent() },

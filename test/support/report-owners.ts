@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
+import { CALLS_AT_ONCE } from '#functions/reports/endpoints/answer-report.ts';
 import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import { ok } from '#shared/kernel/result.ts';
@@ -26,6 +27,7 @@ export function dependenciesOver(tenantId: string, fetch: Fetch): ReportDependen
         sleep: (_, signal) => (signal === undefined ? Promise.resolve() : new Promise(() => undefined)),
         random: () => 0,
         deadline: 1,
+        maxConcurrency: CALLS_AT_ONCE,
       }),
     frameworks: createFrameworks(),
     serving: { cache: createResponseCache({ clock, random: randomBytes }), clock, random: randomBytes },

@@ -30,7 +30,7 @@ describe('the rendered contracts', () => {
     );
     expect(text).toContain('GET `/caliper/v1p2/events?eventIri={eventIri}`');
     // What may be left out, in the notation of RFC 6570.
-    expect(text).toContain('{candidateSourcedId}/attempts?limit={limit}{&qtiTestId,testKind,status,');
+    expect(text).toContain('{candidateSourcedId}/attempts?limit={limit}{&qtiTestId,modifiedSince,');
   });
 
   it('show every shape whole: named parts in their places, and all of an answer that is looked at in two steps', () => {

@@ -30,6 +30,6 @@ export function poolDependencies(runtime: Runtime): PoolDependencies {
     records: createRunRecords({ store, compile: compileModel }),
     profiles,
     pools: createPoolCache(),
-    connect: platformConnection(runtime, memo),
+    connect: platformConnection(runtime, { memo }),
   };
 }

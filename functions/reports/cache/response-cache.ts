@@ -44,7 +44,7 @@ export interface ResponseCache {
   /** Names the answer to a request for one caller and one profile, and tells nothing of either [RP-337]. */
   readonly keyOf: (use: CacheUse) => string;
   readonly get: (key: string) => CachedReport | undefined;
-  /** Keeps an entry, in the place of any other under its key, unless it is too large. */
+  /** Keeps an entry, in the place of any other under its key, unless it is too large or stands on too many sources. */
   readonly set: (key: string, entry: CachedReport) => void;
   readonly drop: (key: string) => void;
   /** Characters of the longest text that an entry can have. */
@@ -63,6 +63,8 @@ export interface ResponseCacheOptions {
 
 const MAX_AGE_MS = 30_000;
 const KEY_BYTES = 32;
+/** More sources than one turn of calls can confirm are not worth keeping. */
+const MAX_VALIDATORS = 128;
 /** Of a character in memory. */
 const MAX_BYTES_PER_CHARACTER = 2;
 
@@ -121,7 +123,7 @@ export function createResponseCache({
       dropOld();
       drop(key);
       const bytes = bytesOf(entry);
-      if (bytes > maxEntryBytes) return;
+      if (bytes > maxEntryBytes || entry.validators.length > MAX_VALIDATORS) return;
       entries.set(key, { entry, bytes });
       total += bytes;
       for (const leastRecent of entries.keys()) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { attemptReport, withheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -16,7 +16,10 @@ import type { IndexRequest, PageFilters } from './page.ts';
 type Row = ReturnType<typeof rowOf>;
 
 /** A scored row of a passed mastery gate, changed by `change`, and composed under `filters`. */
-function changed(change: (facts: Row) => void, filters: PageFilters = {}): Result<AttemptReport, Problem> {
+function changed(
+  change: (facts: Row) => void,
+  filters: PageFilters = {},
+): Result<AttemptReport | undefined, Problem> {
   const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('mastery_gate'))));
   context.criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
   row.record.gate = {
@@ -35,6 +38,14 @@ function changed(change: (facts: Row) => void, filters: PageFilters = {}): Resul
 const incomplete = (dependency: string): object => ({
   ok: false,
   error: { status: 503, code: 'dependency-incomplete', dependency },
+});
+const withheld = (reason: string, dependency: string): object => ({
+  ok: false,
+  error: { status: 503, code: 'dependency-incomplete', dependency, reason },
+});
+const divergent = (dependency: string): object => ({
+  ok: false,
+  error: { status: 503, code: 'dependency-unavailable', dependency },
 });
 const foreign = {
   ok: false,
@@ -66,18 +77,60 @@ describe('a row of a candidate’s page', () => {
     );
   });
 
-  it('is a 503 for an adaptive diagnostic while nothing proves the mastery engine with production learners [RP-026]', () => {
+  it('is withheld of an adaptive diagnostic while nothing proves the mastery engine with production learners [RP-026]', () => {
     const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('adaptive_diagnostic'))));
     expect(composePageRow(row, context, moment)).toMatchObject({ ok: true });
     expect(composePageRow(row, { ...context, proved: new Set(['C', 'D']) }, moment)).toMatchObject(
-      incomplete('mastery_engine'),
+      withheld('unreleased', 'mastery_engine'),
     );
   });
 
-  it('is a 503 of a scored attempt whose record is absent or not settled [RP-028, RP-062]', () => {
+  it.each<[string, string, string, (facts: Row) => void]>([
+    ['the record is not settled', 'unsettled', 'results', ({ row }) => (row.record.settled = false)],
+    ['the score is missing', 'unsettled', 'results', ({ row }) => (row.record.score = null)],
+    [
+      'the version of its mastery scale is missing',
+      'unsettled',
+      'results',
+      ({ row }) => (row.record.score = { ...row.record.score!, unit: 'mastery_scale', scaleVersion: null }),
+    ],
+    [
+      'nobody names the criteria of the gate',
+      'unsettled',
+      'content',
+      ({ row, context }) => {
+        row.record.gate = null;
+        context.criteria.value.criteria = null;
+      },
+    ],
+    ['the record is stale', 'stale', 'results', ({ row }) => (row.record.freshness = 'stale')],
+    [
+      'the record is stale and of another version than the test spec',
+      'stale',
+      'results',
+      ({ row }) => {
+        row.record.freshness = 'stale';
+        row.record.contentTestSpecVersion += '+';
+      },
+    ],
+    [
+      'the criteria are stale, in whatever version',
+      'stale',
+      'content',
+      ({ context }) => {
+        context.criteria.receipt.status = 'stale';
+        context.criteria.value.version += '+';
+      },
+    ],
+  ])('is withheld when %s [RP-017, RP-028, RP-062]', (_, reason, owner, change) => {
+    expect(changed(change)).toMatchObject(withheld(reason, owner));
+  });
+
+  it('is withheld of a scored attempt without a record [RP-062]', () => {
     const { row, context } = rowOf(anExampleOf(attemptFacts()));
-    expect(composePageRow({ ...row, record: null }, context, moment)).toMatchObject(incomplete('results'));
-    expect(changed(({ row: { record } }) => (record.settled = false))).toMatchObject(incomplete('results'));
+    expect(composePageRow({ ...row, record: null }, context, moment)).toMatchObject(
+      withheld('unsettled', 'results'),
+    );
   });
 
   it.each<[string, (facts: Row) => void]>([
@@ -88,47 +141,66 @@ describe('a row of a candidate’s page', () => {
     expect(changed(change)).toMatchObject(foreign);
   });
 
-  it.each<[string, string, (facts: Row) => void]>([
+  it.each<[string, object, (facts: Row) => void]>([
     [
       'record and row were modified at two times',
-      'results',
+      incomplete('results'),
       ({ row }) => (row.modifiedAt = '2026-01-01T00:00:00Z'),
     ],
     [
       'the record stands on another test spec version',
-      'results',
+      divergent('results'),
       ({ row }) => (row.record.contentTestSpecVersion += '+'),
     ],
-    ['Content answers another version', 'content', ({ context }) => (context.criteria.value.version += '+')],
-    ['Results decided under other criteria', 'results', ({ row }) => (row.record.gate!.required = 0.7)],
-    ['the record is stale', 'results', ({ row }) => (row.record.freshness = 'stale')],
-    ['the criteria are stale', 'content', ({ context }) => (context.criteria.receipt.status = 'stale')],
-    ['the candidate is not current', 'oneroster', ({ context }) => (context.candidate.status = 'unknown')],
-    ['the score is out of bounds', 'results', ({ row }) => (row.record.score!.maximum = -Infinity)],
-    ['the gate contradicts itself', 'results', ({ row }) => (row.record.gate!.gapCaseGuids = ['guid'])],
-    ['Results and Content name two kinds', 'results', ({ row }) => (row.record.testKind = 'formative')],
-  ])('is a 503 when %s [RP-028]', (_, owner, change) => {
-    expect(changed(change)).toMatchObject(incomplete(owner));
+    [
+      'Content answers another version',
+      divergent('content'),
+      ({ context }) => (context.criteria.value.version += '+'),
+    ],
+    [
+      'Results decided under other criteria',
+      divergent('results'),
+      ({ row }) => (row.record.gate!.required = 0.7),
+    ],
+    [
+      'the score is out of bounds',
+      incomplete('results'),
+      ({ row }) => (row.record.score!.maximum = -Infinity),
+    ],
+    [
+      'the gate contradicts itself',
+      incomplete('results'),
+      ({ row }) => (row.record.gate!.gapCaseGuids = ['guid']),
+    ],
+    [
+      'Results and Content name two kinds',
+      incomplete('results'),
+      ({ row }) => (row.record.testKind = 'formative'),
+    ],
+  ])('makes no page when %s [RP-028]', (_, expected, change) => {
+    const result = changed(change);
+    expect(result).toMatchObject(expected);
+    for (const reason of withheldReason.options) expect(result).not.toMatchObject({ error: { reason } });
   });
 
-  it('satisfies the filters on what it is composed to, not on what the index took it for [RP-296, RP-297, RP-305]', () => {
+  it('is none where the filters do not select what it is composed to [RP-296, RP-297, RP-305]', () => {
     const unchanged = (): void => undefined;
     expect(changed(unchanged, { testKind: 'mastery_gate', status: 'scored' })).toMatchObject({ ok: true });
-    expect(changed(unchanged, { testKind: 'formative' })).toMatchObject(incomplete('results'));
-    expect(changed(unchanged, { status: 'indeterminate' })).toMatchObject(incomplete('results'));
+    expect(changed(unchanged, { testKind: 'formative' })).toEqual({ ok: true, value: undefined });
+    expect(changed(unchanged, { status: 'indeterminate' })).toEqual({ ok: true, value: undefined });
     const uncovered = ({ row }: Row): unknown => (row.record.gate!.coverageEvidenceId = null);
     expect(changed(uncovered, { status: 'indeterminate' })).toMatchObject({
       ok: true,
       value: { status: 'indeterminate' },
     });
-    expect(changed(uncovered, { status: 'scored' })).toMatchObject(incomplete('results'));
+    expect(changed(uncovered, { status: 'scored' })).toEqual({ ok: true, value: undefined });
     const ofTomorrow = ({ row, context }: Row): unknown =>
       (row.record.testKind = context.criteria.value.testKind = 'quiz');
     expect(changed(ofTomorrow, { status: 'scored' })).toMatchObject({
       ok: true,
       value: { status: 'scored' },
     });
-    expect(changed(ofTomorrow, { status: 'indeterminate' })).toMatchObject(incomplete('results'));
+    expect(changed(ofTomorrow, { status: 'indeterminate' })).toEqual({ ok: true, value: undefined });
   });
 });
 

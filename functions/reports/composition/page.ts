@@ -2,6 +2,7 @@ import { isSelectable, isSelected } from '#shared/contract/filters.ts';
 import type { FilterValues } from '#shared/contract/filters.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -13,8 +14,9 @@ import { problem } from '#shared/problems/registry.ts';
 import { projectAttemptReport } from './attempt-report.ts';
 import type { IndexRow, Moment, Observed, Released } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
-import { incomplete, requireCurrent } from '../facts/incomplete.ts';
-import { disagreement } from '../facts/versions.ts';
+import { incomplete, requireCurrent, shortfall } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
+import { contradiction, disagreement } from '../facts/versions.ts';
 
 const { filters: pageFilters } = listCandidateReports.request;
 
@@ -60,7 +62,7 @@ const violations: readonly {
     detail: 'The index of attempts at Results promises further rows and gives none.',
   },
   {
-    // Kind and status of a report are known once it is composed.
+    // Of the filters that the service applies, no row of the index has the fact.
     holds: ({ rows }, { filters }) => !rows.every((row) => isSelectable(pageFilters, filters, row)),
     detail: 'The index of attempts at Results gives a row that does not match the filters.',
   },
@@ -88,6 +90,11 @@ function isOrdered(places: readonly RowPlace[]): boolean {
   });
 }
 
+/** Whether a row stands behind a place. */
+export function isFollowing(row: RowPlace, place: RowPlace): boolean {
+  return isOrdered([place, row]);
+}
+
 /** Whether a row is one of the list: an attempt that QTI has not scored is not [RP-063]. */
 export function isScored({ attemptStatus }: IndexRow): boolean {
   return attemptStatus === 'scored';
@@ -104,40 +111,72 @@ export interface PageContext extends Released {
   readonly criteria: Observed<ReportCriteria>;
 }
 
+/** The settled record of a scored row, as far as the index alone tells. Content need not be asked about a row that has none yet. */
+export function settledRecord(
+  { attemptId, contentTestSpecId, modifiedAt, record }: IndexRow,
+  candidateSourcedId: string,
+): Result<RecordHeader, Problem | Shortfall> {
+  if (record === null)
+    return err(shortfall('unsettled', 'results', 'Results holds no record of a scored attempt.'));
+  if (
+    record.candidateSourcedId !== candidateSourcedId ||
+    record.attemptId !== attemptId ||
+    record.contentTestSpecId !== contentTestSpecId
+  )
+    return err(foreign());
+  const outdated = requireCurrent([{ service: 'results', status: record.freshness }]);
+  if (outdated !== undefined) return err(outdated);
+  if (!record.settled)
+    return err(shortfall('unsettled', 'results', 'Results has not settled the record of the attempt.'));
+  return compareInstants(record.modifiedAt, modifiedAt) === 0
+    ? ok(record)
+    : err(
+        shortfall(
+          'contradiction',
+          'results',
+          'Record and index at Results give an attempt two times of modification.',
+        ),
+      );
+}
+
+/** Whether the filters that this service applies can select a settled record, as far as the record alone tells. */
+export function isPossible({ testKind }: RecordHeader, filters: PageFilters): boolean {
+  return isSelectable(pageFilters, filters, { testKind });
+}
+
+/** The owner whose version of a row's facts is not the one that the row pins. */
+export function rowDisagreement(
+  { contentTestSpecVersion }: IndexRow,
+  record: RecordHeader,
+  criteria: Observed<ReportCriteria>,
+): SourceService | undefined {
+  const pins = { resultRecordVersion: record.version, contentTestSpecVersion };
+  return disagreement(pins, record, criteria.value);
+}
+
 /**
- * The summary of one scored row of a checked index. One that cannot be joined, or that the filters do not select once it is composed, is a
- * 503: a page never leaves it out [RP-028, RP-133].
+ * The summary of one scored row of a checked index; undefined where the filters do not select it. The reason of a shortfall decides whether
+ * the row is withheld; everything else makes no page: an owner's gap is never left out in silence [RP-028, RP-133].
  */
 export function composePageRow(
   row: IndexRow,
   context: PageContext,
   moment: Moment,
-): Result<AttemptReport, Problem> {
-  const { record, administeredItemCount, contentTestSpecVersion } = row;
-  const { candidate, criteria, proved } = context;
-  if (record === null) return err(incomplete('results', 'Results holds no record of a scored attempt.'));
-  if (!isOf(record, row, context)) return err(foreign());
-  if (compareInstants(record.modifiedAt, row.modifiedAt) !== 0)
-    return err(
-      incomplete('results', 'Record and index at Results give an attempt two times of modification.'),
-    );
-  const conflicting = disagreement(
-    { resultRecordVersion: record.version, contentTestSpecVersion },
-    record,
-    criteria.value,
-  );
-  if (conflicting !== undefined)
-    return err(incomplete(conflicting, 'The versions of an attempt’s sources did not converge.'));
+): Result<AttemptReport | undefined, Problem | Shortfall> {
+  const { candidateSourcedId, filters, candidate, criteria, proved } = context;
+  const settled = settledRecord(row, candidateSourcedId);
+  if (!settled.ok) return settled;
+  const record = settled.value;
+  const conflicting = contradiction(rowDisagreement(row, record, criteria), [criteria]);
+  if (conflicting !== undefined) return err(divergent(conflicting));
   const sources = [receiptOf(record, context.index), criteria.receipt, candidate];
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
 
+  const { administeredItemCount } = row;
   const header = composeHeader({ record, criteria: criteria.value, administeredItemCount, proved });
   if (!header.ok) return header;
-  if (!isSelected(pageFilters, context.filters, { ...row, ...header.value }))
-    return err(
-      incomplete('results', 'The index of attempts at Results gives a row that does not match the filters.'),
-    );
+  if (!isSelected(pageFilters, filters, { ...row, ...header.value })) return ok(undefined);
   const identity = {
     attemptId: row.attemptId,
     qtiSessionId: row.qtiSessionId,
@@ -151,17 +190,15 @@ export function composePageRow(
   return ok(projectAttemptReport(composed, 'summary', moment));
 }
 
-/** Whether a record belongs to its row, and the row to the candidate. */
-function isOf(
-  record: RecordHeader,
-  { attemptId, contentTestSpecId }: IndexRow,
-  { candidateSourcedId }: PageContext,
-): boolean {
-  return (
-    record.candidateSourcedId === candidateSourcedId &&
-    record.attemptId === attemptId &&
-    record.contentTestSpecId === contentTestSpecId
-  );
+/**
+ * Versions that still differ after one more read. This route has no 409: the owner that did not converge cannot be used just now (the reading
+ * of RP-017).
+ */
+function divergent(dependency: SourceService): Problem {
+  return problem('reports', 'dependency-unavailable', 503, {
+    dependency,
+    detail: 'The versions of an attempt’s sources did not converge.',
+  });
 }
 
 /** The record was observed with the index, under its own id, version and freshness. */

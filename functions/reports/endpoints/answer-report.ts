@@ -12,6 +12,9 @@ import { openPlatform } from '#shared/platform/open-platform.ts';
 import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
+/** Calls of one request that are under way at a time: the test specs of a whole page of the index, or what confirms a kept answer, are one turn. */
+export const CALLS_AT_ONCE = 128;
+
 /** All that a route of reports may touch. */
 export interface ReportDependencies extends PlatformDependencies {
   readonly serving: ReportServing;

@@ -4,6 +4,7 @@ import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import { platformConnection } from '#shared/lambda/connect-platform.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
+import { CALLS_AT_ONCE } from './answer-report.ts';
 import type { ReportDependencies } from './answer-report.ts';
 
 /** The dependencies of a read route, once per binding. */
@@ -12,7 +13,7 @@ export function reportDependencies(runtime: Runtime): ReportDependencies {
   const clock = (): ClockReading => ({ now: now(), monotonic: monotonic() });
   return {
     profiles: openServiceProfiles(runtime),
-    connect: platformConnection(runtime),
+    connect: platformConnection(runtime, { maxConcurrency: CALLS_AT_ONCE }),
     frameworks: createFrameworks(),
     serving: { cache: createResponseCache({ clock, random }), clock, random },
   };

@@ -31,7 +31,9 @@ export function shortfall(reason: Reason, dependency: SourceService, detail: str
 }
 
 /** The problem of the first required source that is not current, in the order of the receipts [RP-087]. */
-export function requireCurrent(receipts: readonly SourceRef[]): Shortfall | undefined {
+export function requireCurrent(
+  receipts: readonly Pick<SourceRef, 'service' | 'status'>[],
+): Shortfall | undefined {
   const outdated = receipts.find(({ status }) => status !== 'current');
   return outdated === undefined
     ? undefined

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { requestableTestKind } from '#shared/contract/reports/attempt-report.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { instant } from '#shared/platform/owners/primitives.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
@@ -7,7 +6,6 @@ import { byPosition, indexOf, indexVersion } from '../attempts.ts';
 import type { IndexRow } from '../attempts.ts';
 import { refuse } from '../route.ts';
 import type { OwnerRefusal, OwnerRequest } from '../route.ts';
-import type { TenantState } from '../tenant-state.ts';
 
 const MAX_ROWS = 250;
 
@@ -20,8 +18,6 @@ const indexQuery = z
       .transform(Number)
       .refine((limit) => limit <= MAX_ROWS),
     qtiTestId: z.string().optional(),
-    testKind: requestableTestKind.optional(),
-    status: z.enum(['scored', 'indeterminate']).optional(),
     modifiedSince: instant.optional(),
     afterModifiedAt: instant.optional(),
     afterAttemptId: z.string().optional(),
@@ -46,7 +42,7 @@ export function listAttempts({
   }
   if (!tenant.users.has(candidateSourcedId)) return undefined;
   const index = indexOf(tenant, candidateSourcedId);
-  const rows = index.filter((row) => passes(tenant, row, asked.data) && follows(row, asked.data));
+  const rows = index.filter((row) => passes(row, asked.data) && follows(row, asked.data));
   return {
     tenantId: tenant.tenantId,
     candidateSourcedId,
@@ -63,32 +59,7 @@ function follows(row: IndexRow, { afterModifiedAt, afterAttemptId }: IndexQuery)
   return byPosition(row, { modifiedAt: afterModifiedAt, attemptId: afterAttemptId }) > 0;
 }
 
-/** Of a row without a record neither kind nor status is known: it passes the filters for these. */
-function passes(
-  tenant: TenantState,
-  row: IndexRow,
-  { qtiTestId, testKind, status, modifiedSince }: IndexQuery,
-): boolean {
+function passes(row: IndexRow, { qtiTestId, modifiedSince }: IndexQuery): boolean {
   if (qtiTestId !== undefined && row.qtiTestId !== qtiTestId) return false;
-  if (modifiedSince !== undefined && compareInstants(row.modifiedAt, modifiedSince) < 0) return false;
-  if (row.record === null) return true;
-  if (testKind !== undefined && row.record.testKind !== testKind) return false;
-  return status === undefined || (status === 'indeterminate') === isIndeterminate(tenant, row);
-}
-
-/** Whether a mastery gate is undecided, or nothing covers or governs its decision. A gate of another kind decides nothing. */
-function isIndeterminate(tenant: TenantState, { record, contentTestSpecId }: IndexRow): boolean {
-  if (record?.testKind !== 'mastery_gate') return false;
-  const { gate } = record;
-  const criteria = tenant.criteria.get(contentTestSpecId)?.criteria ?? null;
-  return (
-    gate === null ||
-    gate.status === 'indeterminate' ||
-    gate.achieved === null ||
-    gate.coverageEvidenceId === null ||
-    gate.criteriaVersion === null ||
-    gate.required === null ||
-    criteria?.required === undefined ||
-    criteria.required === null
-  );
+  return modifiedSince === undefined || compareInstants(row.modifiedAt, modifiedSince) >= 0;
 }

@@ -172,6 +172,11 @@ export type AttemptReport = z.infer<typeof attemptReport>;
 export const withheldReason = z.enum(['unsettled', 'stale', 'unreleased']);
 export type WithheldReason = z.infer<typeof withheldReason>;
 
+/** Scored attempts that a page has passed over, by the reason. */
+const withheld = z
+  .strictObject({ reason: withheldReason, count: z.int().min(1) })
+  .meta({ id: 'WithheldAttempts' });
+
 /** One page of a candidate's reports, newest modification first. */
 export const attemptReportPage = z
   .strictObject({
@@ -181,6 +186,15 @@ export const attemptReportPage = z
     observedAt: instant,
     /** As many as the rows have owners: a page of 100 attempts may stand on 100 test specs. */
     sources: z.array(sourceRef).min(1),
+    /**
+     * Scored attempts among those that the page covers, whatever `testKind` and `status` ask for, that cannot be a report yet. Every attempt
+     * is counted on one page. Absent when there is none.
+     */
+    withheld: z
+      .array(withheld)
+      .min(1)
+      .refine((counts) => areUnique(counts.map(({ reason }) => reason)), 'every reason is named once')
+      .optional(),
   })
   .check(
     z.refine(

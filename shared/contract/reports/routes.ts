@@ -51,12 +51,15 @@ const cursor = z
   .meta({ minLength: 1, maxLength: 2048 })
   .optional();
 
-/** The filters of a candidate's reports; which rows they match is decided on authoritative facts, never on these. */
+/**
+ * The filters of a candidate's reports. Results applies those on its own facts. Kind and status of a report are what Results and Content say
+ * together: only this service knows them, so it applies these two.
+ */
 const candidateQuery = filteredQuery(
   {
     qtiTestId: { schema: reference, appliedBy: 'owner', fact: 'qtiTestId' },
-    testKind: { schema: requestableTestKind, appliedBy: 'owner', fact: 'testKind' },
-    status: { schema: z.enum(['scored', 'indeterminate']), appliedBy: 'owner', fact: 'status' },
+    testKind: { schema: requestableTestKind, appliedBy: 'service', fact: 'testKind' },
+    status: { schema: z.enum(['scored', 'indeterminate']), appliedBy: 'service', fact: 'status' },
     /** Inclusive lower bound on the modification in Results. */
     modifiedSince: {
       schema: instant,
@@ -151,7 +154,7 @@ export const listCandidateReports = defineRoute({
   path: '/v1/candidates/{candidateSourcedId}/attempt-reports',
   summary: 'List the reports of a candidate',
   description:
-    'The summaries of a candidate’s scored attempts, newest modification first, ties by attempt id. Every row satisfies every filter. Send `nextCursor` back with the same filters, sort and limit; it is valid for one hour. A page may hold fewer rows than the limit while more follow.',
+    'The summaries of a candidate’s scored attempts, newest modification first, ties by attempt id. Every row satisfies every filter. Send `nextCursor` back with the same filters, sort and limit; it is valid for one hour. A page may have fewer rows than the limit while more follow, and is never empty then. Attempts that cannot be a report yet are passed over; `withheld` counts them by their reason, each on one page.',
   scope: 'reports:read',
   gates: ['C', 'D'],
   receipts: ['candidate_attempt_index'],
@@ -170,10 +173,11 @@ export const listCandidateReports = defineRoute({
   },
   problems: ['503 dependency-incomplete'],
   /*
-   * 103 confirmations of a page that a second read of the index had filled up; then candidate and index, the criteria of 100 test specs, and
-   * index and criteria once more. As 32 calls are under way at a time, 100 of them take four turns: 4, and 1 + 4 + 4.
+   * 128 confirmations of a kept page; then candidate, 50 reads of the index, and 100 test specs with each of them. As 128 calls are under way
+   * at a time, a page's test specs are read beside the next page of the index: a turn for each read of the index, one for the confirmations,
+   * and four for test specs alone: the first page's, and the last one's, each read twice.
    */
-  budget: { calls: 306, depth: 13 },
+  budget: { calls: 5179, depth: 55 },
   lambda: {
     memoryMb: 1024,
     timeoutSeconds: 29,

@@ -263,7 +263,7 @@ export const listCandidateAttempts = {
   method: 'GET',
   path: '/core/results/v1/candidates/{candidateSourcedId}/attempts',
   query: ['limit'],
-  optionalQuery: ['qtiTestId', 'testKind', 'status', 'modifiedSince', 'afterModifiedAt', 'afterAttemptId'],
+  optionalQuery: ['qtiTestId', 'modifiedSince', 'afterModifiedAt', 'afterAttemptId'],
   status: 'gap',
   retry: 'safe-read',
   success: [200],
@@ -271,5 +271,5 @@ export const listCandidateAttempts = {
   answer: candidateAttempts,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
-  rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive; `status` `indeterminate` means that the gate of a `mastery_gate` is, or lacks its decision, measurement, coverage evidence or criteria; every other record is `scored`. A row without a record passes `testKind` and `status`.',
+  rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive.',
 } as const satisfies UpstreamOperation;

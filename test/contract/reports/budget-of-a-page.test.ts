@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
+import { MOST_INDEX_READS } from '#functions/reports/endpoints/list-candidate-reports/read-facts.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
@@ -8,10 +9,10 @@ import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
 import { addressAt, answerWith, dependenciesOver } from '#test/support/report-owners.ts';
 
-// The most that a page can have to read: every attempt of another test spec, a list that had unscored attempts among them and has none any
-// more, and new versions of everything while it is read.
+// The most that a page can have to read: thousands of attempts, every one of another test spec, of which none is of the status that is asked
+// for but the last; and new versions while the first and the last page of the index are read.
 
-const LIMIT = 100;
+const INDEX_PAGE = 100;
 /** Turns of the event loop without a call, after which whoever still wants to ask waits for an answer. */
 const QUIET_TURNS = 3;
 const tenantId = 'tenant-aurora';
@@ -42,19 +43,27 @@ function scored(n: number, inIndex: string, inRecord: string): IndexRow {
       candidateSourcedId,
       contentTestSpecId: `spec-${n}`,
       contentTestSpecVersion: inRecord,
-      testKind: 'formative',
+      testKind: 'mastery_gate',
       modifiedAt,
       score: { value: 7, minimum: 0, maximum: 10, unit: 'points', scaleVersion: null },
-      gate: null,
+      gate: {
+        status: 'pass',
+        criteriaVersion: 'criteria-1',
+        achieved: 0.9,
+        required: 0.8,
+        gapCaseGuids: [],
+        coverageEvidenceId: 'coverage-1',
+      },
       diagnostic: null,
       completionEventIri: null,
     },
   };
 }
 
-/** An attempt in the place of another one, before it is scored. */
-function unscored(row: IndexRow): IndexRow {
-  return { ...row, attemptStatus: 'submitted', record: null };
+/** An attempt with an open gate: the one that is asked for. */
+function undecided(row: IndexRow): IndexRow {
+  const { record } = row;
+  return { ...row, record: record === null ? null : { ...record, gate: null } };
 }
 
 function criteriaOf(testSpecId: string, version: string): ReportCriteria {
@@ -63,10 +72,10 @@ function criteriaOf(testSpecId: string, version: string): ReportCriteria {
     testSpecId,
     version,
     freshness: 'current',
-    testKind: 'formative',
+    testKind: 'mastery_gate',
     caseFrameworkGuid: 'framework-1',
     caseFrameworkChangedAt: '2026-01-10T00:00:00Z',
-    criteria: null,
+    criteria: { criteriaVersion: 'criteria-1', required: 0.8 },
     qualifyingCoverage: false,
     externalScale: null,
   };
@@ -100,8 +109,12 @@ function ownersInRounds(answerTo: (url: URL, headers: Sent) => Response) {
   return { taken, fetch, during };
 }
 
-it('takes no more and no less than the budget of its row, 32 calls at a time', async () => {
-  /** The newest rows of the index, and what follows them; read by read. */
+/** Whole pages of the index, from the n-th on; the record of each of their rows names the version. */
+const pageFrom = (page: number, inIndex = '1', inRecord = inIndex): readonly IndexRow[] =>
+  Array.from({ length: INDEX_PAGE }, (_, n) => scored(page * INDEX_PAGE + n, inIndex, inRecord));
+
+it('takes no more and no less than the budget of its row, 128 calls at a time', async () => {
+  /** Pages of the index, read by read; the last one ends the list. */
   let index: (readonly IndexRow[])[] = [];
   const base = addressAt(tenantId, operations.readReportCriteria, {
     path: { testSpecId: 'SPEC' },
@@ -118,6 +131,7 @@ it('takes no more and no less than the budget of its row, 32 calls at a time', a
         headers,
       );
     const rows = index.shift() ?? [];
+    const isLast = rows.length < INDEX_PAGE || rows.some(({ record }) => record?.gate === null);
     return answerWith(
       JSON.stringify({
         tenantId,
@@ -125,7 +139,7 @@ it('takes no more and no less than the budget of its row, 32 calls at a time', a
         version: '1',
         freshness: 'current',
         rows: [...rows],
-        hasMore: true,
+        hasMore: !isLast,
       } satisfies CandidateAttempts),
       headers,
     );
@@ -141,25 +155,33 @@ it('takes no more and no less than the budget of its row, 32 calls at a time', a
   );
   const request = {
     path: { candidateSourcedId },
-    query: { limit: String(LIMIT) },
+    query: { limit: '100', status: 'indeterminate' },
     headers: { Authorization: `Bearer ${await issuer.sign({ studentIds: [candidateSourcedId] })}` },
   };
   const ask = () => owners.during(lambda.invoke(request));
+  const last = (rows: readonly IndexRow[]) => [...rows.slice(0, -1), ...rows.slice(-1).map(undecided)];
 
-  const first = Array.from({ length: LIMIT + 1 }, (_, n) => scored(n, '1', '1'));
-  index = [first.slice(0, LIMIT).map((row, n) => (n === 0 ? unscored(row) : row)), first.slice(LIMIT)];
+  index = [pageFrom(0), last(pageFrom(1).slice(0, 25))];
   const kept = await ask();
-  expect(kept.status).toBe(200);
-  // Candidate and index; the rest of the index; the criteria of a hundred specs in four turns.
-  expect(owners.taken).toEqual({ calls: 2 + 1 + LIMIT, depth: 2 + 4 });
+  expect(kept).toMatchObject({ status: 200, body: { data: [{ status: 'indeterminate' }], hasMore: false } });
+  // Candidate and index; the test specs of its page; the next page; its test specs.
+  expect(owners.taken).toEqual({ calls: 2 + 100 + 1 + 25, depth: 4 });
 
   Object.assign(owners.taken, { calls: 0, depth: 0 });
-  const later = Array.from({ length: LIMIT }, (_, n) => scored(n, '2', '3'));
-  const last = Array.from({ length: LIMIT }, (_, n) => scored(n, '3', '3'));
-  // Both reads of the index are confirmed in vain; then it is read, and once more.
-  index = [later, last, later, last];
+  const between = Array.from({ length: MOST_INDEX_READS - 4 }, (_, n) => pageFrom(n + 1));
+  const end = MOST_INDEX_READS - 3;
+  index = [
+    // Both reads of the index are confirmed in vain.
+    [],
+    [],
+    pageFrom(0, '1', '2'),
+    pageFrom(0, '2'),
+    ...between,
+    last(pageFrom(end, '1', '2')),
+    last(pageFrom(end, '2')),
+  ];
   const worst = await ask();
-  expect(worst.status).toBe(200);
-  expect(worst.body).toMatchObject({ data: Array.from({ length: LIMIT }, () => ({ status: 'scored' })) });
+  expect(worst).toMatchObject({ status: 200, body: { data: [{ status: 'indeterminate' }], hasMore: false } });
+  expect(index).toEqual([]);
   expect(owners.taken).toEqual(listCandidateReports.budget);
-});
+}, 60_000);

@@ -17,7 +17,8 @@ import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { somebody, tenantId } from './sound-reads.ts';
 
-// The reads of every route over whole functions. A page of a hundred test specs, which no seed has: budget-of-a-page.test.ts.
+// The reads of every route over whole functions. A page that looks through thousands of test specs, which no seed has:
+// budget-of-a-page.test.ts.
 
 let stack: TestStack;
 let caller: ReportsCaller;
@@ -83,12 +84,11 @@ const subjects: readonly Subject[] = [
       path: { candidateSourcedId: candidates.withHistory },
       query: '?limit=2',
     }),
-    // One of them fills up a page of which some attempts are not scored.
-    waves: 3,
+    waves: 2,
     drifting: 'readReportCriteria',
     times: 3,
-    // Of two test specs: 4 confirmations; candidate and index; the criteria of both; index and the criteria that differ once more.
-    most: { calls: 10, depth: 4 },
+    // Of two test specs: 4 confirmations; candidate and index; the criteria of both; the index, then the criteria that differ, once more.
+    most: { calls: 10, depth: 5 },
   },
   {
     route: readClassCohort,

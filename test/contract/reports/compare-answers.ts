@@ -129,7 +129,16 @@ function rankOf(word: string): number {
 
 const problems = z.tuple([reportsProblem], reportsProblem);
 
+const withheldReasons = z.array(z.object({ reason: z.string() }));
+
 function wordFor(place: string, body: JsonObject): string | undefined {
+  const { data, withheld } = body;
+  // A page that has passed over everything is another one in every place.
+  if (Array.isArray(withheld) && Array.isArray(data) && data.length === 0)
+    return `withheld ${withheldReasons
+      .parse(withheld)
+      .map(({ reason }) => reason)
+      .join(' and ')}`;
   const receipt = /^(.*\/sources?(?:\/\d+)?)\/(?:version|status)$/.exec(place)?.[1];
   if (receipt !== undefined) {
     const { service, status, version } = sourceRef.parse(at(body, receipt));

@@ -181,7 +181,7 @@ export const subjects: readonly Subject[] = [
     table: {
       readUser: { ...named('oneroster'), ...onRoster },
       listCandidateAttempts: { ...derived('results'), ...free('results', incomplete('results')) },
-      readReportCriteria: { ...derived('content'), ...pinned(incomplete('content')) },
+      readReportCriteria: { ...derived('content'), ...pinned(unavailable('content'), '200, withheld stale') },
     },
   },
   {

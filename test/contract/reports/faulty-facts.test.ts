@@ -928,10 +928,6 @@ describe('listCandidateReports', () => {
   }
 
   it.each<[string, Parameters<typeof change>, string, string]>([
-    ['a scored attempt has no record', ['attempt', '/resultRecordId', null], results, 'RP-028, RP-238'],
-    ['a record is not settled', ['record', '/settled', false], results, 'RP-062, RP-238'],
-    ['a score is not settled', ['record', '/score', null], results, 'RP-028, RP-238'],
-    ['a record is stale', ['record', '/freshness', 'stale'], results, 'RP-087'],
     [
       'a record is of another candidate',
       ['record', '/candidateSourcedId', 'another'],
@@ -942,17 +938,16 @@ describe('listCandidateReports', () => {
     [
       'a record is of another version of the test spec than its row',
       ['record', '/contentTestSpecVersion', 'another'],
-      results,
+      '503 dependency-unavailable results',
       'RP-238',
     ],
-    ['the criteria of a test spec are stale', ['criteria', '/freshness', 'stale'], content, 'RP-087'],
     [
       'the candidate has left the roster',
       ['candidate', '/user/status', 'tobedeleted'],
       hidden,
       'RP-237, RP-316',
     ],
-  ])('%s, and the page is not without it: %j %s [%s]', async (_, changed, expected) => {
+  ])('%s, and there is no page without it: %j %s [%s]', async (_, changed, expected) => {
     await change(...changed);
     const asking = somebody();
     expect(await reads.ask(asking)).toBe(expected);
@@ -960,8 +955,12 @@ describe('listCandidateReports', () => {
     expect(await reads.ask(asking)).toBe('200');
   });
 
-  it('passes over an attempt that is not scored, and fills the page up [RP-063]', async () => {
-    await change('attempt', '/status', 'submitted');
+  it.each<[string, Parameters<typeof change>]>([
+    ['is not scored [RP-063]', ['attempt', '/status', 'submitted']],
+    ['has no record [RP-062]', ['attempt', '/resultRecordId', null]],
+    ['is stale [RP-087]', ['record', '/freshness', 'stale']],
+  ])('passes over an attempt that %s, and has the next one instead', async (_, changed) => {
+    await change(...changed);
     const { text } = await reads.send(somebody());
     const { data } = listCandidateReports.success.schema.parse(JSON.parse(text));
     expect(data).toHaveLength(12);

@@ -1,20 +1,13 @@
-import type * as z from 'zod';
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
-import type { Moment } from '#functions/reports/facts/facts.ts';
-import { composePageRow } from '#functions/reports/composition/page.ts';
-import type { PageContext, RowPlace } from '#functions/reports/composition/page.ts';
+import type { RowPlace } from '#functions/reports/composition/page.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import { cursorUseOf } from '#functions/reports/cursor/cursor-use.ts';
 import { readCandidatePage } from './read-facts.ts';
-import type { PageFacts } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
-import type { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { answerReport } from '../answer-report.ts';
 import { placeAfter } from '../place-after.ts';
 import type { ReportDependencies } from '../answer-report.ts';
@@ -42,38 +35,22 @@ export function listCandidateReportsOperation(
     if (!after.ok) return after;
     if (!mayReadCandidate(request.principal, candidateSourcedId)) return err(notFound());
     return answerReport(dependencies, listCandidateReports, request, async ({ reader }, moment) => {
-      const facts = await readCandidatePage(reader, {
-        candidateSourcedId,
-        filters,
-        limit,
-        after: after.value,
-      });
-      if (!facts.ok) return facts;
-      const data = composeRows(facts.value, { candidateSourcedId, filters, proved: request.proved }, moment);
-      if (!data.ok) return data;
-      const { next, sources } = facts.value;
+      const page = await readCandidatePage(
+        reader,
+        { candidateSourcedId, filters, limit, after: after.value, proved: request.proved },
+        moment,
+      );
+      if (!page.ok) return page;
+      const { data, withheld, next, sources } = page.value;
       const nextCursor = next === undefined ? null : await sealCursor(keys, use, next, request.receivedAt);
       return ok({
-        data: data.value,
+        data: [...data],
         nextCursor,
         hasMore: nextCursor !== null,
         observedAt: moment.observedAt,
         sources: [...sources],
+        ...(withheld.length === 0 ? {} : { withheld: [...withheld] }),
       });
     });
   };
-}
-
-function composeRows(
-  { candidate, rows }: PageFacts,
-  about: Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'>,
-  moment: Moment,
-): Result<z.input<typeof attemptReport>[], Problem> {
-  const data: z.input<typeof attemptReport>[] = [];
-  for (const { row, index, criteria } of rows) {
-    const report = composePageRow(row, { ...about, candidate, index, criteria }, moment);
-    if (!report.ok) return report;
-    data.push(report.value);
-  }
-  return ok(data);
 }

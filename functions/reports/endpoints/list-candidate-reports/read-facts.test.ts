@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { Result } from '#shared/kernel/result.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { anExampleOf, attemptFacts, rowOf } from '#test/support/report-facts.ts';
+import { anExampleOf, attemptFacts, moment, rowOf } from '#test/support/report-facts.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted, ScriptedOwners } from '#test/support/scripted-owners.ts';
 import { readCandidatePage } from './read-facts.ts';
-import type { PageFacts, PageRequest } from './read-facts.ts';
+import { MOST_INDEX_READS } from './read-facts.ts';
+import type { CandidatePage, PageRequest } from './read-facts.ts';
 import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 
@@ -77,17 +78,23 @@ const script = {
 
 interface Read {
   readonly owners: ScriptedOwners;
-  readonly result: Result<PageFacts, Problem>;
+  readonly result: Result<CandidatePage, Problem>;
 }
 
 async function page(changes: Script, request: Partial<PageRequest> = {}): Promise<Read> {
   const owners = scriptedOwners({ ...script, ...changes });
   const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
-  const asked = { candidateSourcedId: CANDIDATE, filters: {}, limit: 3, ...request };
-  return { owners, result: await readCandidatePage(reader, asked) };
+  const asked = {
+    candidateSourcedId: CANDIDATE,
+    filters: {},
+    limit: 3,
+    proved: new Set<never>(),
+    ...request,
+  };
+  return { owners, result: await readCandidatePage(reader, asked, moment) };
 }
 
-function factsOf({ result }: Read): PageFacts {
+function factsOf({ result }: Read): CandidatePage {
   if (!result.ok) throw new Error(`${result.error.code} ${result.error.dependency}`);
   return result.value;
 }
@@ -97,7 +104,7 @@ function said({ result }: Read): string {
   return [result.error.status, result.error.code, result.error.dependency ?? '-'].join(' ');
 }
 
-const attemptsOf = (read: Read): readonly string[] => factsOf(read).rows.map((one) => one.row.attemptId);
+const attemptsOf = (read: Read): readonly string[] => factsOf(read).data.map(({ attemptId }) => attemptId);
 const queriesOf = ({ owners }: Read) =>
   owners.asked.filter(({ name }) => name === 'listCandidateAttempts').map(({ call }) => call.query);
 
@@ -113,19 +120,17 @@ describe('a page', () => {
     expect(factsOf(read).next).toBeUndefined();
   });
 
-  it('has a receipt for everything that was read, and each row those of its own [RP-069, RP-137]', async () => {
-    const { sources, rows, candidate } = factsOf(await page({}));
+  it('has a receipt for everything that it stands on, and each row those of its own [RP-069, RP-137]', async () => {
+    const { sources, data } = factsOf(await page({}));
     expect(sources.map(({ service, resourceId, version }) => [service, resourceId, version])).toEqual([
       ['results', CANDIDATE, 'index-1'],
       ['content', 'spec-1', '1'],
       ['oneroster', CANDIDATE, null],
     ]);
-    expect(sources).toContain(candidate);
-    for (const { index: receipt, criteria: held } of rows)
-      expect(sources).toEqual(expect.arrayContaining([receipt, held.receipt]));
+    for (const row of data) expect(row.sources.slice(1)).toEqual(sources.slice(1));
   });
 
-  it('asks the index for exactly what its caller filters by, and nothing else', async () => {
+  it('asks the index for what Results owns of the filters, and nothing else', async () => {
     const filters = {
       qtiTestId: 'form & 1',
       testKind: 'formative',
@@ -135,16 +140,20 @@ describe('a page', () => {
     const after = { modifiedAt: '2026-06-01T00:00:00Z', attemptId: 'attempt-0' };
     const read = await page({ listCandidateAttempts: index([]) }, { filters, after, limit: 7 });
     expect(queriesOf(read)).toEqual([
-      { limit: '7', ...filters, afterModifiedAt: after.modifiedAt, afterAttemptId: after.attemptId },
+      {
+        limit: '100',
+        qtiTestId: filters.qtiTestId,
+        modifiedSince: filters.modifiedSince,
+        afterModifiedAt: after.modifiedAt,
+        afterAttemptId: after.attemptId,
+      },
     ]);
-    expect(
-      queriesOf(await page({ listCandidateAttempts: index([]) }, { filters: { testKind: undefined } })),
-    ).toEqual([{ limit: '3' }]);
+    expect(queriesOf(await page({ listCandidateAttempts: index([]) }))).toEqual([{ limit: '100' }]);
   });
 
   it('without a row is empty and asks Content nothing [RP-306]', async () => {
     const read = await page({ listCandidateAttempts: index([]) });
-    expect(factsOf(read)).toMatchObject({ rows: [], next: undefined });
+    expect(factsOf(read)).toMatchObject({ data: [], next: undefined });
     expect(read.owners.names()).not.toContain('readReportCriteria');
   });
 
@@ -164,60 +173,93 @@ describe('a page', () => {
       { limit: 5 },
     );
     expect(attemptsOf(read)).toHaveLength(5);
-    expect(
-      factsOf(read).rows.map((one) => [one.criteria.value.testSpecId, one.criteria.value.version]),
-    ).toEqual([
-      ['spec-1', '1'],
-      ['spec-2', '1'],
-      ['spec-1', '1'],
-      ['spec-1', '2'],
-      ['spec-2', '1'],
-    ]);
     expect(read.owners.asked).toHaveLength(5);
   });
 });
 
-describe('attempts that are not scored', () => {
+describe('a page of the index', () => {
   const submitted = { status: 'submitted', record: null } as const;
+  const many = (from: number, count: number, says?: RowSays): readonly Row[] =>
+    Array.from({ length: count }, (_, at) => row(from + at, says));
 
-  it('are passed over, and the page is filled up from where the index ended [RP-063]', async () => {
-    const read = await page({
-      listCandidateAttempts: [
-        index([row(1), row(2, submitted), row(3, submitted)], true),
-        index([row(4), row(5)], true),
-      ],
-    });
-    expect(attemptsOf(read)).toEqual(['attempt-1', 'attempt-4', 'attempt-5']);
-    expect(queriesOf(read)).toEqual([
-      { limit: '3' },
-      { limit: '2', afterModifiedAt: row(3).modifiedAt, afterAttemptId: 'attempt-3' },
-    ]);
-    expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-5', modifiedAt: row(5).modifiedAt });
-    expect(factsOf(read).sources.filter(({ service }) => service === 'results')).toHaveLength(2);
+  it('gives the rows that there is room for, and the page ends before the next one [RP-063]', async () => {
+    const rows = [row(1), row(2, submitted), row(3), row(4), row(5, submitted), row(6)];
+    const read = await page({ listCandidateAttempts: index(rows) });
+    expect(attemptsOf(read)).toEqual(['attempt-1', 'attempt-3', 'attempt-4']);
+    expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-5' });
+    expect(queriesOf(read)).toHaveLength(1);
   });
 
-  it('may leave a page short, or empty, while more follow: the index is read twice at most', async () => {
-    const read = await page({
-      listCandidateAttempts: [
-        index([row(1, submitted), row(2, submitted), row(3, submitted)], true),
-        index([row(4, submitted), row(5, submitted), row(6, submitted)], true),
-      ],
-    });
-    expect(attemptsOf(read)).toEqual([]);
-    expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-6' });
-    expect(queriesOf(read)).toHaveLength(2);
+  it('ends the list where only what is no report follows', async () => {
+    const read = await page({ listCandidateAttempts: index([row(1), row(2), row(3), row(4, submitted)]) });
+    expect(attemptsOf(read)).toHaveLength(3);
+    expect(factsOf(read).next).toBeUndefined();
   });
 
-  it('at the end of the list are not asked behind', async () => {
-    const read = await page({ listCandidateAttempts: index([row(1), row(2, submitted)]) });
+  it('has only the test specs read of the rows that can fill the page', async () => {
+    const rows = [row(1), row(2, { spec: 'spec-2' }), row(3, { spec: 'spec-3' })];
+    const read = await page({ listCandidateAttempts: index(rows) }, { limit: 1 });
     expect(attemptsOf(read)).toEqual(['attempt-1']);
-    expect(queriesOf(read)).toHaveLength(1);
+    expect(read.owners.asked).toHaveLength(3);
   });
 
-  it('do not make a full page read on', async () => {
-    const read = await page({ listCandidateAttempts: index([row(1), row(2), row(3)], true) });
-    expect(queriesOf(read)).toHaveLength(1);
-    expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-3' });
+  it('without a row of the list is followed by the next one, beside the test specs of the one before', async () => {
+    const read = await page({
+      listCandidateAttempts: [
+        index(many(1, 100, submitted), true),
+        index(many(101, 100, submitted), true),
+        index([row(201), row(202)], true),
+        index(many(301, 2), true),
+      ],
+    });
+    expect(attemptsOf(read)).toEqual(['attempt-201', 'attempt-202']);
+    expect(queriesOf(read)[1]).toEqual({
+      limit: '100',
+      afterModifiedAt: row(100).modifiedAt,
+      afterAttemptId: 'attempt-100',
+    });
+    expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-202', modifiedAt: row(202).modifiedAt });
+    expect(factsOf(read).sources.filter(({ service }) => service === 'results')).toHaveLength(3);
+  });
+
+  it('is one of 50 at most: beyond, there is no page rather than an empty one', async () => {
+    const pages = Array.from({ length: MOST_INDEX_READS }, (_, at) =>
+      index(many(at * 100, 100, submitted), true),
+    );
+    const read = await page({ listCandidateAttempts: pages });
+    expect(said(read)).toBe('503 dependency-unavailable results');
+    expect(queriesOf(read)).toHaveLength(50);
+    const last = await page({ listCandidateAttempts: [...pages.slice(1), index([row(9_000)])] });
+    expect(attemptsOf(last)).toEqual(['attempt-9000']);
+  });
+
+  it('passes over what cannot be a report yet, and counts it', async () => {
+    const unsettled = row(2, { record: null });
+    const stale = row(3);
+    const rows = [row(1), unsettled, { ...stale, record: { ...stale.record!, freshness: 'stale' as const } }];
+    const read = await page({ listCandidateAttempts: index(rows) });
+    expect(attemptsOf(read)).toEqual(['attempt-1']);
+    expect(factsOf(read).withheld).toEqual([
+      { reason: 'unsettled', count: 1 },
+      { reason: 'stale', count: 1 },
+    ]);
+  });
+
+  it('counts a record that Results shows and has not settled, which Content is not asked about', async () => {
+    const open = row(1);
+    const rows = [{ ...open, record: { ...open.record!, settled: false } }];
+    const read = await page({ listCandidateAttempts: index(rows) });
+    expect(factsOf(read)).toMatchObject({ data: [], withheld: [{ reason: 'unsettled', count: 1 }] });
+    expect(read.owners.names()).not.toContain('readReportCriteria');
+  });
+
+  it('is asked for what is wrong with a row only by the page that covers it', async () => {
+    const foreign = row(2);
+    const rows = [row(1), { ...foreign, record: { ...foreign.record!, attemptId: 'attempt-9' } }];
+    const first = await page({ listCandidateAttempts: index(rows) }, { limit: 1 });
+    expect(factsOf(first).next).toMatchObject({ attemptId: 'attempt-1' });
+    const second = await page({ listCandidateAttempts: index(rows) }, { limit: 2 });
+    expect(said(second)).toBe('503 dependency-unavailable results');
   });
 });
 
@@ -257,17 +299,12 @@ describe('a page that cannot be trusted', () => {
     ],
     [
       'an index that goes back when it is read on',
-      { listCandidateAttempts: [index([row(5), row(6, { status: 'open' })], true), index([row(4)])] },
+      { listCandidateAttempts: [index([row(6, { status: 'open', record: null })], true), index([row(4)])] },
       '503 dependency-incomplete results',
     ],
     [
-      'more rows than asked for when it is read on',
-      {
-        listCandidateAttempts: [
-          index([row(1), row(2, { status: 'open' }), row(3)], true),
-          index([row(4), row(5)]),
-        ],
-      },
+      'more rows than asked for',
+      { listCandidateAttempts: index(Array.from({ length: 101 }, (_, n) => row(n))) },
       '503 dependency-incomplete results',
     ],
     ['no criteria', { readReportCriteria: { kind: 'not-found' } }, '503 dependency-incomplete content'],
@@ -298,13 +335,13 @@ describe('a page that cannot be trusted', () => {
 describe('rows that do not agree with Content', () => {
   const settledLater = row(1, { settledUnder: '2' });
 
-  it('are read once more with their criteria, side by side [RP-028]', async () => {
+  it('are read once more with their criteria [RP-028]', async () => {
     const read = await page({
       listCandidateAttempts: [index([settledLater, row(2)]), index([row(1, { version: '2' }), row(2)])],
-      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-1', '2')],
+      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-1', '2'), criteria('spec-1', '1')],
     });
-    expect(factsOf(read).rows.map((one) => one.criteria.value.version)).toEqual(['2', '1']);
-    expect(read.owners.asked.map(({ name, call }) => [name, call.query?.['version']])).toEqual([
+    expect(attemptsOf(read)).toEqual(['attempt-1', 'attempt-2']);
+    expect(read.owners.asked.map(({ name, call }) => [name, call.query?.['version']]).slice(0, 5)).toEqual([
       ['readUser', undefined],
       ['listCandidateAttempts', undefined],
       ['readReportCriteria', '1'],
@@ -313,39 +350,38 @@ describe('rows that do not agree with Content', () => {
     ]);
   });
 
-  it('are read no third time', async () => {
-    const read = await page({
-      listCandidateAttempts: index([settledLater]),
-      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-1', '2')],
-    });
-    // Whoever composes the row refuses it.
-    expect(factsOf(read).rows.map((one) => one.row.record?.contentTestSpecVersion)).toEqual(['2']);
+  it('are read no third time, and make no page: the owner that did not converge is named [RP-017]', async () => {
+    const read = await page({ listCandidateAttempts: [index([settledLater]), index([settledLater])] });
+    expect(said(read)).toBe('503 dependency-unavailable results');
     expect(queriesOf(read)).toHaveLength(2);
   });
 
-  it('and are of a new spec by then make no page [RP-238]', async () => {
+  it('and are of a new spec by then have it read [RP-238]', async () => {
     const read = await page({
       listCandidateAttempts: [index([settledLater]), index([row(0, { spec: 'spec-9' }), row(1)])],
-      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-1', '2')],
+      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-9', '1'), criteria('spec-1', '1')],
     });
-    expect(said(read)).toBe('503 dependency-incomplete results');
+    expect(attemptsOf(read)).toEqual(['attempt-0', 'attempt-1']);
   });
 
-  it('are not read again on a page that was filled up', async () => {
+  it('are read again on a later page of the index too, where that page begins', async () => {
+    const open = row(1, { status: 'open', record: null });
+    const later = row(2, { settledUnder: '2' });
     const read = await page({
-      listCandidateAttempts: [
-        index([settledLater, row(2, { status: 'open', record: null })], true),
-        index([row(3)]),
-      ],
+      listCandidateAttempts: [index([open], true), index([later]), index([row(2, { version: '2' })])],
+      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-1', '2')],
     });
-    expect(factsOf(read).rows).toHaveLength(2);
-    expect(queriesOf(read)).toHaveLength(2);
+    expect(attemptsOf(read)).toEqual(['attempt-2']);
+    expect(
+      queriesOf(read)
+        .slice(1)
+        .map((query) => query?.['afterAttemptId']),
+    ).toEqual(['attempt-1', 'attempt-1']);
   });
 
   it('fail as any read when the second one fails', async () => {
     const read = await page({
       listCandidateAttempts: [index([settledLater]), { kind: 'unavailable' }],
-      readReportCriteria: [criteria('spec-1', '1'), { kind: 'unavailable' }],
     });
     expect(said(read)).toBe('503 dependency-unavailable results');
   });

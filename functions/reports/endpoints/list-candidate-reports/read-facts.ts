@@ -1,88 +1,269 @@
-import type { IndexRow, Observed } from '#functions/reports/facts/facts.ts';
-import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import { checkIndex, isScored } from '#functions/reports/composition/page.ts';
-import type { IndexRequest, RowPlace } from '#functions/reports/composition/page.ts';
-import { disagreement } from '#functions/reports/facts/versions.ts';
+import type { IndexRow, Moment, Observed } from '#functions/reports/facts/facts.ts';
+import {
+  checkIndex,
+  composePageRow,
+  isFollowing,
+  isPossible,
+  isScored,
+  rowDisagreement,
+  settledRecord,
+} from '#functions/reports/composition/page.ts';
+import type { IndexRequest, PageContext, RowPlace } from '#functions/reports/composition/page.ts';
 import { ownerQuery } from '#shared/contract/filters.ts';
+import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
+import type {
+  AttemptReport,
+  AttemptReportPage,
+  WithheldReason,
+} from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
-import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
+import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readCandidate } from '#functions/reports/sources/roster.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
 import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
+import type { Shortfall } from '#functions/reports/facts/incomplete.ts';
 
 /** The page that a caller asks for. */
-export type PageRequest = Omit<IndexRequest, 'earlier'>;
-
-/** One scored attempt of the page, with what its summary is composed of. */
-export interface PageRow {
-  readonly row: IndexRow;
-  /** The receipt of the read that gave the row. */
-  readonly index: SourceRef;
-  readonly criteria: Observed<ReportCriteria>;
+export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'> {
+  readonly limit: number;
+  /** The last row that the page before covers; absent at the beginning of the list. */
+  readonly after?: RowPlace | undefined;
 }
 
-/** What the owners say of one page. */
-export interface PageFacts {
-  readonly candidate: SourceRef;
-  readonly rows: readonly PageRow[];
-  /** The last row of the index that was looked at; undefined at the end of the list. */
+/** A page, and the attempts that it has passed over because they cannot be reports yet. */
+export interface CandidatePage {
+  readonly data: readonly AttemptReport[];
+  readonly withheld: NonNullable<AttemptReportPage['withheld']>;
+  /** The last row of the index that the page covers; undefined at the end of the list. */
   readonly next: RowPlace | undefined;
-  /** The receipts of everything that was read. */
+  /** The receipts of everything that the page stands on. */
   readonly sources: readonly SourceRef[];
 }
 
+/**
+ * So often a page reads the index at most: 5,000 attempts when nothing changes meanwhile. Each read takes one of the 72 turns that 29 seconds
+ * have at 400 ms, and a few more go to test specs and to confirming a kept answer.
+ */
+export const MOST_INDEX_READS = 50;
+
+/** Rows that one read of the index asks for. */
+const INDEX_PAGE = 100;
+
+const reasons = withheldReason.options;
+
 type Index = Observed<CandidateAttempts>;
-/** The criteria of a page by the spec and the version that its rows name. */
-type CriteriaBySpec = ReadonlyMap<string, Observed<ReportCriteria>>;
+/** Where a page of the index begins, and the rows before it. */
+type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: readonly RowPlace[] };
+
+/** What becomes of a row: neither a report nor withheld is one that the list does not have, or is not asked for. */
+interface RowOutcome {
+  readonly report?: AttemptReport | undefined;
+  readonly withheld?: WithheldReason;
+  /** The receipt of its test spec, where that decided. */
+  readonly criteria?: SourceRef;
+}
+
+/** What a page has gathered so far. */
+interface Gathered {
+  readonly data: AttemptReport[];
+  readonly withheld: Map<WithheldReason, number>;
+  readonly indexes: Set<SourceRef>;
+  readonly specs: Set<SourceRef>;
+  /** The last row that it covers. */
+  last: RowPlace | undefined;
+}
+
+/** The criteria by the spec and version that rows name, each read once; a failure counts where a row of the page needs them. */
+type CriteriaBySpec = Map<string, Result<Observed<ReportCriteria>, Problem>>;
 
 /**
- * The facts of one page, in two waves of reads: the candidate beside the index of attempts; the criteria of every test spec among its rows,
- * side by side. A candidate who is not on the roster is a 404, whatever the index says. Attempts that are not scored are passed over; a page
- * that they leave short is filled up by one more read of the index, and may stay shorter than its limit.
+ * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
+ * candidate who is not on the roster is a 404, whatever the index says. Where these rows give no report, the rest of the index is read, page
+ * by page and each beside the test specs of the one before, until there is a report or the end. So a page that is not the last one has a row.
  *
- * Where an index that was read once does not agree with Content, both are read once more, side by side; whoever composes the rows refuses
- * what differs then.
+ * Where the versions of a row differ, its page of the index and its criteria are read once more.
  */
 export async function readCandidatePage(
   reader: SourceReader,
   request: PageRequest,
-): Promise<Result<PageFacts, Problem>> {
+  moment: Moment,
+): Promise<Result<CandidatePage, Problem>> {
   const begun = await together({
     candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
-    index: readIndex(reader, request),
+    index: readIndex(reader, request, { after: request.after, earlier: [] }),
   });
   if (!begun.ok) return begun;
   const { candidate, index } = begun.value;
-  const filled = await fillUp(reader, request, index);
-  if (!filled.ok) return filled;
-  const criteria = await readCriteria(reader, scoredRows(filled.value));
-  if (!criteria.ok) return criteria;
-  if (filled.value.length > 1) return pageOf(candidate, filled.value, criteria.value);
-
-  const differing = differingSpecs(index, criteria.value);
-  if (differing.length === 0) return pageOf(candidate, [index], criteria.value);
-  const again = await together({
-    index: readIndex(reader, request),
-    criteria: readCriteria(reader, differing),
+  const page: Gathered = {
+    data: [],
+    withheld: new Map(),
+    indexes: new Set(),
+    specs: new Set(),
+    last: undefined,
+  };
+  const criteria: CriteriaBySpec = new Map();
+  const judge = (row: IndexRow, receipt: SourceRef): Result<RowOutcome, Problem> =>
+    judgeRow(row, criteria, { ...request, candidate, index: receipt }, moment);
+  const walked = await walk(reader, request, { index, page, criteria, judge });
+  if (!walked.ok) return walked;
+  return ok({
+    data: page.data,
+    withheld: reasons.flatMap((reason) => {
+      const count = page.withheld.get(reason);
+      return count === undefined ? [] : [{ reason, count }];
+    }),
+    next: walked.value === 'end' ? undefined : page.last,
+    sources: [...page.indexes, ...page.specs, candidate],
   });
-  return again.ok
-    ? pageOf(candidate, [again.value.index], new Map([...criteria.value, ...again.value.criteria]))
-    : again;
+}
+
+interface Walking {
+  /** The first page of the index. */
+  readonly index: Index;
+  readonly page: Gathered;
+  readonly criteria: CriteriaBySpec;
+  readonly judge: (row: IndexRow, index: SourceRef) => Result<RowOutcome, Problem>;
+}
+
+/** Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list. */
+async function walk(
+  reader: SourceReader,
+  request: PageRequest,
+  { index: first, page, criteria, judge }: Walking,
+): Promise<Result<'end' | 'more', Problem>> {
+  let [index, reads] = [first, 1];
+  let place: Place = { after: request.after, earlier: [] };
+  /** Whether these are the rows that can fill the page: they are not read ahead of, since mostly they do. */
+  let isOpening = true;
+  let isSecondReading = false;
+  for (;;) {
+    const { rows, hasMore } = index.value;
+    const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
+    const part = isOpening ? openingOf(left, request) : left;
+    const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
+    const mayRead = hasMore && reads < MOST_INDEX_READS;
+    const [ahead] = await Promise.all([
+      mayRead && !isOpening ? readIndex(reader, request, behind) : undefined,
+      readCriteria(
+        reader,
+        criteria,
+        part.filter((row) => recordOf(row, request) !== undefined),
+      ),
+    ]);
+    if (ahead !== undefined) reads += 1;
+
+    const differing = isSecondReading ? [] : part.filter((row) => disagrees(row, request, criteria));
+    if (differing.length > 0 && reads < MOST_INDEX_READS) {
+      for (const row of differing) criteria.delete(keyOf(row));
+      const again = await readIndex(reader, request, place);
+      if (!again.ok) return again;
+      [index, reads, isSecondReading] = [again.value, reads + 1, true];
+      continue;
+    }
+
+    const gathered = gather(page, part, index.receipt, request.limit, judge);
+    if (!gathered.ok) return gathered;
+    const isRead = gathered.value === 'all' && part.length === left.length;
+    if (isRead && !hasMore) return ok('end');
+    if (page.data.length > 0) return ok('more');
+    isOpening = false;
+    if (!isRead) continue;
+    if (!mayRead) return err(tooMuch());
+    const next = ahead ?? (await readIndex(reader, request, behind));
+    if (!next.ok) return next;
+    [index, place, isSecondReading] = [next.value, behind, false];
+    if (ahead === undefined) reads += 1;
+  }
+}
+
+/** The rows that can fill the page: all before the first that would be one too many. */
+function openingOf(rows: readonly IndexRow[], request: PageRequest): readonly IndexRow[] {
+  let possible = 0;
+  const end = rows.findIndex((row) => {
+    const record = recordOf(row, request);
+    if (record !== undefined && isPossible(record, request.filters)) possible += 1;
+    return possible > request.limit;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+/** The settled record of a scored row; only such a row needs the criteria of its test spec. */
+function recordOf(row: IndexRow, { candidateSourcedId }: PageRequest): RecordHeader | undefined {
+  if (!isScored(row)) return undefined;
+  const record = settledRecord(row, candidateSourcedId);
+  return record.ok ? record.value : undefined;
+}
+
+/** Adds rows to a page, in their order; `full` before the first one that it has no room for. */
+function gather(
+  page: Gathered,
+  rows: readonly IndexRow[],
+  index: SourceRef,
+  limit: number,
+  judge: Walking['judge'],
+): Result<'all' | 'full', Problem> {
+  page.indexes.add(index);
+  for (const row of rows) {
+    const outcome = judge(row, index);
+    // What is wrong with a row that the page does not cover concerns the next page.
+    if (page.data.length === limit && (!outcome.ok || outcome.value.report !== undefined)) return ok('full');
+    if (!outcome.ok) return outcome;
+    const { report, withheld, criteria } = outcome.value;
+    if (report !== undefined) page.data.push(report);
+    if (withheld !== undefined) page.withheld.set(withheld, (page.withheld.get(withheld) ?? 0) + 1);
+    if (criteria !== undefined) page.specs.add(criteria);
+    page.last = row;
+  }
+  return ok('all');
+}
+
+function judgeRow(
+  row: IndexRow,
+  criteria: CriteriaBySpec,
+  context: Omit<PageContext, 'criteria'>,
+  moment: Moment,
+): Result<RowOutcome, Problem> {
+  if (!isScored(row)) return ok({});
+  const record = settledRecord(row, context.candidateSourcedId);
+  if (!record.ok) return withheldOr(record.error);
+  const held = criteria.get(keyOf(row));
+  if (held === undefined) throw new Error('the test spec of a settled row was not read');
+  if (!held.ok) return held;
+  const report = composePageRow(row, { ...context, criteria: held.value }, moment);
+  const decided = { criteria: held.value.receipt };
+  return report.ok ? ok({ ...decided, report: report.value }) : withheldOr(report.error, decided);
+}
+
+/** What only needs time or a release is withheld; everything else makes no page [RP-028, RP-133]. */
+function withheldOr(error: Problem | Shortfall, decided: RowOutcome = {}): Result<RowOutcome, Problem> {
+  const withheld = 'reason' in error ? reasons.find((reason) => reason === error.reason) : undefined;
+  return withheld === undefined ? err(error) : ok({ ...decided, withheld });
+}
+
+/** Whether the owners' versions of a row differ. */
+function disagrees(row: IndexRow, request: PageRequest, criteria: CriteriaBySpec): boolean {
+  const [record, held] = [recordOf(row, request), criteria.get(keyOf(row))];
+  return record !== undefined && held?.ok === true && rowDisagreement(row, record, held.value) !== undefined;
 }
 
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
-async function readIndex(reader: SourceReader, request: IndexRequest): Promise<Result<Index, Problem>> {
-  const { candidateSourcedId, filters, limit, after } = request;
+async function readIndex(
+  reader: SourceReader,
+  { candidateSourcedId, filters }: PageRequest,
+  place: Place,
+): Promise<Result<Index, Problem>> {
+  const { after } = place;
   const query = {
-    limit: String(limit),
+    limit: String(INDEX_PAGE),
     ...ownerQuery(listCandidateReports.request.filters, filters),
     ...(after === undefined ? {} : { afterModifiedAt: after.modifiedAt, afterAttemptId: after.attemptId }),
   };
@@ -92,82 +273,39 @@ async function readIndex(reader: SourceReader, request: IndexRequest): Promise<R
     ({ version, freshness }) => ({ resourceId: candidateSourcedId, version, status: freshness }),
   );
   if (!answer.ok) return err(sourceProblem(answer.error, 'derived'));
-  const refused = checkIndex(answer.value.value, request);
+  const refused = checkIndex(answer.value.value, {
+    candidateSourcedId,
+    filters,
+    limit: INDEX_PAGE,
+    ...place,
+  });
   return refused === undefined ? answer : err(refused);
 }
 
-/** The index, and what follows it when it has fewer scored rows than the page takes. */
-async function fillUp(
-  reader: SourceReader,
-  request: PageRequest,
-  index: Index,
-): Promise<Result<readonly Index[], Problem>> {
-  const { rows, hasMore } = index.value;
-  const missing = request.limit - rows.filter(isScored).length;
-  if (missing === 0 || !hasMore) return ok([index]);
-  const rest = await readIndex(reader, { ...request, limit: missing, after: rows.at(-1), earlier: rows });
-  return rest.ok ? ok([index, rest.value]) : rest;
-}
-
-function scoredRows(reads: readonly Index[]): readonly IndexRow[] {
-  return reads.flatMap(({ value }) => value.rows.filter(isScored));
-}
-
-/** The criteria of every spec and version among these, each read once. */
+/** Reads the criteria of every spec and version among rows that have not been read yet, side by side. */
 async function readCriteria(
   reader: SourceReader,
-  specs: readonly SpecVersion[],
-): Promise<Result<CriteriaBySpec, Problem>> {
-  const distinct = new Map(specs.map((spec) => [keyOf(spec), spec]));
-  const read = await together(
-    Object.fromEntries(
-      [...distinct].map(([key, spec]) => [key, readReportCriteria(reader, spec, 'derived')]),
-    ),
+  criteria: CriteriaBySpec,
+  rows: readonly IndexRow[],
+): Promise<void> {
+  const missing = new Map(rows.map((row) => [keyOf(row), row]));
+  for (const key of criteria.keys()) missing.delete(key);
+  await Promise.all(
+    Array.from(missing, async ([key, row]) => {
+      criteria.set(key, await readReportCriteria(reader, row, 'derived'));
+    }),
   );
-  return read.ok ? ok(new Map(Object.entries(read.value))) : read;
 }
 
 function keyOf({ contentTestSpecId, contentTestSpecVersion }: SpecVersion): string {
   return JSON.stringify([contentTestSpecId, contentTestSpecVersion]);
 }
 
-/** The specs of the rows whose record is not of one version with them, in the version that the record names. */
-function differingSpecs({ value }: Index, criteria: CriteriaBySpec): readonly SpecVersion[] {
-  return value.rows.filter(isScored).flatMap((row) => {
-    const { record, contentTestSpecId, contentTestSpecVersion } = row;
-    const held = criteria.get(keyOf(row));
-    if (record === null || held === undefined) return [];
-    const pins = { resultRecordVersion: record.version, contentTestSpecVersion };
-    return disagreement(pins, record, held.value) === undefined
-      ? []
-      : [{ contentTestSpecId, contentTestSpecVersion: record.contentTestSpecVersion }];
-  });
-}
-
-/** Every scored row with its criteria. A row of the second read of the index may be of a spec that has not been read. */
-function pageOf(
-  candidate: SourceRef,
-  reads: readonly Index[],
-  criteria: CriteriaBySpec,
-): Result<PageFacts, Problem> {
-  const rows: PageRow[] = [];
-  for (const { value, receipt } of reads) {
-    for (const row of value.rows.filter(isScored)) {
-      const held = criteria.get(keyOf(row));
-      if (held === undefined)
-        return err(incomplete('results', 'The versions of an attempt’s sources did not converge.'));
-      rows.push({ row, index: receipt, criteria: held });
-    }
-  }
-  const last = reads.at(-1);
-  return ok({
-    candidate,
-    rows,
-    next: last?.value.hasMore === true ? last.value.rows.at(-1) : undefined,
-    sources: [
-      ...reads.map(({ receipt }) => receipt),
-      ...new Set(rows.map((row) => row.criteria.receipt)),
-      candidate,
-    ],
+/** The candidate has more attempts without a row of the page than one request can look through. */
+function tooMuch(): Problem {
+  return problem('reports', 'dependency-unavailable', 503, {
+    dependency: 'results',
+    detail:
+      'The index of attempts at Results has more rows that are no part of the list than one request can pass over.',
   });
 }
