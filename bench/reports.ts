@@ -93,6 +93,7 @@ function platformOf(answers: readonly OwnerAnswer[]): Platform {
         }),
       ),
     revalidate: () => Promise.resolve(ok('unchanged')),
+    pause: () => Promise.resolve(),
     trace: () => [],
   };
 }

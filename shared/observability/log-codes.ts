@@ -24,6 +24,7 @@ const receiptFields = {
   runtimeVersion: 'word',
   kernelHash: 'word',
   resolvedPoolHash: 'word',
+  content: 'word',
   reconciledMembers: 'number',
   absentItems: 'number',
   processingTraces: 'words',

@@ -76,6 +76,9 @@ interface PreparedCall {
 
 /** One for all: without a reason, each abort would make an error with a stack of its own. Nobody sees it. */
 const ATTEMPT_ENDED = new Error('the attempt has ended');
+/** Milliseconds before a contradicting reading is repeated: long enough for a replica to catch up, short enough for a request. */
+const SHORTEST_PAUSE = 250;
+const LONGEST_PAUSE = 1_000;
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
@@ -252,6 +255,10 @@ export function createPlatform(options: PlatformOptions): Platform {
     tenantId: profile.tenantId,
     call: (operation, call) => perform(operation, call),
     revalidate: (operation, call, etag) => perform(operation, call, etag),
+    async pause() {
+      const drawn = SHORTEST_PAUSE + random() * (LONGEST_PAUSE - SHORTEST_PAUSE);
+      await sleep(Math.max(0, Math.min(drawn, (deadline - now()) / 2)));
+    },
     trace: () => [...entries],
   };
 }

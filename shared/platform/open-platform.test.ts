@@ -30,6 +30,7 @@ function container(): {
     tenantId: 'tenant-a',
     call: () => Promise.resolve(err(refusal)),
     revalidate: () => Promise.resolve(err(refusal)),
+    pause: () => Promise.resolve(),
     trace: () => [],
   };
   return {

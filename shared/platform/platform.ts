@@ -61,6 +61,8 @@ export interface Platform {
     call: UpstreamCall<Operation>,
     etag: string,
   ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<Operation['answer']>>, UpstreamFault>>;
+  /** Waits 250 to 1,000 ms before a reading that contradicts is repeated, and never longer than half of what the request has left. */
+  pause(): Promise<void>;
   /** The calls so far, in the order in which they ended. */
   trace(): readonly TraceEntry[];
 }

@@ -70,8 +70,47 @@ describe('the upstream calls of a route, one by one and one after another, stay 
     const { result, calls } = await callsDuring(stack, () => simulate(stack, { body }));
     await stack.control('DELETE', 'faults');
     expect(simulationIn(result).profilesTotal).toBe(body.profiles.length);
-    expect(takenBy(calls)).toEqual(simulateScoreRecovery.budget);
+    // The two calls that the budget has left are for second readings that contradict.
+    expect(takenBy(calls)).toEqual({ calls: 9, depth: 6 });
+    expect(withinBudget(simulateScoreRecovery, calls)).toEqual({ calls: 0, depth: 0 });
     expect(calls.length - countedCalls(calls)).toBe(Object.keys(body.profiles[0]!.knownMastery).length);
+  });
+
+  it('a simulation, and a start, whose second readings of the pool are made again', async () => {
+    const body = simulationBody(stack);
+    for (const [route, work, used] of [
+      [simulateScoreRecovery, () => simulate(stack, { body }), simulateScoreRecovery.budget.calls],
+      // The other two are for a runtime that shows an open session, and for an offer that QTI refuses.
+      [startAdaptiveRun, () => runs.start().sendForRun(), startAdaptiveRun.budget.calls - 2],
+    ] as const) {
+      for (const operation of ['bank.read_adaptive_pool_manifest', 'qti.read_adaptive_pool_root'])
+        await stack.fault({ operation, kind: 'version_drift', skip: 1 });
+      const { calls } = await callsDuring<unknown>(stack, work);
+      await stack.faultsStruck();
+      expect(countedCalls(calls)).toBe(used);
+      expect(withinBudget(route, calls)).toEqual({ calls: 0, depth: 0 });
+    }
+  });
+
+  it('an inspection and an advance that find every pinned document changed, and read it again', async () => {
+    const first = await runs.start().sendForRun();
+    const { etag } = await runs.playAndInspect(first.body);
+    for (const [route, request] of [
+      [inspectAdaptiveRun, runs.inspect(first.body.continuationToken)],
+      [advanceAdaptiveRun, runs.advance(first.body.continuationToken, etag)],
+    ] as const) {
+      for (const operation of [
+        'content.read_test_spec',
+        'content.validate_adaptive_bank_identity',
+        'bank.read_adaptive_pool_manifest',
+        'qti.read_adaptive_pool_root',
+      ])
+        await stack.fault({ operation, kind: 'version_drift' });
+      const { calls } = await callsDuring(stack, () => request.sendForRun());
+      await stack.faultsStruck();
+      expect(countedCalls(calls)).toBeGreaterThanOrEqual(10);
+      expect(withinBudget(route, calls)).toEqual({ calls: 0, depth: 0 });
+    }
   });
 
   it('the configuration reads ask no owner at all', async () => {

@@ -190,6 +190,7 @@ export function platformOf(
     // SAFETY: the world's members have the types of the rows' answers, and what a test overrides is its own business.
     call: call as Platform['call'],
     revalidate: ({ id }) => Promise.reject(new TypeError(`${id}: a pool is read, not revalidated`)),
+    pause: () => Promise.resolve(),
     trace: () => [],
     calls,
   };

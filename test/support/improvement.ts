@@ -178,6 +178,7 @@ export function openImprovementWorld(
     // SAFETY: every value has passed the row's own schema.
     call: (operation, asked) => call(operation, asked) as never,
     revalidate: () => Promise.reject(new Error('a worker asks for the whole')),
+    pause: () => Promise.resolve(),
     trace: () => [],
   };
   const store = createMemoryImprovementStore(() => step('store'));

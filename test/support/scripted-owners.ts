@@ -67,6 +67,7 @@ export function scriptedOwners(
     // SAFETY: without a tag nothing is answered as unchanged, and the values pass the row's own schema.
     call: (operation, call) => answer(operation, call) as never,
     revalidate: (operation, call, etag) => answer(operation, call, etag),
+    pause: () => Promise.resolve(),
     trace: () => [],
     asked,
     names: () => asked.map(({ name }) => name).toSorted(),

@@ -6,9 +6,12 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
+import { confirmed } from '../upstream/confirmed.ts';
 import { invalidPool, upstreamProblem } from '../upstream/problems.ts';
 import {
   bankIdentityHash,
@@ -34,8 +37,14 @@ export interface PoolIds {
 export interface ReadPool {
   readonly pool: ReconciledPool;
   readonly pins: ExecutionPins;
-  readonly blueprint: Blueprint;
+  /** What Content says of the test; undefined where Content does not bind. */
+  readonly blueprint: Blueprint | undefined;
+  /** How Content stands to the pins. */
+  readonly content: 'as_pinned' | 'differs' | 'not_read';
 }
+
+/** What Content is to a run: `binding` while items are offered, `noted` where a difference is only written down, `none` where it is not read. */
+export type ContentUse = 'binding' | 'noted' | 'none';
 
 /**
  * Reconciled pools by the content addresses of what they were made of. It spares the proof of a pool that was proved before, never the
@@ -54,13 +63,14 @@ export function createPoolCache(maximum = 4): PoolCache {
 /**
  * Reads and proves the pool that a caller names: six calls, three deep. Blueprint, bank and manifest; then the manifest again and the root
  * that it names; then the root again. Two readings that differ are drift (409) before anything is said about their content, so that a
- * change under way is not taken for a broken pool. Nothing is returned of a pool that is not whole [MA-222].
+ * change under way is not taken for a broken pool; the second one is repeated before that is believed. Nothing is returned of a pool that is
+ * not whole [MA-222].
  */
 export async function readPool(
   platform: Platform,
   cache: PoolCache,
   ids: PoolIds,
-): Promise<Result<ReadPool, Problem>> {
+): Promise<Result<ReadPool & { readonly blueprint: Blueprint }, Problem>> {
   const [blueprint, bank, manifest] = await Promise.all([
     readBlueprint(platform, ids.testSpecId),
     readBank(platform, ids.testBankId),
@@ -77,23 +87,18 @@ export async function readPool(
   if (!terminal.ok) return terminal;
 
   const rootId = terminal.value.root.artifactVersionId;
-  const [manifestAgain, root] = await Promise.all([
-    readManifest(platform, ids.bankOperationId),
+  const [steadyManifest, root] = await Promise.all([
+    readAgain(platform, operations.readAdaptivePoolManifest, manifest.value, () =>
+      readManifest(platform, ids.bankOperationId),
+    ),
     readRoot(platform, rootId),
   ]);
-  if (!manifestAgain.ok) return err(upstreamProblem(manifestAgain.error));
-  const unsteadyManifest = disagreement(
-    operations.readAdaptivePoolManifest,
-    manifest.value,
-    manifestAgain.value,
-  );
-  if (unsteadyManifest !== undefined) return err(unsteadyManifest);
+  if (!steadyManifest.ok) return steadyManifest;
   if (!root.ok) return err(upstreamProblem(root.error));
-
-  const rootAgain = await readRoot(platform, rootId);
-  if (!rootAgain.ok) return err(upstreamProblem(rootAgain.error));
-  const unsteadyRoot = disagreement(operations.readAdaptivePoolRoot, root.value, rootAgain.value);
-  if (unsteadyRoot !== undefined) return err(unsteadyRoot);
+  const steadyRoot = await readAgain(platform, operations.readAdaptivePoolRoot, root.value, () =>
+    readRoot(platform, rootId),
+  );
+  if (!steadyRoot.ok) return steadyRoot;
 
   const pool = prove(cache, manifest.value, terminal.value, root.value);
   if (!pool.ok) return pool;
@@ -106,6 +111,7 @@ export async function readPool(
   return ok({
     pool: pool.value,
     blueprint: blueprint.value.value,
+    content: 'as_pinned',
     pins: {
       testSpecId: ids.testSpecId,
       testSpecHash: testSpecHash.value,
@@ -117,21 +123,54 @@ export async function readPool(
   });
 }
 
+/** A document read once more, and in the same version as before [MA-024, MA-027]. */
+async function readAgain<T>(
+  platform: Platform,
+  operation: UpstreamOperation,
+  first: UpstreamAnswer<T>,
+  read: () => Promise<Result<UpstreamAnswer<T>, UpstreamFault>>,
+): Promise<Result<undefined, Problem>> {
+  return confirmed(platform, async () => {
+    const answer = await read();
+    if (!answer.ok) return err(upstreamProblem(answer.error));
+    const unsteady = disagreement(operation, first, answer.value);
+    return unsteady === undefined ? ok(undefined) : err(unsteady);
+  });
+}
+
 /**
  * Reads the pool of a run again and holds it against the run's pins: four calls, one deep, since the pins are the first reading and name
  * the root's version [MA-066]. Content that changed is 409 `stream-conflict`; a pool that is valid but another one is 409
- * `adaptive-pool-version-drift`; one that is there and broken is 502; one that cannot be read is 424.
+ * `adaptive-pool-version-drift`; one that is there and broken is 502; one that cannot be read is 424. What contradicts the pins is read
+ * again before that is believed.
+ *
+ * A run that has stopped offers nothing, so Content binds it no longer: an edit there neither blocks what is published nor changes it.
  */
 export async function revalidatePool(
   platform: Platform,
   cache: PoolCache,
   pins: ExecutionPins,
+  use: ContentUse,
 ): Promise<Result<ReadPool, Problem>> {
-  const [blueprint, bank, manifest, root] = await Promise.all([
+  const [content, pool] = await Promise.all([
+    use === 'none' ? undefined : confirmed(platform, () => rereadContent(platform, pins)),
+    confirmed(platform, () => rereadPool(platform, cache, pins)),
+  ]);
+  if (content?.ok === false && (use === 'binding' || content.error.status !== 409)) return content;
+  if (!pool.ok) return pool;
+  return ok({
+    pool: pool.value,
+    pins,
+    blueprint: use === 'binding' && content?.ok === true ? content.value : undefined,
+    content: content === undefined ? 'not_read' : content.ok ? 'as_pinned' : 'differs',
+  });
+}
+
+/** The blueprint, if it and the bank's identity are those of the pins. */
+async function rereadContent(platform: Platform, pins: ExecutionPins): Promise<Result<Blueprint, Problem>> {
+  const [blueprint, bank] = await Promise.all([
     readBlueprint(platform, pins.testSpecId),
     readBank(platform, pins.testBankId),
-    readManifest(platform, pins.bankOperationId),
-    readRoot(platform, pins.qtiPoolArtifactVersionId),
   ]);
   if (!blueprint.ok) return err(upstreamProblem(blueprint.error));
   if (blueprintHash(blueprint.value.value) !== pins.testSpecHash) {
@@ -145,6 +184,19 @@ export async function revalidatePool(
       ),
     );
   }
+  return ok(blueprint.value.value);
+}
+
+/** The pool, if manifest and root are those of the pins. */
+async function rereadPool(
+  platform: Platform,
+  cache: PoolCache,
+  pins: ExecutionPins,
+): Promise<Result<ReconciledPool, Problem>> {
+  const [manifest, root] = await Promise.all([
+    readManifest(platform, pins.bankOperationId),
+    readRoot(platform, pins.qtiPoolArtifactVersionId),
+  ]);
   if (!manifest.ok) return err(upstreamProblem(manifest.error));
   const terminal = checkManifest(manifest.value, { ...pins, from: 'pins' });
   if (!terminal.ok) return terminal;
@@ -160,9 +212,7 @@ export async function revalidatePool(
     return err(driftProblem());
   }
   const pool = prove(cache, manifest.value, terminal.value, root.value);
-  if (!pool.ok) return pool;
-  if (pool.value.pins.resolvedPoolHash !== pins.resolvedPoolHash) return err(driftProblem());
-  return ok({ pool: pool.value, pins, blueprint: blueprint.value.value });
+  return pool.ok && pool.value.pins.resolvedPoolHash !== pins.resolvedPoolHash ? err(driftProblem()) : pool;
 }
 
 /** Whether Bank's or QTI's own description of the root is the pinned one. */

@@ -62,14 +62,15 @@ export interface BoundModel {
 /**
  * Maps a reconciled pool to a calibration's model. 422 `calibration-invalid` when subject, grades or CASE framework differ, when a member
  * has no parameters, other knowledge components or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every knowledge component that the pool covers.
+ * @param test undefined: the test has ended, and no longer goes by what Content says of it
  */
 export function bindModel(
   calibration: RunCalibration<IndexedModel>,
   policy: Pick<SelectionPolicy, 'eligibilityRules'>,
-  test: TestScope,
+  test: TestScope | undefined,
   members: readonly BindableMember[],
 ): Result<BoundModel, Problem> {
-  const refusal = scopeRefusal(calibration.document, test);
+  const refusal = test && scopeRefusal(calibration.document, test);
   if (refusal !== undefined) return err(invalidCalibration(refusal));
   const items: BoundItem[] = [];
   for (const member of members) {

@@ -19,6 +19,7 @@ import type { PinnedRecords } from './pinned-records.ts';
 export interface RunBasis extends PinnedRecords {
   readonly bound: BoundPool;
   readonly pins: ExecutionPins;
+  readonly content: ReadPool['content'];
   readonly anchor: AnchorStatus;
 }
 
@@ -75,13 +76,13 @@ export async function readBoundPool(
   platform: Platform,
   records: PinnedRecords,
   reading: Promise<Result<ReadPool, Problem>>,
-): Promise<Result<Pick<RunBasis, 'bound' | 'pins'>, Problem>> {
+): Promise<Result<Pick<RunBasis, 'bound' | 'pins' | 'content'>, Problem>> {
   const pool = await reading;
   if (!pool.ok) return pool;
-  const { blueprint, pins } = pool.value;
+  const { blueprint, content, pins } = pool.value;
   const bound = bindPool(records, blueprint, pool.value.pool);
   if (!bound.ok) return bound;
   const { caseFrameworkGuid } = records.calibration.document;
   const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
-  return mapped.ok ? ok({ bound: bound.value, pins }) : mapped;
+  return mapped.ok ? ok({ bound: bound.value, pins, content }) : mapped;
 }

@@ -32,17 +32,14 @@ const prepared = new WeakMap<ReconciledPool, WeakMap<CompiledModel, Recent<Bound
 /** Binds a pool (422 as `bindModel` says) for selection: once for the same pool, records and test scope in a container. */
 export function bindPool(
   { policy, calibration }: PinnedRecords,
-  test: TestScope,
+  test: TestScope | undefined,
   pool: ReconciledPool,
 ): Result<BoundPool, Problem> {
   const kept = keptFor(pool, calibration.model);
   const key = JSON.stringify([
     policy.checksum,
     calibration.document.checksum,
-    test.subject,
-    test.gradeLevels,
-    test.caseFrameworkGuid,
-    minimaOf(policy, test.slots),
+    test && [test.subject, test.gradeLevels, test.caseFrameworkGuid, minimaOf(policy, test.slots)],
   ]);
   const known = kept.get(key);
   if (known !== undefined) return ok(known);
@@ -53,8 +50,9 @@ export function bindPool(
   const value: BoundPool = {
     items,
     scope,
-    selection: () =>
-      (selection ??= prepareSelection(
+    selection() {
+      if (test === undefined) throw new Error('a run that has stopped selects nothing');
+      selection ??= prepareSelection(
         calibration.model,
         items.map((item) => ({ ...item, item: item.modelItem })),
         constraintsOf(
@@ -62,7 +60,9 @@ export function bindPool(
           scope.map(({ modelKc }) => modelKc),
           test.slots,
         ),
-      )),
+      );
+      return selection;
+    },
     byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),
     byModelItem: new Map(items.map((item) => [item.modelItem, item])),
   };

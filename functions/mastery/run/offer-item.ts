@@ -1,3 +1,4 @@
+import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
 import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -19,10 +20,8 @@ export interface SelectedItem {
 }
 
 /**
- * Has QTI deliver one item to the run's pseudonymous candidate [MA-029]. A session that an earlier request of this run left behind is taken
- * up, however far the run has come since: a replay finds what it found before. Where there is none, an open session with another item is a
- * conflict that no write may deepen [MA-215]. When QTI itself reports a conflict, a twin request may just have been quicker: it is asked
- * once more before that is believed.
+ * Has QTI deliver one item to the run's pseudonymous candidate [MA-029], unless `findOffer` finds it. When QTI itself reports a conflict, a
+ * twin request may just have been quicker: it is asked once more before that is believed.
  * @param unnamed the candidate's sessions that the continuation does not name
  */
 export async function offerItem(
@@ -31,16 +30,49 @@ export async function offerItem(
   unnamed: readonly DeliverySession[],
   item: SelectedItem,
 ): Promise<Result<NamedSession, Problem>> {
-  const found = findSession(unnamed, item);
-  if (found !== undefined) return ok(found);
-  if (unnamed.some(isOpen)) return err(problem('mastery', 'stream-conflict', 409));
+  const found = await findOffer(platform, state, unnamed, item);
+  if (!found.ok) return found;
+  if (found.value !== undefined) return ok(found.value);
   const created = await createSession(platform, state, item);
   if (created !== 'conflict') return created;
+  await platform.pause();
+  const twin = await findAgain(platform, state, item);
+  if (!twin.ok) return twin;
+  return twin.value === undefined ? err(problem('mastery', 'stream-conflict', 409)) : ok(twin.value);
+}
+
+/**
+ * The session that an earlier request of this run has left behind for an item: it is taken up, however far the run has come since, so that a
+ * replay finds what it found before. Where there is none, an open session with another item is a conflict that no write may deepen
+ * [MA-215]; it is read again before it is believed.
+ */
+export async function findOffer(
+  platform: Platform,
+  state: AdaptiveRunState,
+  unnamed: readonly DeliverySession[],
+  item: SelectedItem,
+): Promise<Result<NamedSession | undefined, Problem>> {
+  return confirmed(platform, () => findAgain(platform, state, item), offerAmong(unnamed, item));
+}
+
+async function findAgain(
+  platform: Platform,
+  state: AdaptiveRunState,
+  item: SelectedItem,
+): Promise<Result<NamedSession | undefined, Problem>> {
   const named = new Set(state.offers.map(({ deliverySessionId }) => deliverySessionId));
-  const again = await readUnnamedSessions(platform, state.candidateRef, named);
-  if (!again.ok) return again;
-  const twin = findSession(again.value, item);
-  return twin === undefined ? err(problem('mastery', 'stream-conflict', 409)) : ok(twin);
+  const unnamed = await readUnnamedSessions(platform, state.candidateRef, named);
+  return unnamed.ok ? offerAmong(unnamed.value, item) : unnamed;
+}
+
+function offerAmong(
+  unnamed: readonly DeliverySession[],
+  item: SelectedItem,
+): Result<NamedSession | undefined, Problem> {
+  const found = findSession(unnamed, item);
+  return found === undefined && unnamed.some(isOpen)
+    ? err(problem('mastery', 'stream-conflict', 409))
+    : ok(found);
 }
 
 async function createSession(
@@ -96,6 +128,6 @@ export function findSession(
 }
 
 /** A session waits for its learner until one of its attempts is scored; QTI's closing of sessions plays no part [MA-144]. */
-function isOpen(session: DeliverySession): boolean {
+export function isOpen(session: DeliverySession): boolean {
   return !session.attempts.some((attempt) => attempt.status === 'scored');
 }

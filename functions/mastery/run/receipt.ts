@@ -10,11 +10,11 @@ import type { AdaptiveRunState } from '../continuation/run-state.ts';
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
 
-type ReceiptBasis = Pick<RunBasis, 'policy' | 'calibration' | 'bound' | 'pins'>;
+type ReceiptBasis = Pick<RunBasis, 'policy' | 'calibration' | 'bound' | 'pins' | 'content'>;
 
 /**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
- * profile and host, what was reconciled, the processing traces of the consumed outcomes, and every call with status, version, hash, times, and whether the answer named the profile's
+ * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, and every call with status, version, hash, times, and whether the answer named the profile's
  * tenant. Nothing in it names a learner, a candidate, a session or a score.
  */
 export function recordReceipt(
@@ -42,7 +42,7 @@ export function recordSimulationReceipt(
 
 function receiptOf(
   { profile, platform }: OpenedPlatform,
-  { policy, calibration, bound, pins }: ReceiptBasis,
+  { policy, calibration, bound, pins, content }: ReceiptBasis,
   runMode: RunMode,
   traceRefs: readonly string[],
 ) {
@@ -53,6 +53,7 @@ function receiptOf(
     runtimeVersion: calibration.model.runtimeVersion,
     kernelHash: calibration.model.kernelHash,
     resolvedPoolHash: pins.resolvedPoolHash,
+    content,
     reconciledMembers: bound.items.length,
     absentItems: absentItems(policy, bound),
     processingTraces: traceRefs.map(word),

@@ -1,6 +1,7 @@
 import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { Continuation, ContinuationFault } from '#functions/mastery/continuation/continuation.ts';
 import { revalidatePool } from '#functions/mastery/pool/read-pool.ts';
+import type { ContentUse } from '#functions/mastery/pool/read-pool.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -24,16 +25,21 @@ export async function openForCaller(
   return opened.ok ? opened : err(continuationProblem(opened.error));
 }
 
-/** Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157]. */
+/**
+ * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157].
+ * @param afterStop what Content is to the run once it has stopped
+ */
 export async function reopenBasis(
   dependencies: RunDependencies,
   request: Pick<OperationRequest, 'receivedAt'>,
   platform: Platform,
   state: AdaptiveRunState,
+  afterStop: ContentUse,
 ): Promise<Result<RunBasis, Problem>> {
   const records = await loadPinnedRecords(dependencies, state, request.receivedAt);
   if (!records.ok) return records;
-  return readBasis(platform, records.value, revalidatePool(platform, dependencies.pools, state.pins));
+  const use = state.stopReason === null ? 'binding' : afterStop;
+  return readBasis(platform, records.value, revalidatePool(platform, dependencies.pools, state.pins, use));
 }
 
 function continuationProblem(fault: ContinuationFault): Problem {

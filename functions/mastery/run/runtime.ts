@@ -1,3 +1,4 @@
+import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
 import { invalidOwnerData, invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -16,18 +17,13 @@ export interface RunRuntime extends Evidence {
 }
 
 /**
- * Reads what QTI holds now for the run's sessions [MA-028]. A reading that contradicts the continuation is repeated once before it is
- * believed: a replica that lags looks the same, and the conflict would end the run.
+ * Reads what QTI holds now for the run's sessions [MA-028]. A reading that contradicts the continuation is repeated before it is believed.
  */
 export async function readRunRuntime(
   platform: Platform,
   state: AdaptiveRunState,
 ): Promise<Result<RunRuntime, Problem>> {
-  const first = await readOnce(platform, state);
-  if (first.ok) return ok(first.value);
-  if (first.error.fault !== 'stream-conflict') return err(first.error.problem);
-  const second = await readOnce(platform, state);
-  return second.ok ? ok(second.value) : err(second.error.problem);
+  return confirmed(platform, () => readOnce(platform, state));
 }
 
 /** The candidate's sessions that a list of known ones does not name. A candidate that QTI has never met has none. */
@@ -44,29 +40,19 @@ export async function readUnnamedSessions(
   return ok(answer.value.value.sessions.filter(({ deliverySessionId }) => !named.has(deliverySessionId)));
 }
 
-interface Unreadable {
-  readonly fault: RuntimeFault | undefined;
-  readonly problem: Problem;
-}
-
-async function readOnce(
-  platform: Platform,
-  state: AdaptiveRunState,
-): Promise<Result<RunRuntime, Unreadable>> {
+async function readOnce(platform: Platform, state: AdaptiveRunState): Promise<Result<RunRuntime, Problem>> {
   const answer = await platform.call(operations.readCandidateRuntime, {
     path: { tenantId: platform.tenantId, candidateRef: state.candidateRef },
   });
-  if (!answer.ok) return err({ fault: undefined, problem: upstreamProblem(answer.error) });
-  if (answer.value.value.candidateRef !== state.candidateRef)
-    return err({ fault: undefined, problem: foreignRuntime(answer.value) });
-  const unreadable = (fault: RuntimeFault): Unreadable => ({
-    fault,
-    problem: runtimeProblem(fault, answer.value.upstreamRequestId),
-  });
+  if (!answer.ok) return err(upstreamProblem(answer.error));
+  if (answer.value.value.candidateRef !== state.candidateRef) return err(foreignRuntime(answer.value));
+  const { upstreamRequestId } = answer.value;
   const named = nameSessions(state.offers, answer.value.value);
-  if (!named.ok) return err(unreadable(named.error));
+  if (!named.ok) return err(runtimeProblem(named.error, upstreamRequestId));
   const evidence = readOutcomes(state, named.value);
-  return evidence.ok ? ok({ ...evidence.value, named: named.value }) : err(unreadable(evidence.error));
+  return evidence.ok
+    ? ok({ ...evidence.value, named: named.value })
+    : err(runtimeProblem(evidence.error, upstreamRequestId));
 }
 
 /** What a fault of QTI's runtime means to the caller: a score that may still become readable is worth a retry, no other is. */

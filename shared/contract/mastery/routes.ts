@@ -85,7 +85,7 @@ export const startAdaptiveRun = defineRoute({
   },
   requestExample: examples.startRequest,
   problems: runProblems,
-  budget: { calls: 12, depth: 8 },
+  budget: { calls: 13, depth: 9 },
   lambda: {
     ...runLambda,
     impact: 'Learners cannot begin an adaptive test; running tests go on.',
@@ -254,7 +254,7 @@ export const simulateScoreRecovery = defineRoute({
   },
   requestExample: examples.simulationRequest,
   problems: poolProblems,
-  budget: { calls: 9, depth: 6 },
+  budget: { calls: 11, depth: 8 },
   lambda: {
     // One whole processor, which Lambda gives by memory: the work is sums, and needs a fifth of this.
     memoryMb: 1769,

@@ -1,9 +1,11 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TIMED_BANK, openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { conflict, refused, silent } from './fault-table.ts';
+import { conflict, drift, miscalibrated, refused, silent } from './fault-table.ts';
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
@@ -228,7 +230,7 @@ describe('an open session with another item than the selected one', () => {
     expect(sessionOf(await start.sendForRun())).toBe(made);
   });
 
-  it('advance: 409, while inspect still shows the run [MA-028, MA-165, MA-215]', async () => {
+  it('advance and inspect: 409, so that no client goes back and forth between them [MA-142, MA-160, MA-165, MA-215]', async () => {
     const first = await runs.start().sendForRun();
     const { etag } = await runs.playAndInspect(first.body);
     const advance = runs.advance(first.body.continuationToken, etag);
@@ -242,12 +244,159 @@ describe('an open session with another item than the selected one', () => {
     });
     await runs.takeCalls();
     expect(sentenceOf(await advance.send())).toBe(conflict);
+    const inspect = runs.inspect(first.body.continuationToken);
+    expect(sentenceOf(await inspect.send())).toBe(conflict);
     expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
-    // A session that the token does not name never touches what it shows.
-    expect((await runs.inspect(first.body.continuationToken).sendForRun()).etag).toBe(etag);
     await undo();
+    // The session of the next item is no conflict; a session that the token does not name never touches what it shows.
+    expect((await inspect.sendForRun()).etag).toBe(etag);
     expect(sessionOf(await advance.sendForRun())).toBe(sessionOf(second));
   });
+});
+
+describe('a reading that contradicts the continuation', () => {
+  /** The pauses between a contradicting reading and its repetition, by the operation that contradicts. */
+  it.each([
+    ['qti.read_candidate_runtime', 'stale', conflict],
+    ['content.read_test_spec', 'version_drift', conflict],
+    ['content.validate_adaptive_bank_identity', 'version_drift', conflict],
+    ['bank.read_adaptive_pool_manifest', 'version_drift', drift],
+    ['qti.read_adaptive_pool_root', 'version_drift', drift],
+  ])(
+    '%s: is made again 250 to 1,000 ms later before it ends the run [MA-142]',
+    async (operation, kind, refusal) => {
+      const { second } = await underWay();
+      const inspect = runs.inspect(second.body.continuationToken);
+      await stack.fault({ operation, kind });
+      expect(sentenceOf(await inspect.send())).toBe('200 in_progress reportable');
+      await stack.fault({ operation, kind, times: 2 });
+      const { result, calls } = await callsDuring(stack, () => inspect.send());
+      expect(sentenceOf(result)).toBe(refusal);
+      const [before, after] = calls.filter((call) => call.operation === operation);
+      // Two clocks, and timers that may be a little early or late.
+      expect(after!.startedAt - before!.endedAt).toBeGreaterThan(245);
+      expect(after!.startedAt - before!.endedAt).toBeLessThan(1_500);
+    },
+  );
+
+  it('waits on the timer of its runtime, for as long as the randomness there says', async () => {
+    const slept: number[] = [];
+    const drawn = await startTestStack({
+      inProcess: () => ({
+        random: (count) => new Uint8Array(count),
+        sleep(milliseconds, signal) {
+          if (milliseconds === 250) slept.push(milliseconds);
+          return milliseconds === 250
+            ? Promise.resolve()
+            : setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
+        },
+      }),
+    });
+    const others = openAdaptiveRuns(drawn);
+    try {
+      const { body } = await others.start().sendForRun();
+      await drawn.fault({ operation: 'content.read_test_spec', kind: 'version_drift', times: 2 });
+      expect(sentenceOf(await others.inspect(body.continuationToken).send())).toBe(conflict);
+      expect(slept).toEqual([250]);
+    } finally {
+      others.close();
+      await drawn.close();
+    }
+  });
+});
+
+describe('a run that has stopped', () => {
+  /** A learner's run whose result record is written and whose components Results has not taken yet. */
+  async function halfPublished(): Promise<RunGiven> {
+    const started = await runs.start(runs.startBody({ bank: TIMED_BANK })).sendForRun();
+    // The run ends with its first answer.
+    await stack.control('POST', 'clock', { advanceSeconds: 60 });
+    const { etag } = await runs.playAndInspect(started.body);
+    await stack.fault({ operation: 'results.write_kc_components', kind: 'down', times: 2 });
+    const stopped = await runs.advance(started.body.continuationToken, etag).sendForRun();
+    expect(sentenceOf(stopped)).toBe('200 finalizing reportable');
+    await stack.faultsStruck();
+    return stopped;
+  }
+
+  it('is published whatever Content says by then, and inspect notes the difference [MA-088, MA-138, MA-157]', async () => {
+    const stopped = await halfPublished();
+    const { testSpecId, testBankId } = stopped.body.executionPins;
+    const undo = [
+      await runs.change({
+        entity: 'content.blueprint',
+        id: testSpecId,
+        changes: [
+          { pointer: '/title', value: 'Fractions, second edition' },
+          { pointer: '/subject', value: 'another subject' },
+        ],
+      }),
+      await runs.change({
+        entity: 'content.bank_members',
+        id: testBankId,
+        changes: [{ pointer: '/updateVersion', value: 'u-next' }],
+      }),
+    ];
+    const inspected = await runs.inspect(stopped.body.continuationToken).sendForRun();
+    expect(sentenceOf(inspected)).toBe('200 finalizing reportable');
+    await runs.takeCalls();
+    const { body } = await runs.advance(stopped.body.continuationToken, stopped.etag).sendForRun();
+    expect(body).toMatchObject({ status: 'completed', kcClassifications: stopped.body.kcClassifications });
+    const asked = (await runs.takeCalls()).map(({ operation }) => operation ?? '');
+    expect(asked.filter((operation) => operation.startsWith('content.'))).toEqual([]);
+    const record = (await runs.state()).entities['results.record']![body.resultRecordRef!] as {
+      components: object[];
+    };
+    expect(record.components).toHaveLength(body.kcClassifications.length);
+    for (const restore of undo) await restore();
+    const after = await runs.inspect(body.continuationToken).sendForRun();
+    expect([inspected, { body }, after].map((given) => contentOf(given.body.receiptId))).toEqual([
+      'differs',
+      'not_read',
+      'as_pinned',
+    ]);
+  });
+
+  it('still goes by its pool and by CASE [MA-071, MA-165, MA-167, MA-217]', async () => {
+    const stopped = await halfPublished();
+    const advance = runs.advance(stopped.body.continuationToken, stopped.etag);
+    const inspect = runs.inspect(stopped.body.continuationToken);
+    for (const [change, refusal] of [
+      [
+        {
+          entity: 'qti.artifact',
+          id: stopped.body.executionPins.qtiPoolArtifactVersionId,
+          changes: [{ pointer: '/title', value: 'retitled' }],
+        },
+        drift,
+      ],
+      [
+        {
+          entity: 'case.item',
+          id: stopped.body.kcClassifications[0]!.caseCompetencyGuid,
+          changes: [{ pointer: '/uri', value: 'https://case.platform.example/uri/other' }],
+        },
+        miscalibrated,
+      ],
+    ] as const) {
+      const undo = await runs.change(change);
+      expect([sentenceOf(await advance.send()), sentenceOf(await inspect.send())]).toEqual([
+        refusal,
+        refusal,
+      ]);
+      await undo();
+    }
+    expect(sentenceOf(await advance.send())).toBe('200 completed reportable');
+  });
+
+  /** What the receipt of an answer says of Content. */
+  function contentOf(receiptId: string): string | undefined {
+    const lines = stack.logs().map(({ line }) => JSON.stringify(line));
+    const receipt = lines.find(
+      (line) => line.includes(`"receiptId":"${receiptId}"`) && line.includes('RUN_RECEIPT'),
+    );
+    return /"content":"(\w+)"/.exec(receipt ?? '')?.[1];
+  }
 });
 
 describe('an anchor that is not verified', () => {

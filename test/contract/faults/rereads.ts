@@ -11,15 +11,19 @@ const refusals = (service: string): Pick<FaultRow, 401 | 404 | 409 | 422> => ({
   422: refused(service),
 });
 
-/** What both inspect and advance read. Against the pins one reading is enough to tell drift. */
+const sound = '200 in_progress reportable';
+
+/** What both inspect and advance read. Against the pins one reading is enough to see drift, and a second one to believe it. */
 export const rereads: FaultTable = {
   readTestSpec: {
     silent: silent('content'),
     malformed: refused('content'),
     wrong_tenant: refused('content'),
     other_entity: conflict,
-    version_drift: conflict,
-    stale: conflict,
+    version_drift: sound,
+    always_version_drift: conflict,
+    stale: sound,
+    always_stale: conflict,
     ...refusals('content'),
   },
   validateAdaptiveBankIdentity: {
@@ -27,8 +31,10 @@ export const rereads: FaultTable = {
     malformed: refused('content'),
     wrong_tenant: refused('content'),
     other_entity: conflict,
-    version_drift: conflict,
-    stale: conflict,
+    version_drift: sound,
+    always_version_drift: conflict,
+    stale: sound,
+    always_stale: conflict,
     ...refusals('content'),
   },
   readAdaptivePoolManifest: {
@@ -47,7 +53,9 @@ export const rereads: FaultTable = {
       '/members/0/artifactVersionId': invalid('qti'),
       '/members/0/qtiIdentifier': invalid('qti'),
     },
-    version_drift: drift,
+    version_drift: sound,
+    always_version_drift: drift,
+    // Not a contradiction: an operation that still runs is waited for.
     stale: silent('bank'),
     ...refusals('bank'),
   },
@@ -56,8 +64,10 @@ export const rereads: FaultTable = {
     malformed: invalid('qti'),
     wrong_tenant: invalid('qti'),
     other_entity: drift,
-    version_drift: drift,
-    stale: drift,
+    version_drift: sound,
+    always_version_drift: drift,
+    stale: sound,
+    always_stale: drift,
     ...refusals('qti'),
   },
   resolveMapping: {

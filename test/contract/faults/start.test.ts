@@ -197,6 +197,16 @@ describe('start, one upstream operation at a time', () => {
     await undo();
   });
 
+  it.each(['bank.read_adaptive_pool_manifest', 'qti.read_adaptive_pool_root'])(
+    'reads %s again before it believes that its second reading differs [MA-152]',
+    async (operation) => {
+      await stack.fault({ operation, kind: 'version_drift', skip: 1 });
+      expect(sentenceOf(await runs.start().send())).toBe(started);
+      await stack.fault({ operation, kind: 'version_drift', skip: 1, times: 2 });
+      expect(sentenceOf(await runs.start().send())).toBe(drift);
+    },
+  );
+
   it('goes on after one failed try of every read and write [MA-218]', async () => {
     for (const name of asked) {
       const { id: operation, method } = operations[name];

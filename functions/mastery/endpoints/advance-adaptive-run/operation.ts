@@ -77,7 +77,7 @@ async function advance(
 ): Promise<Result<OperationAnswer<Advance>, Problem>> {
   const { platform } = opened;
   const [basis, runtime] = await Promise.all([
-    reopenBasis(dependencies, request, platform, continuation.state),
+    reopenBasis(dependencies, request, platform, continuation.state, 'none'),
     // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
     control.replayed ? readRunRuntime(platform, continuation.state) : ok(readBefore),
   ]);

@@ -1,13 +1,16 @@
 import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { ok } from '#shared/kernel/result.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
-import { diagnose } from '#functions/mastery/run/diagnosis.ts';
+import { assess, diagnose } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { completionEventIri } from '#functions/mastery/run/names.ts';
+import { findOffer, isOpen } from '#functions/mastery/run/offer-item.ts';
 import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { findingsOf } from '#functions/mastery/run/publication/findings.ts';
 import type { Findings } from '#functions/mastery/run/publication/findings.ts';
@@ -15,8 +18,12 @@ import { completionIsProven } from '#functions/mastery/run/publication/publish.t
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
 import { openForCaller, reopenBasis } from '#functions/mastery/run/reopen.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
+import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import { judgeTime } from '#functions/mastery/run/time-budget.ts';
 import { acknowledge } from '#functions/mastery/run/transitions/acknowledge.ts';
+import { consumeOutcome } from '#functions/mastery/run/transitions/consume-outcome.ts';
 
 /**
  * Rereads a run and shows it as it stands: the same token, the current ETag, no write and no new semantic operation [MA-140, MA-156]. An
@@ -33,10 +40,12 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
       const { platform } = opened.value;
       const [runtime, basis] = await Promise.all([
         readRunRuntime(platform, state),
-        reopenBasis(dependencies, request, platform, state),
+        reopenBasis(dependencies, request, platform, state, 'noted'),
       ]);
       if (!runtime.ok) return runtime;
       if (!basis.ok) return basis;
+      const conflict = await offerConflict(platform, basis.value, state, runtime.value, request.receivedAt);
+      if (conflict !== undefined) return err(conflict);
       const diagnosis = diagnose(basis.value, runtime.value.consumed);
       const findings = findingsOf(state, diagnosis, runtime.value.consumed);
       const shown = await withProof(platform, continuation.value, findings);
@@ -47,6 +56,28 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
       });
     });
   };
+}
+
+/**
+ * The 409 that an advance from here would end with: another item than the next one is out already. Shown here too, so that a client that
+ * inspects after it does not advance again and again [MA-142].
+ */
+async function offerConflict(
+  platform: Platform,
+  basis: RunBasis,
+  state: AdaptiveRunState,
+  runtime: RunRuntime,
+  at: number,
+): Promise<Problem | undefined> {
+  const { unnamed } = runtime.named;
+  if (statusOf(state) !== 'in_progress' || !unnamed.some(isOpen)) return undefined;
+  const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, at);
+  if (verdict.kind !== 'consume') return undefined;
+  const evidence = consumeOutcome(state, runtime.consumed, verdict.news);
+  const { next } = assess(basis, evidence.state, evidence.outcomes, verdict.elapsedMilliseconds);
+  if (next.kind === 'stop') return undefined;
+  const found = await findOffer(platform, evidence.state, unnamed, next.item);
+  return found.ok ? undefined : found.error;
 }
 
 /** A finalizing run shows as completed once Results is done with and Caliper proves the event: an acknowledgement that was lost on its way. */

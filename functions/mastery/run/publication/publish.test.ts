@@ -74,6 +74,7 @@ function owners(otherwise: Readonly<Record<string, object>> = {}) {
   let event: unknown;
   const platform = {
     tenantId: 'tenant-a',
+    pause: () => Promise.resolve(),
     trace: () => [],
     call: (operation: { readonly id: string }, { body }: { readonly body?: unknown }) => {
       asked.push(operation.id);
