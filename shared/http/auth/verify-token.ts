@@ -35,10 +35,13 @@ const REQUIRED = ['iss', 'aud', 'sub', 'tenantId', 'exp', 'role'];
 const FORBIDDEN_HEADER = ['jku', 'x5u', 'jwk', 'x5c', 'crit', 'b64'];
 const TYPES = [undefined, 'jwt', 'at+jwt'];
 
+/** Without white space and control characters: a tenant has one spelling, and none that a person overlooks. */
+const TENANT_ID = /^[^\s\p{Cc}]+$/u;
+
 const ids = z.array(z.string()).default([]);
 const claims = z.object({
   sub: z.string().min(1),
-  tenantId: z.string().min(1),
+  tenantId: z.string().regex(TENANT_ID),
   role: z.string().min(1),
   scope: z.string().default(''),
   iat: z.number().optional(),

@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readEquivalence } from '#shared/contract/reports/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Fetch } from '#shared/network/http-client.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { indistinguishable } from '#test/support/gateway-call.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { callMastery, problemOf } from '#test/support/mastery-call.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import type { ReportsCaller } from '#test/support/reports-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// Whom the services serve: the token's tenant, the keys that it is verified with, and the profile of the tenant.
+
+/** What the issuer's key set answers next; `undefined` is what it truly answers. Time limits pass fast while one is set. */
+const next: ((signal: AbortSignal) => ReturnType<Fetch>)[] = [];
+let asked = 0;
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+let reports: ReportsCaller;
+beforeAll(async () => {
+  const { fetch, sleep } = processRuntime();
+  stack = await startTestStack({
+    inProcess: () => ({
+      fetch: (url, request) => {
+        if (!url.endsWith('/jwks.json')) return fetch(url, request);
+        asked += 1;
+        return next.shift()?.(request.signal) ?? fetch(url, request);
+      },
+      sleep: (milliseconds, signal) => sleep(next.length > 0 ? milliseconds / 20 : milliseconds, signal),
+    }),
+  });
+  runs = openAdaptiveRuns(stack);
+  reports = openReportsCaller(stack);
+});
+afterEach(() => {
+  next.length = 0;
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+const start = (call: GatewayCall = {}): Promise<GatewayReply> =>
+  callMastery(stack, startAdaptiveRun, { body: runs.startBody(), ...call });
+const equivalence = (call: GatewayCall = {}): Promise<GatewayReply> =>
+  reports.call(readEquivalence, {
+    path: { qtiTestId: reports.fixtures('tenant-aurora').forms.equivalent },
+    ...call,
+  });
+
+describe('a token', () => {
+  it.each([
+    ' ',
+    'tenant aurora',
+    ' tenant-aurora',
+    'tenant-aurora\n',
+    '\u00a0',
+    'tenant\u2028aurora',
+    'a\u0000',
+    'a\u0085b',
+    '\u007f',
+  ])(
+    'of the tenant %j is refused on both services like any other bad token, and nothing is asked [MA-148, RP-312]',
+    async (tenantId) => {
+      const claims = { sub: 'client', role: 'client' };
+      const { result, calls } = await callsDuring(stack, () =>
+        Promise.all([start({ tenantId, claims }), equivalence({ tenantId, claims })]),
+      );
+      const plain = { headers: { Authorization: 'Bearer a.b.c' } };
+      expect(result.map(({ status }) => status)).toEqual([401, 401]);
+      expect(result.map(indistinguishable)).toEqual(
+        (await Promise.all([start(plain), equivalence(plain)])).map(indistinguishable),
+      );
+      expect(calls).toEqual([]);
+    },
+  );
+});
