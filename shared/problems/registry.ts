@@ -380,7 +380,7 @@ export const problemRows = [
     carries: ['dependency'],
     meaning: 'No report is given rather than a partial one.',
     cause:
-      '`dependency` names the owner that did not answer; `unknown` is the issuer’s key set or a release gate that was withdrawn.',
+      '`dependency` names the owner that did not answer; `unknown` is the issuer’s key set, a tenant that has no service profile yet, or a release gate that was withdrawn.',
     remedy:
       'Repeat the identical request after `Retry-After`, with the same `Idempotency-Key` where one was sent.',
   },

@@ -81,3 +81,27 @@ describe('a token', () => {
     },
   );
 });
+
+describe('a tenant without a service profile', () => {
+  const nobody = { tenantId: 'tenant-nobody' };
+
+  it('is 424 of platform_auth on the mastery engine, not to be repeated [MA-009, MA-010, MA-218]', async () => {
+    const { result, calls } = await callsDuring(stack, () => start(nobody));
+    expect(problemOf(result)).toMatchObject({
+      status: 424,
+      code: 'upstream-unavailable',
+      retryable: false,
+      upstream: { service: 'platform_auth', operation: 'platform.service_profile' },
+    });
+    expect(result.headers.has('retry-after')).toBe(false);
+    expect(calls).toEqual([]);
+  });
+
+  it('is 503 on the reports service, to be repeated in five minutes [RP-334]', async () => {
+    const { result, calls } = await callsDuring(stack, () => equivalence(nobody));
+    expect(reportsAnswerOf(result)).toBe('503 dependency-unavailable unknown');
+    expect(reportsProblemOf(result).retryable).toBe(true);
+    expect(result.headers.get('retry-after')).toBe('300');
+    expect(calls).toEqual([]);
+  });
+});

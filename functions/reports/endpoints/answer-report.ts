@@ -33,7 +33,7 @@ export async function openReportOwners(
   request: OperationRequest,
 ): Promise<Result<OpenedPlatform & { readonly frameworks: TenantFrameworks }, Problem>> {
   const opened = await openPlatform(dependencies, request);
-  if (!opened.ok) return err(profileProblem());
+  if (!opened.ok) return err(profileProblem(opened.error));
   return ok({ ...opened.value, frameworks: dependencies.frameworks.of(opened.value.profile) });
 }
 

@@ -44,7 +44,7 @@ export async function openImprovementOwners(
   request: OperationRequest,
 ): Promise<Result<OpenedOwners, Problem>> {
   const opened = await openPlatform(dependencies, request);
-  if (!opened.ok) return err(profileProblem());
+  if (!opened.ok) return err(profileProblem(opened.error));
   const { requestId, traceId, problemsUrl } = request;
   let latest = 0;
   const now = (): number => (latest = Math.max(latest, dependencies.now()));

@@ -122,11 +122,18 @@ describe('the owner that receipts and problems name', () => {
     }
   });
 
-  it('is unknown for a profile that cannot be used or read', () => {
-    expect(profileProblem()).toMatchObject({
+  it.each([
+    ['missing', false, 300],
+    ['tenant-mismatch', false, 300],
+    ['invalid', false, 300],
+    ['unreachable', true, 5],
+  ] as const)('is unknown for a profile that is %s', (kind, transient, retryAfterSeconds) => {
+    expect(profileProblem({ kind, transient })).toMatchObject({
       status: 503,
       code: 'dependency-unavailable',
       dependency: 'unknown',
+      retryable: true,
+      retryAfterSeconds,
     });
   });
 

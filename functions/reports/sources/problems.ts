@@ -7,6 +7,7 @@ import { hidesId, isGone, waitOf } from '#shared/platform/fault.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type * as operations from '#shared/platform/operations.ts';
+import type { ProfileFault } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 
@@ -68,9 +69,15 @@ export function conflicting(dependency: SourceService): Problem {
   return problem('reports', 'source-version-conflict', 409, { dependency });
 }
 
+/** How long a caller waits for a profile that an operator has to write, in seconds. */
+const UNTIL_PROVISIONED = 300;
+
 /** No service profile of the tenant can be used or read: nothing was asked of any owner. */
-export function profileProblem(): Problem {
-  return problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' });
+export function profileProblem({ transient }: ProfileFault): Problem {
+  return problem('reports', 'dependency-unavailable', 503, {
+    dependency: 'unknown',
+    ...(transient ? {} : { retryAfterSeconds: UNTIL_PROVISIONED }),
+  });
 }
 
 /**
