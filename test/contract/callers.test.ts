@@ -105,3 +105,44 @@ describe('a tenant without a service profile', () => {
     expect(calls).toEqual([]);
   });
 });
+
+describe('the key set', () => {
+  const refused = (): ReturnType<Fetch> => Promise.reject(new TypeError('the issuer is down'));
+  const silent = (signal: AbortSignal): ReturnType<Fetch> =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new DOMException('too late', 'TimeoutError')));
+    });
+  /** Both services in functions that have just been started, and how often the issuer was asked. */
+  async function cold(answer: (typeof next)[number], times: number): Promise<readonly GatewayReply[]> {
+    const replies: GatewayReply[] = [];
+    for (const send of [start, equivalence]) {
+      await stack.killWorkers();
+      asked = 0;
+      next.push(...Array<typeof answer>(times).fill(answer));
+      replies.push(await send());
+      next.length = 0;
+      expect(asked).toBe(2);
+    }
+    return replies;
+  }
+
+  it.each([
+    ['refuses', refused],
+    ['leaves unanswered', silent],
+  ])('of an issuer that %s one question is asked for once more [MA-044, RP-311]', async (_, answer) => {
+    expect((await cold(answer, 1)).map(({ status }) => status)).toEqual([201, 200]);
+  });
+
+  it.each([
+    ['refuses', refused],
+    ['leaves unanswered', silent],
+  ])('of an issuer that %s both is an outage and never a 401 [MA-218, RP-334]', async (_, answer) => {
+    const [engine, service] = await cold(answer, 3);
+    expect(problemOf(engine!)).toMatchObject({
+      status: 424,
+      retryable: true,
+      upstream: { service: 'platform_auth' },
+    });
+    expect(reportsAnswerOf(service!)).toBe('503 dependency-unavailable unknown');
+  });
+});

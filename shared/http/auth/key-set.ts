@@ -31,19 +31,23 @@ const FRESH_MS = 10 * 60_000;
 const LAST_KNOWN_GOOD_MS = 24 * 60 * 60_000;
 /** The least time between two questions that known keys do not need at once: tokens with invented key ids, and outages. */
 const COOLDOWN_MS = 30_000;
+/** The longest that one question may take. */
 const TIMEOUT_MS = 3_000;
+/** How often a question is put that a request waits for: a container that knows no keys serves nobody. */
+const TRIES = 2;
 const MAX_BYTES = 256 * 1024;
 
 /**
  * The issuer's key set, once a container. Keys are read when first needed, again after ten minutes, and once when a token names an unknown
- * key (the issuer may have rotated). While the issuer cannot be reached, known keys serve for 24 hours.
+ * key (the issuer may have rotated). While the issuer cannot be reached, known keys serve for 24 hours; where none may serve, it is asked
+ * once more before the request fails.
  */
 export function createKeySet({ url, fetch: fetchKeys, now, sleep }: KeySetOptions): KeySet {
   let known: { readonly keyOf: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
   let lastQuestion: { readonly at: number; readonly answered: boolean } | undefined;
   let pending: Promise<boolean> | undefined;
 
-  async function ask(log: Log): Promise<boolean> {
+  async function ask(tries: number, log: Log): Promise<boolean> {
     const at = now();
     try {
       known = {
@@ -54,6 +58,7 @@ export function createKeySet({ url, fetch: fetchKeys, now, sleep }: KeySetOption
       };
       lastQuestion = { at, answered: true };
     } catch (error) {
+      if (tries > 1) return ask(tries - 1, log);
       lastQuestion = { at, answered: false };
       log('KEY_SET_UNREACHABLE', {
         error: nameOf(error),
@@ -64,23 +69,24 @@ export function createKeySet({ url, fetch: fetchKeys, now, sleep }: KeySetOption
   }
 
   /** Requests at the same time share one question. */
-  function refresh(log: Log): Promise<boolean> {
-    pending ??= ask(log).finally(() => (pending = undefined));
+  function refresh(tries: number, log: Log): Promise<boolean> {
+    pending ??= ask(tries, log).finally(() => (pending = undefined));
     return pending;
   }
 
+  const mayServe = (): boolean => known !== undefined && now() - known.at < LAST_KNOWN_GOOD_MS;
   const coolingDown = (): boolean => lastQuestion !== undefined && now() - lastQuestion.at < COOLDOWN_MS;
 
   return async (header, token, log) => {
     const stale = known !== undefined && now() - known.at >= FRESH_MS && !coolingDown();
-    if (known === undefined || stale) await refresh(log);
-    if (known === undefined || now() - known.at >= LAST_KNOWN_GOOD_MS) throw new KeySetUnreachable();
+    if (known === undefined || stale) await refresh(mayServe() ? 1 : TRIES, log);
+    if (known === undefined || !mayServe()) throw new KeySetUnreachable();
     try {
       return await known.keyOf(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       // An unknown key is the caller's fault only when the issuer has just said so.
-      const answered = coolingDown() ? lastQuestion?.answered === true : await refresh(log);
+      const answered = coolingDown() ? lastQuestion?.answered === true : await refresh(TRIES, log);
       if (!answered) throw new KeySetUnreachable();
       return known.keyOf(header, token);
     }
@@ -93,7 +99,7 @@ async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): P
     method: 'GET',
     signal,
     headers: { accept: 'application/jwk-set+json, application/json' },
-    // The last question was minutes ago, and there is no retry.
+    // The last question was minutes ago: a kept connection may have been cut since.
     freshConnection: true,
   });
   if (response.status !== 200) throw new TypeError('the key set answers another status than 200');
