@@ -6,9 +6,17 @@ import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { anExampleOf, attemptFacts, frozen, kinds, moment } from '#test/support/report-facts.ts';
+import {
+  anExampleOf,
+  attemptFacts,
+  frozen,
+  kinds,
+  moment,
+  readinessFacts,
+} from '#test/support/report-facts.ts';
 import type { Kind } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
+import { composeReadiness } from './readiness.ts';
 import type { ReportFacts } from '../facts/facts.ts';
 
 /** An attempt of a kind without a gap, whose one gate decision is a pass. */
@@ -437,6 +445,49 @@ describe('a single defect of the owners’ facts', () => {
       );
       // One sentence, whatever the ids: nothing of an owner's text stands in it.
       expect(details.size).toBe(1);
+    },
+  );
+});
+
+describe('readiness on a single defect of the owners’ facts', () => {
+  const { crosswalks } = anExampleOf(readinessFacts);
+  crosswalks.receipt.status = 'current';
+  crosswalks.value.entries = [
+    {
+      sourceTest: 'State Assessment Mathematics 5',
+      sourceVersion: '2026',
+      crosswalkVersion: 'crosswalk-9',
+      coverageFraction: 1,
+      dokDominance: 'satisfied',
+      qualifyingBlueprintSlotIds: ['slot-1'],
+      freshness: 'current',
+      limitations: [],
+    },
+  ];
+  const decisionOn = (facts: ReportFacts): unknown => {
+    const readiness = composeReadiness({ ...facts, crosswalks }, moment);
+    return readiness.ok ? readiness.value.entries.map(({ decision }) => decision) : readiness.error;
+  };
+
+  it.each(Object.entries(defects).filter(([, { of = kinds }]) => of.includes('mastery_gate')))(
+    '%s projects no pass: the problem of the report, or no decision [RP-116, RP-118]',
+    (_, { spoil }) => {
+      fc.assert(
+        fc.property(attemptFacts(fc.constant<Kind>('mastery_gate')), (facts) => {
+          const passed = decide(structuredClone(facts), {});
+          expect(decisionOn(passed)).toEqual(['projected_pass']);
+          const spoilt = spoil(passed) ?? passed;
+          const report = composeAttemptReport(spoilt);
+          if (report.ok) throw new Error('the defect is none');
+          const isFinal =
+            report.error.reason === 'contradiction' ||
+            spoilt.evidence.value.status !== 'scored' ||
+            !spoilt.record.value.settled;
+          const undecided = spoilt.record.value.gate?.status === 'fail' ? 'not_ready' : 'indeterminate';
+          expect(decisionOn(spoilt)).toEqual(isFinal ? report.error : [undecided]);
+        }),
+        { numRuns: 25 },
+      );
     },
   );
 });

@@ -999,6 +999,12 @@ describeDefects<CohortReport>(
       'RP-131',
     ),
     defect(
+      'the rollup is suppressed, and Analytics publishes another count of it',
+      [classRollup('/suppression/status', 'suppressed'), classRollup('/populationCount', 4)],
+      (sound) => ({ ...withoutMeasures('suppressed')(sound), populationCount: 4 }),
+      'RP-130, RP-131',
+    ),
+    defect(
       'nobody knows whether the rollup is suppressed',
       classRollup('/suppression/status', 'redacted'),
       withoutMeasures('unknown'),
@@ -1020,6 +1026,12 @@ describeDefects<CohortReport>(readSchoolGradeCohort, 'gatePass', ({ schools }) =
     'the rollup is suppressed, and has values nevertheless',
     schoolRollup('/suppression/status', 'suppressed'),
     withoutMeasures('suppressed'),
+    'RP-131',
+  ),
+  defect(
+    'the count of a suppressed rollup is withheld',
+    [schoolRollup('/populationCount', null), schoolRollup('/suppression/status', 'suppressed')],
+    analytics,
     'RP-131',
   ),
 ]);
