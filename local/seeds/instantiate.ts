@@ -445,7 +445,7 @@ function parametersOf(
   members: readonly ManifestMember[],
 ): CalibrationParameters {
   const calibrated = new Map(calibration.items.map((item) => [item.item, item]));
-  const { theta, scale } = calibration;
+  const { theta, scale, maximumReportableError } = calibration;
   return {
     theta,
     kcs: calibration.kcs.map(({ kc, slope, location }) => ({
@@ -477,6 +477,7 @@ function parametersOf(
             const at = theta.min + (node * (theta.max - theta.min)) / (theta.nodes - 1);
             return Number((scale.base + scale.perTheta * at).toFixed(6));
           }),
+    ...(maximumReportableError === undefined ? {} : { maximumReportableError }),
   };
 }
 

@@ -81,6 +81,7 @@ export const calibrationFile = z.strictObject({
     ],
     'needs "name" and either "base" and a positive "perTheta", or "values"',
   ),
+  maximumReportableError: z.number().positive().optional(),
   anchor: z.strictObject({ source: name, version: name, licenseScope: z.string().min(1) }),
   mappingVersion: name,
   numericPrecision: z.int().min(1).max(15),

@@ -63,7 +63,9 @@ export interface Route<
     /** `stream`: a body that can outgrow the 6 MB of a Lambda answer. It is written in pieces, and compressed for callers that accept it. */
     readonly transfer: Transfer;
     /** Response headers beyond those that every answer carries. */
-    readonly headers: readonly ('ETag' | 'Deprecation' | 'Sunset' | 'Link' | 'Idempotent-Replayed')[];
+    readonly headers: readonly (
+      'ETag' | 'Retry-After' | 'Deprecation' | 'Sunset' | 'Link' | 'Idempotent-Replayed'
+    )[];
     readonly example: z.input<Success>;
   };
   readonly requestExample?: Body extends z.ZodType ? z.input<Body> : never;

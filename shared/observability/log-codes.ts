@@ -172,6 +172,11 @@ export const logCodes = {
     meaning: 'A request ended because of an owner: what its problem says of it.',
     fields: { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   },
+  RUN_AWAITS_ANCHOR: {
+    level: 'warn',
+    meaning: 'A stopped run stays finalizing: nothing is published until its anchor can be verified again.',
+    fields: { stopReason: 'word' },
+  },
   RUN_RECEIPT: {
     level: 'info',
     meaning: 'The redacted trace of a run’s step; its content address is the receiptId of the answer.',

@@ -368,7 +368,8 @@ const sharedHeaders = {
     example: 'Bearer',
   },
   'Retry-After': {
-    description: 'Seconds to wait before the identical request; present when the problem is retryable.',
+    description:
+      'Seconds to wait before the identical request; present when the problem is retryable. On a success: seconds to wait before the next one, because an owner is waited for.',
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },

@@ -47,6 +47,8 @@ export const calibrationParameters = z.strictObject({
   items: z.array(itemParameters).min(1),
   /** Scale value at each theta node, strictly increasing. */
   scale: z.array(z.number()),
+  /** While a run is in progress its score is reported only up to this standard error, in units of the scale. */
+  maximumReportableError: z.number().positive().optional(),
 });
 export type CalibrationParameters = z.infer<typeof calibrationParameters>;
 

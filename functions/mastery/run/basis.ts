@@ -1,4 +1,4 @@
-import { verifyAnchor } from '#functions/mastery/pool/anchor.ts';
+import { readAnchor } from '#functions/mastery/pool/anchor.ts';
 import type { AnchorStatus } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
 import { mismatchProblem } from '#functions/mastery/pool/content.ts';
@@ -25,22 +25,24 @@ export interface RunBasis extends PinnedRecords {
 
 /**
  * Puts the basis of a run together: the pool, bound to the calibration, every in-scope KC resolved in CASE; beside them the anchor, whose
- * silence delays nothing else.
+ * silence delays nothing else. A run does not start on an anchor that its source lacks; one that has started goes on without it.
  * @param reading the pool, which is being read
  */
 export async function readBasis(
   platform: Platform,
   records: PinnedRecords,
   reading: Promise<Result<ReadPool, Problem>>,
+  run: 'new' | 'under_way',
 ): Promise<Result<RunBasis, Problem>> {
   const { policy, calibration } = records;
   const [pool, anchor] = await Promise.all([
     readBoundPool(platform, records, reading),
-    verifyAnchor(platform, calibration.document.anchor),
+    readAnchor(platform, calibration.document.anchor),
   ]);
   if (!pool.ok) return pool;
-  if (!anchor.ok) return anchor;
-  return ok({ policy, calibration, ...pool.value, anchor: anchor.value });
+  if (anchor.kind === 'unusable' || (anchor.kind === 'absent' && run === 'new')) return err(anchor.problem);
+  const status = anchor.kind === 'verified' ? 'verified' : 'unavailable';
+  return ok({ policy, calibration, ...pool.value, anchor: status });
 }
 
 /**

@@ -40,15 +40,17 @@ export function assess(
   elapsedMilliseconds: number,
 ): Assessment {
   const evidence = weighOutcomes(basis, outcomes);
-  return {
-    diagnosis: describe(basis, evidence),
-    next: decide(basis, evidence, { runSeed: state.runSeed, elapsedMilliseconds }),
-  };
+  const next = decide(basis, evidence, { runSeed: state.runSeed, elapsedMilliseconds });
+  return { diagnosis: describe(basis, evidence, next.kind === 'stop'), next };
 }
 
-/** The diagnosis alone, for a state in which nothing is decided any more. */
-export function diagnose(basis: RunBasis, outcomes: readonly ScoredOutcome[]): Diagnosis {
-  return describe(basis, weighOutcomes(basis, outcomes));
+/** The diagnosis alone, for a state in which nothing is decided. */
+export function diagnose(
+  basis: RunBasis,
+  { stopReason }: Pick<AdaptiveRunState, 'stopReason'>,
+  outcomes: readonly ScoredOutcome[],
+): Diagnosis {
+  return describe(basis, weighOutcomes(basis, outcomes), stopReason !== null);
 }
 
 /** What the outcomes say, at full precision, with the pool's item of each. */
@@ -70,11 +72,21 @@ function weighOutcomes(
   return { ...evidence, items };
 }
 
-function describe({ calibration, bound, anchor }: RunBasis, evidence: Weighed): Diagnosis {
+/** What a scale score says of itself whose standard error is above what its calibration reports while a run is in progress. */
+export const IMPRECISE = 'The standard error is above the limit of this calibration for a precise score.';
+
+function describe(
+  { calibration, bound, anchor }: RunBasis,
+  evidence: Weighed,
+  hasStopped: boolean,
+): Diagnosis {
   const { document } = calibration;
   const shown = (value: number): number => roundSignificant(value, document.numericPrecision);
+  const standardError = shown(evidence.estimate.standardError);
+  const isPrecise = standardError <= (calibration.parameters.maximumReportableError ?? Infinity);
+  const isPublishable = evidence.outcomes.length > 0 && (hasStopped || isPrecise);
   const scaleReportability =
-    evidence.outcomes.length === 0 ? 'pending' : anchor === 'verified' ? 'reportable' : 'anchor_unavailable';
+    anchor !== 'verified' ? 'anchor_unavailable' : isPublishable ? 'reportable' : 'pending';
   return {
     classifications: bound.scope.map(({ guid, modelKc }, index) => ({
       caseCompetencyGuid: guid,
@@ -89,13 +101,13 @@ function describe({ calibration, bound, anchor }: RunBasis, evidence: Weighed): 
       scaleReportability === 'reportable'
         ? {
             scaleScore: shown(evidence.estimate.scaleScore),
-            standardError: shown(evidence.estimate.standardError),
+            standardError,
             scaleId: document.scaleId,
             scaleCalibrationId: document.id,
             anchor: document.anchor,
             validFrom: document.validFrom,
             validUntil: document.validUntil,
-            limitations: document.limitations,
+            limitations: isPrecise ? document.limitations : [...document.limitations, IMPRECISE],
           }
         : null,
     remainingUncertainty: shown(evidence.remainingUncertainty),

@@ -39,7 +39,8 @@ export async function reopenBasis(
   const records = await loadPinnedRecords(dependencies, state, request.receivedAt);
   if (!records.ok) return records;
   const use = state.stopReason === null ? 'binding' : afterStop;
-  return readBasis(platform, records.value, revalidatePool(platform, dependencies.pools, state.pins, use));
+  const reading = revalidatePool(platform, dependencies.pools, state.pins, use);
+  return readBasis(platform, records.value, reading, 'under_way');
 }
 
 function continuationProblem(fault: ContinuationFault): Problem {

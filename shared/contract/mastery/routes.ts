@@ -146,7 +146,7 @@ export const advanceAdaptiveRun = defineRoute({
     status: 200,
     schema: adaptiveRun,
     transfer: 'buffered',
-    headers: ['ETag'],
+    headers: ['ETag', 'Retry-After'],
     example: examples.advancedRun,
   },
   requestExample: examples.continuation,

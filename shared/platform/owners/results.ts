@@ -13,13 +13,21 @@ export const resultRecordRequest = z.strictObject({
   bankOperationId: ownerId,
   selectionPolicyId: ownerId,
   scaleCalibrationId: ownerId,
-  scale: z.strictObject({ scaleId: ownerId, scaleScore: z.number(), standardError: z.number().min(0) }),
+  scale: z.strictObject({
+    scaleId: ownerId,
+    scaleScore: z.number(),
+    standardError: z.number().min(0),
+    /** All of the score's limitations, where its standard error is one of them; absent otherwise. */
+    limitations: z.array(z.string().min(1)).min(1).optional(),
+  }),
   stopReason: z.string(),
   administeredItemCount: z.int().min(0),
   deliverySessionIds: z.array(ownerId),
   /** QTI's processing traces of the outcomes that counted, in the order of the run; absent when the run has consumed none with a trace. */
   processingTraceRefs: z.array(ownerId).optional(),
   scoredAt: instant,
+  /** What truly ended the run, where the stop reason does not say it. */
+  metadata: z.strictObject({ stopCause: z.string() }).optional(),
 });
 export type ResultRecordRequest = z.infer<typeof resultRecordRequest>;
 

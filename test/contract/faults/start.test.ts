@@ -35,6 +35,7 @@ afterAll(async () => {
 });
 
 const started = '201 in_progress pending';
+const unanchored = '201 in_progress anchor_unavailable';
 
 /** A start names spec, bank and operation itself: what their owners hide is the caller's 404. Everything else is derived. */
 const table: FaultTable = {
@@ -120,18 +121,17 @@ const table: FaultTable = {
     409: refused('case'),
     422: refused('case'),
   },
-  // Before any outcome there is no scale that an anchor could carry.
   verifyAnchor: {
-    silent: started,
-    malformed: started,
-    wrong_tenant: started,
-    other_entity: started,
-    version_drift: started,
-    stale: started,
-    401: started,
-    404: started,
-    409: started,
-    422: started,
+    silent: unanchored,
+    malformed: unanchored,
+    wrong_tenant: unanchored,
+    other_entity: miscalibrated,
+    version_drift: miscalibrated,
+    stale: miscalibrated,
+    401: unanchored,
+    404: unanchored,
+    409: unanchored,
+    422: unanchored,
   },
   offerSelectedItem: {
     silent: silent('qti'),

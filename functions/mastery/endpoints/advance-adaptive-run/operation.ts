@@ -34,6 +34,9 @@ import { consumeOutcome } from '#functions/mastery/run/transitions/consume-outco
 
 type Advance = typeof advanceAdaptiveRun;
 
+/** When a run that waits for its anchor alone is advanced again: a point is verified by people, an outage ends sooner. */
+const ANCHOR_RETRY_SECONDS = 60;
+
 /** Where one advance has led. */
 interface Step {
   readonly state: AdaptiveRunState;
@@ -89,6 +92,9 @@ async function advance(
   const successor = step.value.renews
     ? await sealContinuation(dependencies.keys, state, control.createdAt)
     : continuation;
+  const awaitsAnchor =
+    statusOf(state) === 'finalizing' && diagnosis.scaleReportability === 'anchor_unavailable';
+  if (awaitsAnchor) request.log('RUN_AWAITS_ANCHOR', { stopReason: state.stopReason });
   return ok({
     body: composeRun(
       successor,
@@ -96,7 +102,10 @@ async function advance(
       diagnosis,
       recordReceipt(request.log, opened, basis.value, state),
     ),
-    headers: { ETag: runEntityTag(state, step.value.runtime) },
+    headers: {
+      ETag: runEntityTag(state, step.value.runtime),
+      ...(awaitsAnchor ? { 'Retry-After': String(ANCHOR_RETRY_SECONDS) } : {}),
+    },
   });
 }
 
@@ -112,20 +121,20 @@ async function takeStep(
   const unchanged = (): Step => ({
     state,
     runtime: named,
-    diagnosis: diagnose(basis, consumed),
+    diagnosis: diagnose(basis, state, consumed),
     renews: false,
   });
   switch (statusOf(state)) {
     case 'completed':
       return ok(unchanged());
     case 'finalizing':
-      return finish(platform, state, named, diagnose(basis, consumed), consumed);
+      return finish(platform, state, named, diagnose(basis, state, consumed), consumed);
     case 'in_progress': {
       const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, advancedAt);
       if (verdict.kind === 'wait') return ok(unchanged());
       if (verdict.kind === 'consume') return consume(platform, basis, state, runtime, verdict);
       const stopped = beginFinalizing(state, { reason: 'time_budget', cause: 'time_budget' });
-      return finish(platform, stopped, named, diagnose(basis, consumed), consumed);
+      return finish(platform, stopped, named, diagnose(basis, stopped, consumed), consumed);
     }
   }
 }

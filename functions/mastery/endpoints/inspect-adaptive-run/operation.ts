@@ -46,7 +46,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
       if (!basis.ok) return basis;
       const conflict = await offerConflict(platform, basis.value, state, runtime.value, request.receivedAt);
       if (conflict !== undefined) return err(conflict);
-      const diagnosis = diagnose(basis.value, runtime.value.consumed);
+      const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
       const findings = findingsOf(state, diagnosis, runtime.value.consumed);
       const shown = await withProof(platform, continuation.value, findings);
       const receiptId = recordReceipt(request.log, opened.value, basis.value, state);

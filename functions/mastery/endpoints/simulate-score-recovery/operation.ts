@@ -1,7 +1,7 @@
 import { emitAndReadBack } from '#functions/mastery/evidence/acknowledge-event.ts';
 import type { EventDoubt } from '#functions/mastery/evidence/acknowledge-event.ts';
 import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
-import { requireAnchor } from '#functions/mastery/pool/anchor.ts';
+import { readAnchor } from '#functions/mastery/pool/anchor.ts';
 import { readBoundPool, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
@@ -73,10 +73,10 @@ async function simulate(
   const { model, document } = calibration;
   const [pool, anchor] = await Promise.all([
     readBoundPool(platform, records, readNamedPool(platform, dependencies.pools, body, policy)),
-    requireAnchor(platform, document.anchor),
+    readAnchor(platform, document.anchor),
   ]);
   if (!pool.ok) return pool;
-  if (!anchor.ok) return anchor;
+  if (anchor.kind !== 'verified') return err(anchor.problem);
   const basis = { policy, calibration, ...pool.value };
   const { bound, pins } = basis;
   const { numericPrecision, recoveryTolerance } = document;

@@ -56,7 +56,7 @@ async function begin(
   const { platform } = opened;
   const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control);
   const [basis, sessions] = await Promise.all([
-    readBasis(platform, records, readNamedPool(platform, dependencies.pools, body, records.policy)),
+    readBasis(platform, records, readNamedPool(platform, dependencies.pools, body, records.policy), 'new'),
     readUnnamedSessions(platform, identity.candidateRef, new Set()),
   ]);
   if (!basis.ok) return basis;

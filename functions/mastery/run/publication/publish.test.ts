@@ -30,7 +30,7 @@ const state: AdaptiveRunState = {
 
 const findings: Findings = {
   stopReason: 'max_items',
-  scale: { scaleId: 'scale', scaleScore: 500, standardError: 20 } as ScaleResult,
+  scale: { limitations: ['Test data.'], scaleId: 'scale', scaleScore: 500, standardError: 20 } as ScaleResult,
   classifications: ['kc-1', 'kc-2'].map(
     (caseCompetencyGuid) =>
       ({

@@ -1,6 +1,7 @@
 import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import { IMPRECISE } from '../diagnosis.ts';
 import { componentId, producerResultId } from '../names.ts';
 import type { Findings } from './findings.ts';
 
@@ -19,12 +20,19 @@ export function resultRecord(
     bankOperationId: state.pins.bankOperationId,
     selectionPolicyId: state.selectionPolicyId,
     scaleCalibrationId: state.scaleCalibrationId,
-    scale: { scaleId: scale.scaleId, scaleScore: scale.scaleScore, standardError: scale.standardError },
+    scale: {
+      scaleId: scale.scaleId,
+      scaleScore: scale.scaleScore,
+      standardError: scale.standardError,
+      ...(scale.limitations.includes(IMPRECISE) ? { limitations: scale.limitations } : {}),
+    },
     stopReason,
     administeredItemCount: outcomes.length,
     deliverySessionIds: state.offers.map((offer) => offer.deliverySessionId),
     ...(processingTraceRefs.length === 0 ? {} : { processingTraceRefs }),
     scoredAt: lastOutcome.scoredAt,
+    // A token of version 0.1.0 has no cause, and its record the bytes that it had.
+    ...(state.stopCause === undefined ? {} : { metadata: { stopCause: state.stopCause } }),
   };
 }
 
