@@ -47,6 +47,7 @@ const qtiRequest = z.strictObject({
   clockSkewSeconds: z.number().min(-31_536_000).max(31_536_000).optional(),
   keepsHandInTimes: z.boolean().optional(),
   scores: z.enum(['at_once', 'later']).optional(),
+  runTags: z.boolean().optional(),
 });
 
 /** The control API: `undefined` when it has no such path. It is for tests, without a credential. */
@@ -86,7 +87,7 @@ export function control(
     case 'POST /_control/qti': {
       const request = qtiRequest.safeParse(body);
       if (!request.success) return invalid(request.error);
-      const { tenantId, clockSkewSeconds, keepsHandInTimes, scores } = request.data;
+      const { tenantId, clockSkewSeconds, keepsHandInTimes, scores, runTags } = request.data;
       const tenant = controlled.tenants.get(tenantId);
       if (tenant === undefined) return unknownTenant(controlled);
       const before = tenant.qtiConduct;
@@ -94,6 +95,7 @@ export function control(
         clockSkewMs: clockSkewSeconds === undefined ? before.clockSkewMs : clockSkewSeconds * 1000,
         keepsHandInTimes: keepsHandInTimes ?? before.keepsHandInTimes,
         scores: scores ?? before.scores,
+        runTags: runTags ?? before.runTags,
       };
       conductQti(tenant, conduct, controlled.now());
       return { status: 200, body: conduct };

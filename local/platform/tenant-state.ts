@@ -155,6 +155,8 @@ export interface QtiConduct {
   readonly keepsHandInTimes: boolean;
   /** `later`: an answer that is handed in waits for its score until QTI scores at once again. */
   readonly scores: 'at_once' | 'later';
+  /** Whether it returns run tags and refuses an offer only beside an open one of the same tag. */
+  readonly runTags: boolean;
 }
 
 /** The anchor table exists once per tenant, under this id. */
@@ -243,7 +245,7 @@ export function openTenant(seed: TenantSeed): TenantState {
     anchorTables: new Map([[SINGLETON.anchorTable, seed.anchorTable]]),
     sessions: new Map(),
     offers: new Map(),
-    qtiConduct: { clockSkewMs: 0, keepsHandInTimes: true, scores: 'at_once' },
+    qtiConduct: { clockSkewMs: 0, keepsHandInTimes: true, scores: 'at_once', runTags: true },
     unscored: new Map(),
     runtimeChanges: [],
     resultRecords: new Map(),

@@ -13,9 +13,10 @@ import type { Seed, SeedDefect } from './seed.ts';
 export function checkRelease(seed: Seed): readonly SeedDefect[] {
   const seeded = instantiateSeed(seed, 'tenant-of-the-check');
   const analysisPolicy = checkAnalysisPolicy(seeded.analysisPolicy);
+  const policyBanks = [...seed.banks, ...seed.banks.flatMap((bank) => bank.alsoReleased.map(() => bank))];
   const directories = [...new Set(seed.banks.map((bank) => bank.directory))];
   return [
-    ...seed.banks.flatMap((bank, at) => {
+    ...policyBanks.flatMap((bank, at) => {
       const checked = checkPolicy(seeded.policies[at]);
       return checked.ok ? [] : refusals(`${bank.directory}: the policy of "${bank.name}"`, checked.error);
     }),

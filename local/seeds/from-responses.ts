@@ -76,7 +76,7 @@ function seedFiles(parameters: StudyParameters, responses: NamedTable, bankName:
       maxItems: parameters.items.length,
       timeBudgetSeconds: null,
       coverageFloors: [],
-      eligibilityRules: { priorUse: 'exclude', poolMembership: 'manifest' },
+      eligibilityRules: { priorUse: 'avoid', poolMembership: 'manifest' },
     },
     [`${bankName}/learners.json`]: {
       learners: responses.rows.map((row) => ({

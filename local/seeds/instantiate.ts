@@ -55,7 +55,7 @@ export interface SeededTenant {
   readonly tenantId: string;
   /** What the platform's owners hold. */
   readonly platform: TenantSeed;
-  /** What the release process has put into the records table. */
+  /** What the release process has put into the records table: the policies of the banks in their order, then the further ones. */
   readonly policies: readonly PolicyRecord[];
   readonly calibrations: readonly CalibrationRecord[];
   readonly analysisPolicy: AnalysisPolicyRecord;
@@ -79,8 +79,10 @@ export function instantiateSeed(seed: Seed, tenantId: string): SeededTenant {
   const released = seed.banks.map((bank) => {
     const instance = banks.get(bank.directory);
     if (instance === undefined) throw new Error('every bank has been instantiated');
-    return { bank, instance, policy: policyRecord(bank, instance.ids, tenantId) };
+    const recordOf = (policy: PolicyFile): PolicyRecord => policyRecord(bank, policy, instance.ids, tenantId);
+    return { bank, instance, policy: recordOf(bank.policy), others: bank.alsoReleased.map(recordOf) };
   });
+  const policies = [...released.map(({ policy }) => policy), ...released.flatMap(({ others }) => others)];
   const [resultsStudentId = ''] = tenant.students;
   const { caseItems, ...reports } = instantiateReports(seed.reports, tenantId);
   const ids = reportIds(seed.reports, tenantId);
@@ -113,11 +115,11 @@ export function instantiateSeed(seed: Seed, tenantId: string): SeededTenant {
         packages: [...all.map((bank) => cfPackageOf(bank.framework)), ...reports.packages],
         engine: {
           classSourcedId: seed.reports.runClass === null ? null : ids.class(seed.reports.runClass),
-          cutScores: new Map(released.map(({ policy: { document } }) => [document.id, document.kcCutScore])),
+          cutScores: new Map(policies.map(({ document }) => [document.id, document.kcCutScore])),
         },
       },
     },
-    policies: released.map(({ policy }) => policy),
+    policies,
     calibrations: all.map((bank) => bank.calibration),
     analysisPolicy,
     fixtures: {
@@ -489,8 +491,7 @@ function dinaTable(size: number, guess: number, slip: number): number[] {
   );
 }
 
-function policyRecord(bank: SeedBank, ids: BankIds, tenantId: string): PolicyRecord {
-  const { policy } = bank;
+function policyRecord(bank: SeedBank, policy: PolicyFile, ids: BankIds, tenantId: string): PolicyRecord {
   const document: Omit<SelectionPolicy, 'checksum'> = {
     id: opaque(`policy-${bank.name}`, tenantId, hashCanonical({ directory: bank.directory, policy })),
     visibility: 'tenant',

@@ -54,12 +54,17 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
       if (!loaded.ok) defects.push(...loaded.error);
       contents.set(folder, loaded.ok ? loaded.value : undefined);
     }
-    const policy = await readJson<PolicyFile>(directory, `${folder}/${entry.policy}`, policyFile);
-    if (!policy.ok) defects.push(...policy.error);
     const content = contents.get(folder);
-    if (content === undefined || !policy.ok) continue;
-    const findings = checkPolicy(policy.value, content.bank);
-    defects.push(...located(`${folder}/${entry.policy}`, findings));
+    const policies: PolicyFile[] = [];
+    for (const name of [entry.policy, ...entry.alsoReleased]) {
+      const policy = await readJson<PolicyFile>(directory, `${folder}/${name}`, policyFile);
+      if (policy.ok) policies.push(policy.value);
+      else defects.push(...policy.error);
+      if (policy.ok && content !== undefined)
+        defects.push(...located(`${folder}/${name}`, checkPolicy(policy.value, content.bank)));
+    }
+    const [policy, ...alsoReleased] = policies;
+    if (content === undefined || policy === undefined) continue;
     const [first] = banks;
     if (first !== undefined && first.calibration.anchor.version !== content.calibration.anchor.version) {
       defects.push({
@@ -68,7 +73,7 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
         message: `must be that of ${first.directory}: a tenant has one anchor table, in one version`,
       });
     }
-    banks.push({ name: entry.name, directory: folder, ...content, policy: policy.value });
+    banks.push({ name: entry.name, directory: folder, ...content, policy, alsoReleased });
   }
   const reports = await loadReports(directory);
   if (!reports.ok) defects.push(...reports.error);

@@ -12,6 +12,8 @@ const slug = z
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and -, not beginning with -');
 const name = z.string().min(1).max(128);
 
+const policyName = z.string().regex(/^[a-z0-9][a-z0-9-]*\.json$/, 'must be a file name ending in .json');
+
 /** `seed.json` */
 export const seedFile = z.strictObject({
   name: slug,
@@ -22,10 +24,9 @@ export const seedFile = z.strictObject({
         name: slug,
         /** The folder with the bank's files; several entries may share one and differ in the policy. */
         directory: slug.optional(),
-        policy: z
-          .string()
-          .regex(/^[a-z0-9][a-z0-9-]*\.json$/, 'must be a file name ending in .json')
-          .default('policy.json'),
+        policy: policyName.default('policy.json'),
+        /** Further policies for the bank, which stack.json does not name. */
+        alsoReleased: z.array(policyName).default([]),
       }),
     )
     .min(1),
@@ -132,7 +133,7 @@ export const policyFile = z.strictObject({
       enemySets: z.array(z.array(name).min(2)).optional(),
       excludedItems: z.array(name).optional(),
       exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
-      priorUse: z.enum(['exclude', 'allow']).optional(),
+      priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
       poolMembership: z.literal('manifest').optional(),
       blueprintCoverage: z.enum(['slots', 'none']).optional(),
     })
@@ -181,6 +182,7 @@ export interface SeedBank extends BankContent {
   readonly name: string;
   readonly directory: string;
   readonly policy: PolicyFile;
+  readonly alsoReleased: readonly PolicyFile[];
 }
 
 /** A loaded and checked seed. */

@@ -212,7 +212,17 @@ describe('a bank whose items tie more than twelve components together', () => {
     const chain: Seed = {
       name: 'chain',
       title: 'Chain',
-      banks: [{ name: 'chain', directory: 'chain', bank, calibration, policy, learners: [learner] }],
+      banks: [
+        {
+          name: 'chain',
+          directory: 'chain',
+          bank,
+          calibration,
+          policy,
+          alsoReleased: [],
+          learners: [learner],
+        },
+      ],
       reports: seed.reports,
       analysisPolicy: seed.analysisPolicy,
     };

@@ -52,6 +52,8 @@ export interface UpstreamOperation<
   readonly maxAnswerBytes: number;
   /** The rule that the client keeps beyond the schema, in one sentence for the contract page. */
   readonly rule: string;
+  /** Of a bound operation: what the owner has not published and the client relies on, for the contract page. */
+  readonly assumed?: string;
 }
 
 /** Bounds of an owner's answer, in bytes. */

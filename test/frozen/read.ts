@@ -125,7 +125,19 @@ const sealed = {
       return { same: await begun({}), other: await begun({ body: { another: 'request' } }) };
     }),
 
-  pseudonym: ({ keys }) => deriveIdentity(keys, TENANT, { operationId: 'op_1', createdAt: READ_AT }),
+  pseudonym: async ({ keys }) => {
+    const control = { operationId: 'op_1', createdAt: READ_AT };
+    const of = (request: { readonly resultsStudentId?: string }, priorUse: 'allow' | 'avoid') =>
+      deriveIdentity(
+        keys,
+        TENANT,
+        control,
+        { testBankId: 'bank-1', ...request },
+        { eligibilityRules: { priorUse } },
+      );
+    const { candidateRef: learner } = await of({ resultsStudentId: 'student-ü' }, 'avoid');
+    return { ...(await of({}, 'allow')), learner };
+  },
 } satisfies Record<KeyPurpose, Reader>;
 
 /** What each table holds. */

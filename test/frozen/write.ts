@@ -191,7 +191,8 @@ function demand<T>(result: Result<T, unknown>): T {
 const runControl = { operationId: 'op_AAAAAAAAAAAAAAAAAAAAAA', createdAt: WRITTEN_AT - 1_234 };
 
 async function identityOf(ring: KeyRing) {
-  return deriveIdentity(ring, TENANT, runControl);
+  const request = { resultsStudentId: 'student-ü', testBankId: 'bank-1' };
+  return deriveIdentity(ring, TENANT, runControl, request, { eligibilityRules: { priorUse: 'avoid' } });
 }
 
 /** An adaptive run in every phase, in both modes. */
@@ -620,6 +621,7 @@ async function writeParameters(
     jwt: 'header.payload.signature',
     url: 'https://platform.example/base/',
     analysisPolicyId: 'own analysis policy',
+    resultsKcComponents: 'supported',
   });
   await profiles.write('tenant-b', { tenant: 'tenant-b', jwt: 'token', url: 'https://platform.example' });
   for (const gate of gates)

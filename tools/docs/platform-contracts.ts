@@ -25,7 +25,8 @@ function pathOf({ path, query, optionalQuery = [] }: UpstreamOperation): string 
 }
 
 function statusOf(row: UpstreamOperation): string {
-  return row.status === 'gap' ? 'gap: assumed until the owner publishes it' : 'bound';
+  if (row.status === 'gap') return 'gap: assumed until the owner publishes it';
+  return row.assumed === undefined ? 'bound' : 'bound, with an assumption';
 }
 
 function section(row: UpstreamOperation): readonly string[] {
@@ -43,6 +44,7 @@ function section(row: UpstreamOperation): readonly string[] {
     '',
     `${row.id}. ${row.rule} The answer is at most ${row.maxAnswerBytes / 1024} KiB${row.tenantInAnswer ? ' and names its tenant' : ''}.`,
     '',
+    ...(row.assumed === undefined ? [] : [`Assumed until the owner publishes it: ${row.assumed}`, '']),
     ...(row.body === undefined ? [] : shape('Body', row.body)),
     ...(isEmpty ? ['The answer’s body is not read.', ''] : shape('Answer', row.wholeAnswer ?? row.answer)),
   ];

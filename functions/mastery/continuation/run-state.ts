@@ -50,6 +50,8 @@ export const adaptiveRunState = z.strictObject({
   pins: executionPins,
   candidateRef: identifier,
   runSeed: sha256,
+  /** What QTI tells the run's sessions by from those of the learner's other runs; absent in a run that was started before there were tags. */
+  runTag: sha256.optional(),
   /** Epoch milliseconds of the start's control record. */
   startedAt: z.int().min(0),
   /** Epoch milliseconds at which the time budget began to run; tokens of version 0.1.0 lack it, and `startedAt` stands for it. */

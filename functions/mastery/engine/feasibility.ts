@@ -1,4 +1,4 @@
-import { cover } from './coverage.ts';
+import { cover, planCoverage } from './coverage.ts';
 import { coverageProblem, needsAfter } from './reachability.ts';
 import type { SelectionContext } from './selection.ts';
 import { usageOf } from './side-conditions.ts';
@@ -30,6 +30,28 @@ export interface Feasibility {
 const QUESTION_BUDGET = 300_000;
 
 type Answer = 'yes' | 'no' | 'undecided';
+
+/**
+ * Whether a run without these items (model indices) must leave a minimum unmet that it could meet with them. Minima that the pool cannot
+ * meet at all make no difference, nor does a search that comes to no end.
+ */
+export function losesMinimum(context: SelectionContext, without: readonly number[]): boolean {
+  const { constraints, admitted, conditions, requirements } = context;
+  const needs = needsAfter(requirements, []);
+  const planned = (barred: readonly number[]) => {
+    const candidates = admitted.slice();
+    usageOf(conditions, []).bar(candidates);
+    for (const item of barred) candidates[item] = 0;
+    const budget = { left: QUESTION_BUDGET };
+    const problem = coverageProblem(requirements, conditions, needs, [], candidates);
+    return {
+      met: planCoverage(problem, constraints.maxItems, budget).met.length,
+      isCertain: budget.left > 0,
+    };
+  };
+  const rest = planned(without);
+  return rest.isCertain && rest.met < planned([]).met;
+}
 
 /** Which of the minima can be met by a run that begins with the whole pool, and by which others the rest are kept from it. */
 export function feasibilityOf({

@@ -55,6 +55,8 @@ export interface RunClock {
   readonly runSeed: string;
   /** Milliseconds of the time budget that are over. */
   readonly elapsedMilliseconds: number;
+  /** Items that the learner met in earlier runs (model indices); absent: none. */
+  readonly met?: readonly number[] | undefined;
 }
 
 /** The rule that ends the run, or the item (a model index) to offer next. Exactly one of the two. */
@@ -66,7 +68,7 @@ export function nextStep(
   context: SelectionContext,
   rules: StoppingRules,
   evidence: Evidence,
-  { runSeed, elapsedMilliseconds }: RunClock,
+  { runSeed, elapsedMilliseconds, met }: RunClock,
 ): Step {
   const used = evidence.outcomes.map(({ item }) => item);
   const stopping = {
@@ -87,7 +89,7 @@ export function nextStep(
   const reason = used.length === 0 ? undefined : stopReason({ ...stopping, poolExhausted: false });
   // An exhausted pool comes before the time budget: only then is the selection worth its work.
   if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason };
-  const selection = selectItem(context, evidence.estimate, { used, runSeed, sequence: used.length + 1 });
+  const selection = selectItem(context, evidence.estimate, { used, runSeed, sequence: used.length + 1, met });
   if (selection.kind === 'exhausted')
     return { kind: 'stop', reason: stopReason({ ...stopping, poolExhausted: true }) ?? 'max_items' };
   return reason === undefined ? { kind: 'offer', item: selection.item } : { kind: 'stop', reason };

@@ -73,6 +73,35 @@ describe('selectItem', () => {
     expect(itemOf(select(model, { enemySets: [['q-0', 'q-1']] }, { used: [0] }))).toBe(3);
   });
 
+  it('leaves items that were met before aside while another is admitted, or for good [MA-113]', () => {
+    const model = fixture(4);
+    const met = (items: number[], priorUse?: 'avoid' | 'exclude', more: Partial<Constraints> = {}) =>
+      itemOf(select(model, { ...(priorUse === undefined ? {} : { priorUse }), ...more }, { met: items }));
+    expect(met([0, 1])).toBe(0);
+    expect([met([0, 1], 'avoid'), met([0, 1], 'exclude')]).toEqual([2, 2]);
+    expect([met([0, 1, 2, 3], 'avoid'), met([0, 1, 2, 3], 'exclude')]).toEqual([0, undefined]);
+    // The only item on "a" that a minimum can have was met before: it comes when no slot is left for another.
+    const minima = [{ guid: 'a', items: 1 }];
+    expect(met([0, 2], 'avoid', { minima, maxItems: 2 })).toBe(1);
+    expect(met([0, 2], 'avoid', { minima, maxItems: 1 })).toBe(0);
+    expect(met([0, 2], 'exclude', { minima, maxItems: 1 })).toBe(1);
+  });
+
+  it('draws among items that were not met before [MA-113]', () => {
+    const drawn = new Set(
+      Array.from({ length: 40 }, (_, n) =>
+        itemOf(
+          select(
+            fixture(6),
+            { randomesqueSize: 3, priorUse: 'avoid' },
+            { runSeed: `seed ${n}`, met: [0, 2] },
+          ),
+        ),
+      ),
+    );
+    expect(drawn).toEqual(new Set([1, 3, 4]));
+  });
+
   it('offers only items that carry every required accessibility tag', () => {
     const selection = select(fixture(6), { requiredAccessibility: ['speech', 'contrast'] }, {}, (item) => {
       return { ...item, accessibility: item.item === 4 ? ['contrast', 'speech', 'large'] : ['speech'] };

@@ -31,6 +31,8 @@ export interface Constraints {
   /** Coverage floors and content minima; a GUID may occur more than once. */
   readonly minima: readonly { readonly guid: string; readonly items: number }[];
   readonly maxima: readonly { readonly guid: string; readonly items: number }[];
+  /** What becomes of items that the learner met in earlier runs; absent: nothing. */
+  readonly priorUse?: 'avoid' | 'exclude';
   /** Randomesque exposure control draws among this many best items; 1 draws nothing. */
   readonly randomesqueSize: number;
 }
@@ -42,6 +44,8 @@ export interface RunPosition {
   readonly runSeed: string;
   /** Sequence number of the offer to come, from 1. */
   readonly sequence: number;
+  /** Model indices of the items that the learner met in earlier runs; absent: none. */
+  readonly met?: readonly number[] | undefined;
 }
 
 export type Selection =
@@ -113,7 +117,8 @@ export function prepareSelection(
 }
 
 /**
- * The next item, in this order: hard filters, component guard, reachability of coverage, information gain rounded to 12 significant digits,
+ * The next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
+ * others and one remains), information gain rounded to 12 significant digits,
  * randomesque draw if the policy asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the
  * whole latent state; an item that measures no in-scope KC is offered only while it serves an unmet minimum. `exhausted` when no item is
  * left or `maxItems` are used.
@@ -126,18 +131,37 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   const coverage = reachability(context.requirements, conditions, run.used, candidates, slots);
   const eligible = candidates.slice();
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
-  const best = bestAdmitted(context, estimate, run, eligible, coverage);
+  const best = bestUnmet(context, estimate, run, eligible, coverage);
   const chosen = best[best.length > 1 ? draw(run, best.length) : 0];
   if (chosen === undefined) return { kind: 'exhausted' };
   return { kind: 'selected', item: chosen.item, gain: chosen.gain };
 }
 
-/** Pool membership, accessibility, exclusions (prepared), used items, enemies of used ones, maxima, components. */
-function hardFilter({ admitted, conditions }: SelectionContext, run: RunPosition): Uint8Array {
+/** Pool membership, accessibility, exclusions (prepared), used items, prior use, enemies of used ones, maxima, components. */
+function hardFilter({ admitted, conditions, constraints }: SelectionContext, run: RunPosition): Uint8Array {
   const candidates = admitted.slice();
   for (const item of run.used) candidates[item] = 0;
+  if (constraints.priorUse === 'exclude') for (const item of run.met ?? []) candidates[item] = 0;
   usageOf(conditions, run.used).bar(candidates);
   return candidates;
+}
+
+/** The best among items that the learner has not met; where the policy does not care, or none of those is admitted, among all. */
+function bestUnmet(
+  context: SelectionContext,
+  estimate: Estimate,
+  run: RunPosition,
+  eligible: Uint8Array,
+  coverage: Reachability,
+): Ranked[] {
+  const { met = [] } = run;
+  if (context.constraints.priorUse === 'avoid' && met.length > 0) {
+    const unmet = eligible.slice();
+    for (const item of met) unmet[item] = 0;
+    const best = bestAdmitted(context, estimate, run, unmet, coverage);
+    if (best.length > 0) return best;
+  }
+  return bestAdmitted(context, estimate, run, eligible, coverage);
 }
 
 /**

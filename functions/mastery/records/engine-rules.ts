@@ -38,6 +38,7 @@ export function constraintsOf(
   slots: readonly BlueprintSlot[],
 ): Constraints {
   const { eligibilityRules, maxItems } = policy;
+  const { priorUse } = eligibilityRules;
   const content = Object.entries(eligibilityRules.contentConstraints ?? {});
   return {
     scope,
@@ -49,6 +50,7 @@ export function constraintsOf(
     maxima: content.flatMap(([guid, { maxItems: maximum }]) =>
       maximum === undefined ? [] : [{ guid, items: maximum }],
     ),
+    ...(priorUse === 'avoid' || priorUse === 'exclude' ? { priorUse } : {}),
     randomesqueSize: eligibilityRules.exposure?.size ?? 1,
   };
 }

@@ -1,7 +1,7 @@
 import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import { nextStep, weigh } from '#functions/mastery/engine/index.ts';
+import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
 import type { Evidence, RunClock } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { RunBasis } from './basis.ts';
@@ -32,16 +32,27 @@ export interface Assessment {
 /**
  * The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out.
  * @param elapsedMilliseconds of the time budget
+ * @param met the artifact versions that the learner met in earlier runs
  */
 export function assess(
   basis: RunBasis,
   state: AdaptiveRunState,
   outcomes: readonly ScoredOutcome[],
-  elapsedMilliseconds: number,
+  { elapsedMilliseconds, met }: { readonly elapsedMilliseconds: number; readonly met: ReadonlySet<string> },
 ): Assessment {
   const evidence = weighOutcomes(basis, outcomes);
-  const next = decide(basis, evidence, { runSeed: state.runSeed, elapsedMilliseconds });
+  const next = decide(basis, evidence, {
+    runSeed: state.runSeed,
+    elapsedMilliseconds,
+    met: modelItems(basis.bound, met),
+  });
   return { diagnosis: describe(basis, evidence, next.kind === 'stop'), next };
+}
+
+/** Whether a policy that excludes what was met before leaves too few items for a floor or minimum that the pool can meet. */
+export function excludesTooMuch({ policy, bound }: RunBasis, met: ReadonlySet<string>): boolean {
+  if (policy.eligibilityRules.priorUse !== 'exclude' || met.size === 0) return false;
+  return losesMinimum(bound.selection(), modelItems(bound, met));
 }
 
 /** The diagnosis alone, for a state in which nothing is decided. */
@@ -124,6 +135,11 @@ function decide(
   const item = bound.byModelItem.get(step.item);
   if (item === undefined) throw new Error('a selected item is not a member of the pool');
   return { kind: 'offer', item };
+}
+
+/** The model indices of those artifact versions that are in the pool. */
+function modelItems({ byArtifactVersion }: BoundPool, artifactVersions: ReadonlySet<string>): number[] {
+  return [...artifactVersions].flatMap((id) => byArtifactVersion.get(id)?.modelItem ?? []);
 }
 
 /** QTI identifiers of the scored items on a KC, each once, in the order of the run [MA-096]. */

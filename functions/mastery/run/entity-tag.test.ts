@@ -48,7 +48,7 @@ const attempt: Attempt = {
 
 function runtime(...attempts: readonly Attempt[]): NamedRuntime {
   const offer = { deliverySessionId: 'session-1', artifactVersionId: 'item-1' };
-  return { sessions: [{ offer, createdAt: '2026-03-01T07:59:00Z', attempts }], unnamed: [] };
+  return { sessions: [{ offer, createdAt: '2026-03-01T07:59:00Z', attempts }], unnamed: [], others: [] };
 }
 
 const tag = runEntityTag(state, runtime(attempt));
@@ -107,6 +107,7 @@ describe('runEntityTag', () => {
         attempts: [attempt],
       },
     ];
-    expect(runEntityTag(state, { ...runtime(attempt), unnamed })).toBe(tag);
+    const beside: NamedRuntime = { ...runtime(attempt), unnamed, others: unnamed };
+    expect(runEntityTag(state, beside)).toBe(tag);
   });
 });

@@ -8,7 +8,7 @@ import type { AdaptiveRunState } from '../continuation/run-state.ts';
  * The run's strong validator [MA-048]: what the continuation pins and how far it has come, and every attempt that QTI holds now for the
  * sessions that it names. A newly scored attempt changes it; a session that the continuation does not name never does.
  */
-export function runEntityTag(state: AdaptiveRunState, runtime: NamedRuntime): string {
+export function runEntityTag(state: AdaptiveRunState, runtime: Pick<NamedRuntime, 'sessions'>): string {
   return strongEntityTag(
     hashCanonical({
       tenantId: state.tenantId,

@@ -3,14 +3,15 @@ import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/proble
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { DeliverySession } from '#shared/platform/owners/qti.ts';
-import type { Platform } from '#shared/platform/platform.ts';
+import type { UpstreamFault } from '#shared/platform/fault.ts';
+import type { DeliverySession, OfferedSession } from '#shared/platform/owners/qti.ts';
+import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { offerKey } from './names.ts';
 import { canonicalAttempts } from './outcomes.ts';
-import type { NamedSession } from './outcomes.ts';
-import { readUnnamedSessions } from './runtime.ts';
+import type { NamedRuntime, NamedSession } from './outcomes.ts';
+import { readSessions } from './runtime.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** The item to deliver: a member of the reconciled pool. */
@@ -21,30 +22,32 @@ export interface SelectedItem {
 
 /**
  * Has QTI deliver one item to the run's pseudonymous candidate [MA-029], unless `findOffer` finds it. When QTI itself reports a conflict, a
- * twin request may just have been quicker: it is asked once more before that is believed.
- * @param unnamed the candidate's sessions that the continuation does not name
+ * twin request may just have been quicker: it is asked once more before that is believed. If it then shows no open session of this run, it
+ * has refused what it should not have, which is no conflict of ours.
  */
 export async function offerItem(
   platform: Platform,
   state: AdaptiveRunState,
-  unnamed: readonly DeliverySession[],
+  { unnamed, others }: Pick<NamedRuntime, 'unnamed' | 'others'>,
   item: SelectedItem,
 ): Promise<Result<NamedSession, Problem>> {
   const found = await findOffer(platform, state, unnamed, item);
   if (!found.ok) return found;
   if (found.value !== undefined) return ok(found.value);
-  const created = await createSession(platform, state, item);
-  if (created !== 'conflict') return created;
+  const answer = await requestSession(platform, state, item);
+  if (answer.ok) return placedOffer(answer.value, state, others, item);
+  if (answer.error.kind !== 'conflict') return err(upstreamProblem(answer.error));
   await platform.pause();
   const twin = await findAgain(platform, state, item);
   if (!twin.ok) return twin;
-  return twin.value === undefined ? err(problem('mastery', 'stream-conflict', 409)) : ok(twin.value);
+  return twin.value === undefined ? err(upstreamProblem(answer.error)) : ok(twin.value);
 }
 
 /**
  * The session that an earlier request of this run has left behind for an item: it is taken up, however far the run has come since, so that a
- * replay finds what it found before. Where there is none, an open session with another item is a conflict that no write may deepen
- * [MA-215]; it is read again before it is believed.
+ * replay finds what it found before. Where there is none, an open session of this run with another item is a conflict that no write may
+ * deepen [MA-215]; it is read again before it is believed.
+ * @param unnamed the run's own sessions that the continuation does not name
  */
 export async function findOffer(
   platform: Platform,
@@ -60,9 +63,8 @@ async function findAgain(
   state: AdaptiveRunState,
   item: SelectedItem,
 ): Promise<Result<NamedSession | undefined, Problem>> {
-  const named = new Set(state.offers.map(({ deliverySessionId }) => deliverySessionId));
-  const unnamed = await readUnnamedSessions(platform, state.candidateRef, named);
-  return unnamed.ok ? offerAmong(unnamed.value, item) : unnamed;
+  const runtime = await readSessions(platform, state);
+  return runtime.ok ? offerAmong(runtime.value.unnamed, item) : runtime;
 }
 
 function offerAmong(
@@ -75,13 +77,13 @@ function offerAmong(
     : ok(found);
 }
 
-async function createSession(
+function requestSession(
   platform: Platform,
   state: AdaptiveRunState,
   item: SelectedItem,
-): Promise<Result<NamedSession, Problem> | 'conflict'> {
+): Promise<Result<UpstreamAnswer<OfferedSession>, UpstreamFault>> {
   const sequence = state.offers.length + 1;
-  const answer = await platform.call(operations.offerSelectedItem, {
+  return platform.call(operations.offerSelectedItem, {
     path: { tenantId: state.tenantId },
     idempotencyKey: offerKey(state, sequence),
     body: {
@@ -93,21 +95,34 @@ async function createSession(
         packageHash: state.pins.qtiPoolPackageHash,
         qtiIdentifier: item.qtiIdentifier,
         sequence,
+        ...(state.runTag === undefined ? {} : { runTag: state.runTag }),
       },
     },
   });
-  if (!answer.ok) return answer.error.kind === 'conflict' ? 'conflict' : err(upstreamProblem(answer.error));
-  const session = answer.value.value;
-  if (session.candidateRef !== state.candidateRef || session.rootArtifactVersionId !== item.artifactVersionId)
+}
+
+/** @param others where QTI returns no run tags, a session that it has made for this offer before is among them */
+function placedOffer(
+  { value: session, upstreamRequestId }: UpstreamAnswer<OfferedSession>,
+  state: AdaptiveRunState,
+  others: readonly DeliverySession[],
+  item: SelectedItem,
+): Result<NamedSession, Problem> {
+  const { candidateRef, deliverySessionId, rootArtifactVersionId, createdAt } = session;
+  if (candidateRef !== state.candidateRef || rootArtifactVersionId !== item.artifactVersionId)
     return err(
       invalidPool(
         operations.offerSelectedItem,
-        answer.value.upstreamRequestId,
+        upstreamRequestId,
         'The delivery session is not the one that was asked for.',
       ),
     );
-  const { deliverySessionId, rootArtifactVersionId: artifactVersionId, createdAt } = session;
-  return ok({ offer: { deliverySessionId, artifactVersionId }, createdAt, attempts: [] });
+  const repeated = others.find((other) => other.deliverySessionId === deliverySessionId);
+  return ok({
+    offer: { deliverySessionId, artifactVersionId: rootArtifactVersionId },
+    attempts: repeated === undefined ? [] : canonicalAttempts(repeated),
+    createdAt,
+  });
 }
 
 /** The session of an item among those that the continuation does not name: an earlier request of this run had it delivered. */

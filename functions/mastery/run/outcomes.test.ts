@@ -41,8 +41,8 @@ function runtime(
   return { tenantId: 't', candidateRef: 'c', sessions: [...extra, ...named].reverse() };
 }
 
-function named(list: readonly Offer[], data: RuntimeData): NamedRuntime {
-  const result = nameSessions(list, data);
+function named(list: Offer[], data: RuntimeData, runTag?: string): NamedRuntime {
+  const result = nameSessions({ offers: list, runTag }, data);
   if (!result.ok) throw new Error(result.error);
   return result.value;
 }
@@ -77,6 +77,37 @@ describe('nameSessions', () => {
     expect(result.unnamed).toEqual([foreign]);
   });
 
+  it('tells the run’s own sessions from those of the learner’s other runs by the tag [MA-028]', () => {
+    const session = (deliverySessionId: string, runTag?: string | null) => ({
+      ...runtime([[]]).sessions[0]!,
+      deliverySessionId,
+      ...(runTag === undefined ? {} : { deliverySnapshot: { runTag } }),
+    });
+    const sessions = [session('a', 'tag-1'), session('b', 'tag-2'), session('c'), session('d', null)];
+    const data = runtime([[]], [...sessions, session('b', 'tag-2')]);
+    const ids = (list: NamedRuntime['others']) =>
+      list.map(({ deliverySessionId }) => deliverySessionId).toSorted();
+    const tagged = named(offers(1), data, 'tag-1');
+    expect([ids(tagged.unnamed), ids(tagged.others)]).toEqual([['a'], ['b', 'b', 'c', 'd']]);
+    // A run whose token was sealed before there were tags.
+    const untagged = named(offers(1), data);
+    expect([ids(untagged.unnamed), ids(untagged.others)]).toEqual([
+      ['c', 'd'],
+      ['a', 'b', 'b'],
+    ]);
+  });
+
+  it('says stream-conflict when a named session has another run’s tag [MA-215]', () => {
+    const [session] = runtime([[]]).sessions;
+    const data = { ...runtime([]), sessions: [{ ...session!, deliverySnapshot: { runTag: 'tag-2' } }] };
+    expect(nameSessions({ offers: offers(1), runTag: 'tag-2' }, data).ok).toBe(true);
+    for (const runTag of ['tag-1', undefined])
+      expect(nameSessions({ offers: offers(1), runTag }, data)).toEqual({
+        ok: false,
+        error: 'stream-conflict',
+      });
+  });
+
   it('orders attempts by number, then by id, however QTI lists them [MA-092]', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(['a', 'b', 'c', 'd'], { minLength: 4 }), (order) => {
@@ -97,14 +128,19 @@ describe('nameSessions', () => {
     const data = runtime([[], []]);
     const [first, second] = data.sessions;
     const conflict = { ok: false, error: 'stream-conflict' };
-    expect(nameSessions(offers(2), { ...data, sessions: [second!] })).toEqual(conflict);
+    expect(nameSessions({ offers: offers(2) }, { ...data, sessions: [second!] })).toEqual(conflict);
     expect(
-      nameSessions(offers(2), {
-        ...data,
-        sessions: [{ ...first!, rootArtifactVersionId: 'other' }, second!],
-      }),
+      nameSessions(
+        { offers: offers(2) },
+        {
+          ...data,
+          sessions: [{ ...first!, rootArtifactVersionId: 'other' }, second!],
+        },
+      ),
     ).toEqual(conflict);
-    expect(nameSessions(offers(2), { ...data, sessions: [first!, second!, second!] })).toEqual(conflict);
+    expect(nameSessions({ offers: offers(2) }, { ...data, sessions: [first!, second!, second!] })).toEqual(
+      conflict,
+    );
   });
 });
 

@@ -32,18 +32,23 @@ const SCORED = 'scored';
 const SUBMITTED = 'submitted';
 const COMPLETED = 'completed';
 
+/** A session that the continuation names. */
 export interface NamedSession {
   readonly offer: Offer;
   /** By QTI's clock. */
   readonly createdAt: string;
+  /** In canonical order [MA-092]. */
   readonly attempts: readonly Attempt[];
 }
 
-/** What QTI holds now for the sessions that the continuation names, in canonical order [MA-028, MA-092]. */
+/** What QTI holds now of a run's candidate, run by run [MA-028]. */
 export interface NamedRuntime {
+  /** The sessions that the continuation names, in its order. */
   readonly sessions: readonly NamedSession[];
-  /** The candidate's sessions that the continuation does not name: a lost acknowledgement, or a conflicting offer. */
+  /** The run's own sessions that the continuation does not name: a lost acknowledgement, or a conflicting offer. */
   readonly unnamed: readonly DeliverySession[];
+  /** The sessions of the learner's other runs over the bank. They narrow the pool and touch nothing else. */
+  readonly others: readonly DeliverySession[];
 }
 
 /**
@@ -52,24 +57,38 @@ export interface NamedRuntime {
  */
 export type RuntimeFault = 'stream-conflict' | 'unprocessed' | 'unreadable' | 'same-id';
 
-/** Picks the named sessions out of a candidate's runtime data and orders their attempts by number, then id. */
+/**
+ * Tells the sessions of a candidate's runtime data apart and orders the attempts of the named ones by number, then id. The run's own are
+ * those that it names and those with its tag; a run without a tag, which is older than tags, owns the sessions without one.
+ */
 export function nameSessions(
-  offers: readonly Offer[],
+  { offers, runTag }: Pick<AdaptiveRunState, 'offers' | 'runTag'>,
   runtime: RuntimeData,
 ): Result<NamedRuntime, RuntimeFault> {
-  const byId = new Map(runtime.sessions.map((session) => [session.deliverySessionId, session]));
-  if (byId.size !== runtime.sessions.length) return err('stream-conflict');
-  const sessions = [];
+  const named = new Set(offers.map(({ deliverySessionId }) => deliverySessionId));
+  const isOwn = (session: DeliverySession): boolean =>
+    named.has(session.deliverySessionId) || tagOf(session) === runTag;
+  const own = runtime.sessions.filter(isOwn);
+  const byId = new Map(own.map((session) => [session.deliverySessionId, session]));
+  if (byId.size !== own.length) return err('stream-conflict');
+  const sessions: NamedSession[] = [];
   for (const offer of offers) {
     const session = byId.get(offer.deliverySessionId);
     if (session === undefined || session.rootArtifactVersionId !== offer.artifactVersionId)
       return err('stream-conflict');
+    const tag = tagOf(session);
+    if (tag !== undefined && tag !== runTag) return err('stream-conflict');
     byId.delete(offer.deliverySessionId);
     sessions.push({ offer, createdAt: session.createdAt, attempts: canonicalAttempts(session) });
   }
   const attemptIds = sessions.flatMap(({ attempts }) => attempts.map(({ attemptId }) => attemptId));
   if (new Set(attemptIds).size !== attemptIds.length) return err('same-id');
-  return ok({ sessions, unnamed: [...byId.values()] });
+  const others = runtime.sessions.filter((session) => !isOwn(session));
+  return ok({ sessions, unnamed: [...byId.values()], others });
+}
+
+function tagOf({ deliverySnapshot }: DeliverySession): string | undefined {
+  return deliverySnapshot?.runTag ?? undefined;
 }
 
 /** What a run's evidence is now: an outcome for each consumed offer, and the outstanding offer's own once it is durable. */

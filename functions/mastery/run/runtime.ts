@@ -3,7 +3,7 @@ import { invalidOwnerData, invalidPool, upstreamProblem } from '#functions/maste
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
+import type { RuntimeData } from '#shared/platform/owners/qti.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -26,18 +26,22 @@ export async function readRunRuntime(
   return confirmed(platform, () => readOnce(platform, state));
 }
 
-/** The candidate's sessions that a list of known ones does not name. A candidate that QTI has never met has none. */
-export async function readUnnamedSessions(
+/** The candidate's sessions, of which the outcomes do not matter here. A candidate that QTI has never met has none. */
+export async function readSessions(
   platform: Platform,
-  candidateRef: string,
-  named: ReadonlySet<string>,
-): Promise<Result<readonly DeliverySession[], Problem>> {
+  run: Pick<AdaptiveRunState, 'candidateRef' | 'offers' | 'runTag'>,
+): Promise<Result<NamedRuntime, Problem>> {
+  const { candidateRef } = run;
   const answer = await platform.call(operations.readCandidateRuntime, {
     path: { tenantId: platform.tenantId, candidateRef },
   });
-  if (!answer.ok) return answer.error.kind === 'not-found' ? ok([]) : err(upstreamProblem(answer.error));
+  if (!answer.ok)
+    return answer.error.kind === 'not-found'
+      ? ok({ sessions: [], unnamed: [], others: [] })
+      : err(upstreamProblem(answer.error));
   if (answer.value.value.candidateRef !== candidateRef) return err(foreignRuntime(answer.value));
-  return ok(answer.value.value.sessions.filter(({ deliverySessionId }) => !named.has(deliverySessionId)));
+  const named = nameSessions(run, answer.value.value);
+  return named.ok ? named : err(runtimeProblem(named.error, answer.value.upstreamRequestId));
 }
 
 async function readOnce(platform: Platform, state: AdaptiveRunState): Promise<Result<RunRuntime, Problem>> {
@@ -47,7 +51,7 @@ async function readOnce(platform: Platform, state: AdaptiveRunState): Promise<Re
   if (!answer.ok) return err(upstreamProblem(answer.error));
   if (answer.value.value.candidateRef !== state.candidateRef) return err(foreignRuntime(answer.value));
   const { upstreamRequestId } = answer.value;
-  const named = nameSessions(state.offers, answer.value.value);
+  const named = nameSessions(state, answer.value.value);
   if (!named.ok) return err(runtimeProblem(named.error, upstreamRequestId));
   const evidence = readOutcomes(state, named.value);
   return evidence.ok

@@ -67,15 +67,6 @@ describe('upstreamProblem', () => {
     });
   });
 
-  it('takes QTI’s refusal of a second offer for a stream conflict', () => {
-    const refused = fault('conflict', 'qti', { operation: operations.offerSelectedItem.id, status: 409 });
-    expect(upstreamProblem(refused)).toMatchObject({
-      status: 409,
-      code: 'stream-conflict',
-      retryable: false,
-    });
-  });
-
   it('passes the owner’s request id on, and no member when there is none [MA-212]', () => {
     const made = upstreamProblem(fault('unavailable', 'bank', { upstreamRequestId: 'up-1' }));
     expect(made.upstream).toEqual({ service: 'bank', operation: 'bank.some_operation', requestId: 'up-1' });

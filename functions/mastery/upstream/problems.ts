@@ -15,17 +15,11 @@ export type IdOrigin = 'caller' | 'derived';
  * What a failed call means for the caller of the mastery engine [MA-218, MA-223].
  *
  * - 404 `resource-not-found`: the caller's own id, hidden by its owner. It is the same answer as for any absent resource.
- * - 409 `stream-conflict`: QTI holds another open offer for this candidate.
  * - 502 `qti-adaptive-pool-invalid`: Bank or QTI answered with something that is not its contract, also with another tenant's data.
  * - 424 `upstream-unavailable`: everything else; retryable only when the fault is transient.
  */
 export function upstreamProblem(fault: UpstreamFault, origin: IdOrigin = 'derived'): Problem {
   if (origin === 'caller' && hidesId(fault)) return problem('mastery', 'resource-not-found', 404);
-  if (fault.kind === 'conflict' && fault.operation === 'qti.offer_selected_item') {
-    return problem('mastery', 'stream-conflict', 409, {
-      detail: 'QTI holds another open offer for the candidate of this run.',
-    });
-  }
   if (
     (fault.kind === 'malformed' || fault.kind === 'wrong-tenant') &&
     (fault.service === 'bank' || fault.service === 'qti')

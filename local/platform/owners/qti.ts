@@ -110,7 +110,8 @@ function offer({
   }
   const defect = snapshotDefect(tenant, body);
   if (defect !== undefined) return refuse(422, defect);
-  if (sessionsOf(tenant, body.candidateRef).some(isOpen)) {
+  const open = sessionsOf(tenant, body.candidateRef).filter(isOpen);
+  if (open.some((held) => refuses(tenant, held, body))) {
     return refuse(409, 'the candidate holds another open delivery session');
   }
   const deliverySessionId = deterministicUuid('delivery-session', tenant.tenantId, idempotencyKey);
@@ -242,11 +243,26 @@ function isOpen({ session }: HeldSession): boolean {
   return !session.attempts.some((attempt) => attempt.status === 'scored');
 }
 
+/** Whether an open session stands in the way of an offer to its candidate: one of the same run, or any where runs are not told apart. */
+function refuses(
+  tenant: TenantState,
+  { session }: HeldSession,
+  { deliverySnapshot }: DeliverySessionRequest,
+) {
+  return (
+    !tenant.qtiConduct.runTags ||
+    (session.deliverySnapshot?.runTag ?? null) === (deliverySnapshot.runTag ?? null)
+  );
+}
+
 function runtime(tenant: TenantState, candidateRef: string): RuntimeData {
+  const { runTags } = tenant.qtiConduct;
   return {
     tenantId: tenant.tenantId,
     candidateRef,
-    sessions: sessionsOf(tenant, candidateRef).map((held) => held.session),
+    sessions: sessionsOf(tenant, candidateRef).map(({ session: { deliverySnapshot, ...session } }) =>
+      runTags ? { ...session, deliverySnapshot } : session,
+    ),
   };
 }
 

@@ -116,7 +116,7 @@ export const policy = {
   coverageFloors: [{ caseCompetencyGuid: '2f0a6d0c-6a1b-4c55-9a3e-0b8f2b7d9c11', minimumEvidenceItems: 2 }],
   eligibilityRules: {
     exposure: { method: 'randomesque', size: 3 },
-    priorUse: 'exclude',
+    priorUse: 'avoid',
     poolMembership: 'manifest',
   },
   checksum: '2c624232cdd221771294dfbb310aca000a0df6ac8b66b696d90ef06fdefb64a3',

@@ -23,7 +23,7 @@ export const eligibilityRules = z
     enemySets: z.array(z.array(identifier).min(2)).optional(),
     excludedItems: z.array(identifier).optional(),
     exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
-    priorUse: z.enum(['exclude', 'allow']).optional(),
+    priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
     poolMembership: z.literal('manifest').optional(),
     blueprintCoverage: z.enum(['slots', 'none']).optional(),
   })

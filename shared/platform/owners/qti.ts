@@ -41,12 +41,13 @@ export const attempt = z.looseObject({
 });
 export type Attempt = z.infer<typeof attempt>;
 
-/** QTI: a delivery session of one candidate. */
+/** QTI: a delivery session of one candidate. Of the snapshot that came with its offer only the run tag is looked at. */
 export const deliverySession = z.looseObject({
   deliverySessionId: ownerId,
   rootArtifactVersionId: ownerId,
   status: z.string(),
   createdAt: instant,
+  deliverySnapshot: z.looseObject({ runTag: z.string().nullish() }).nullish(),
   attempts: z.array(attempt),
 });
 export type DeliverySession = z.infer<typeof deliverySession>;
@@ -69,6 +70,8 @@ export const deliverySessionRequest = z.strictObject({
     packageHash: sha256,
     qtiIdentifier: ownerId,
     sequence: z.int().min(1),
+    /** Tells the offers of one run from those of the learner's other runs; absent in a run that was started before there were tags. */
+    runTag: ownerId.optional(),
   }),
 });
 export type DeliverySessionRequest = z.infer<typeof deliverySessionRequest>;
@@ -160,7 +163,8 @@ export const readCandidateRuntime = {
   answer: runtimeData,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
-  rule: 'Only the sessions that the continuation names count; attempts are put in canonical order. An outcome counts once its processing trace is `completed`.',
+  rule: 'Only the sessions that the continuation names count; attempts are put in canonical order. An outcome counts once its processing trace is `completed`. Sessions of the learner’s other runs only narrow the pool.',
+  assumed: 'Every session returns the delivery snapshot of its offer, at least its `runTag`.',
 } as const satisfies UpstreamOperation;
 
 export const offerSelectedItem = {
@@ -176,7 +180,9 @@ export const offerSelectedItem = {
   answer: offeredSession,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
-  rule: 'Exactly the selected artifact, a pseudonymous candidate, a non-empty delivery snapshot. `Idempotency-Key` is the deterministic offer id: 201 first, 200 for its repetition, 409 when the candidate holds another open offer.',
+  rule: 'Exactly the selected artifact, a pseudonymous candidate, a non-empty delivery snapshot. `Idempotency-Key` is the deterministic offer id: 201 first, 200 for its repetition, 409 when the run holds another open offer.',
+  assumed:
+    'A policy that avoids or excludes prior use makes all runs of one learner over one bank one candidate, so an open offer refuses only an offer with the same `runTag`. A 409 although no session of the run is open is 424, not retryable.',
 } as const satisfies UpstreamOperation;
 
 export const readAttemptEvidence = {

@@ -6,7 +6,6 @@ import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import {
   casesOf,
-  conflict,
   expectComplete,
   expectNames,
   invalid,
@@ -57,7 +56,7 @@ const offering: FaultTable = {
     other_entity: invalid('qti'),
     401: unauthorized,
     404: refused('qti'),
-    409: conflict,
+    409: refused('qti'),
     422: refused('qti'),
   },
 };

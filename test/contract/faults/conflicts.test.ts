@@ -207,21 +207,15 @@ describe('an open session with another item than the selected one', () => {
     await stack.control('DELETE', 'faults');
     const { entities } = await runs.state();
     const [made] = Object.keys(entities['qti.session']!).filter((id) => !before.has(id));
-    const held = entities['qti.session']![made!] as { session: { rootArtifactVersionId: string } };
     const manifest = entities['bank.manifest']![other.body.executionPins.bankOperationId] as {
-      members: { artifactVersionId: string }[];
+      members: { artifactVersionId: string; qtiIdentifier: string }[];
     };
+    // An item of the pool that the policy excludes, so that it cannot be the selected one.
+    const excluded = manifest.members.find(({ qtiIdentifier }) => qtiIdentifier.startsWith('Item09-'))!;
     const undo = await runs.change({
       entity: 'qti.session',
       id: made!,
-      changes: [
-        {
-          pointer: '/session/rootArtifactVersionId',
-          value: manifest.members
-            .map(({ artifactVersionId }) => artifactVersionId)
-            .find((id) => id !== held.session.rootArtifactVersionId),
-        },
-      ],
+      changes: [{ pointer: '/session/rootArtifactVersionId', value: excluded.artifactVersionId }],
     });
     await runs.takeCalls();
     expect(sentenceOf(await start.send())).toBe(conflict);

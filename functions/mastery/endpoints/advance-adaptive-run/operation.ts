@@ -18,6 +18,7 @@ import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
 import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
 import type { NamedRuntime, NamedSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
+import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { findingsOf } from '#functions/mastery/run/publication/findings.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
@@ -148,7 +149,8 @@ async function consume(
   { news, elapsedMilliseconds }: Extract<TimeVerdict, { kind: 'consume' }>,
 ): Promise<Result<Step, Problem>> {
   const evidence = consumeOutcome(state, consumed, news);
-  const { diagnosis, next } = assess(basis, evidence.state, evidence.outcomes, elapsedMilliseconds);
+  const met = priorUse(named);
+  const { diagnosis, next } = assess(basis, evidence.state, evidence.outcomes, { elapsedMilliseconds, met });
   const offered = (session: NamedSession): Step => ({
     state: addOffer(evidence.state, session.offer),
     diagnosis,
@@ -156,10 +158,10 @@ async function consume(
     renews: true,
   });
   if (next.kind === 'offer') {
-    const placed = await offerItem(platform, evidence.state, named.unnamed, next.item);
+    const placed = await offerItem(platform, evidence.state, named, next.item);
     return placed.ok ? ok(offered(placed.value)) : placed;
   }
-  const answered = next.reason === 'time_budget' ? answeredBefore(basis, evidence, named) : undefined;
+  const answered = next.reason === 'time_budget' ? answeredBefore(basis, evidence, named, met) : undefined;
   if (answered !== undefined) return ok(offered(answered));
   const stopped = beginFinalizing(evidence.state, { reason: next.reason, cause: next.reason });
   return finish(platform, stopped, named, diagnosis, evidence.outcomes);
@@ -173,9 +175,10 @@ function answeredBefore(
   basis: RunBasis,
   { state, outcomes }: ReturnType<typeof consumeOutcome>,
   { unnamed }: NamedRuntime,
+  met: ReadonlySet<string>,
 ): NamedSession | undefined {
   if (unnamed.length === 0) return undefined;
-  const { next } = assess(basis, state, outcomes, 0);
+  const { next } = assess(basis, state, outcomes, { elapsedMilliseconds: 0, met });
   const session = next.kind === 'offer' ? findSession(unnamed, next.item) : undefined;
   return session !== undefined && firstHandedIn(session.attempts) !== undefined ? session : undefined;
 }

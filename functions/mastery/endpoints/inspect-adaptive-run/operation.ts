@@ -12,6 +12,7 @@ import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { completionEventIri } from '#functions/mastery/run/names.ts';
 import { findOffer, isOpen } from '#functions/mastery/run/offer-item.ts';
 import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
+import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { findingsOf } from '#functions/mastery/run/publication/findings.ts';
 import type { Findings } from '#functions/mastery/run/publication/findings.ts';
 import { completionIsProven } from '#functions/mastery/run/publication/publish.ts';
@@ -74,7 +75,10 @@ async function offerConflict(
   const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, at);
   if (verdict.kind !== 'consume') return undefined;
   const evidence = consumeOutcome(state, runtime.consumed, verdict.news);
-  const { next } = assess(basis, evidence.state, evidence.outcomes, verdict.elapsedMilliseconds);
+  const { next } = assess(basis, evidence.state, evidence.outcomes, {
+    elapsedMilliseconds: verdict.elapsedMilliseconds,
+    met: priorUse(runtime.named),
+  });
   if (next.kind === 'stop') return undefined;
   const found = await findOffer(platform, evidence.state, unnamed, next.item);
   return found.ok ? undefined : found.error;

@@ -12,15 +12,16 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
-import { assess } from '#functions/mastery/run/diagnosis.ts';
+import { assess, excludesTooMuch } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import { offerItem } from '#functions/mastery/run/offer-item.ts';
 import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
 import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
+import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
-import { readUnnamedSessions } from '#functions/mastery/run/runtime.ts';
+import { readSessions } from '#functions/mastery/run/runtime.ts';
 import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
 import { startState } from '#functions/mastery/run/transitions/start.ts';
@@ -54,23 +55,27 @@ async function begin(
   control: Control,
 ): Promise<Result<OperationAnswer<Start>, Problem>> {
   const { platform } = opened;
-  const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control);
-  const [basis, sessions] = await Promise.all([
+  const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control, body, records.policy);
+  const [basis, runtime] = await Promise.all([
     readBasis(platform, records, readNamedPool(platform, dependencies.pools, body, records.policy), 'new'),
-    readUnnamedSessions(platform, identity.candidateRef, new Set()),
+    readSessions(platform, { ...identity, offers: [] }),
   ]);
   if (!basis.ok) return basis;
-  if (!sessions.ok) return sessions;
+  if (!runtime.ok) return runtime;
 
   const { policy, calibration, pins } = basis.value;
   const blank = startState(principal.tenantId, body, identity, pins, {
     selectionPolicy: policy.checksum,
     scaleCalibration: calibration.document.checksum,
   });
-  const { diagnosis, next } = assess(basis.value, blank, [], 0);
+  const met = priorUse(runtime.value);
+  // A start that has made its offer stays good, whatever other runs have offered since.
+  if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, met))
+    return err(invalidCalibration('Too few items that the learner has not met are left for the policy.'));
+  const { diagnosis, next } = assess(basis.value, blank, [], { elapsedMilliseconds: 0, met });
   if (next.kind === 'stop')
     return err(invalidCalibration('No item of the pool is eligible under the policy and the calibration.'));
-  const placed = await offerItem(platform, blank, sessions.value, next.item);
+  const placed = await offerItem(platform, blank, runtime.value, next.item);
   if (!placed.ok) return placed;
 
   const { offer, createdAt } = placed.value;
@@ -79,7 +84,7 @@ async function begin(
   const continuation = await sealContinuation(dependencies.keys, state, control.createdAt);
   return ok({
     body: composeRun(continuation, policy, diagnosis, recordReceipt(log, opened, basis.value, state)),
-    headers: { ETag: runEntityTag(state, { sessions: [placed.value], unnamed: [] }) },
+    headers: { ETag: runEntityTag(state, { sessions: [placed.value] }) },
   });
 }
 

@@ -22,6 +22,7 @@ export function startState(
     pins,
     candidateRef: identity.candidateRef,
     runSeed: identity.runSeed,
+    runTag: identity.runTag,
     startedAt: identity.startedAt,
     ...(request.resultsStudentId === undefined ? {} : { resultsStudentId: request.resultsStudentId }),
     offers: [],

@@ -1,0 +1,392 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
+import {
+  localCredentials,
+  localKeyAlias,
+  localRegion,
+  localStage,
+  localTableName,
+} from '#shared/stage/local-stage.ts';
+import { replaceKey } from '#shared/keys/administration.ts';
+import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
+import { releasePolicy } from '#ops/release.ts';
+import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createDataKeyMaker, createDataKeyOpener } from '#shared/stores/kms.ts';
+import { createKeySettings, createWritableKeySettings } from '#shared/stores/settings-table.ts';
+import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+const TENANT = 'tenant-aurora';
+/** 20 items that a run may offer in any order, and a larger bank with floors, minima, maxima and a draw among the best. */
+const BANK = 'fraction-subtraction';
+const LARGE_BANK = 'generated';
+
+const heldSession = z.object({
+  candidateRef: z.string(),
+  session: z.object({
+    deliverySessionId: z.string(),
+    rootArtifactVersionId: z.string(),
+    deliverySnapshot: z.looseObject({ runTag: z.string().optional() }),
+  }),
+});
+type HeldSession = z.infer<typeof heldSession>;
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+/** A learner whom no test has met. Results is asked about a student only when a run is published, which none here is. */
+const newLearner = (): string => `student-${randomUUID()}`;
+
+const bodyFor = (resultsStudentId: string, change: object = {}, bank = BANK): object => ({
+  ...runs.startBody({ bank }),
+  resultsStudentId,
+  ...change,
+});
+
+/** The policy of a bank with another rule on prior use, which the seed has released beside the fixtures' own. */
+function policyWith(priorUse: 'exclude' | 'avoid', bank = BANK): { readonly selectionPolicyId: string } {
+  const { policies } = stack.seededTenants.get(TENANT)!;
+  const found = policies.find(
+    ({ document: { id, eligibilityRules } }) =>
+      id.startsWith(`policy-${bank}-`) &&
+      /^[0-9a-f]{12}$/.test(id.slice(`policy-${bank}-`.length)) &&
+      eligibilityRules.priorUse === priorUse,
+  );
+  return { selectionPolicyId: found!.document.id };
+}
+
+const itemOf = ({ body }: { readonly body: AdaptiveRun }): string => body.offeredItem!.artifactVersionId;
+
+async function sessionOf(run: RunGiven): Promise<HeldSession> {
+  const { entities } = await runs.state();
+  return heldSession.parse(entities['qti.session']![run.body.offeredItem!.deliverySessionId]);
+}
+
+/** Answers the offered item and advances: the request, which may be repeated, and what it returned. */
+async function answer(
+  run: RunGiven,
+  score: 0 | 1 = 1,
+): Promise<{ readonly request: RunRequest; readonly given: RunGiven }> {
+  const { etag } = await runs.playAndInspect(run.body, score);
+  const request = runs.advance(run.body.continuationToken, etag);
+  return { request, given: await request.sendForRun() };
+}
+
+/** A run of so many items, of which the last is open: what it has offered. */
+async function offeredBy(body: object, count: number): Promise<readonly string[]> {
+  let run = await runs.start(body).sendForRun();
+  const items = [itemOf(run)];
+  while (items.length < count) {
+    run = (await answer(run, items.length % 2 === 0 ? 1 : 0)).given;
+    items.push(itemOf(run));
+  }
+  return items;
+}
+
+describe('a learner who has sat the test before', () => {
+  it('meets no item of an earlier run while others are eligible, though that run was abandoned [MA-113]', async () => {
+    const learner = newLearner();
+    for (const bank of [BANK, LARGE_BANK]) {
+      const first = await offeredBy(bodyFor(learner, {}, bank), 5);
+      const second = await offeredBy(bodyFor(learner, {}, bank), 5);
+      expect(new Set([...first, ...second]).size, bank).toBe(10);
+    }
+  });
+
+  it('meets the items again once no other is eligible [MA-113]', async () => {
+    const learner = newLearner();
+    const all = new Set<string>();
+    for (let run = 0; run < 20; run += 1) all.add(itemOf(await runs.start(bodyFor(learner)).sendForRun()));
+    expect(all.size).toBe(20);
+    expect(all).toContain(itemOf(await runs.start(bodyFor(learner)).sendForRun()));
+  });
+
+  it('is one pseudonym per bank; another learner, bank or tenant is another one [MA-001, MA-029]', async () => {
+    const [one, other] = [newLearner(), newLearner()];
+    const candidateOf = async (body: object): Promise<string> =>
+      (await sessionOf(await runs.start(body).sendForRun())).candidateRef;
+    const first = await candidateOf(bodyFor(one));
+    expect(await candidateOf(bodyFor(one))).toBe(first);
+    expect(await candidateOf(bodyFor(one, policyWith('exclude')))).toBe(first);
+    const others = [await candidateOf(bodyFor(other)), await candidateOf(bodyFor(one, {}, LARGE_BANK))];
+    expect(new Set([first, ...others]).size).toBe(3);
+    expect(JSON.stringify([first, ...others])).not.toContain(one);
+  });
+
+  it('is as unknown to a conformance run as to any other [MA-013]', async () => {
+    const synthetic = (): RunRequest => runs.start(runs.startBody({ bank: BANK, mode: 'owner_conformance' }));
+    const [first, second] = [await synthetic().sendForRun(), await synthetic().sendForRun()];
+    expect(itemOf(second)).toBe(itemOf(first));
+    expect((await sessionOf(second)).candidateRef).not.toBe((await sessionOf(first)).candidateRef);
+  });
+});
+
+describe('the run tag', () => {
+  it('goes to QTI with every offer of one run, is another one for each run, and is in no answer [MA-089]', async () => {
+    const learner = newLearner();
+    const start = runs.start(bodyFor(learner));
+    const first = await start.sendForRun();
+    const { request, given: second } = await answer(first);
+    const again = await request.sendForRun();
+    const repeated = await start.sendForRun();
+    const other = await runs.start(bodyFor(learner)).sendForRun();
+    const tagOf = async (run: RunGiven): Promise<string | undefined> =>
+      (await sessionOf(run)).session.deliverySnapshot.runTag;
+    const tag = await tagOf(first);
+    expect(tag).toMatch(/^[\w-]{32,}$/);
+    for (const run of [second, again, repeated]) expect(await tagOf(run)).toBe(tag);
+    expect(await tagOf(other)).not.toBe(tag);
+    for (const { body, headers } of [first, second, again, repeated, other])
+      expect(JSON.stringify([body, [...headers]])).not.toContain(tag);
+    expect(JSON.stringify(stack.logs())).not.toContain(tag);
+  });
+});
+
+describe('two runs of one learner at once', () => {
+  it('do not disturb each other, also when a start or an advance of either is repeated [MA-028, MA-048, MA-190]', async () => {
+    for (const bank of [BANK, LARGE_BANK]) {
+      const learner = newLearner();
+      const starts = [runs.start(bodyFor(learner, {}, bank)), runs.start(bodyFor(learner, {}, bank))];
+      let current = [await starts[0]!.sendForRun(), await starts[1]!.sendForRun()];
+      const firsts = current.map(itemOf);
+      for (let step = 0; step < 4; step += 1) {
+        const stepped = [await answer(current[0]!, 1), await answer(current[1]!, 0)];
+        for (const [at, { request, given }] of stepped.entries()) {
+          const again = await request.sendForRun();
+          expect(again.body.offeredItem).toEqual(given.body.offeredItem);
+          expect(again.etag).toBe(given.etag);
+          const repeated = await starts[at]!.sendForRun();
+          expect(itemOf(repeated)).toBe(firsts[at]);
+          const inspected = await runs.inspect(given.body.continuationToken).sendForRun();
+          expect(inspected.etag).toBe(given.etag);
+        }
+        current = stepped.map(({ given }) => given);
+      }
+    }
+  });
+
+  it('an earlier run goes on as if the later one were not there [MA-113]', async () => {
+    const [alone, twice] = [newLearner(), newLearner()];
+    const undisturbed = await offeredBy(bodyFor(alone), 5);
+    let first = await runs.start(bodyFor(twice)).sendForRun();
+    const items = [itemOf(first)];
+    await offeredBy(bodyFor(twice), 5);
+    while (items.length < 5) {
+      first = (await answer(first, items.length % 2 === 0 ? 1 : 0)).given;
+      items.push(itemOf(first));
+    }
+    expect(items).toEqual(undisturbed);
+  });
+
+  it('takes up a lost offer of its own alone [MA-028, MA-190]', async () => {
+    const learner = newLearner();
+    const earlier = await runs.start(bodyFor(learner)).sendForRun();
+    const start = runs.start(bodyFor(learner));
+    const before = new Set(Object.keys((await runs.state()).entities['qti.session']!));
+    await stack.fault({ operation: 'qti.offer_selected_item', kind: 'lost_acknowledgement', times: 100 });
+    expect((await start.send()).kind).toBe('problem');
+    await stack.control('DELETE', 'faults');
+    const made = Object.keys((await runs.state()).entities['qti.session']!).filter((id) => !before.has(id));
+    expect(made).toHaveLength(1);
+    // A third run begins in between.
+    await runs.start(bodyFor(learner)).sendForRun();
+    const { body } = await start.sendForRun();
+    expect(body.offeredItem).toMatchObject({ deliverySessionId: made[0] });
+    expect(body.offeredItem!.artifactVersionId).not.toBe(itemOf(earlier));
+  });
+});
+
+describe('a policy that excludes what was met before', () => {
+  it('offers every item once; when none is left a start returns 422 [MA-113, MA-153]', async () => {
+    const learner = newLearner();
+    const body = bodyFor(learner, policyWith('exclude'));
+    const items = new Set<string>();
+    for (let run = 0; run < 20; run += 1) items.add(itemOf(await runs.start(body).sendForRun()));
+    expect(items.size).toBe(20);
+    const sessions = (await runs.state()).counts['qti.session'];
+    expect(sentenceOf(await runs.start(body).send())).toBe('422 calibration-invalid');
+    expect((await runs.state()).counts['qti.session']).toBe(sessions);
+    // The same learner under a policy that only avoids, and another learner, are not concerned.
+    expect((await runs.start(bodyFor(learner)).send()).status).toBe(201);
+    expect((await runs.start(bodyFor(newLearner(), policyWith('exclude'))).send()).status).toBe(201);
+  });
+
+  it('a start that leaves fewer items than a floor needs returns 422, and a replay of an earlier one its run [MA-153, MA-192]', async () => {
+    const { platform } = stack.seededTenants.get(TENANT)!;
+    const { bankOperationId } = runs.startBody({ bank: BANK }) as { readonly bankOperationId: string };
+    const { members = [] } = platform.manifests.find(({ operationId }) => operationId === bankOperationId)!;
+    const guid = members[0]!.kcGuids[0]!;
+    const bearing = new Set(
+      members.filter(({ kcGuids }) => kcGuids.includes(guid)).map((member) => member.artifactVersionId),
+    );
+    const minimumEvidenceItems = bearing.size - 1;
+    const policy = await releaseVariant({
+      coverageFloors: [{ caseCompetencyGuid: guid, minimumEvidenceItems }],
+    });
+    const body = bodyFor(newLearner(), policy);
+    const offered: string[] = [];
+    const left = (): number => bearing.size - offered.filter((item) => bearing.has(item)).length;
+    let last: { readonly request: RunRequest; readonly given: RunGiven } | undefined;
+    while (left() >= minimumEvidenceItems) {
+      const request = runs.start(body);
+      last = { request, given: await request.sendForRun() };
+      offered.push(itemOf(last.given));
+    }
+    expect(offered.length).toBeLessThan(members.length - 1);
+    expect(sentenceOf(await runs.start(body).send())).toBe('422 calibration-invalid');
+    expect((await last!.request.sendForRun()).body.offeredItem).toEqual(last!.given.body.offeredItem);
+    expect((await answer(last!.given)).given.body.offeredItem).toMatchObject({ sequence: 2 });
+  });
+
+  it('a floor that the pool cannot meet anyway refuses no start [MA-112]', async () => {
+    const policy = await releaseVariant({
+      coverageFloors: [{ caseCompetencyGuid: scopeOf(BANK)[0]!, minimumEvidenceItems: 20 }],
+    });
+    const body = bodyFor(newLearner(), policy);
+    for (let run = 0; run < 3; run += 1) expect((await runs.start(body).send()).status).toBe(201);
+  });
+});
+
+describe('a QTI that knows no run tags', () => {
+  it('refuses a second run beside an open offer, which is its 424 and no conflict of ours [MA-154, MA-215]', async () => {
+    await stack.control('POST', 'qti', { tenantId: TENANT, runTags: false });
+    const learner = newLearner();
+    const first = await runs.start(bodyFor(learner)).sendForRun();
+    const second = runs.start(bodyFor(learner));
+    const refused = await second.send();
+    expect(sentenceOf(refused)).toBe('424 upstream-unavailable qti');
+    expect(refused.body).toMatchObject({ upstream: { operation: 'qti.offer_selected_item' } });
+    // The first run goes on, also repeatedly; without a tag its own lost answers are found by their Idempotency-Key.
+    const { request, given } = await answer(first);
+    expect((await request.sendForRun()).body.offeredItem).toEqual(given.body.offeredItem);
+    const { given: third } = await answer(given);
+    expect(third.body.offeredItem).toMatchObject({ sequence: 3 });
+    await stack.control('POST', 'qti', { tenantId: TENANT, runTags: true });
+    // The sessions from before are another run's: what they offered is avoided, and nothing is refused any more.
+    const later = await second.sendForRun();
+    expect([first, given, third].map(itemOf)).not.toContain(itemOf(later));
+  });
+});
+
+describe('the pseudonym key', () => {
+  it('once replaced after a leak, earlier use is unknown, and a run under way keeps its pseudonym', async () => {
+    const learner = newLearner();
+    const first = await runs.start(bodyFor(learner)).sendForRun();
+    const before = await sessionOf(first);
+    const clients = endpointClients();
+    const replaced = await replaceKey(
+      {
+        settings: createWritableKeySettings(clients.dynamo, localTableName('settings')),
+        kms: createDataKeyMaker(clients.kms, localKeyAlias),
+        stage: localStage,
+        clock: Date.now,
+      },
+      'pseudonym',
+    );
+    clients.destroy();
+    expect(replaced.ok).toBe(true);
+    await stack.killWorkers();
+    const { given } = await answer(first);
+    expect((await sessionOf(given)).candidateRef).toBe(before.candidateRef);
+    const later = await runs.start(bodyFor(learner)).sendForRun();
+    expect((await sessionOf(later)).candidateRef).not.toBe(before.candidateRef);
+    expect(itemOf(later)).toBe(itemOf(first));
+  });
+});
+
+describe('a run whose token was sealed before there were tags', () => {
+  it('goes on with the sessions that have none, takes its lost offer up, and still sees a conflict [MA-028, MA-190, MA-215]', async () => {
+    const learner = newLearner();
+    const start = await runs.start(bodyFor(learner, policyWith('exclude'))).sendForRun();
+    const forget = (deliverySessionId: string) =>
+      runs.change({
+        entity: 'qti.session',
+        id: deliverySessionId,
+        changes: [{ pointer: '/session/deliverySnapshot/runTag' }],
+      });
+    await forget(start.body.offeredItem!.deliverySessionId);
+    const continuationToken = await withoutTag(start.body.continuationToken);
+    await runs.play(start.body);
+    const inspected = await runs.inspect(continuationToken).sendForRun();
+    const request = runs.advance(continuationToken, inspected.etag);
+    const second = await request.sendForRun();
+    expect((await sessionOf(second)).session.deliverySnapshot).not.toHaveProperty('runTag');
+    const again = await request.sendForRun();
+    expect(again.body.offeredItem).toEqual(second.body.offeredItem);
+    const undo = await runs.change({
+      entity: 'qti.session',
+      id: second.body.offeredItem!.deliverySessionId,
+      changes: [{ pointer: '/session/rootArtifactVersionId', value: itemOf(start) }],
+    });
+    expect(sentenceOf(await request.send())).toBe('409 stream-conflict');
+    await undo();
+  });
+});
+
+function scopeOf(bank: string): readonly string[] {
+  const { banks } = stack.seededTenants.get(TENANT)!.fixtures.mastery;
+  return banks.find(({ name }) => name === bank)!.kcGuids;
+}
+
+/** Releases a policy that differs from the bank's excluding one. */
+async function releaseVariant(
+  change: Partial<SelectionPolicy>,
+): Promise<{ readonly selectionPolicyId: string }> {
+  const { policies } = stack.seededTenants.get(TENANT)!;
+  const { selectionPolicyId } = policyWith('exclude');
+  const { checksum, ...document } = policies.find(
+    ({ document: { id } }) => id === selectionPolicyId,
+  )!.document;
+  const id = `policy-of-prior-use-${hashCanonical([checksum, change]).slice(0, 12)}`;
+  const clients = endpointClients();
+  const released = await releasePolicy(createRecordsTable(clients.dynamo, localTableName('records')), {
+    tenantId: TENANT,
+    document: { ...document, ...change, id },
+  });
+  clients.destroy();
+  expect(released.ok).toBe(true);
+  return { selectionPolicyId: id };
+}
+
+function endpointClients() {
+  return createEndpointClients({
+    endpoint: stack.urls.awsUrl,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+}
+
+/** The same run in the form in which its token was sealed before there were tags. */
+async function withoutTag(token: string): Promise<string> {
+  const clients = endpointClients();
+  const keys = createKeyRing({
+    settings: createKeySettings(clients.dynamo, localTableName('settings')),
+    kms: createDataKeyOpener(clients.kms),
+    stage: localStage,
+    purposes: ['continuation'],
+    clock: Date.now,
+  });
+  const opened = await openContinuation(keys, token, TENANT, Date.now());
+  if (!opened.ok) throw new Error(opened.error);
+  const { runTag, ...state } = opened.value.state;
+  expect(runTag).toBeDefined();
+  const resealed = await sealContinuation(keys, state, Date.now());
+  clients.destroy();
+  return resealed.token;
+}
