@@ -92,6 +92,9 @@ export interface RunKey {
 
 export interface RunRecord extends RunKey {
   readonly administrationId: string;
+  /** Whom the administration was for when the run was created. Neither is there of runs that were recorded without. */
+  readonly classSourcedId?: string;
+  readonly schoolSourcedId?: string;
   readonly pins: RunPins;
   readonly state: ImprovementRunState;
   readonly createdAt: number;
@@ -189,7 +192,16 @@ export interface OpenRun extends RunKey {
 export interface ImprovementStore {
   /** Creates a run as `queued` and lists it as open, both or neither. Returns the one that stands, if there was one of this id. */
   createRun(
-    run: Pick<RunRecord, 'tenantId' | 'improvementRunId' | 'administrationId' | 'pins' | 'createdAt'>,
+    run: Pick<
+      RunRecord,
+      | 'tenantId'
+      | 'improvementRunId'
+      | 'administrationId'
+      | 'classSourcedId'
+      | 'schoolSourcedId'
+      | 'pins'
+      | 'createdAt'
+    >,
   ): Promise<RunRecord>;
   readRun(key: RunKey): Promise<RunRecord | undefined>;
   /** The same without pins: a small read, however many sources the run has. */

@@ -141,6 +141,8 @@ export function runItems(
       tenantId: { S: run.tenantId },
       improvementRunId: { S: run.improvementRunId },
       administrationId: { S: run.administrationId },
+      ...textColumn('classSourcedId', run.classSourcedId),
+      ...textColumn('schoolSourcedId', run.schoolSourcedId),
       state: { S: run.state },
       createdAt: number(run.createdAt),
       touchedAt: number(run.touchedAt),
@@ -165,12 +167,24 @@ export function runOf(items: readonly Item[]): RunRecord | undefined {
   const receipt = receiptOf(item);
   return {
     ...standing,
+    ...optionalText(item, 'classSourcedId'),
+    ...optionalText(item, 'schoolSourcedId'),
     pins: unpack(parts),
     ...(item['completedAt'] === undefined
       ? {}
       : { completedAt: Math.max(createdAt, read.integer('completedAt')) }),
     ...(receipt === undefined ? {} : { receipt }),
   };
+}
+
+function textColumn(name: string, value: string | undefined): Item {
+  return value === undefined ? {} : { [name]: { S: value } };
+}
+
+/** A member that an item may go without. */
+function optionalText<Name extends string>(item: Item, name: Name): Partial<Readonly<Record<Name, string>>> {
+  // SAFETY: the one member, under its name.
+  return item[name] === undefined ? {} : ({ [name]: reader(item).text(name) } as Record<Name, string>);
 }
 
 /** What the sweeper judges a run by, of its first item alone. */

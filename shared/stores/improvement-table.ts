@@ -156,17 +156,8 @@ export function createImprovementTable(
   }
 
   const store: ImprovementStore = {
-    async createRun({ tenantId, improvementRunId, administrationId, pins, createdAt }) {
-      const run: RunRecord = {
-        tenantId,
-        improvementRunId,
-        administrationId,
-        pins,
-        state: 'queued',
-        createdAt,
-        touchedAt: createdAt,
-        sweeps: 0,
-      };
+    async createRun(created) {
+      const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
       const items = runItems(demanded(runPartition(run)), run);
       const open = openItem(demanded(openKey(run)), run);
       return persist(async (attempt) => {

@@ -480,6 +480,12 @@ const pins: RunPins = {
 };
 const bundle = { sha256: sha256Hex('bundle'), mediaType: 'application/json' } as const;
 
+const scopes: Readonly<Record<string, Pick<RunRecord, 'classSourcedId' | 'schoolSourcedId'>>> = {
+  queued: { classSourcedId: 'class ü' },
+  parked: { schoolSourcedId: 'school #1' },
+  analyzing: { classSourcedId: 'class-1', schoolSourcedId: 'school-1' },
+};
+
 /** A run in every state; orders of every status in one that is analyzed, with their lineages. */
 async function writeRuns({ improvement: store }: Stores): Promise<void> {
   let at = WRITTEN_AT;
@@ -488,6 +494,8 @@ async function writeRuns({ improvement: store }: Stores): Promise<void> {
       tenantId: TENANT,
       improvementRunId: `run_${name}`,
       administrationId: 'administration #1',
+      // Of every kind: for a class, for a school, for both, and as runs were recorded before.
+      ...(scopes[name] ?? {}),
       pins,
       createdAt: (at += 1_000),
     });

@@ -73,6 +73,8 @@ const attributes: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
     ...keys,
     ...run,
     ...bundle,
+    classSourcedId: reference,
+    schoolSourcedId: reference,
     state: word,
     createdAt: time,
     touchedAt: time,

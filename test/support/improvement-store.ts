@@ -61,17 +61,14 @@ export function createMemoryImprovementStore(
   }
 
   return {
-    async createRun({ tenantId, improvementRunId, administrationId, pins, createdAt }) {
+    async createRun(created) {
+      const { tenantId, improvementRunId, administrationId, createdAt } = created;
       await reach('createRun');
       demandKey(tenantId, improvementRunId, administrationId);
       const stored = storedOf({ tenantId, improvementRunId });
       stored.run ??= {
-        tenantId,
-        improvementRunId,
-        administrationId,
-        pins,
+        ...created,
         state: 'queued',
-        createdAt,
         touchedAt: createdAt,
         sweeps: 0,
       };

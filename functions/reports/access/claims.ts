@@ -24,12 +24,19 @@ export function namesAdministration({ administrationIds }: Principal, administra
   return administrationIds.includes(administrationId);
 }
 
-/** Whether the caller may act on an administration for its class or school (the reading of RP-314). */
+/** An administration, and whom it was for as far as that is known. */
+interface AdministrationScope extends Pick<Administration, 'administrationId'> {
+  readonly classSourcedId?: string | null;
+  readonly schoolSourcedId?: string | null;
+}
+
+/** Whether the caller may act on an administration: its own id, or its class or school, is in the claims (the reading of RP-314). */
 export function mayReadAdministration(
   principal: Principal,
-  { classSourcedId, schoolSourcedId }: Pick<Administration, 'classSourcedId' | 'schoolSourcedId'>,
+  { administrationId, classSourcedId = null, schoolSourcedId = null }: AdministrationScope,
 ): boolean {
   return (
+    namesAdministration(principal, administrationId) ||
     (classSourcedId !== null && mayReadClass(principal, classSourcedId)) ||
     (schoolSourcedId !== null && mayReadSchool(principal, schoolSourcedId))
   );

@@ -1,12 +1,10 @@
 import type { Moment } from '#functions/reports/facts/facts.ts';
-import { requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
-import { readScope } from '#functions/reports/sources/administration.ts';
+import { mayReadAdministration } from '#functions/reports/access/claims.ts';
 import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
 import { notFound, profileProblem } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import type { BundleRef, ImprovementStore, RunRecord } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
@@ -58,13 +56,11 @@ export async function openImprovementOwners(
 /** A run that the caller may read, with the owners to read its evidence from. */
 export interface OpenedRun extends OpenedOwners {
   readonly run: RunRecord;
-  /** The receipt of its administration, where Administration had to be asked. */
-  readonly administration: readonly SourceRef[];
 }
 
 /**
  * Opens a run of the verified tenant whose administration is within the caller's claims; else the one 404, whether there is such a run or
- * not [RP-267, RP-271, RP-277].
+ * not [RP-267, RP-271, RP-277]. The run's own record decides: if an owner had to be asked, its outage would tell the two apart.
  */
 export async function openRun(
   dependencies: ImprovementDependencies,
@@ -75,14 +71,9 @@ export async function openRun(
   if (!owners.ok) return owners;
   const { principal } = request;
   const run = await dependencies.runs.readRun({ tenantId: principal.tenantId, improvementRunId });
-  if (run === undefined) return err(notFound());
-  const scope = await readScope(owners.value.reader, principal, run.administrationId);
-  if (!scope.ok) return scope;
-  const administration = scope.value === undefined ? [] : [scope.value];
-  // Whoever was let in by a class or school that the administration may no longer be for has not been let in [RP-087].
-  const unfit = requireCurrent(administration);
-  if (unfit !== undefined) return err(unfit);
-  return ok({ ...owners.value, run, administration });
+  return run !== undefined && mayReadAdministration(principal, run)
+    ? ok({ ...owners.value, run })
+    : err(notFound());
 }
 
 /** A link to a bundle of the tenant that is good from the moment of composition on. */

@@ -31,10 +31,7 @@ export async function readAdministration(
     },
   );
   if (!answer.ok) return answer;
-  return namesAdministration(principal, administrationId) ||
-    mayReadAdministration(principal, answer.value.value)
-    ? answer
-    : err(notFound());
+  return mayReadAdministration(principal, answer.value.value) ? answer : err(notFound());
 }
 
 /**

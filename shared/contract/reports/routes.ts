@@ -384,8 +384,8 @@ export const readImprovementRun = defineRoute({
     example: examples.completedRun,
   },
   problems: ['503 dependency-incomplete'],
-  // Administration; sources and four artifacts; and what was amiss of them once more.
-  budget: { calls: 11, depth: 3 },
+  // Sources and four artifacts; and what was amiss of them once more.
+  budget: { calls: 10, depth: 2 },
   lambda: {
     memoryMb: 1024,
     timeoutSeconds: 15,
@@ -415,8 +415,8 @@ export const readAlignmentReport = defineRoute({
     example: examples.alignment,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
-  // Administration; crosswalk and comparison; and both once more.
-  budget: { calls: 5, depth: 3 },
+  // Crosswalk and comparison; and both once more.
+  budget: { calls: 4, depth: 2 },
   lambda: {
     memoryMb: 1769,
     timeoutSeconds: 29,
@@ -455,8 +455,8 @@ export const listRevisionOrders = defineRoute({
     example: examples.revisionOrders,
   },
   problems: ['503 dependency-incomplete'],
-  // Administration; sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
-  budget: { calls: 27, depth: 3 },
+  // Sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
+  budget: { calls: 26, depth: 2 },
   lambda: {
     memoryMb: 1769,
     timeoutSeconds: 29,

@@ -282,11 +282,9 @@ describe.each(localTenantIds)('the alignments of %s', (tenantId) => {
       const [aligned] = sourcesOf(tenantId, name);
       const [named, scoped] = [await read(aligned!), await read(aligned!, { claims })];
       expect(scoped.contributions).toEqual(named.contributions);
-      const { administrationId } = aligned!;
-      expect(scoped.sources.map(({ resourceId }) => resourceId)).toEqual([
-        administrationId,
-        ...named.sources.map(({ resourceId }) => resourceId),
-      ]);
+      expect(scoped.sources.map(({ resourceId }) => resourceId)).toEqual(
+        named.sources.map(({ resourceId }) => resourceId),
+      );
     }
   });
 });

@@ -447,14 +447,14 @@ describe('the budget', () => {
     expect(takenBy(again.calls)).toEqual({ calls: 6, depth: 2 });
   });
 
-  it('of a run is what one takes that the claims do not name, and of which all evidence is shown amiss once [RP-001]', async () => {
+  it('of a run is what one takes of which all evidence is shown amiss once [RP-001]', async () => {
     stack.improvement.pause();
     const { run } = await request('spring-gate').succeed();
     await slowDown(stack);
     const read = (call = {}) =>
       callsDuring(stack, () => readRun(of(AURORA).caller, run.improvementRunId, call));
-    expect(takenBy((await read()).calls)).toEqual({ calls: 5, depth: 1 });
-    expect(takenBy((await read(byClass())).calls)).toEqual({ calls: 6, depth: 2 });
+    for (const call of [{}, byClass()])
+      expect(takenBy((await read(call)).calls)).toEqual({ calls: 5, depth: 1 });
     await stack.control('DELETE', 'faults');
     const [sources, artifacts] = [operations.readAlignmentSources.id, operations.readAnalysisArtifact.id];
     await stack.fault({ operation: sources, kind: 'status', status: 404 });
@@ -482,6 +482,7 @@ describe('what is kept', () => {
     const names = new Set(items.flatMap((item) => Object.keys(item)));
     expect([...names].toSorted()).toEqual([
       'attemptId',
+      'checkedHash',
       'createdAt',
       'hash',
       'id',

@@ -112,7 +112,6 @@ const analysis: Table = {
 };
 
 const run: Table = {
-  readAdministration: scope,
   readAlignmentSources: {
     ...none('blueprint'),
     ...gone('blueprint', incomplete('blueprint')),
@@ -206,7 +205,6 @@ it('an analysis asks again for artifacts that Analytics names and does not hold:
 describe('a run', () => {
   const rules: RulesByAnswer = [
     ['200', 'RP-266'],
-    ['404', 'RP-267, RP-316'],
     ['503 dependency-incomplete', 'RP-154, RP-268, RP-324, RP-328, RP-334'],
     ['503', 'RP-017, RP-268, RP-324, RP-328, RP-334'],
   ];

@@ -18,7 +18,7 @@ import { openReads, somebody, tenantId } from './sound-reads.ts';
 import type { Reads } from './sound-reads.ts';
 
 // What alignments and orders answer when one of the reads that they rest on goes wrong, and how many reads they make of it, over the bundled
-// functions. The caller's claims name no administration, so that Administration is asked too.
+// functions.
 
 let stack: TestStack;
 let runs: ImprovementRuns;
@@ -58,23 +58,6 @@ const evidence = (owner: 'analytics' | 'blueprint', other: string) => ({
   always_stale: incomplete(owner),
 });
 
-/** Whom the administration was for decides who may read the run: nothing else of it counts. */
-const scope = {
-  silent: unavailable('unknown'),
-  malformed: unavailable('unknown'),
-  401: unavailable('unknown'),
-  403: unavailable('unknown'),
-  404: '404 not-found',
-  409: unavailable('unknown'),
-  422: '404 not-found',
-  wrong_tenant: '404 not-found',
-  other_entity: unavailable('unknown'),
-  version_drift: '200, unknown newer',
-  always_version_drift: '200, unknown newer',
-  stale: incomplete('unknown'),
-  always_stale: incomplete('unknown'),
-};
-
 const claims = ({
   classes,
 }: ReturnType<ImprovementRuns['caller']['fixtures']>): NonNullable<GatewayCall['claims']> => ({
@@ -96,17 +79,15 @@ const subjects: readonly Expected[] = [
       path: { improvementRunId: run.improvementRunId, sourceKey: fixtures.sourceKeys[0]! },
     }),
     table: {
-      readAdministration: scope,
       readAlignmentCrosswalk: evidence('blueprint', '409 source-version-conflict blueprint'),
       readAnalysisArtifact: evidence('analytics', '409 source-version-conflict analytics'),
     },
     rules: [
       ['200', 'RP-269'],
-      ['404', 'RP-271, RP-316'],
       ['409', 'RP-272'],
       ['503', 'RP-273, RP-324'],
     ],
-    sound: { calls: 3, depth: 2 },
+    sound: { calls: 2, depth: 1 },
     worst: readAlignmentReport.budget,
   },
   {
@@ -117,19 +98,17 @@ const subjects: readonly Expected[] = [
       query: '?limit=100',
     }),
     table: {
-      readAdministration: scope,
       readAlignmentSources: evidence('blueprint', incomplete('blueprint')),
       readAlignmentCrosswalk: evidence('blueprint', incomplete('blueprint')),
       readAnalysisArtifact: evidence('analytics', incomplete('analytics')),
     },
     rules: [
       ['200', 'RP-274'],
-      ['404', 'RP-277, RP-316'],
       ['503', 'RP-278, RP-324'],
     ],
     // Four metrics, three crosswalks, two comparisons and the list of sources; a page of twelve artifacts: revision-order-pages.test.ts.
-    sound: { calls: 11, depth: 2 },
-    worst: { calls: 21, depth: 3 },
+    sound: { calls: 10, depth: 1 },
+    worst: { calls: 20, depth: 2 },
   },
 ];
 
@@ -168,8 +147,7 @@ describe.each(subjects)('$route.operationId', (subject) => {
     expect(await reads.ask(somebody())).toBe('200');
     await stack.faultsStruck();
     for (const [name] of rowsOf(table))
-      if (name !== 'readAdministration')
-        await stack.fault({ operation: operations[name].id, kind: 'status', status: 404 });
+      await stack.fault({ operation: operations[name].id, kind: 'status', status: 404 });
     expect(await reads.ask(somebody())).toBe('200');
     await stack.faultsStruck();
   });

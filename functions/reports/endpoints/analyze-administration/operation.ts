@@ -112,7 +112,15 @@ async function begin(
     formulaVersion: alignmentFormula,
     rules: '2',
   };
-  const run = await runs.createRun({ ...key, administrationId, createdAt, pins: pinned });
+  const { classSourcedId, schoolSourcedId } = administration.value;
+  const run = await runs.createRun({
+    ...key,
+    administrationId,
+    ...(classSourcedId === null ? {} : { classSourcedId }),
+    ...(schoolSourcedId === null ? {} : { schoolSourcedId }),
+    createdAt,
+    pins: pinned,
+  });
   // A request of the same key that took longer than a lease may have been faster all the same: what stands is its run, as it is by now.
   if (run.state !== 'queued' || hashCanonical(run.pins) !== hashCanonical(pinned)) {
     const standing = await runs.readProgress(key);

@@ -55,7 +55,7 @@ export function listRevisionOrdersOperation(
     if (!after.ok) return after;
     const opened = await openRun(dependencies, request, request.path.improvementRunId);
     if (!opened.ok) return opened;
-    const { run, administration, moment } = opened.value;
+    const { run, moment } = opened.value;
     const { records, next } = await choose(runs, run, request.query, after.value);
     const facts = await together({
       sourceSet: readSourceSet(opened.value),
@@ -80,7 +80,7 @@ export function listRevisionOrdersOperation(
         nextCursor,
         hasMore: nextCursor !== null,
         observedAt: moment().observedAt,
-        sources: [...administration, facts.value.sourceSet, ...sources.values()],
+        sources: [facts.value.sourceSet, ...sources.values()],
       },
     });
   };

@@ -31,7 +31,7 @@ export function readAlignmentReportOperation(
     const { improvementRunId, sourceKey } = request.path;
     const opened = await openRun(dependencies, request, improvementRunId);
     if (!opened.ok) return opened;
-    const { reader, run, administration, moment } = opened.value;
+    const { reader, run, moment } = opened.value;
     const source = run.pins.sources.find((named) => named.sourceKey === sourceKey);
     if (source === undefined) return err(notFound());
     const record = await dependencies.runs.readEvidence(run, `source:${sourceKey}`);
@@ -52,7 +52,6 @@ export function readAlignmentReportOperation(
           alignment: alignment.value,
           comparison,
           sources: [
-            ...administration,
             crosswalk.receipt,
             ...(comparison === null || comparison === 'missing' ? [] : [comparison.receipt]),
           ],

@@ -13,17 +13,13 @@ export function readImprovementRunOperation(
   return async (request) => {
     const opened = await openRun(dependencies, request, request.path.improvementRunId);
     if (!opened.ok) return opened;
-    const { reader, run, administration } = opened.value;
+    const { reader, run } = opened.value;
     const evidence = await readRunEvidence(reader, run);
     if (!evidence.ok) return evidence;
     const progress = await dependencies.runs.readProgress(run);
     if (progress === undefined) return err(notFound());
-    const { artifacts, sources } = evidence.value;
     return ok({
-      body: await composeProgress(dependencies, opened.value, progress, {
-        artifacts,
-        sources: [...administration, ...sources],
-      }),
+      body: await composeProgress(dependencies, opened.value, progress, evidence.value),
     });
   };
 }
