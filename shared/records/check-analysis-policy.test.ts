@@ -1,12 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  actions,
-  analysisTrigger,
-  isBreached,
-  metrics,
-  reasons,
-} from '#shared/contract/reports/analysis-policy.ts';
+import { actions, analysisTrigger, metrics, reasons } from '#shared/contract/reports/analysis-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkAnalysisPolicy } from './check-analysis-policy.ts';
 import {
@@ -217,6 +211,32 @@ describe('a trigger’s action', () => {
       '/requiredSubjects/1 repeats entry 0',
     ]);
   });
+
+  it.each([
+    ['uncovered_requirements', 'count', 'gt', 0, false],
+    ['uncovered_requirements', 'count', 'gte', 5, false],
+    ['alignment_percent', 'percent', 'lt', 90, false],
+    ['lower_dok_requirements', 'count', 'lt', 3, false],
+    ['lower_dok_requirements', 'count', 'gte', 0, false],
+    ['lower_dok_requirements', 'count', 'gt', 0, true],
+    ['lower_dok_requirements', 'count', 'gte', 1, true],
+  ] as const)(
+    'is bound to the GUIDs of %s (%s, %s %d) only where whatever trips has some: %j [RP-195, RP-196]',
+    (name, unit, operator, value, isAllowed) => {
+      const trigger = sampleCrosswalkTrigger({
+        observed: { name, unit },
+        threshold: { operator, value },
+        requiredSubjects: ['sourceKeys', 'caseGuids'],
+      });
+      expect(triggerDefects(trigger)).toEqual(
+        isAllowed
+          ? []
+          : [
+              `/requiredSubjects/1 can be lacking where ${name} trips: a requirement without a mapping has no CASE GUID`,
+            ],
+      );
+    },
+  );
 });
 
 describe('a trigger’s reasons', () => {
@@ -270,6 +290,20 @@ describe('a trigger’s observation', () => {
     expect(
       triggerDefects(sampleTrigger({ observed: { name: 'discrimination_index', unit: 'logit' } })),
     ).toEqual([expect.stringMatching(/^\/observed\/unit /)]);
+  });
+
+  it('is nothing that this service would have to calculate [RP-031]', () => {
+    const found = triggerDefects(
+      sampleCrosswalkTrigger({
+        metric: 'predicted_actual',
+        observed: { name: 'pass_rate_difference', unit: 'percent' },
+        threshold: { operator: 'outside', value: 10 },
+        reasonCodes: ['readiness_tolerance_breach'],
+      }),
+    );
+    expect(found).toContainEqual(
+      '/observed/name is nothing that predicted_actual measures: observed_agreement',
+    );
   });
 
   it.each(['item_difficulty', 'constructor'])('is a measure of its metric, which %s is not', (name) => {
@@ -351,29 +385,5 @@ describe('triggers', () => {
         ],
       }),
     ).toEqual([]);
-  });
-});
-
-describe('isTripped', () => {
-  it.each([
-    ['lt', [true, false, false]],
-    ['lte', [true, true, false]],
-    ['gt', [false, false, true]],
-    ['gte', [false, true, true]],
-  ] as const)(
-    'compares by %s with what is below, at and above the threshold [RP-199]',
-    (operator, expected) => {
-      expect([-3, -2, -1].map((observed) => isBreached({ operator, value: -2 }, observed))).toEqual(expected);
-    },
-  );
-
-  it('is outside exactly when the magnitude is above the threshold, on either side [RP-199, RP-200]', () => {
-    expect([-3, -2, 0, 2, 3].map((value) => isBreached({ operator: 'outside', value: 2 }, value))).toEqual([
-      true,
-      false,
-      false,
-      false,
-      true,
-    ]);
   });
 });

@@ -52,19 +52,19 @@ const hidden = '404 not-found';
 const conflict = '409 source-version-conflict analytics';
 
 /** No usable answer of an owner, whatever kind of none. */
-const none = (owner: string) => ({
-  silent: unavailable(owner),
-  malformed: unavailable(owner),
-  401: unavailable(owner),
-  409: unavailable(owner),
-  wrong_tenant: unavailable(owner),
-  other_entity: unavailable(owner),
+const none = (owner: string, answer = unavailable(owner)) => ({
+  silent: answer,
+  malformed: answer,
+  401: answer,
+  409: answer,
+  wrong_tenant: answer,
+  other_entity: answer,
 });
 /** Only a 404 says that the owner has nothing under an id of its own; what else it refuses, it may give later. */
-const gone = (owner: string, answer: string) => ({
-  403: unavailable(owner),
-  404: answer,
-  422: unavailable(owner),
+const gone = (owner: string, absent: string, answer = unavailable(owner)) => ({
+  403: answer,
+  404: absent,
+  422: answer,
 });
 const versions = (once: string, always = once) => ({ version_drift: once, always_version_drift: always });
 const editions = (once: string, always = once) => ({ stale: once, always_stale: always });
@@ -104,9 +104,9 @@ const analysis: Table = {
     other_entity: { '/administrationId': unavailable('analytics'), '/contentTestSpecId': conflict },
   },
   readAnalysisArtifact: {
-    ...none('analytics'),
-    // Analytics names artifacts that it does not hold: then the metrics are not available.
-    ...gone('analytics', WITHOUT_METRICS),
+    // Analytics names artifacts that it does not hold or show: then the metrics are not available.
+    ...none('analytics', WITHOUT_METRICS),
+    ...gone('analytics', WITHOUT_METRICS, WITHOUT_METRICS),
     ...bytes(conflict),
   },
 };
@@ -182,7 +182,7 @@ describe('an analysis', () => {
         const asked = request();
         const reply = await askUnder(target, arm, () => asked.send(byClass()));
         expect([arm, sentenceOf(reply)]).toEqual([arm, expected]);
-        if (arm.retryAfterSeconds !== undefined)
+        if (reply.status !== 200 && arm.retryAfterSeconds !== undefined)
           expect(reply.headers.get('retry-after')).toBe(String(arm.retryAfterSeconds));
         const begun = await asked.record();
         // The work of what was answered a retryable problem after it had begun goes on with the next request.

@@ -17,7 +17,7 @@ import type { TestStack } from '#test/support/stack.ts';
 
 // The receipts of whole runs and of each of their sources, as clients fetch them through the links that the functions give.
 
-const names = ['spring-gate', 'school-gate', 'refused-by-bank'] as const;
+const names = ['spring-gate', 'school-gate', 'refused-by-bank', 'normed-diagnostic'] as const;
 
 let stack: TestStack;
 const tenants = new Map<string, { readonly runs: ImprovementRuns; readonly keys: readonly RunKey[] }>();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
-import { isBreached, metrics } from '#shared/contract/reports/analysis-policy.ts';
+import { metrics } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { revisionOrders } from '#shared/contract/reports/examples.ts';
 import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
@@ -14,6 +14,7 @@ import type { JudgingRules, Pin } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
+import { trips } from '#test/contract/reports/expected-improvement.ts';
 import {
   comparisonArtifact,
   crosswalk,
@@ -178,7 +179,7 @@ function expected({ triggers }: AnalysisPolicy, figures: readonly Figure[]) {
     for (const { metric, name, unit, value, subjects } of figures) {
       if (trigger.metric !== metric || trigger.observed.name !== name) continue;
       if (unit !== trigger.observed.unit) withheld.add(keyOf(index, subjects, 'unit_mismatch'));
-      else if (isBreached(trigger.threshold, value)) {
+      else if (trips(trigger.threshold, value)) {
         const lacks = trigger.requiredSubjects.some(
           (subject) => subjects[subject] === null || subjects[subject].length === 0,
         );
@@ -230,7 +231,7 @@ describe('the orders of a run', () => {
           };
           expect(revisionOrder.safeParse(whole).error?.issues ?? []).toEqual([]);
           const asked = grounds.policy.triggers[trigger]!;
-          expect(isBreached(asked.threshold, content.observedMetric.value)).toBe(true);
+          expect(trips(asked.threshold, content.observedMetric.value)).toBe(true);
           expect(evidence.length).toBeGreaterThan(0);
         }
       }),
@@ -703,7 +704,7 @@ describe('the orders of a source', () => {
     ],
   };
 
-  it('are none by a trigger on what is calculated no more: it is withheld, tripped or not [RP-159]', () => {
+  it('are none by a trigger on what is calculated no more: it is withheld, tripped or not [RP-031, RP-159]', () => {
     for (const change of [{}, { actualPassCount: 1, agreementCount: 3 }])
       expect(source(calculated, [requirement(0, 3)], { ...compared, ...change })).toMatchObject({
         orders: [],
