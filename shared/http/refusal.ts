@@ -13,3 +13,8 @@ export class Refusal extends Error {
     this.problem = problem;
   }
 }
+
+/** A defect that no repetition gets past: what is stored is damaged. The mastery engine says so in its 500. */
+export class PermanentDefect extends Error {
+  override readonly name = 'PermanentDefect';
+}

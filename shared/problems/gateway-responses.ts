@@ -1,7 +1,7 @@
 import type { ServiceName } from '#shared/contract/route.ts';
 import { problemDocument } from './document.ts';
 import type { InvalidParam, Problem } from './problem.ts';
-import { problem } from './registry.ts';
+import { internalError, problem } from './registry.ts';
 
 /** Every type of answer that API Gateway gives by itself. */
 export const gatewayResponseTypes = [
@@ -102,7 +102,7 @@ const mastery = {
     problem('mastery', 'invalid-request', 400, { invalidParams: [place] }),
   tooLarge: problem('mastery', 'payload-too-large', 413),
   rateLimited: problem('mastery', 'rate-limited', 429),
-  internal: problem('mastery', 'internal-error', 500),
+  internal: internalError('mastery'),
 };
 
 const reports: typeof mastery = {
@@ -111,7 +111,7 @@ const reports: typeof mastery = {
   malformed: (place) => problem('reports', 'validation', 400, { invalidParams: [place] }),
   tooLarge: problem('reports', 'payload-too-large', 413),
   rateLimited: problem('reports', 'rate-limited', 429),
-  internal: problem('reports', 'internal-error', 500),
+  internal: internalError('reports'),
 };
 
 /** The problem that a rate limit of either service answers, for the firewall, which knows no request id. */

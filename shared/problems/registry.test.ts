@@ -33,7 +33,7 @@ describe('problem registry', () => {
       '424 upstream-unavailable occurrence',
       '428 precondition-required false',
       '429 rate-limited true',
-      '500 internal-error true',
+      '500 internal-error occurrence',
       '502 qti-adaptive-pool-invalid false',
     ]);
   });
@@ -63,7 +63,11 @@ describe('problem registry', () => {
       [...shared].sort(),
     );
     for (const code of shared) {
-      const pages = rows.filter((row) => row.code === code).map((row) => ({ ...row, service: 'both' }));
+      // The mastery engine alone says of a 500 whether it may be repeated, and how.
+      const own = code === 'internal-error' ? { retryable: 'own', uniform: undefined } : {};
+      const pages = rows
+        .filter((row) => row.code === code)
+        .map((row) => ({ ...row, service: 'both', ...own }));
       expect(pages).toHaveLength(2);
       expect(pages[0]).toEqual(pages[1]);
     }

@@ -80,20 +80,18 @@ const rateLimited = {
     'Wait as long as `Retry-After` says, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.',
 } as const;
 
-const internalError = {
+const internalErrorTexts = {
   code: 'internal-error',
   status: 500,
   title: 'Unexpected failure',
   detail: 'The service failed unexpectedly. No detail is disclosed; quote the requestId to its operators.',
-  retryable: true,
   retryAfterSeconds: 5,
   carries: [],
-  uniform: true,
   meaning: 'A defect or an outage inside the service stopped the request.',
   cause:
-    'The deployment’s own stores or keys were unreachable, or the service has a defect. The log holds the reason under the requestId.',
+    'The deployment’s own stores or keys were unreachable, a stored record is damaged, a simulation was not finished in its time, or the service has a defect. The log holds the reason under the requestId.',
   remedy:
-    'Repeat the identical request with the same `Idempotency-Key`: what was already written is recognised and not written twice. Report the requestId when it persists.',
+    'Where `retryable` is true, repeat the identical request with the same `Idempotency-Key`: what was already written is recognised and not written twice. Report the requestId when it persists.',
 } as const;
 
 /** Every problem of both services. The order is that of the tables in the API documents. */
@@ -266,7 +264,7 @@ export const problemRows = [
     remedy: 'Inspect, then advance with the `ETag` of that answer in `If-Match`.',
   },
   { service: 'mastery', ...rateLimited },
-  { service: 'mastery', ...internalError },
+  { service: 'mastery', ...internalErrorTexts, retryable: 'occurrence' },
   {
     service: 'mastery',
     code: 'qti-adaptive-pool-invalid',
@@ -368,7 +366,7 @@ export const problemRows = [
   },
   { service: 'reports', ...payloadTooLarge },
   { service: 'reports', ...rateLimited },
-  { service: 'reports', ...internalError },
+  { service: 'reports', ...internalErrorTexts, retryable: true, uniform: true },
   {
     service: 'reports',
     code: 'dependency-unavailable',
@@ -464,6 +462,13 @@ export function problem<S extends ServiceName, C extends ProblemCode<S>, T exten
     ...(mayRetry && wait !== undefined ? { retryAfterSeconds: wait } : {}),
     ...carried,
   };
+}
+
+/** A 500 of a service. That no repetition gets past it is something that only the mastery engine says. */
+export function internalError(service: ServiceName, retryable = true): Problem {
+  return service === 'mastery'
+    ? problem('mastery', 'internal-error', 500, { retryable })
+    : problem('reports', 'internal-error', 500);
 }
 
 const byKey: ReadonlyMap<string, ProblemRow> = new Map(

@@ -36,7 +36,7 @@ import type { KeyContext } from '#shared/keys/key-record.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
-import { problem } from '#shared/problems/registry.ts';
+import { internalError, problem } from '#shared/problems/registry.ts';
 import {
   sampleAnalysisPolicyFile,
   sampleCalibrationFile,
@@ -411,7 +411,7 @@ async function writeControl(
   return {
     completed: await run(request('completed'), 201, ok('answer')),
     failed: await run(request('failed'), 201, err(problem('mastery', 'resource-not-found', 404))),
-    'let go': await run(request('let go'), 201, err(problem('mastery', 'internal-error', 500))),
+    'let go': await run(request('let go'), 201, err(internalError('mastery'))),
     held,
     'taken over': taken,
     'default left out': await run(

@@ -1,6 +1,7 @@
 import type { ModelDefect, ModelParameters } from '#functions/mastery/engine/types.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { PermanentDefect } from '#shared/http/refusal.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -22,7 +23,7 @@ export interface RunCalibration<Model> {
 
 /** The records of a run, for start, inspect and advance alike. */
 export interface RunRecords<Model> {
-  /** 404 `resource-not-found`; a stored policy that is damaged is a defect of the deployment and throws. */
+  /** 404 `resource-not-found`; throws a PermanentDefect for a stored policy that is damaged. */
   loadPolicy(tenantId: string, id: string): Promise<Result<SelectionPolicy, Problem>>;
   /** 404 `resource-not-found`, 422 `calibration-invalid`. `now`: epoch milliseconds at which the calibration must be valid. */
   loadCalibration(tenantId: string, id: string, now: number): Promise<Result<RunCalibration<Model>, Problem>>;
@@ -57,7 +58,8 @@ export function createRunRecords<Model>(options: RunRecordsOptions<Model>): RunR
   return {
     async loadPolicy(tenantId, id) {
       const entry = await options.store.policy(tenantId, id);
-      if (!entry.ok) throw new Error(`a stored selection policy cannot be used: ${entry.error.kind}`);
+      if (!entry.ok)
+        throw new PermanentDefect(`a stored selection policy cannot be used: ${entry.error.kind}`);
       return entry.value === undefined
         ? err(problem('mastery', 'resource-not-found', 404))
         : ok(entry.value.document);

@@ -3,11 +3,11 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 import { problemDocument } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
+import { internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from '../answers.ts';
 import { EnvironmentError } from '../environment.ts';
 import type { Exchange } from '../exchange.ts';
-import { Refusal } from '../refusal.ts';
+import { PermanentDefect, Refusal } from '../refusal.ts';
 import type { FactReader, Stage } from './stage.ts';
 
 export interface ProblemBoundaryOptions {
@@ -44,7 +44,7 @@ function problemOf(service: ServiceName, error: unknown, { log }: Exchange): Pro
   if (error instanceof Refusal && error.problem.service === service) return error.problem;
   if (error instanceof EnvironmentError) log('ENVIRONMENT_INVALID', { variables: error.variables });
   else log('REQUEST_FAILED', { ...describeError(error) });
-  return problem(service, 'internal-error', 500);
+  return internalError(service, !(error instanceof PermanentDefect));
 }
 
 /** Logs which owner ended a request. */

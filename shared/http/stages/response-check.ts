@@ -2,7 +2,7 @@ import type { Route } from '#shared/contract/route.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { problem } from '#shared/problems/registry.ts';
+import { internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from '../answers.ts';
 import { checkBody } from '../checked-body.ts';
 import type { CheckedBody } from '../checked-body.ts';
@@ -54,7 +54,7 @@ export function checkResponse(
   const checked = toHttp(route, answer, exchange);
   if (checked.ok) return checked.value;
   exchange.log('ANSWER_REFUSED', { reasons: checked.error });
-  throw new Refusal(problem(route.service, 'internal-error', 500));
+  throw new Refusal(internalError(route.service));
 }
 
 function toHttp(

@@ -167,7 +167,8 @@ describe('500', () => {
     const { key, stored } = await release({ id: 'damaged' });
     table.corrupt(key, { document: stored.document.replace('"maxItems":12', '"maxItems":99') });
     const answer = await read('damaged');
-    expect(answer).toMatchObject({ status: 500, body: { code: 'internal-error', retryable: true } });
+    expect(answer).toMatchObject({ status: 500, body: { code: 'internal-error', retryable: false } });
+    expect(answer.headers).not.toHaveProperty('Retry-After');
     expect(answer.text).not.toContain('checksum');
   });
 });

@@ -1,5 +1,6 @@
 import type { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
+import { PermanentDefect } from '#shared/http/refusal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { deprecationHeaders } from '#shared/records/deprecation.ts';
@@ -13,14 +14,14 @@ export interface ReadSelectionPolicyDependencies {
 
 /**
  * One immutable selection policy by its exact id [MA-173]. Absent and another tenant's are the same 404 [MA-174]. A stored policy that fails
- * its checksum is a defect of the deployment and throws: this route has no 422.
+ * its checksum throws a PermanentDefect: this route has no 422.
  */
 export function readSelectionPolicyOperation(
   dependencies: ReadSelectionPolicyDependencies,
 ): Operation<typeof readSelectionPolicy> {
   return async ({ principal, path }) => {
     const entry = await dependencies.store.policy(principal.tenantId, path.policyId);
-    if (!entry.ok) throw new Error(`a stored selection policy cannot be used: ${entry.error.kind}`);
+    if (!entry.ok) throw new PermanentDefect(`a stored selection policy cannot be used: ${entry.error.kind}`);
     if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
     const { document, lifecycle } = entry.value;
     return ok({ body: document, headers: deprecationHeaders(lifecycle, dependencies.deprecationUrl) });

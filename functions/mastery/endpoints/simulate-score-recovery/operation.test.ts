@@ -111,7 +111,7 @@ describe('a simulation whose time runs out', () => {
     const { answer, lines, asked } = await simulateWithin(5);
     expect(answer).toMatchObject({
       ok: false,
-      error: { status: 424, code: 'upstream-unavailable', retryable: true, upstream: { service: 'caliper' } },
+      error: { status: 500, code: 'internal-error', retryable: true },
     });
     expect(asked).not.toContain('emitEvent');
     const logged = lines.find(([code]) => code === 'SIMULATION_OUT_OF_TIME');

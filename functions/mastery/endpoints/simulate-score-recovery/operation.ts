@@ -163,14 +163,12 @@ async function sitAll(
   return { sittings: [...first, ...others], replications };
 }
 
-/** No time is left to have the evidence acknowledged: 424 of the call that could not be made, retryable, since a warm container is faster. */
+/** The profiles take longer than a request may: 500, retryable, since a warm container is faster. */
 function outOfTime(): Problem {
-  const { service, id } = operations.emitEvent;
-  return problem('mastery', 'upstream-unavailable', 424, {
+  return problem('mastery', 'internal-error', 500, {
     detail:
-      'The simulation left no time to have its event acknowledged, and none was emitted. Repeat it, or split the profiles over several requests.',
+      'The simulation was not finished in the time of its request, and no event was emitted. Split the profiles over several requests, or repeat it.',
     retryable: true,
-    upstream: reference(service, id, undefined),
   });
 }
 
