@@ -955,6 +955,24 @@ describe('listCandidateReports', () => {
     expect(await reads.ask(asking)).toBe('200');
   });
 
+  it('has no page with two scores on one mastery scale, or with a pass below its threshold [RP-010, RP-106]', async () => {
+    const contradicting = [
+      [sound.data.find(({ diagnostic }) => diagnostic !== null)!, '/diagnostic/scaleScore'],
+      [sound.data.find(({ gate }) => gate?.status === 'pass')!, '/gate/achieved'],
+    ] as const;
+    for (const [{ resultRecordId: id }, pointer] of contradicting) {
+      const changes = [{ pointer, value: -1 }];
+      await stack.control('PATCH', 'entities', {
+        tenantId,
+        entity: 'results.settled_record',
+        id,
+        changes,
+      });
+      expect([pointer, await reads.ask(somebody())]).toEqual([pointer, results]);
+      await stack.control('POST', 'reset');
+    }
+  });
+
   it.each<[string, Parameters<typeof change>]>([
     ['is not scored [RP-063]', ['attempt', '/status', 'submitted']],
     ['has no record [RP-062]', ['attempt', '/resultRecordId', null]],
