@@ -16,6 +16,7 @@ import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
 import {
+  sampleCrosswalkTrigger,
   sampleAnalysisPolicyFile,
   sampleCalibrationFile,
   sampleParameters,
@@ -103,6 +104,28 @@ describe('release FILE', () => {
       expect.stringMatching(/^analysis-policy \S+ \(system\) was already released, checksum /),
       expect.stringContaining('a tenant’s new runs'),
     ]);
+  });
+
+  it('releases no analysis policy whose tripped thresholds would disappear or have to be calculated [RP-031, RP-195]', async () => {
+    const comparison = {
+      metric: 'predicted_actual',
+      observed: { name: 'pass_rate_difference', unit: 'percent' },
+      reasonCodes: ['readiness_tolerance_breach'],
+    };
+    const triggers = [
+      sampleCrosswalkTrigger({ requiredSubjects: ['sourceKeys', 'caseGuids'] }),
+      sampleCrosswalkTrigger(comparison),
+    ];
+    const runtime = runtimeWith({ 'a.json': sampleAnalysisPolicyFile({ triggers }) });
+    const refused = await releaseFile(runtime, 'analysis-policy', 'a.json', { ...anywhere, dryRun: false });
+    expect(linesOf(refused)).toEqual([
+      'a.json cannot be released, 3 defects:',
+      expect.stringMatching(/^ {2}\/document\/triggers\/0\/requiredSubjects\/1: can be lacking /),
+      expect.stringMatching(/^ {2}\/document\/triggers\/1\/observed\/name: is nothing that /),
+      expect.stringMatching(/^ {2}\/document\/triggers\/1\/observed\/unit: is no unit of /),
+    ]);
+    const key = { kind: 'analysis-policy', id: 'revision-thresholds-3' } as const;
+    expect(await runtime.table.read(key)).toBeUndefined();
   });
 
   it('keeps kinds apart: an analysis policy may bear the id of a selection policy', async () => {
