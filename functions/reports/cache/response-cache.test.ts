@@ -32,6 +32,17 @@ function setup(bounds: Partial<Pick<ResponseCacheOptions, 'maxBytes' | 'maxEntry
   return { cache, time, entry, pass };
 }
 
+it('keeps no answer that stands on more sources than one turn of calls confirms', () => {
+  const { cache, entry } = setup();
+  const on = (sources: number): CachedReport => ({
+    ...entry(),
+    validators: Array.from({ length: sources }, () => entry(1, '"v"').validators[0]!),
+  });
+  cache.set('most', on(128));
+  cache.set('more', on(129));
+  expect([cache.get('most') === undefined, cache.get('more') === undefined]).toEqual([false, true]);
+});
+
 describe('the age of an entry', () => {
   it.each([
     ['in its last millisecond', 29_999, 29_999, true],
