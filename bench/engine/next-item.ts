@@ -27,6 +27,7 @@ const policies: readonly {
   { name: 'plain', policy: {} },
   { name: 'plain, all items alike', policy: {}, alike: true },
   { name: 'randomesque 5', policy: { randomesqueSize: 5 } },
+  { name: 'unsettled components, half of the KCs', policy: { selectionTarget: 'unsettled_components' } },
   {
     name: '20 minima, two thirds of the run',
     policy: { minima: range(20).map((n) => ({ guid: standard(2 * n), items: 2 })) },

@@ -33,7 +33,10 @@ export interface StudySize extends WorldSize {
   readonly policy: PolicyName;
 }
 
-type Limits = Pick<Constraints, 'minima' | 'maxima' | 'enemySets' | 'randomesqueSize'>;
+type Limits = Pick<
+  Constraints,
+  'minima' | 'maxima' | 'enemySets' | 'randomesqueSize' | 'selectionTarget'
+>;
 
 const unlimited: Limits = { minima: [], maxima: [], enemySets: [], randomesqueSize: 1 };
 const RANDOMESQUE = 5;
@@ -74,6 +77,10 @@ export const policies = {
   randomesque: {
     description: `randomesque: one of the ${RANDOMESQUE} best`,
     limits: () => ({ ...unlimited, randomesqueSize: RANDOMESQUE }),
+  },
+  unsettled: {
+    description: 'unsettled components: first what is not classified yet',
+    limits: () => ({ ...unlimited, selectionTarget: 'unsettled_components' }),
   },
   all: {
     description: 'all: all four together',

@@ -37,6 +37,8 @@ export interface ReferencePosterior {
   readonly logLikelihood: number;
   /** I(outcome; state) in bits, for each item. */
   readonly information: readonly number[];
+  /** I(outcome; which of these KCs are mastered) in bits, of one item. */
+  readonly informationOn: (item: number, kcs: readonly number[]) => number;
 }
 
 /** Everything the engine claims, from the definition of each. */
@@ -91,6 +93,7 @@ export function referencePosterior(
     get information() {
       return model.items.map((_, item) => information(model, item, states));
     },
+    informationOn: (item, kcs) => informationOn(model, item, kcs, states),
   };
 }
 
@@ -110,6 +113,36 @@ function information(model: ReferenceModel, item: number, states: readonly State
       const gain =
         success * Math.log2(success / marginal) + (1 - success) * Math.log2((1 - success) / (1 - marginal));
       return probability * gain;
+    }),
+  );
+}
+
+/** The same over the patterns of some KCs: states that share one are taken together. */
+function informationOn(
+  model: ReferenceModel,
+  item: number,
+  kcs: readonly number[],
+  states: readonly State[],
+): number {
+  const merged = new Map<string, State[]>();
+  for (const state of states) {
+    const pattern = kcs.map((k) => (state.mastered[k] === true ? '1' : '0')).join('');
+    merged.set(pattern, [...(merged.get(pattern) ?? []), state]);
+  }
+  const parts = [...merged.values()].map((alike) => {
+    const weight = sum(alike.map(({ probability }) => probability));
+    const correct = sum(
+      alike.map(({ probability, mastered }) => probability * successProbability(model, item, mastered)),
+    );
+    return { weight, correct };
+  });
+  const marginal = sum(parts.map(({ correct }) => correct));
+  return sum(
+    parts.map(({ weight, correct }) => {
+      const success = correct / weight;
+      const gain =
+        success * Math.log2(success / marginal) + (1 - success) * Math.log2((1 - success) / (1 - marginal));
+      return weight * gain;
     }),
   );
 }

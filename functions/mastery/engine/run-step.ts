@@ -89,7 +89,13 @@ export function nextStep(
   const reason = used.length === 0 ? undefined : stopReason({ ...stopping, poolExhausted: false });
   // An exhausted pool comes before the time budget: only then is the selection worth its work.
   if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason };
-  const selection = selectItem(context, evidence.estimate, { used, runSeed, sequence: used.length + 1, met });
+  const selection = selectItem(context, evidence.estimate, {
+    used,
+    runSeed,
+    sequence: used.length + 1,
+    met,
+    unsettled: context.constraints.scope.filter((_, at) => evidence.classifications[at] === 'not_yet'),
+  });
   if (selection.kind === 'exhausted')
     return { kind: 'stop', reason: stopReason({ ...stopping, poolExhausted: true }) ?? 'max_items' };
   return reason === undefined ? { kind: 'offer', item: selection.item } : { kind: 'stop', reason };

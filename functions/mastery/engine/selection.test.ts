@@ -87,6 +87,40 @@ describe('selectItem', () => {
     expect(met([0, 2], 'exclude', { minima, maxItems: 1 })).toBe(1);
   });
 
+  it('takes items that measure an unsettled KC first, by what they say of those, and any other only when there is none [MA-113]', () => {
+    const model = fixture(6);
+    const target = { selectionTarget: 'unsettled_components' } as const;
+    expect(itemOf(select(model, {}, { unsettled: [1] }))).toBe(0);
+    expect(itemOf(select(model, target, { unsettled: [0, 1] }))).toBe(0);
+    expect(itemOf(select(model, target, { unsettled: [1] }))).toBe(1);
+    expect(
+      itemOf(select(model, { ...target, excludedItems: ['q-1', 'q-3', 'q-5'] }, { unsettled: [1] })),
+    ).toBe(0);
+    expect(itemOf(select(model, target, { unsettled: [] }))).toBe(0);
+    // Coverage comes before: the one slot left is for the floor on "a".
+    const floor = { minima: [{ guid: 'a', items: 1 }], maxItems: 1 };
+    expect(itemOf(select(model, { ...target, ...floor }, { unsettled: [1] }))).toBe(0);
+    // Prior use is looked at before.
+    const avoid = { ...target, priorUse: 'avoid' } as const;
+    expect(itemOf(select(model, avoid, { unsettled: [1], met: [1] }))).toBe(3);
+    expect(itemOf(select(model, avoid, { unsettled: [1], met: [1, 3, 5] }))).toBe(0);
+  });
+
+  it('draws only among items that measure an unsettled KC, all of them when they are few', () => {
+    const drawn = new Set(
+      Array.from({ length: 40 }, (_, n) =>
+        itemOf(
+          select(
+            fixture(4),
+            { randomesqueSize: 3, selectionTarget: 'unsettled_components' },
+            { runSeed: `seed ${n}`, unsettled: [1] },
+          ),
+        ),
+      ),
+    );
+    expect(drawn).toEqual(new Set([1, 3]));
+  });
+
   it('draws among items that were not met before [MA-113]', () => {
     const drawn = new Set(
       Array.from({ length: 40 }, (_, n) =>

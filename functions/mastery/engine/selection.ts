@@ -1,4 +1,6 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { decisionGains, decisionModel } from './decision-gains.ts';
+import type { DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
 import { byGain } from './ranking.ts';
 import type { Ranked } from './ranking.ts';
@@ -33,6 +35,8 @@ export interface Constraints {
   readonly maxima: readonly { readonly guid: string; readonly items: number }[];
   /** What becomes of items that the learner met in earlier runs; absent: nothing. */
   readonly priorUse?: 'avoid' | 'exclude';
+  /** What the gain of an item is about; absent: the whole latent state. */
+  readonly selectionTarget?: 'unsettled_components';
   /** Randomesque exposure control draws among this many best items; 1 draws nothing. */
   readonly randomesqueSize: number;
 }
@@ -46,6 +50,8 @@ export interface RunPosition {
   readonly sequence: number;
   /** Model indices of the items that the learner met in earlier runs; absent: none. */
   readonly met?: readonly number[] | undefined;
+  /** In-scope KCs (model indices) that are not classified yet, for `unsettled_components`; absent: none. */
+  readonly unsettled?: readonly number[] | undefined;
 }
 
 export type Selection =
@@ -67,6 +73,8 @@ export interface SelectionContext {
   readonly outOfScope: Int32Array;
   readonly conditions: SideConditions;
   readonly requirements: Requirements;
+  /** For `unsettled_components` only. */
+  readonly decision: DecisionModel | undefined;
   /** Room for the gains of one selection. */
   readonly gains: Float64Array;
 }
@@ -112,6 +120,7 @@ export function prepareSelection(
       conditions,
       constraints.minima.map(({ guid, items }) => ({ items: itemsWith(guid), wanted: items })),
     ),
+    decision: constraints.selectionTarget === 'unsettled_components' ? decisionModel(model) : undefined,
     gains: new Float64Array(model.itemIds.length),
   };
 }
@@ -120,7 +129,7 @@ export function prepareSelection(
  * The next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
  * others and one remains), information gain rounded to 12 significant digits,
  * randomesque draw if the policy asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the
- * whole latent state; an item that measures no in-scope KC is offered only while it serves an unmet minimum. `exhausted` when no item is
+ * whole latent state, or under `unsettled_components` that on the item's own unsettled KCs as long as any item measures one; an item that measures no in-scope KC is offered only while it serves an unmet minimum. `exhausted` when no item is
  * left or `maxItems` are used.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
@@ -158,27 +167,51 @@ function bestUnmet(
   if (context.constraints.priorUse === 'avoid' && met.length > 0) {
     const unmet = eligible.slice();
     for (const item of met) unmet[item] = 0;
-    const best = bestAdmitted(context, estimate, run, unmet, coverage);
+    const best = bestOnTarget(context, estimate, run, unmet, coverage);
     if (best.length > 0) return best;
   }
-  return bestAdmitted(context, estimate, run, eligible, coverage);
+  return bestOnTarget(context, estimate, run, eligible, coverage);
 }
 
-/**
- * The admitted items with the highest gains, as many as the policy draws among, in order. The first pass works out little more than so many
- * gains; when coverage refuses some of those a second one goes further among what is left, and only a third would rank everything.
- */
-function bestAdmitted(
+/** The best by what they say about unsettled KCs; where the policy does not care, or none measures one, by their gain on the whole state. */
+function bestOnTarget(
   context: SelectionContext,
   estimate: Estimate,
   run: RunPosition,
   eligible: Uint8Array,
   coverage: Reachability,
 ): Ranked[] {
+  const { decision, gains, model } = context;
+  if (decision !== undefined) {
+    const unsettled = new Uint8Array(model.kcGuids.length);
+    for (const kc of run.unsettled ?? []) unsettled[kc] = 1;
+    const best = bestAdmitted(context, run, eligible.slice(), coverage, (candidates, keep) =>
+      decisionGains(decision, estimate, unsettled, candidates, gains, keep),
+    );
+    if (best.length > 0) return best;
+  }
+  return bestAdmitted(context, run, eligible, coverage, (candidates, keep) => {
+    model.core.informationGains(estimate, candidates, gains, keep);
+    return true;
+  });
+}
+
+/**
+ * The admitted items with the highest gains, as many as the policy draws among, in order. The first pass works out little more than so many
+ * gains; when coverage refuses some of those a second one goes further among what is left, and only a third would rank everything.
+ * @param rank writes the gains of the eligible items, of which the `keep` highest are wanted, and says whether there is any to rank
+ */
+function bestAdmitted(
+  context: SelectionContext,
+  run: RunPosition,
+  eligible: Uint8Array,
+  coverage: Reachability,
+  rank: (eligible: Uint8Array, keep: number) => boolean,
+): Ranked[] {
   const wanted = context.constraints.randomesqueSize;
   const best: Ranked[] = [];
   for (const keep of [wanted, wanted + SECOND_LOOK, Infinity]) {
-    context.model.core.informationGains(estimate, eligible, context.gains, keep);
+    if (!rank(eligible, keep)) return best;
     let asked = 0;
     for (const tied of byGain(context.gains, (items) => inTieOrder(context, items, run.runSeed))) {
       for (const candidate of tied) {

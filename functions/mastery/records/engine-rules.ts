@@ -38,7 +38,7 @@ export function constraintsOf(
   slots: readonly BlueprintSlot[],
 ): Constraints {
   const { eligibilityRules, maxItems } = policy;
-  const { priorUse } = eligibilityRules;
+  const { priorUse, selectionTarget } = eligibilityRules;
   const content = Object.entries(eligibilityRules.contentConstraints ?? {});
   return {
     scope,
@@ -51,6 +51,7 @@ export function constraintsOf(
       maximum === undefined ? [] : [{ guid, items: maximum }],
     ),
     ...(priorUse === 'avoid' || priorUse === 'exclude' ? { priorUse } : {}),
+    ...(selectionTarget === 'unsettled_components' ? { selectionTarget } : {}),
     randomesqueSize: eligibilityRules.exposure?.size ?? 1,
   };
 }

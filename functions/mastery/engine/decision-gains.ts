@@ -1,0 +1,323 @@
+import { LN2, binaryEntropy, logistic } from './kernels/ho-cdm-grid-1/arithmetic.ts';
+import { at, integerAt } from './kernels/ho-cdm-grid-1/arrays.ts';
+import type { CompiledModel } from './model.ts';
+import type { Estimate } from './types.ts';
+
+/** Gains this close to the last one kept are worked out too: far more than rounding to 12 digits can make equal. */
+const MARGIN = 1e-9;
+
+/** A model laid out for `decisionGains`, and room for its work: made once, used by one call at a time. */
+export interface DecisionModel {
+  readonly model: CompiledModel;
+  readonly nodes: number;
+  /** P(KC k mastered | node g) at k * nodes + g. */
+  readonly mastery: Float64Array;
+  readonly items: readonly DecisionItem[];
+  /** Items with the same KCs share the work of one call. */
+  readonly groups: readonly KcGroup[];
+  /** The items from the highest capacity down. */
+  readonly byCapacity: Int32Array;
+  readonly componentOf: Int32Array;
+  readonly bitOf: Int32Array;
+  readonly product: Float64Array;
+  /** 1 for the eligible items all of whose KCs are unsettled. */
+  readonly whole: Uint8Array;
+}
+
+interface KcGroup {
+  /** Ascending. */
+  readonly kcs: readonly number[];
+  /** Bit i: whether `kcs[i]` is unsettled. */
+  unsettled: number;
+  /** The smallest posterior of its KCs. */
+  least: number;
+  /** P(all KCs mastered), and P(all unsettled ones mastered); NaN while unknown. */
+  all: number;
+  allUnsettled: number;
+  /** P(exactly the KCs of the pattern mastered), once `arePatternsKnown`. */
+  readonly patterns: Float64Array;
+  arePatternsKnown: boolean;
+}
+
+interface DecisionItem {
+  readonly group: KcGroup;
+  /** P(correct | pattern of the group's KCs), and its entropy in bits. */
+  readonly table: Float64Array;
+  readonly entropies: Float64Array;
+  /** Whether the table has one value for every pattern but "all mastered". */
+  readonly isConjunctive: boolean;
+  /** The most, in bits, that the answer could tell in any state, with room for rounding. */
+  readonly capacity: number;
+  /** P(all mastered) at which a conjunctive item tells so much. */
+  readonly peak: number;
+}
+
+/** Lays a model out for `decisionGains`. */
+export function decisionModel(model: CompiledModel): DecisionModel {
+  const { core, kcGuids, itemKcs } = model;
+  const nodes = core.knownTheta([]).length;
+  const mastery = new Float64Array(kcGuids.length * nodes);
+  for (let kc = 0; kc < kcGuids.length; kc += 1)
+    for (let g = 0; g < nodes; g += 1) mastery[kc * nodes + g] = core.masteryAt(kc, g);
+  const groups = new Map<string, KcGroup>();
+  const mastered = new Uint8Array(kcGuids.length);
+  const items = itemKcs.map((unordered, item): DecisionItem => {
+    const kcs = unordered.toSorted((a, b) => a - b);
+    const group = groups.get(kcs.join(' ')) ?? newGroup(kcs);
+    groups.set(kcs.join(' '), group);
+    const table = Float64Array.from(group.patterns.keys(), (pattern) => {
+      kcs.forEach((kc, bit) => (mastered[kc] = (pattern >>> bit) & 1));
+      return core.successProbability(item, mastered);
+    });
+    for (const kc of kcs) mastered[kc] = 0;
+    const last = table.length - 1;
+    const { capacity, peak } = channelOf(at(table, 0), at(table, last));
+    return {
+      group,
+      table,
+      entropies: table.map(binaryEntropy),
+      isConjunctive: table.every((value, pattern) => value === table[0] || pattern === last),
+      capacity: capacity + MARGIN,
+      peak,
+    };
+  });
+  const capacityOf = (item: number): number => items[item]?.capacity ?? 0;
+  return {
+    model,
+    nodes,
+    mastery,
+    items,
+    groups: [...groups.values()],
+    byCapacity: Int32Array.from(items.keys()).sort((a, b) => capacityOf(b) - capacityOf(a) || a - b),
+    componentOf: new Int32Array(kcGuids.length),
+    bitOf: new Int32Array(kcGuids.length),
+    product: new Float64Array(nodes),
+    whole: new Uint8Array(items.length),
+  };
+}
+
+/**
+ * Writes into `gains`, for each eligible item that measures an unsettled KC, the mutual information in bits of its outcome and the pattern
+ * of *those of its own* KCs that are unsettled:
+ *
+ *     I(A) = h(P(correct)) - sum over patterns s of A of P(s) h(P(correct | s)),        A = the item's unsettled KCs
+ *
+ * exact from the item's table, and never above its gain over the whole latent state. NaN for all other items, and for those that cannot be
+ * among the `keep` highest. An item all of whose KCs are unsettled has the kernel's own gain.
+ * @param unsettled 1 for each KC of the model that is in scope and not yet classified
+ * @returns whether any eligible item measures an unsettled KC
+ */
+export function decisionGains(
+  decision: DecisionModel,
+  estimate: Estimate,
+  unsettled: Uint8Array,
+  eligible: Uint8Array,
+  gains: Float64Array,
+  keep: number,
+): boolean {
+  const { whole, items, groups, model } = decision;
+  for (const group of groups) begin(group, estimate, unsettled);
+  let isAny = false;
+  let partial = 0;
+  items.forEach(({ group }, item) => {
+    whole[item] = 0;
+    if (eligible[item] !== 1 || group.unsettled === 0) return;
+    isAny = true;
+    if (group.unsettled === group.patterns.length - 1) whole[item] = 1;
+    else partial += 1;
+  });
+  model.core.informationGains(estimate, whole, gains, keep);
+  if (partial === 0) return isAny;
+  const kept = Number.isFinite(keep) ? highest(gains, keep) : undefined;
+  locate(decision, estimate);
+  for (const item of decision.byCapacity) {
+    const { group, capacity, isConjunctive } = items[item] as DecisionItem;
+    const floor = kept === undefined ? -Infinity : at(kept, 0) - MARGIN;
+    if (capacity < floor) break;
+    if (eligible[item] !== 1 || whole[item] === 1 || group.unsettled === 0) continue;
+    const gain = isConjunctive
+      ? conjunctiveGain(decision, estimate, item, floor)
+      : tableGain(decision, estimate, item, floor);
+    if (Number.isNaN(gain)) continue;
+    gains[item] = gain;
+    if (kept !== undefined && gain > at(kept, 0)) insert(kept, gain);
+  }
+  return isAny;
+}
+
+function newGroup(kcs: readonly number[]): KcGroup {
+  const patterns = new Float64Array(1 << kcs.length);
+  return { kcs, unsettled: 0, least: 0, all: NaN, allUnsettled: NaN, patterns, arePatternsKnown: false };
+}
+
+function begin(group: KcGroup, { kcPosteriors }: Estimate, unsettled: Uint8Array): void {
+  const { kcs } = group;
+  group.unsettled = 0;
+  group.least = 1;
+  for (let bit = 0; bit < kcs.length; bit += 1) {
+    const kc = kcs[bit] as number;
+    if (unsettled[kc] === 1) group.unsettled |= 1 << bit;
+    group.least = Math.min(group.least, at(kcPosteriors, kc));
+  }
+  group.all = NaN;
+  group.allUnsettled = NaN;
+  group.arePatternsKnown = false;
+}
+
+/** Only whether all of A are mastered tells anything: if not, success is low; if so, low and as much as P(Q | A) lifts it. */
+function conjunctiveGain(decision: DecisionModel, estimate: Estimate, item: number, floor: number): number {
+  const { group, table, entropies, peak } = decision.items[item] as DecisionItem;
+  const last = table.length - 1;
+  const low = at(table, 0);
+  const rise = at(table, last) - low;
+  const entropyLow = at(entropies, 0);
+  // The gain over all KCs rises with P(all mastered) up to its peak, and that is at most the smallest posterior.
+  const most = Math.min(group.least, peak);
+  if (ceilingOf(low + rise * most) - entropyLow - most * (at(entropies, last) - entropyLow) < floor)
+    return NaN;
+  if (Number.isNaN(group.all)) {
+    group.all = jointMastery(decision, estimate, group.kcs, last);
+    group.allUnsettled = jointMastery(decision, estimate, group.kcs, group.unsettled);
+  }
+  const { all, allUnsettled } = group;
+  if (ceilingOf(low + rise * all) - entropyLow - all * (at(entropies, last) - entropyLow) < floor) return NaN;
+  const given = low + rise * (allUnsettled > 0 ? Math.min(1, all / allUnsettled) : 0);
+  const conditional = entropyLow + allUnsettled * (binaryEntropy(given) - entropyLow);
+  return bits(binaryEntropy(low + rise * all) - conditional);
+}
+
+function tableGain(decision: DecisionModel, estimate: Estimate, item: number, floor: number): number {
+  const { group, table, entropies } = decision.items[item] as DecisionItem;
+  if (!group.arePatternsKnown) fillPatterns(decision, estimate, group);
+  const { patterns, unsettled } = group;
+  let success = 0;
+  let conditional = 0;
+  for (let pattern = 0; pattern < patterns.length; pattern += 1) {
+    success += at(patterns, pattern) * at(table, pattern);
+    conditional += at(patterns, pattern) * at(entropies, pattern);
+  }
+  if (ceilingOf(success) - conditional < floor) return NaN;
+  conditional = 0;
+  const settled = (patterns.length - 1) & ~unsettled;
+  // Every subset of the unsettled KCs, each with every subset of the others.
+  for (let part = unsettled; ; part = (part - 1) & unsettled) {
+    let weight = 0;
+    let correct = 0;
+    for (let rest = settled; ; rest = (rest - 1) & settled) {
+      weight += at(patterns, part | rest);
+      correct += at(patterns, part | rest) * at(table, part | rest);
+      if (rest === 0) break;
+    }
+    if (weight > 0) conditional += weight * binaryEntropy(Math.min(1, correct / weight));
+    if (part === 0) break;
+  }
+  return bits(binaryEntropy(success) - conditional);
+}
+
+/** Information is never negative and never above one bit; a difference of rounding errors may be. */
+function bits(information: number): number {
+  return Math.min(1, Math.max(0, information));
+}
+
+/** P(exactly the KCs of the pattern mastered), for every pattern, by inclusion and exclusion. */
+function fillPatterns(decision: DecisionModel, estimate: Estimate, group: KcGroup): void {
+  const { patterns, kcs } = group;
+  const size = patterns.length;
+  for (let subset = 0; subset < size; subset += 1)
+    patterns[subset] = jointMastery(decision, estimate, kcs, subset);
+  for (let half = 1; half < size; half *= 2)
+    for (let pattern = 0; pattern < size; pattern += 1)
+      if ((pattern & half) === 0) patterns[pattern] = at(patterns, pattern) - at(patterns, pattern + half);
+  // A difference of rounding errors may fall below zero.
+  for (let pattern = 0; pattern < size; pattern += 1) patterns[pattern] = Math.max(0, at(patterns, pattern));
+  group.arePatternsKnown = true;
+}
+
+/** P(all KCs of the subset mastered): given theta the components are independent, and so are the KCs outside them. */
+function jointMastery(
+  { nodes, mastery, componentOf, bitOf, product }: DecisionModel,
+  { thetaPosterior, kcPosteriors, components }: Estimate,
+  kcs: readonly number[],
+  subset: number,
+): number {
+  if (subset === 0) return 1;
+  if ((subset & (subset - 1)) === 0) return at(kcPosteriors, kcs[31 - Math.clz32(subset)] as number);
+  product.set(thetaPosterior);
+  for (let left = subset; left !== 0;) {
+    const bit = 31 - Math.clz32(left);
+    const kc = kcs[bit] as number;
+    const component = integerAt(componentOf, kc);
+    left &= ~(1 << bit);
+    if (component < 0) {
+      multiply(product, mastery, kc * nodes);
+      continue;
+    }
+    let mask = 1 << integerAt(bitOf, kc);
+    for (let others = left; others !== 0;) {
+      const other = 31 - Math.clz32(others);
+      others &= ~(1 << other);
+      if (integerAt(componentOf, kcs[other] as number) !== component) continue;
+      mask |= 1 << integerAt(bitOf, kcs[other] as number);
+      left &= ~(1 << other);
+    }
+    multiply(product, (components[component] as Estimate['components'][number]).superset, mask * nodes);
+  }
+  let total = 0;
+  for (let g = 0; g < nodes; g += 1) total += at(product, g);
+  return Math.min(1, total);
+}
+
+function multiply(product: Float64Array, rows: Float64Array, offset: number): void {
+  for (let g = 0; g < product.length; g += 1) product[g] = at(product, g) * at(rows, offset + g);
+}
+
+/** Where each KC stands in the components of the posterior. */
+function locate({ componentOf, bitOf }: DecisionModel, { components }: Estimate): void {
+  componentOf.fill(-1);
+  components.forEach(({ kcs }, index) => {
+    kcs.forEach((kc, bit) => {
+      componentOf[kc] = index;
+      bitOf[kc] = bit;
+    });
+  });
+}
+
+/** The highest gains so far, ascending; -Infinity where there are fewer. */
+function highest(gains: Float64Array, keep: number): Float64Array {
+  const kept = new Float64Array(keep).fill(-Infinity);
+  for (const gain of gains) if (gain > at(kept, 0)) insert(kept, gain);
+  return kept;
+}
+
+/** Replaces the smallest of an ascending list. */
+function insert(ascending: Float64Array, value: number): void {
+  let i = 1;
+  for (; i < ascending.length && at(ascending, i) < value; i += 1) ascending[i - 1] = at(ascending, i);
+  ascending[i - 1] = value;
+}
+
+/** Entropies above which none lies in a cell of [0, 1]: most items are ruled out without a logarithm. */
+const CELLS = 1024;
+const entropyCeilings = Float64Array.from({ length: CELLS }, (_, cell) => {
+  const sides = [cell / CELLS, (cell + 1) / CELLS].map(binaryEntropy);
+  return Math.max(...sides) + MARGIN;
+});
+
+function ceilingOf(probability: number): number {
+  return at(entropyCeilings, Math.min(CELLS - 1, Math.trunc(probability * CELLS)));
+}
+
+/**
+ * Capacity of a channel that answers correctly with one of two probabilities, in bits, and the probability of the higher one at which it is
+ * reached (Cover and Thomas, 2006, chapter 7). A table with further values between the two has none higher, since entropy is concave.
+ */
+function channelOf(low: number, high: number): { readonly capacity: number; readonly peak: number } {
+  if (low === high) return { capacity: 0, peak: 0 };
+  const entropyLow = binaryEntropy(low);
+  const slope = (binaryEntropy(high) - entropyLow) / (high - low);
+  const success = Math.min(high, Math.max(low, logistic(-slope * LN2)));
+  return {
+    capacity: binaryEntropy(success) - entropyLow - (success - low) * slope,
+    peak: (success - low) / (high - low),
+  };
+}

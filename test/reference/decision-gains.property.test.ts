@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
+import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { decisionGains, decisionModel } from '#functions/mastery/engine/decision-gains.ts';
+import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
+import { modelCase } from './model-arbitrary.ts';
+import type { ModelCase } from './model-arbitrary.ts';
+
+const TOLERANCE = 1e-12;
+
+function compiled({ parameters }: ModelCase): CompiledModel {
+  const model = compileModel(parameters);
+  if (!model.ok) throw new Error(JSON.stringify(model.error));
+  return model.value;
+}
+
+/** A model with answers, and which of its KCs are unsettled. */
+const unsettledCase = modelCase.chain((value) =>
+  fc.subarray(value.parameters.kcs.map((_, k) => k)).map((unsettled) => ({ ...value, unsettled })),
+);
+
+describe('the gain on unsettled KCs', () => {
+  it('is that of brute force over every theta node and KC pattern, and never above the gain on the whole state', () => {
+    let partial = 0;
+    fc.assert(
+      fc.property(unsettledCase, (value) => {
+        const model = compiled(value);
+        const posterior = estimate(model, value.outcomes);
+        const flags = Uint8Array.from(model.kcGuids, (_, k) => Number(value.unsettled.includes(k)));
+        const eligible = new Uint8Array(model.itemIds.length).fill(1);
+        const gains = new Float64Array(eligible.length);
+        const isAny = decisionGains(decisionModel(model), posterior, flags, eligible, gains, Infinity);
+        const expected = referencePosterior(value.reference, value.outcomes);
+        let measured = 0;
+        model.itemKcs.forEach((kcs, item) => {
+          const own = kcs.filter((kc) => value.unsettled.includes(kc));
+          if (own.length === 0) {
+            expect(gains[item]).toBeNaN();
+            return;
+          }
+          measured += 1;
+          if (own.length < kcs.length) partial += 1;
+          expect(Math.abs(gains[item]! - expected.informationOn(item, own))).toBeLessThan(TOLERANCE);
+          expect(gains[item]).toBeLessThanOrEqual(expected.information[item]! + TOLERANCE);
+        });
+        expect(isAny).toBe(measured > 0);
+      }),
+      { numRuns: 300 },
+    );
+    expect(partial).toBeGreaterThan(100);
+  });
+
+  it('has the highest ones whenever few are asked for, and nothing of items that are not eligible', () => {
+    fc.assert(
+      fc.property(unsettledCase, fc.integer({ min: 1, max: 4 }), fc.nat(255), (value, keep, barred) => {
+        const model = compiled(value);
+        const posterior = estimate(model, value.outcomes);
+        const decision = decisionModel(model);
+        const flags = Uint8Array.from(model.kcGuids, (_, k) => Number(value.unsettled.includes(k)));
+        const eligible = Uint8Array.from(model.itemIds, (_, item) => 1 - ((barred >> item) & 1));
+        const all = new Float64Array(eligible.length);
+        const few = new Float64Array(eligible.length);
+        decisionGains(decision, posterior, flags, eligible, all, Infinity);
+        decisionGains(decision, posterior, flags, eligible, few, keep);
+        const sorted = (gains: Float64Array): number[] =>
+          [...gains].filter((gain) => !Number.isNaN(gain)).sort((a, b) => b - a);
+        expect(sorted(few).slice(0, keep)).toEqual(sorted(all).slice(0, keep));
+        few.forEach((gain, item) => {
+          if (!Number.isNaN(gain)) expect([item, gain]).toEqual([item, all[item]]);
+          if (eligible[item] === 0) expect(all[item]).toBeNaN();
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
