@@ -1,4 +1,4 @@
-import { DESIGN } from './conditions.ts';
+import { CLASSIFICATION_CONFIDENCE, DESIGN } from './conditions.ts';
 import type { StudySize } from './conditions.ts';
 import type { Figures } from './figures.ts';
 
@@ -19,13 +19,21 @@ const COVERAGE_WITHIN = 0.03;
 const AGREEMENT = 0.985;
 const RMSE = 0.4;
 const BRUTE_FORCE = 1e-12;
+/** Of the length of a test that is chosen for the whole latent state. */
+const UNSETTLED_LENGTH = 0.65;
 
 /**
  * Holds the reference row to the design's aims.
  * @param bar how many times as strict: what is allowed to be wrong is divided by it
  * @param bruteForce the largest difference from brute force
+ * @param stops tests that end with their classifications, chosen for the whole latent state and for unsettled components
  */
-export function judge(figures: Figures, bruteForce: number, bar: number): readonly Judged[] {
+export function judge(
+  figures: Figures,
+  bruteForce: number,
+  stops: { readonly latent: Figures; readonly unsettled: Figures },
+  bar: number,
+): readonly Judged[] {
   const judged = (
     name: string,
     unit: Judged['unit'],
@@ -53,6 +61,20 @@ export function judge(figures: Figures, bruteForce: number, bar: number): readon
     ),
     judged('KC agreement', 'share', figures.agreement, 1 - (1 - AGREEMENT) / bar, null),
     judged('posteriors to brute force', 'difference', bruteForce, null, BRUTE_FORCE / bar),
+    judged(
+      'length, unsettled to state',
+      'share',
+      stops.unsettled.meanLength / stops.latent.meanLength,
+      null,
+      UNSETTLED_LENGTH / bar,
+    ),
+    judged(
+      'right of classified',
+      'share',
+      stops.unsettled.classifiedAgreement,
+      1 - (1 - CLASSIFICATION_CONFIDENCE) / bar,
+      null,
+    ),
   ];
 }
 

@@ -21,6 +21,8 @@ export interface Condition {
   /** A run stops when each KC is classified this confidently; 1 lets every run go to its full length. */
   readonly confidence: number;
   readonly policy: PolicyName;
+  /** How many of the KCs the test is about: the first ones. */
+  readonly scope: number;
   readonly population: Population;
   readonly answers: AnswerModel;
   /** By which share the engine's parameters are off (`misjudged`). */
@@ -33,10 +35,7 @@ export interface StudySize extends WorldSize {
   readonly policy: PolicyName;
 }
 
-type Limits = Pick<
-  Constraints,
-  'minima' | 'maxima' | 'enemySets' | 'randomesqueSize' | 'selectionTarget'
->;
+type Limits = Pick<Constraints, 'minima' | 'maxima' | 'enemySets' | 'randomesqueSize' | 'selectionTarget'>;
 
 const unlimited: Limits = { minima: [], maxima: [], enemySets: [], randomesqueSize: 1 };
 const RANDOMESQUE = 5;
@@ -101,7 +100,14 @@ export const policyNames = Object.keys(policies).filter((name): name is PolicyNa
 
 /** Parameters as far off as this are what a study asks about. */
 const MISJUDGED_BY = 0.2;
-const CLASSIFICATION_CONFIDENCE = 0.9;
+export const CLASSIFICATION_CONFIDENCE = 0.9;
+const SCOPE = 5;
+
+/** What a test that ends with its classifications is chosen for: rows of these groups stand in pairs. */
+const targets = [
+  { group: 'stop', suffix: '', policy: 'plain' },
+  { group: 'unsettled', suffix: ': unsettled first', policy: 'unsettled' },
+] as const;
 
 /** The row that is held to the aims, then those that vary one thing of it, each thing once. */
 export function conditionsOf({ items, kcs, length, policy }: StudySize): readonly Condition[] {
@@ -113,6 +119,7 @@ export function conditionsOf({ items, kcs, length, policy }: StudySize): readonl
     length,
     confidence: 1,
     policy,
+    scope: kcs,
     population: PRIOR_POPULATION,
     answers: 'by-table',
     misjudgedBy: 0,
@@ -123,6 +130,15 @@ export function conditionsOf({ items, kcs, length, policy }: StudySize): readonl
     name,
     ...change,
   });
+  const untilClassified = { confidence: CLASSIFICATION_CONFIDENCE, length: Math.min(items, 2 * length) };
+  const stops: readonly { readonly name: string; readonly change: Partial<Condition> }[] = [
+    {
+      name: `until classified at ${CLASSIFICATION_CONFIDENCE}, ${untilClassified.length} at most`,
+      change: {},
+    },
+    { name: 'weaker items, until classified', change: { quality: WEAK_ITEMS } },
+    ...(kcs > SCOPE ? [{ name: `${SCOPE} KCs in scope, until classified`, change: { scope: SCOPE } }] : []),
+  ];
   const distinct = (values: readonly number[], least: number, given: number): readonly number[] =>
     [...new Set(values.map(Math.round))].filter((value) => value >= least && value !== given);
   return [
@@ -136,10 +152,11 @@ export function conditionsOf({ items, kcs, length, policy }: StudySize): readonl
     ...policyNames
       .filter((name) => name !== policy)
       .map((name) => vary('policy', policies[name].description, { policy: name })),
-    vary('stop', `until classified at ${CLASSIFICATION_CONFIDENCE}, ${Math.min(items, 2 * length)} at most`, {
-      confidence: CLASSIFICATION_CONFIDENCE,
-      length: Math.min(items, 2 * length),
-    }),
+    ...stops.flatMap(({ name, change }) =>
+      targets.map(({ group, suffix, policy: target }) =>
+        vary(group, `${name}${suffix}`, { ...untilClassified, policy: target, ...change }),
+      ),
+    ),
     vary('items', `weaker: guess ${WEAK_ITEMS.guess.join('-')}, slip ${WEAK_ITEMS.slip.join('-')}`, {
       quality: WEAK_ITEMS,
     }),

@@ -24,6 +24,10 @@ export interface Figures {
   readonly poolUsed: number;
   /** The largest share of learners that was given the same item. */
   readonly mostExposed: number;
+  /** Share of a test that two learners of one world have in common, on average over all pairs. */
+  readonly overlap: number;
+  /** Mean number of items after every posterior was confident; NaN where tests ask for no confidence. */
+  readonly idle: number;
 }
 
 /** Half the width of a 95 % interval, in standard errors. */
@@ -48,10 +52,11 @@ export function figuresOf(worlds: readonly (readonly Sitting[])[], poolSize: num
   const kcs = sittings.flatMap((sitting) => sitting.kcs);
   const classified = kcs.filter((kc) => kc.classified);
   const exposure = worlds.map((world) => exposures(world, poolSize));
+  const meanLength = mean(sittings.map(({ items }) => items.length));
   const given = exposure.flat().filter((rate) => rate > 0).length;
   return {
     learners: sittings.length,
-    meanLength: sittings.reduce((sum, { items }) => sum + items.length, 0) / sittings.length,
+    meanLength,
     bias: bias(pairs),
     biasError: standardErrorOfBias(pairs),
     rmse: rootMeanSquareError(pairs),
@@ -62,7 +67,19 @@ export function figuresOf(worlds: readonly (readonly Sitting[])[], poolSize: num
     classifiedAgreement: share(classified, agrees),
     poolUsed: given / (poolSize * worlds.length),
     mostExposed: exposure.flat().reduce((a, b) => Math.max(a, b), 0),
+    overlap: mean(worlds.map((world, n) => commonItems(exposure[n] ?? [], world.length))) / meanLength,
+    idle: mean(sittings.map(({ items, confidentAfter }) => items.length - confidentAfter)),
   };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Items that two learners have in common, on average over the pairs: an item that n were given is common to n(n - 1)/2 of them. */
+function commonItems(rates: readonly number[], learners: number): number {
+  const shared = rates.reduce((sum, rate) => sum + rate * learners * (rate * learners - 1), 0);
+  return shared / (learners * (learners - 1));
 }
 
 /** For each item of a pool, the share of the learners that it was given to. */

@@ -1,11 +1,12 @@
 import {
   classify,
   compileModel,
+  estimate,
   prepareSelection,
   simulatedRunSeed,
   simulateRun,
 } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel, SelectionContext } from '#functions/mastery/engine/index.ts';
+import type { CompiledModel, Evidence, SelectionContext } from '#functions/mastery/engine/index.ts';
 import { policies } from './conditions.ts';
 import type { Condition } from './conditions.ts';
 import { answerOf, drawLearner } from './learners.ts';
@@ -21,7 +22,10 @@ export interface Sitting {
   readonly error: number;
   /** Indices of the items in the order in which they were given. */
   readonly items: readonly number[];
+  /** The KCs that the test is about. */
   readonly kcs: readonly SittingKc[];
+  /** After how many items every posterior of those was as confident as the test asks for; NaN where it asks for no confidence. */
+  readonly confidentAfter: number;
 }
 
 /** One KC of one learner. */
@@ -60,7 +64,7 @@ function prepare(condition: Condition, worldName: string): Prepared {
       accessibility: [],
     })),
     {
-      scope: [...model.kcGuids.keys()],
+      scope: [...model.kcGuids.keys()].slice(0, condition.scope),
       maxItems: condition.length,
       requiredAccessibility: [],
       excludedItems: [],
@@ -101,7 +105,9 @@ export function* sitAll(
       recovered: abilityOfScale(scaleScore),
       error: abilityOfScale(standardError) - abilityOfScale(0),
       items,
-      kcs: learner.mastered.map((mastered, kc) => {
+      confidentAfter:
+        condition.confidence < 1 ? confidentAfter(context, condition.confidence, evidence) : NaN,
+      kcs: learner.mastered.slice(0, condition.scope).map((mastered, kc) => {
         const posterior = kcPosteriors[kc] ?? NaN;
         const own = items.filter((item) => world.items[item]?.kcs.includes(kc) === true).length;
         const stated = classify({ ...rule, confidenceThreshold: STATED_CONFIDENCE }, posterior, own);
@@ -109,4 +115,21 @@ export function* sitAll(
       }),
     };
   }
+}
+
+/** The first prefix of the answers after which no in-scope posterior is between the confidence and its complement. */
+function confidentAfter(
+  { model, constraints }: SelectionContext,
+  confidence: number,
+  { outcomes }: Evidence,
+): number {
+  const isConfident = (count: number): boolean => {
+    const { kcPosteriors } = estimate(model, outcomes.slice(0, count));
+    return constraints.scope.every((kc) => {
+      const posterior = kcPosteriors[kc] ?? NaN;
+      return Math.max(posterior, 1 - posterior) >= confidence;
+    });
+  };
+  const count = outcomes.findIndex((_, n) => isConfident(n));
+  return count < 0 ? outcomes.length : count;
 }

@@ -29,6 +29,7 @@ describe('figures of a row', () => {
     error: 1,
     items: [0, 1],
     kcs: [],
+    confidentAfter: 1,
     ...change,
   });
   const kc = { mastered: true, posterior: 0.5, items: 1, classified: true };
@@ -60,6 +61,9 @@ describe('figures of a row', () => {
       // Items 0 and 1 of the first world; 1, 2 and 3 of the second.
       poolUsed: 5 / 8,
       mostExposed: 1,
+      // Of 7/4 items, two learners have one in common in either world: item 1, item 3.
+      overlap: 4 / 7,
+      idle: 3 / 4,
     });
     expect(figures.bias).toBeCloseTo((1.97 - 1.95) / 4, 12);
   });
@@ -76,12 +80,17 @@ describe('the aims', () => {
     coverage: 0.92,
     agreement: 0.985,
     classified: 1,
-    classifiedAgreement: 1,
+    classifiedAgreement: 0.9,
     poolUsed: 1,
     mostExposed: 1,
+    overlap: 1,
+    idle: 0,
   };
-  const missed = (figures: Figures, bruteForce = 1e-12, bar = 1): readonly string[] =>
-    judge(figures, bruteForce, bar).flatMap(({ name, met }) => (met ? [] : [name]));
+  const latent = { ...good, meanLength: 40 };
+  const missed = (figures: Figures, bruteForce = 1e-12, bar = 1, meanLength = 26): readonly string[] =>
+    judge(figures, bruteForce, { latent, unsettled: { ...figures, meanLength } }, bar).flatMap(
+      ({ name, met }) => (met ? [] : [name]),
+    );
 
   it('are those of the design, bounds included', () => {
     expect(missed(good)).toEqual([]);
@@ -93,15 +102,24 @@ describe('the aims', () => {
     expect(missed({ ...good, coverage: 0.981 })).toEqual(['coverage of 95 % intervals']);
     expect(missed({ ...good, agreement: 0.9849 })).toEqual(['KC agreement']);
     expect(missed(good, 1.1e-12)).toEqual(['posteriors to brute force']);
+    expect(missed(good, 1e-12, 1, 26.01)).toEqual(['length, unsettled to state']);
+    expect(missed({ ...good, classifiedAgreement: 0.899 })).toEqual(['right of classified']);
   });
 
   it('become stricter and laxer with the bar, each of them, and are never met by no number', () => {
-    expect(missed(good, 1e-12, 1.01)).toHaveLength(5);
-    const poor = { ...good, bias: 0.09, rmse: 0.79, coverage: 0.9, agreement: 0.971 };
-    expect(missed(poor, 1.9e-12, 1)).toHaveLength(5);
-    expect(missed(poor, 1.9e-12, 0.5)).toEqual([]);
-    const none = { ...good, bias: NaN, rmse: NaN, coverage: NaN, agreement: NaN };
-    expect(missed(none, NaN, 0.01)).toHaveLength(5);
+    expect(missed(good, 1e-12, 1.01)).toHaveLength(7);
+    const poor = {
+      ...good,
+      bias: 0.09,
+      rmse: 0.79,
+      coverage: 0.9,
+      agreement: 0.971,
+      classifiedAgreement: 0.85,
+    };
+    expect(missed(poor, 1.9e-12, 1, 40)).toHaveLength(7);
+    expect(missed(poor, 1.9e-12, 0.5, 40)).toEqual([]);
+    const none = { ...good, bias: NaN, rmse: NaN, coverage: NaN, agreement: NaN, classifiedAgreement: NaN };
+    expect(missed(none, NaN, 0.01, NaN)).toHaveLength(7);
   });
 });
 
@@ -121,9 +139,11 @@ describe('a study', () => {
     expect(rowOf('5 administered').agreement).toBeLessThan(rowOf('28 administered').agreement);
     expect(rowOf('compensatory').agreement).toBeLessThan(reference.agreement);
     expect(rowOf('compensatory').bias).toBeGreaterThan(reference.bias + 0.05);
-    expect(rowOf('weaker').classified).toBeLessThan(reference.classified);
+    expect(rowOf('weaker: ').classified).toBeLessThan(reference.classified);
     expect(rowOf('randomesque').mostExposed).toBeLessThan(1);
-    expect(rowOf('until classified').meanLength).not.toBe(28);
+    const [state, unsettled] = study.rows.filter(({ name }) => name.startsWith('until classified'));
+    expect(unsettled!.figures.meanLength).toBeLessThan(state!.figures.meanLength);
+    expect(unsettled!.figures.idle).toBeLessThan(state!.figures.idle);
   });
 
   it('counts every learner of the reference row once in each of its pictures', () => {
@@ -190,7 +210,7 @@ describe('the reports', () => {
       expect(text).toContain(name);
       expect(html).toContain(name);
     }
-    expect(text.match(/^(met|missed) /gm)).toHaveLength(5);
+    expect(text.match(/^(met|missed) /gm)).toHaveLength(7);
   });
 
   it('draw six pictures with a title and a description each, and stand alone', () => {

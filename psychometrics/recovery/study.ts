@@ -118,15 +118,18 @@ export function runStudy(
       worlds.push(sittings);
     }
     if (condition.group === 'reference') reference = worlds.flat();
-    if (condition.group === 'stop') lengths = lengthsOf(worlds.flat());
+    if (condition.group === 'stop' && lengths.length === 0) lengths = lengthsOf(worlds.flat());
     rows.push({
       group: condition.group,
       name: condition.name,
       figures: figuresOf(worlds, condition.size.items),
     });
   }
-  const [first] = rows;
-  if (first === undefined) throw new Error('a study has a reference row');
+  const figuresIn = (group: string): Figures => {
+    const found = rows.find((row) => row.group === group);
+    if (found === undefined) throw new Error(`a study has a row of the group ${group}`);
+    return found.figures;
+  };
   const forecasts = reference.flatMap(({ kcs }) =>
     kcs.map(({ posterior, mastered }) => ({ probability: posterior, happened: mastered })),
   );
@@ -135,7 +138,12 @@ export function runStudy(
     settings,
     assumptions: assumptions(GOOD_ITEMS),
     reservations: reservations(settings, settings.bar),
-    aims: judge(first.figures, bruteForce.largestDifference, settings.bar),
+    aims: judge(
+      figuresIn('reference'),
+      bruteForce.largestDifference,
+      { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
+      settings.bar,
+    ),
     bruteForce,
     rows,
     byAbility: abilityGroups(reference),

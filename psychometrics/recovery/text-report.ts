@@ -90,6 +90,8 @@ export const rowHead = [
   'of these',
   'pool',
   'exposed',
+  'overlap',
+  'idle',
 ] as const;
 
 /** What the columns of the rows mean. */
@@ -97,7 +99,8 @@ export const rowLegend = [
   'bias, RMSE: scale score less known ability, in SD of the prior; chance: one standard error of the bias.',
   'covered: ability within 1.96 standard errors of the score. agree: posterior of a KC on the learner’s side of 0.5, all KCs counted.',
   `classified: KCs mastered or gap at ${STATED_CONFIDENCE}; of these: the share that is right. pool: items that anybody was given; exposed: the largest`,
-  'share of learners that was given one item.',
+  'share of learners that was given one item; overlap: the share of a test that two learners have in common.',
+  'idle: items after the posterior of every KC in scope was confident. unsettled first: selectionTarget unsettled_components.',
 ] as const;
 
 export function rowCells({ name, figures }: Row): readonly string[] {
@@ -114,6 +117,8 @@ export function rowCells({ name, figures }: Row): readonly string[] {
     decimals(figures.classifiedAgreement, 4),
     percent(figures.poolUsed),
     percent(figures.mostExposed),
+    percent(figures.overlap),
+    decimals(figures.idle, 1),
   ];
 }
 
