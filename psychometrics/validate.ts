@@ -1,0 +1,49 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
+import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { withLiveLine } from '#tools/terminal/live-line.ts';
+import { paintFor } from '#tools/terminal/paint.ts';
+import { openProgress } from '#tools/terminal/progress.ts';
+import { readReference } from './validate/reference.ts';
+import { htmlReport, textReport } from './validate/report.ts';
+import { validate } from './validate/validation.ts';
+
+const command = program(
+  'npm run validate --',
+  'Holds the engine to published figures and frozen outputs of other programs (docs/validate.md), and says what it could not check.\n' +
+    'Exit code 1 when a line fails, or when there is nothing to compare with.',
+)
+  .requiredOption('--data <DIR>', 'the folder of reference figures (required)', text)
+  .option('--out <DIR>', 'writes validation.html into this folder', text)
+  .addHelpText('after', examples('npm run validate -- --data ../reference --out .local/validation'));
+
+async function main({ data, out }: ReturnType<typeof command.opts>): Promise<Result<undefined, string>> {
+  const reference = await readReference(data);
+  if (!reference.ok) return reference;
+  const progress = openProgress(() => performance.now());
+  const validation = await withLiveLine(process.stderr, (show) =>
+    validate(reference.value, (done, what) => {
+      show(progress(done, what));
+    }),
+  );
+  console.log(textReport(validation, paintFor(process.stdout, process.env)));
+  if (out !== undefined) {
+    const path = join(out, 'validation.html');
+    try {
+      await mkdir(out, { recursive: true });
+      await writeFile(path, htmlReport(validation));
+    } catch (error) {
+      return err(`${path} cannot be written: ${fileFailure(error)}`);
+    }
+    console.log(`\n${path}`);
+  }
+  const { lines } = validation;
+  if (lines.length === 0) return err(`${data} holds nothing to compare with`);
+  const failed = lines.filter(({ passed }) => !passed);
+  return failed.length === 0 ? ok(undefined) : err(`${failed.length} of ${lines.length} lines failed`);
+}
+
+await run(command.action(exits(main)));

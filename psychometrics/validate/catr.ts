@@ -1,0 +1,33 @@
+import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
+import type { CatrCase } from './reference.ts';
+
+/** catR's quadrature of the cases. */
+const GRID = { nodes: 41, min: -4, max: 4, mean: 0, sd: 1 };
+
+/**
+ * What the engine makes of the answers of one case. Each 4PL item is a knowledge component of its own, mastered at ability t with probability
+ * 1/(1 + exp(-a(t - b))), and answered correctly with d when it is, with c when it is not; the scale is ability itself. The posterior mean and
+ * standard deviation are then catR's EAP and its standard error.
+ */
+export function eapOf({ it, x }: CatrCase): { readonly eap: number; readonly sem: number } {
+  const model = compileModel({
+    theta: GRID,
+    kcs: it.map(([slope, location], j) => ({ guid: `kc-${j}`, slope, location })),
+    items: it.map(([, , low, high], j) => ({
+      id: `item-${j}`,
+      kcs: [`kc-${j}`],
+      probabilities: [low, high],
+    })),
+    scale: Array.from(
+      { length: GRID.nodes },
+      (_, g) => GRID.min + ((GRID.max - GRID.min) * g) / (GRID.nodes - 1),
+    ),
+  });
+  if (!model.ok)
+    throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
+  const { scaleScore, standardError } = estimate(
+    model.value,
+    x.map((answer, item) => ({ item, correct: answer === 1 })),
+  );
+  return { eap: scaleScore, sem: standardError };
+}

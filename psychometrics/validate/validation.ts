@@ -1,0 +1,80 @@
+import { sitDesign } from './cdcat.ts';
+import { eapOf } from './catr.ts';
+import { designNames } from './reference.ts';
+import type { Reference } from './reference.ts';
+
+/** One figure beside the peer's. */
+export interface Line {
+  readonly peer: 'catR' | 'cdCAT';
+  readonly name: string;
+  readonly ours: number;
+  readonly theirs: number;
+  /** How far apart the two may be. */
+  readonly tolerance: number;
+  readonly passed: boolean;
+}
+
+/** What could not be compared, and why. */
+export interface Unchecked {
+  readonly name: string;
+  readonly why: string;
+}
+
+export interface Validation {
+  readonly lines: readonly Line[];
+  readonly unchecked: readonly Unchecked[];
+}
+
+/** The engine keeps P(mastered | ability) within 10⁻⁶ of 0 and 1, and catR does not: so far that moves a mean. */
+const EAP_TOLERANCE = 1.3e-9;
+/** A second moment feels the far ends of the grid twice as much. */
+const ERROR_TOLERANCE = 2.6e-9;
+/** About two standard errors of a share of 640 learners, and as much of a mean length: both programs choose items of their own. */
+const PATTERN_TOLERANCE = 0.04;
+const ATTRIBUTE_TOLERANCE = 0.02;
+const LENGTH_TOLERANCE = 0.6;
+
+/** Holds the engine to every figure of the reference. @param progress is told the share that is done, and what is next */
+export function validate(
+  { peers, catr, designs, absent }: Reference,
+  progress: (done: number, what: string) => void = () => undefined,
+): Validation {
+  const lines: Line[] = [];
+  const unchecked: Unchecked[] = absent.map((file) => ({
+    name: file,
+    why: 'the folder does not hold this file',
+  }));
+  const line = (peer: Line['peer'], name: string, ours: number, theirs: number, tolerance: number): void => {
+    // NaN passes nothing.
+    lines.push({ peer, name, ours, theirs, tolerance, passed: Math.abs(ours - theirs) <= tolerance });
+  };
+  catr?.forEach((one, n) => {
+    const { eap, sem } = eapOf(one);
+    const name = `case ${n + 1}, ${one.it.length} items`;
+    line('catR', `${name}: EAP`, eap, one.eap, EAP_TOLERANCE);
+    line('catR', `${name}: standard error`, sem, one.sem, ERROR_TOLERANCE);
+  });
+  if (peers === undefined) return { lines, unchecked };
+  designNames.forEach((name, n) => {
+    const design = designs[name];
+    if (design === undefined) return;
+    progress(n / designNames.length, `cdCAT ${name}`);
+    const [pattern, attribute, length] = peers.cdcatK5['at0.8max50'][name];
+    const loose = sitDesign(design, 0.8, 50);
+    const strict = sitDesign(design, 0.9999, 20);
+    const at = `${name}, each attribute at`;
+    line('cdCAT', `${at} 0.8: patterns`, loose.pattern, pattern, PATTERN_TOLERANCE);
+    line('cdCAT', `${at} 0.8: attributes`, loose.attribute, attribute, ATTRIBUTE_TOLERANCE);
+    line('cdCAT', `${at} 0.8: items`, loose.length, length, LENGTH_TOLERANCE);
+    line(
+      'cdCAT',
+      `${at} 0.9999, 20 items at most: patterns`,
+      strict.pattern,
+      peers.cdcatK5['patternAt0.9999max20'][name],
+      PATTERN_TOLERANCE,
+    );
+  });
+  for (const { data, model } of peers.cdmFits.rows)
+    unchecked.push({ name: `CDM, ${model}: ${data}`, why: 'the folder does not hold these responses' });
+  return { lines, unchecked };
+}
