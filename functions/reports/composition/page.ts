@@ -13,7 +13,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { projectAttemptReport } from './attempt-report.ts';
 import type { IndexRow, Moment, Observed, Released } from '../facts/facts.ts';
-import { composeHeader } from './header.ts';
+import { checkSettled, composeHeader } from './header.ts';
 import { incomplete, requireCurrent, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { contradiction, disagreement } from '../facts/versions.ts';
@@ -126,8 +126,8 @@ export function settledRecord(
     return err(foreign());
   const outdated = requireCurrent([{ service: 'results', status: record.freshness }]);
   if (outdated !== undefined) return err(outdated);
-  if (!record.settled)
-    return err(shortfall('unsettled', 'results', 'Results has not settled the record of the attempt.'));
+  const unsettled = checkSettled(record);
+  if (unsettled !== undefined) return err(unsettled);
   return compareInstants(record.modifiedAt, modifiedAt) === 0
     ? ok(record)
     : err(
