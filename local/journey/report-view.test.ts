@@ -111,6 +111,17 @@ describe('renderReport', () => {
     expect(lineOf(many, '  約分')).toMatch(/ ─+━+┃━*●━*  0\.970 ± 0\.200  0\.800  2 items$/);
   });
 
+  it('shows the probability of a component as one, without a band, and what else was measured with its error', () => {
+    const likely = { ...sampleRow('k-gap', 'mastered', 0.885, ['q1']), uncertainty: 0.319022 };
+    const both = sampleReport({ mastery: [likely, sampleRow('k-worse', 'gap', 0.04, ['q2'])] });
+    expect(lineOf(both, 'what is mastered')).toBe(
+      'what is mastered, gaps first  probability of mastery p ●, estimate ● ± standard_error ━, threshold ┃',
+    );
+    expect(lineOf(both, '  borrow')).toMatch(/ ─+┃─*●─* +p 0\.885 {2}0\.800 {2}1 item$/);
+    expect(renderEvidence(likely, names, space)[0]).toBe('borrow  mastered  p 0.885 against 0.800');
+    expect(lineOf(sampleReport({ mastery: [likely] }), 'what is mastered')).not.toContain('±');
+  });
+
   it('keeps the figures of all rows in their columns, also below names in wide characters', () => {
     const starts = ['  borrow', '  約分', '  knowledge_component k-open'].map((start) => {
       const line = lineOf(many, start);

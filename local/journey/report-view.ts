@@ -110,7 +110,8 @@ function scaleLine(
   ]);
 }
 
-const FIGURES = '  0.000 ± 0.000  0.000  00 items';
+const ESTIMATE = '0.000 ± 0.000';
+const FIGURES = `  ${ESTIMATE}  0.000  00 items`;
 const MAX_GAUGE = 40;
 
 function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpace): readonly string[] {
@@ -125,11 +126,17 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
   const labelWidth = gaugeWidth === 0 ? Math.max(8, Math.min(longest + 4, room)) : shared;
   const ends = rows.flatMap(({ estimate, threshold }) => [estimate, threshold]);
   const axis = { low: Math.min(0, ...ends), high: Math.max(1, ...ends) };
-  const kinds = [...new Set(rows.map(({ uncertaintyKind }) => uncertaintyKind))].join(' or ');
+  const kinds = [
+    ...new Set(rows.filter((row) => !isProbability(row)).map(({ uncertaintyKind }) => uncertaintyKind)),
+  ].join(' or ');
+  const estimate = [
+    ...(rows.some(isProbability) ? ['probability of mastery p ●'] : []),
+    ...(kinds === '' ? [] : [`estimate ● ± ${kinds} ━`]),
+  ].join(', ');
   return [
     fit(space, [
       ['bold', 'what is mastered, gaps first'],
-      ['dim', `  estimate ● ± ${kinds} ━, threshold ┃`],
+      ['dim', `  ${estimate}, threshold ┃`],
     ]),
     ...states.flatMap((state) => {
       const own = rows.filter((row) => row.state === state);
@@ -142,10 +149,14 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
             ...gauge(
               axis,
               gaugeWidth,
-              { value: row.estimate, error: row.uncertainty, threshold: row.threshold },
+              {
+                value: row.estimate,
+                error: isProbability(row) ? 0 : row.uncertainty,
+                threshold: row.threshold,
+              },
               stateStyles[state],
             ),
-            ['none', `  ${measured(row)}  ${row.threshold.toFixed(3)}`],
+            ['none', `  ${measured(row).padStart(ESTIMATE.length)}  ${row.threshold.toFixed(3)}`],
             ['dim', row.evidence === undefined ? '' : `  ${counted(row.evidence.length, 'item')}`],
           ]),
         ),
@@ -154,8 +165,19 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
   ];
 }
 
-function measured({ estimate, uncertainty }: MasteryRow): string {
-  return `${estimate.toFixed(3)} ± ${uncertainty.toFixed(3)}`;
+function measured(row: MasteryRow): string {
+  return isProbability(row)
+    ? `p ${row.estimate.toFixed(3)}`
+    : `${row.estimate.toFixed(3)} ± ${row.uncertainty.toFixed(3)}`;
+}
+
+/** Whether the uncertainty is only that of a yes or no which holds with this probability. */
+function isProbability({ kind, estimate, uncertainty, uncertaintyKind }: MasteryRow): boolean {
+  return (
+    kind === 'knowledge_component' &&
+    uncertaintyKind === 'standard_error' &&
+    Math.abs(uncertainty ** 2 - estimate * (1 - estimate)) < 1e-5
+  );
 }
 
 /** The receipts; the age is how long before the end of the composition the source was observed. */
