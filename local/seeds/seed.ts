@@ -134,6 +134,7 @@ export const policyFile = z.strictObject({
       excludedItems: z.array(name).optional(),
       exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
       priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
+      minimumGain: z.number().positive().optional(),
       poolMembership: z.literal('manifest').optional(),
       blueprintCoverage: z.enum(['slots', 'none']).optional(),
     })

@@ -28,6 +28,7 @@ const receiptFields = {
   reconciledMembers: 'number',
   absentItems: 'number',
   processingTraces: 'words',
+  stopCause: 'word',
   trace: [
     'operation',
     'service',

@@ -6,7 +6,7 @@ export type { CompiledModel } from './model.ts';
 export { classify, scoredItemsPerKc } from './classification.ts';
 export type { Classification, ClassificationRule } from './classification.ts';
 export { stopReason } from './stopping.ts';
-export type { StopReason, StoppingInput } from './stopping.ts';
+export type { StopCause, StopReason, StoppingInput } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, RunPosition, Selection, SelectionContext } from './selection.ts';
 export { feasibilityOf, losesMinimum } from './feasibility.ts';

@@ -20,15 +20,16 @@ export function* byGain(
 ): Generator<readonly Ranked[]> {
   const heap = heapOf(gains);
   while (heap.length > 0) {
-    const gain = rounded(gains[heap[0] ?? -1] ?? NaN);
+    const gain = roundGain(gains[heap[0] ?? -1] ?? NaN);
     const items: number[] = [];
-    while (heap.length > 0 && rounded(gains[heap[0] ?? -1] ?? NaN) === gain)
+    while (heap.length > 0 && roundGain(gains[heap[0] ?? -1] ?? NaN) === gain)
       items.push(takeHighest(heap, gains));
     yield tied(items).map((item) => ({ item, gain }));
   }
 }
 
-function rounded(gain: number): number {
+/** A gain as it is compared. */
+export function roundGain(gain: number): number {
   return roundSignificant(gain, GAIN_DIGITS);
 }
 

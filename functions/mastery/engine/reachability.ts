@@ -82,6 +82,8 @@ function classes(conditions: SideConditions, signatureOf: Int32Array): Service['
 }
 
 export interface Reachability {
+  /** Whether every minimum that can still be met is met. */
+  readonly isMet: boolean;
   /** Whether the item serves a minimum that is not met yet. */
   readonly serves: (item: number) => boolean;
   /** Whether, with this item next, as many minima can still be met as without it. */
@@ -90,7 +92,12 @@ export interface Reachability {
   readonly ruleOut: (items: Uint8Array) => void;
 }
 
-const UNRESTRICTED: Reachability = { serves: () => false, admits: () => true, ruleOut: () => undefined };
+const UNRESTRICTED: Reachability = {
+  isMet: true,
+  serves: () => false,
+  admits: () => true,
+  ruleOut: () => undefined,
+};
 
 /**
  * Of the minima that are not met, the largest number that the pool can still meet together in the slots left is planned, and an item is
@@ -174,7 +181,12 @@ export function reachability(
     if (spare !== false) return;
     for (let item = 0; item < items.length; item += 1) if (!servesPlanned(item)) items[item] = 0;
   };
-  return { serves: (item) => (firstOpen[service.signatureOf[item] ?? 0] ?? -1) >= 0, admits, ruleOut };
+  return {
+    isMet: planned.met.length === 0,
+    serves: (item) => (firstOpen[service.signatureOf[item] ?? 0] ?? -1) >= 0,
+    admits,
+    ruleOut,
+  };
 }
 
 /** How many further items each minimum needs once these are used; not above 0 for one that is met. */

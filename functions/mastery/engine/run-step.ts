@@ -5,7 +5,7 @@ import type { CompiledModel } from './model.ts';
 import { selectItem } from './selection.ts';
 import type { SelectionContext } from './selection.ts';
 import { stopReason } from './stopping.ts';
-import type { StopReason } from './stopping.ts';
+import type { StopCause, StopReason } from './stopping.ts';
 import type { Estimate, Outcome } from './types.ts';
 
 /** What the outcomes of a run say, at full precision. */
@@ -61,7 +61,8 @@ export interface RunClock {
 
 /** The rule that ends the run, or the item (a model index) to offer next. Exactly one of the two. */
 export type Step =
-  { readonly kind: 'stop'; readonly reason: StopReason } | { readonly kind: 'offer'; readonly item: number };
+  | { readonly kind: 'stop'; readonly reason: StopReason; readonly cause: StopCause }
+  | { readonly kind: 'offer'; readonly item: number };
 
 /** A stopping rule that holds already, else the next item, else a pool that has no further item: `max_items` [MA-198]. */
 export function nextStep(
@@ -88,7 +89,7 @@ export function nextStep(
   // A run always offers its first item: before any answer there is nothing that could end it, but an empty pool.
   const reason = used.length === 0 ? undefined : stopReason({ ...stopping, poolExhausted: false });
   // An exhausted pool comes before the time budget: only then is the selection worth its work.
-  if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason };
+  if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason, cause: reason };
   const selection = selectItem(context, evidence.estimate, {
     used,
     runSeed,
@@ -96,7 +97,8 @@ export function nextStep(
     met,
     unsettled: context.constraints.scope.filter((_, at) => evidence.classifications[at] === 'not_yet'),
   });
-  if (selection.kind === 'exhausted')
-    return { kind: 'stop', reason: stopReason({ ...stopping, poolExhausted: true }) ?? 'max_items' };
-  return reason === undefined ? { kind: 'offer', item: selection.item } : { kind: 'stop', reason };
+  if (selection.kind === 'exhausted') return { kind: 'stop', reason: 'max_items', cause: selection.cause };
+  return reason === undefined
+    ? { kind: 'offer', item: selection.item }
+    : { kind: 'stop', reason, cause: reason };
 }

@@ -183,9 +183,68 @@ describe('selectItem', () => {
   });
 
   it('is exhausted with the pool and with maxItems', () => {
-    expect(select(fixture(2), {}, { used: [0, 1] })).toStrictEqual({ kind: 'exhausted' });
-    expect(select(fixture(6), { maxItems: 2 }, { used: [0, 1] })).toStrictEqual({ kind: 'exhausted' });
-    expect(select(fixture(6), {}, {}, () => undefined)).toStrictEqual({ kind: 'exhausted' });
+    const exhausted = (cause: string) => ({ kind: 'exhausted', cause });
+    expect(select(fixture(2), {}, { used: [0, 1] })).toStrictEqual(exhausted('pool_exhausted'));
+    expect(select(fixture(6), { maxItems: 2 }, { used: [0, 1] })).toStrictEqual(exhausted('max_items'));
+    expect(select(fixture(6), {}, {}, () => undefined)).toStrictEqual(exhausted('pool_exhausted'));
+    expect(select(fixture(1), { scope: [1] })).toStrictEqual(exhausted('pool_exhausted'));
+    const maxima = ['a', 'b'].map((guid) => ({ guid, items: 1 }));
+    expect(select(fixture(6), { maxima }, { used: [0, 1] })).toStrictEqual(exhausted('content_maxima'));
+    expect(select(fixture(2), { maxima }, { used: [0, 1] })).toStrictEqual(exhausted('pool_exhausted'));
+  });
+
+  it('is exhausted by the component limit when each item left would tie too many KCs together', () => {
+    const kcs = Array.from({ length: 13 }, (_, k) => ({ guid: `k${k}`, slope: 1, location: 0 }));
+    const table = (size: number) =>
+      Array.from({ length: 2 ** size }, (_, s) => (s + 1 === 2 ** size ? 0.9 : 0.1));
+    const guids = kcs.map(({ guid }) => guid);
+    const model = compileModel({
+      theta: { nodes: 5, min: -2, max: 2, mean: 0, sd: 1 },
+      kcs,
+      items: [
+        { id: 'v-0', kcs: guids.slice(0, 12), probabilities: table(12) },
+        { id: 'v-1', kcs: guids.slice(11), probabilities: table(2) },
+      ],
+      scale: [1, 2, 3, 4, 5],
+    });
+    if (!model.ok) throw new Error('refused');
+    const scope = kcs.map((_, k) => k);
+    expect(select(model.value, { scope }, { used: [0] })).toStrictEqual({
+      kind: 'exhausted',
+      cause: 'component_limit',
+    });
+  });
+
+  it('offers what tells less than the minimum gain only while a KC is unmeasured or a minimum is open [MA-114]', () => {
+    const model = fixture(6);
+    const all = { minimumGain: 10 };
+    expect(itemOf(select(model, all))).toBe(0);
+    expect(itemOf(select(model, all, { used: [0] }))).toBeDefined();
+    expect(select(model, all, { used: [0, 1] })).toStrictEqual({
+      kind: 'exhausted',
+      cause: 'no_informative_item',
+    });
+    expect(itemOf(select(model, { minimumGain: 1e-6 }, { used: [0, 1] }))).toBeDefined();
+    const open = { ...all, minima: [{ guid: 'a', items: 2 }] };
+    expect(itemOf(select(model, open, { used: [0, 1] }))).toBeDefined();
+    expect(itemOf(select(model, open, { used: [0, 1, 2] }))).toBeUndefined();
+    // A minimum that the pool can no longer meet holds nothing up.
+    const absent = { ...all, minima: [{ guid: 'absent', items: 1 }] };
+    expect(itemOf(select(model, absent, { used: [0, 1] }))).toBeUndefined();
+    // Out of scope, what is unmeasured does not count.
+    expect(itemOf(select(model, { ...all, scope: [0] }, { used: [0] }))).toBeUndefined();
+  });
+
+  it('draws only among what tells enough', () => {
+    const model = fixture(6);
+    const best = select(model, {}, { used: [0, 1] });
+    if (best.kind !== 'selected') throw new Error('exhausted');
+    const drawn = Array.from({ length: 20 }, (_, i) =>
+      itemOf(
+        select(model, { minimumGain: best.gain, randomesqueSize: 4 }, { used: [0, 1], runSeed: `s-${i}` }),
+      ),
+    );
+    expect([...new Set(drawn)]).toStrictEqual([best.item]);
   });
 
   it('breaks ties by SHA-256 of seed and artifact version id', () => {

@@ -2,12 +2,13 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { decisionGains, decisionModel } from './decision-gains.ts';
 import type { DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
-import { byGain } from './ranking.ts';
+import { byGain, roundGain } from './ranking.ts';
 import type { Ranked } from './ranking.ts';
 import { reachability, requirementsOf } from './reachability.ts';
 import type { Reachability, Requirements } from './reachability.ts';
 import { sideConditions, usageOf } from './side-conditions.ts';
 import type { SideConditions } from './side-conditions.ts';
+import type { StopCause } from './stopping.ts';
 import type { Estimate } from './types.ts';
 
 /** A pool member that the calibration has parameters for. */
@@ -39,6 +40,8 @@ export interface Constraints {
   readonly selectionTarget?: 'unsettled_components';
   /** Randomesque exposure control draws among this many best items; 1 draws nothing. */
   readonly randomesqueSize: number;
+  /** Bits; what tells less is not offered once every minimum is met and every KC in scope that can be has been measured. */
+  readonly minimumGain?: number | undefined;
 }
 
 /** Where the run stands. */
@@ -56,7 +59,7 @@ export interface RunPosition {
 
 export type Selection =
   | { readonly kind: 'selected'; readonly item: number; readonly gain: number }
-  | { readonly kind: 'exhausted' };
+  | { readonly kind: 'exhausted'; readonly cause: StopCause };
 
 /** How many more gains are worked out when the first ones are refused. */
 const SECOND_LOOK = 32;
@@ -127,7 +130,7 @@ export function prepareSelection(
 
 /**
  * The next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
- * others and one remains), information gain rounded to 12 significant digits,
+ * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits,
  * randomesque draw if the policy asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the
  * whole latent state, or under `unsettled_components` that on the item's own unsettled KCs as long as any item measures one; an item that measures no in-scope KC is offered only while it serves an unmet minimum. `exhausted` when no item is
  * left or `maxItems` are used.
@@ -135,14 +138,16 @@ export function prepareSelection(
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
   const { constraints, conditions } = context;
   const slots = constraints.maxItems - run.used.length;
-  if (slots <= 0) return { kind: 'exhausted' };
+  if (slots <= 0) return { kind: 'exhausted', cause: 'max_items' };
   const candidates = hardFilter(context, run);
   const coverage = reachability(context.requirements, conditions, run.used, candidates, slots);
   const eligible = candidates.slice();
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
+  if (!keepInformative(context, estimate, run, eligible, coverage))
+    return { kind: 'exhausted', cause: 'no_informative_item' };
   const best = bestUnmet(context, estimate, run, eligible, coverage);
   const chosen = best[best.length > 1 ? draw(run, best.length) : 0];
-  if (chosen === undefined) return { kind: 'exhausted' };
+  if (chosen === undefined) return { kind: 'exhausted', cause: exhaustionCause(context, run) };
   return { kind: 'selected', item: chosen.item, gain: chosen.gain };
 }
 
@@ -171,6 +176,51 @@ function bestUnmet(
     if (best.length > 0) return best;
   }
   return bestOnTarget(context, estimate, run, eligible, coverage);
+}
+
+/**
+ * Takes out what tells less than the policy's minimum gain. Not looked at while a minimum that can still be met is open, nor while an
+ * eligible item measures a KC in scope that no scored item has measured: such a KC could never be classified.
+ * @returns false when nothing that was eligible is left
+ */
+function keepInformative(
+  { constraints, model, gains }: SelectionContext,
+  estimate: Estimate,
+  run: RunPosition,
+  eligible: Uint8Array,
+  coverage: Reachability,
+): boolean {
+  const { minimumGain } = constraints;
+  if (minimumGain === undefined || !coverage.isMet || !eligible.includes(1)) return true;
+  const unmeasured = new Set(constraints.scope);
+  for (const item of run.used) for (const kc of model.itemKcs[item] ?? []) unmeasured.delete(kc);
+  if (eligible.some((is, item) => is === 1 && model.itemKcs[item]?.some((kc) => unmeasured.has(kc)) === true))
+    return true;
+  // With every minimum met each eligible item is admitted: met ones leave first, as long as another one remains.
+  if (constraints.priorUse === 'avoid') {
+    const unmet = eligible.slice();
+    for (const item of run.met ?? []) unmet[item] = 0;
+    if (unmet.includes(1)) eligible.set(unmet);
+  }
+  model.core.informationGains(estimate, eligible, gains, Infinity);
+  for (let item = 0; item < eligible.length; item += 1)
+    if (eligible[item] === 1 && roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
+  return eligible.includes(1);
+}
+
+/** Why no item can be offered: the rule without which one could. */
+function exhaustionCause({ admitted, conditions }: SelectionContext, run: RunPosition): StopCause {
+  const leaves = (rules: SideConditions): boolean => {
+    const candidates = admitted.slice();
+    for (const item of run.used) candidates[item] = 0;
+    usageOf(rules, run.used).bar(candidates);
+    return candidates.includes(1);
+  };
+  const unlimited = { ...conditions, componentLimit: Infinity };
+  const uncapped = conditions.maxima.map(() => run.used.length + 1);
+  // What is left although no rule bars it measures nothing in scope.
+  if (leaves(conditions) || !leaves({ ...unlimited, maxima: uncapped })) return 'pool_exhausted';
+  return leaves(unlimited) ? 'component_limit' : 'content_maxima';
 }
 
 /** The best by what they say about unsettled KCs; where the policy does not care, or none measures one, by their gain on the whole state. */

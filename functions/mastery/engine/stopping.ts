@@ -3,6 +3,14 @@ import type { Classification } from './classification.ts';
 
 export type StopReason = 'classifications_complete' | 'precision_target_met' | 'max_items' | 'time_budget';
 
+/**
+ * What truly ended a run: the reason, or the rule because of which no further item could be offered, which ends as `max_items`.
+ * `pool_exhausted`: no item is left that may be offered at all; `content_maxima` and `component_limit`: one would be without that rule;
+ * `no_informative_item`: what is left tells less than the policy's `minimumGain`.
+ */
+export type StopCause =
+  StopReason | 'pool_exhausted' | 'content_maxima' | 'component_limit' | 'no_informative_item';
+
 /** All that decides whether a run goes on. */
 export interface StoppingInput {
   /** One for each in-scope KC. */

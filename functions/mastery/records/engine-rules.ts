@@ -53,6 +53,7 @@ export function constraintsOf(
     ...(priorUse === 'avoid' || priorUse === 'exclude' ? { priorUse } : {}),
     ...(selectionTarget === 'unsettled_components' ? { selectionTarget } : {}),
     randomesqueSize: eligibilityRules.exposure?.size ?? 1,
+    minimumGain: eligibilityRules.minimumGain,
   };
 }
 

@@ -2,7 +2,7 @@ import type { KcClassification, ScaleResult } from '#shared/contract/mastery/ada
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
-import type { Evidence, RunClock } from '#functions/mastery/engine/index.ts';
+import type { Evidence, RunClock, StopCause } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { RunBasis } from './basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
@@ -25,7 +25,7 @@ export interface Assessment {
   readonly diagnosis: Diagnosis;
   /** The rule that ends the run, or the item to offer next. Exactly one of the two. */
   readonly next:
-    | { readonly kind: 'stop'; readonly reason: StopReason }
+    | { readonly kind: 'stop'; readonly reason: StopReason; readonly cause: StopCause }
     | { readonly kind: 'offer'; readonly item: BoundItem };
 }
 

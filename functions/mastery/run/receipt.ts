@@ -5,7 +5,7 @@ import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
 import type { RunBasis } from './basis.ts';
-import type { AdaptiveRunState } from '../continuation/run-state.ts';
+import type { AdaptiveRunState, StopCause } from '../continuation/run-state.ts';
 
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
@@ -21,10 +21,10 @@ export function recordReceipt(
   log: OperationRequest['log'],
   opened: OpenedPlatform,
   basis: ReceiptBasis,
-  { runMode, offers }: Pick<AdaptiveRunState, 'runMode' | 'offers'>,
+  { runMode, offers, stopCause }: Pick<AdaptiveRunState, 'runMode' | 'offers' | 'stopCause'>,
 ): string {
   const traceRefs = offers.flatMap(({ consumedTraceRef }) => consumedTraceRef ?? []);
-  const receipt = receiptOf(opened, basis, runMode, traceRefs);
+  const receipt = receiptOf(opened, basis, runMode, traceRefs, stopCause);
   log('RUN_RECEIPT', receipt);
   return receipt.receiptId;
 }
@@ -45,6 +45,7 @@ function receiptOf(
   { policy, calibration, bound, pins, content }: ReceiptBasis,
   runMode: RunMode,
   traceRefs: readonly string[],
+  stopCause?: StopCause,
 ) {
   const trace = {
     profile: word(profile.tenantId),
@@ -57,6 +58,7 @@ function receiptOf(
     reconciledMembers: bound.items.length,
     absentItems: absentItems(policy, bound),
     processingTraces: traceRefs.map(word),
+    ...(stopCause === undefined ? {} : { stopCause }),
     trace: foldMappings(platform.trace()),
   };
   return { receiptId: hashCanonical(trace), ...trace };

@@ -25,6 +25,7 @@ export const eligibilityRules = z
     exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
     priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
     selectionTarget: z.enum(['latent_state', 'unsettled_components']).optional(),
+    minimumGain: z.number().positive().optional(),
     poolMembership: z.literal('manifest').optional(),
     blueprintCoverage: z.enum(['slots', 'none']).optional(),
   })

@@ -163,7 +163,7 @@ async function consume(
   }
   const answered = next.reason === 'time_budget' ? answeredBefore(basis, evidence, named, met) : undefined;
   if (answered !== undefined) return ok(offered(answered));
-  const stopped = beginFinalizing(evidence.state, { reason: next.reason, cause: next.reason });
+  const stopped = beginFinalizing(evidence.state, next);
   return finish(platform, stopped, named, diagnosis, evidence.outcomes);
 }
 

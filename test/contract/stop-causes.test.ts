@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { DEFAULT_SEED_DIRECTORY } from '#local/seeds/load.ts';
+import { resultRecordRequest } from '#shared/platform/owners/results.ts';
+import { openAdaptiveRuns, SHORT_BANK, TIMED_BANK } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import { seedVariant } from '#test/support/seed-variant.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+const FOLDER = 'fraction-subtraction';
+const bankFile = z.object({ kcs: z.array(z.object({ name: z.string() })), items: z.array(z.unknown()) });
+const { kcs, items } = bankFile.parse(
+  JSON.parse(readFileSync(`${DEFAULT_SEED_DIRECTORY}/${FOLDER}/bank.json`, 'utf8')),
+);
+/** Nothing but what a test adds ends a run with these, not even its length. */
+const endless = {
+  kcCutScore: 0.5,
+  confidenceThreshold: 0.999999,
+  precisionTarget: 1e-9,
+  maxItems: items.length + 5,
+  timeBudgetSeconds: null,
+  coverageFloors: [],
+};
+const MINIMUM_GAIN = 0.2;
+const seed = seedVariant({
+  [`${FOLDER}/policy.json`]: () => ({ ...endless, eligibilityRules: { minimumGain: MINIMUM_GAIN } }),
+  [`${FOLDER}/policy-timed.json`]: () => ({ ...endless, eligibilityRules: {} }),
+  [`${FOLDER}/policy-short.json`]: () => ({
+    ...endless,
+    eligibilityRules: { contentConstraints: kcs.map(({ name: kc }) => ({ kc, maxItems: 2 })) },
+  }),
+});
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack({ seedDirectory: seed.directory });
+  runs = openAdaptiveRuns(stack);
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+  seed.remove();
+});
+
+/** Takes a run to its end with right answers: every step, and the last one's record at Results. */
+async function takeRun(bank: string) {
+  let run = await runs.start(runs.startBody({ bank })).sendForRun();
+  const steps: RunGiven[] = [run];
+  while (run.body.status === 'in_progress') {
+    const { etag } = await runs.playAndInspect(run.body);
+    run = await runs.advance(run.body.continuationToken, etag).sendForRun();
+    steps.push(run);
+  }
+  const held = (await runs.state()).entities['results.record']![run.body.resultRecordRef!];
+  const { request } = z.object({ request: resultRecordRequest }).parse(held);
+  const receipt = stack.logs().find(({ line }) => JSON.stringify(line).includes(run.body.receiptId));
+  return { run, steps, request, receipt: JSON.stringify(receipt?.line) };
+}
+
+describe('a run that no further item can be offered in', () => {
+  it('ends as max_items when no item tells as much as the policy’s minimum gain, with every KC in scope measured [MA-114, MA-198]', async () => {
+    const { run, request, receipt } = await takeRun(FOLDER);
+    expect(run.body).toMatchObject({ status: 'completed', stopReason: 'max_items' });
+    expect(request.administeredItemCount).toBeLessThan(items.length);
+    expect(run.body.kcClassifications.every(({ evidenceItemRefs }) => evidenceItemRefs.length > 0)).toBe(
+      true,
+    );
+    expect(request).toMatchObject({
+      stopReason: 'max_items',
+      metadata: { stopCause: 'no_informative_item' },
+    });
+    expect(receipt).toContain('"stopCause":"no_informative_item"');
+  });
+
+  it.each([
+    [TIMED_BANK, 'pool_exhausted'],
+    [SHORT_BANK, 'content_maxima'],
+  ])('names what truly ended it: %s, %s [MA-088, MA-198]', async (bank, stopCause) => {
+    const { run, steps, request, receipt } = await takeRun(bank);
+    expect(run.body).toMatchObject({ status: 'completed', stopReason: 'max_items' });
+    expect(request).toMatchObject({ stopReason: 'max_items', metadata: { stopCause } });
+    expect(receipt).toContain(`"stopCause":"${stopCause}"`);
+    if (stopCause === 'pool_exhausted') expect(steps).toHaveLength(items.length + 1);
+  });
+});
