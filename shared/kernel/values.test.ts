@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, hashCanonical, sha256Hex } from './canonical-json.ts';
 import { deterministicUuid } from './deterministic-uuid.ts';
 import { isStrongEntityTag, strongEntityTag } from './entity-tag.ts';
-import { compareInstants, formatInstant, normalizeInstant, parseInstant } from './instant.ts';
+import {
+  compareInstants,
+  formatInstant,
+  normalizeInstant,
+  parseInstant,
+  parseUtcInstant,
+} from './instant.ts';
 import { roundSignificant } from './numbers.ts';
 
 describe('canonical JSON', () => {
@@ -51,6 +57,18 @@ describe('instants', () => {
     expect(parseInstant(text)).toBeUndefined();
   });
 
+  it('reads any number of digits, and +00:00 where it is asked to [MA-042]', () => {
+    const time = Date.parse('2026-01-31T09:30:00.123Z');
+    expect(parseInstant(`2026-01-31T09:30:00.123${'9'.repeat(5_000)}Z`)).toBe(time);
+    expect(parseUtcInstant(`2026-01-31T09:30:00.123${'9'.repeat(5_000)}+00:00`)).toBe(time);
+    for (const text of [
+      '2026-01-31T09:30:00-00:00',
+      '2026-01-31T09:30:00+01:00',
+      '2026-02-30T00:00:00+00:00',
+    ])
+      expect(parseUtcInstant(text)).toBeUndefined();
+  });
+
   it('writes what it reads', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e12 }), (time) => {
@@ -68,14 +86,14 @@ describe('instants', () => {
         fc.constantFrom(0n, 1n, 120_000_000n, 120_000_001n, 999_999_999n),
       )
       .map(([second, fraction]) => second * BILLION + fraction);
-    /** One of the spellings of an instant: up to nine digits, with as many of the closing zeros as `zeros` asks for. */
+    /** One of the spellings of an instant: with as many closing zeros as `zeros` asks for. */
     const spell = (time: bigint, zeros: number): string => {
       const second = formatInstant(Number(time / BILLION) * 1000).slice(0, 19);
       const digits = (time % BILLION).toString().padStart(9, '0').replace(/0+$/, '');
-      const fraction = digits.padEnd(Math.min(9, digits.length + zeros), '0');
+      const fraction = digits.padEnd(digits.length + zeros, '0');
       return `${second}${fraction === '' ? '' : `.${fraction}`}Z`;
     };
-    const zeros = fc.nat({ max: 9 });
+    const zeros = fc.nat({ max: 30 });
 
     it('are compared to the nanosecond, in whatever spelling', () => {
       fc.assert(
@@ -90,11 +108,21 @@ describe('instants', () => {
       expect(compareInstants('2026-01-31T09:30:00.0000001Z', '2026-01-31T09:30:00.00000011Z')).toBe(-1);
       expect(compareInstants('2026-01-31T09:30:00.9Z', '2026-01-31T09:30:00.10Z')).toBe(1);
       expect(compareInstants('2026-01-31T09:30:00Z', '2026-01-31T09:30:00.000Z')).toBe(0);
+      const [shorter, longer] = ['2026-01-31T09:30:00.123456789Z', '2026-01-31T09:30:00.12345678901Z'];
+      expect(compareInstants(shorter, longer)).toBe(-1);
+      expect(compareInstants(longer, '2026-01-31T09:30:00.1234567891Z')).toBe(-1);
+      expect(compareInstants(longer, '2026-01-31T09:30:00.1234567890100+00:00')).toBe(0);
       expect(normalizeInstant('2026-01-31T09:30:00.50Z')).toBe('2026-01-31T09:30:00.500000000Z');
     });
 
     it('are instants: anything else is a defect', () => {
-      for (const text of ['2026-01-31', '2026-02-30T00:00:00Z', '2026-01-31T09:30:00.1234567890Z', '']) {
+      for (const text of [
+        '2026-01-31',
+        '2026-02-30T00:00:00Z',
+        '2026-01-31T09:30:00.Z',
+        '2026-01-31T09:30:00+01:00',
+        '',
+      ]) {
         expect(() => compareInstants(text, '2026-01-31T09:30:00Z')).toThrow(TypeError);
         expect(() => compareInstants('2026-01-31T09:30:00Z', text)).toThrow(TypeError);
       }

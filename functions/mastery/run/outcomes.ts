@@ -1,5 +1,5 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { parseInstant } from '#shared/kernel/instant.ts';
+import { parseUtcInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
@@ -163,7 +163,7 @@ export function isProcessed({ processingTrace }: Attempt): boolean {
 
 /** When an attempt was handed in, in epoch milliseconds; undefined where QTI does not say so in a time that can be read. */
 function handInOf({ submittedAt }: Attempt): number | undefined {
-  return typeof submittedAt === 'string' ? parseInstant(submittedAt) : undefined;
+  return typeof submittedAt === 'string' ? parseUtcInstant(submittedAt) : undefined;
 }
 
 function scoreOf({ outcomes }: Attempt): unknown {
@@ -175,7 +175,7 @@ function scoreOf({ outcomes }: Attempt): unknown {
 function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutcome | undefined {
   const score = scoreOf(attempt);
   const { scoredAt, submittedAt } = attempt;
-  const scoredAtMs = typeof scoredAt === 'string' ? parseInstant(scoredAt) : undefined;
+  const scoredAtMs = typeof scoredAt === 'string' ? parseUtcInstant(scoredAt) : undefined;
   const handedInMs = submittedAt === undefined ? scoredAtMs : handInOf(attempt);
   if ((score !== 0 && score !== 1) || typeof scoredAt !== 'string' || scoredAtMs === undefined)
     return undefined;

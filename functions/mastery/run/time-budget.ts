@@ -1,4 +1,4 @@
-import { parseInstant } from '#shared/kernel/instant.ts';
+import { parseUtcInstant } from '#shared/kernel/instant.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 import type { Evidence, NamedRuntime, ScoredOutcome } from './outcomes.ts';
 
@@ -24,7 +24,7 @@ export function judgeTime(
   advancedAt: number,
 ): TimeVerdict {
   const budget = timeBudgetSeconds === null ? Infinity : timeBudgetSeconds * 1000;
-  const firstSession = parseInstant(named.sessions[0]?.createdAt ?? '') ?? NaN;
+  const firstSession = parseUtcInstant(named.sessions[0]?.createdAt ?? '') ?? NaN;
   const sinceStart = advancedAt - clockStartOf(state);
   const isLate = (handedInMs: number): boolean => handedInMs - firstSession >= budget;
   if (news !== undefined)
@@ -46,7 +46,7 @@ export function judgeTime(
  * creation of the start's control record and now, so that a clock of QTI's that is wrong moves it by no more than the start takes.
  */
 export function clockStartAt(sessionCreatedAt: string, startedAt: number, now: number): number {
-  return Math.max(startedAt, Math.min(parseInstant(sessionCreatedAt) ?? startedAt, now));
+  return Math.max(startedAt, Math.min(parseUtcInstant(sessionCreatedAt) ?? startedAt, now));
 }
 
 /** When the time budget is over, in epoch milliseconds of our clock; undefined without one. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseUtcInstant } from '#shared/kernel/instant.ts';
 
 /** An owner's opaque, case-sensitive id: passed on byte for byte [MA-040]. */
 export const ownerId = z.string().min(1);
@@ -8,6 +9,11 @@ export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** RFC 3339 UTC instant, as answers show it [MA-042, RP-051]. */
 export { instant } from '#shared/contract/reports/primitives.ts';
+
+/** A UTC instant as an owner writes it to the mastery engine, also with `+00:00` [MA-042]. Answers never show it. */
+export const utcInstant = z
+  .string()
+  .refine((text) => parseUtcInstant(text) !== undefined, 'must be an RFC 3339 UTC instant');
 
 /** What an owner says of how current its answer is: a required fact counts only while it is `current`. */
 export const freshness = z.enum(['current', 'stale', 'unknown']);

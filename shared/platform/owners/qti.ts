@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
 import { LARGE, SMALL } from '#shared/platform/operation.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
+import { freshness, instant, ownerId, sha256, utcInstant, version } from './primitives.ts';
 
 /** QTI: the delivery form of an immutable artifact version; for a pool its assessment-test root with ordered item refs [MA-024]. */
 export const deliveryJson = z.looseObject({
@@ -46,7 +46,7 @@ export const deliverySession = z.looseObject({
   deliverySessionId: ownerId,
   rootArtifactVersionId: ownerId,
   status: z.string(),
-  createdAt: instant,
+  createdAt: utcInstant,
   deliverySnapshot: z.looseObject({ runTag: z.string().nullish() }).nullish(),
   attempts: z.array(attempt),
 });
@@ -82,7 +82,7 @@ export const offeredSession = z.looseObject({
   candidateRef: ownerId,
   deliverySessionId: ownerId,
   rootArtifactVersionId: ownerId,
-  createdAt: instant,
+  createdAt: utcInstant,
 });
 export type OfferedSession = z.infer<typeof offeredSession>;
 

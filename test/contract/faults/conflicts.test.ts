@@ -115,6 +115,38 @@ describe('the outcomes that QTI holds', () => {
     return { run: second, undo };
   }
 
+  it.each(['.1234567891Z', '+00:00', `.${'3'.repeat(30)}+00:00`])(
+    'are taken at every UTC instant that RFC 3339 can write: %s, from the session to the record [MA-042, MA-141]',
+    async (ending) => {
+      /** Answers the offered item, and writes the times of its session otherwise. */
+      const playAt = async (run: RunGiven): Promise<void> => {
+        await runs.play(run.body);
+        const { entities } = await runs.state();
+        const { session } = entities['qti.session']![sessionOf(run)] as {
+          readonly session: {
+            readonly createdAt: string;
+            readonly attempts: readonly { scoredAt: string }[];
+          };
+        };
+        await runs.change({
+          entity: 'qti.session',
+          id: sessionOf(run),
+          changes: [
+            ['/session/createdAt', session.createdAt],
+            ['/session/attempts/0/scoredAt', session.attempts[0]!.scoredAt],
+          ].map(([pointer = '', time = '']) => ({ pointer, value: time.slice(0, 19) + ending })),
+        });
+      };
+      let given = (await underWay()).second;
+      while (given.body.offeredItem !== null) {
+        await playAt(given);
+        const { etag } = await runs.inspect(given.body.continuationToken).sendForRun();
+        given = await runs.advance(given.body.continuationToken, etag).sendForRun();
+      }
+      expect(given.body.status).toBe('completed');
+    },
+  );
+
   it.each([
     ['neither right nor wrong', { member: '/outcomes/SCORE', value: 0.5 }],
     ['a text', { member: '/outcomes/SCORE', value: '1' }],

@@ -242,6 +242,26 @@ describe.each(localTenantIds)('the list of %s', (tenantId) => {
     }
   }, 60_000);
 
+  it('since an instant counts every digit of its fraction, and takes no offset [RP-051, RP-300]', async () => {
+    const { call, rows } = withHistory();
+    const { modifiedAt } = rows[40]!;
+    const time = instantOf(nanoseconds(modifiedAt)).slice(0, -1);
+    const from = rows.filter((row) => selects({ modifiedSince: modifiedAt }, row));
+    const after = rows.filter((row) => nanoseconds(row.modifiedAt) > nanoseconds(modifiedAt));
+    for (const [modifiedSince, selected] of [
+      [`${time}${'0'.repeat(40)}Z`, from],
+      [`${time}0000000001Z`, after],
+    ] as const)
+      expect([modifiedSince, await walk(call, { modifiedSince, limit: '100' })]).toEqual([
+        modifiedSince,
+        idsOf(selected),
+      ]);
+    const offset = queryOf({ modifiedSince: `${time}+00:00` });
+    expect(reportsAnswerOf(await caller.call(listCandidateReports, { ...call, query: offset }))).toBe(
+      '400 validation',
+    );
+  }, 60_000);
+
   it('of a candidate without attempts, or without a match, is an empty last page [RP-306]', async () => {
     const { call, candidateSourcedId, rows } = withHistory();
     const { empty } = caller.fixtures(tenantId).candidates;

@@ -30,7 +30,8 @@ export function resultRecord(
     administeredItemCount: outcomes.length,
     deliverySessionIds: state.offers.map((offer) => offer.deliverySessionId),
     ...(processingTraceRefs.length === 0 ? {} : { processingTraceRefs }),
-    scoredAt: lastOutcome.scoredAt,
+    // Reports show it, and their instants end in Z [RP-051].
+    scoredAt: lastOutcome.scoredAt.replace(/\+00:00$/, 'Z'),
     // A token of version 0.1.0 has no cause, and its record the bytes that it had.
     ...(state.stopCause === undefined ? {} : { metadata: { stopCause: state.stopCause } }),
   };
