@@ -42,6 +42,7 @@ export const problemAnswer = z.looseObject({
   requestId: z.string(),
   retryable: z.boolean(),
   currentEtag: z.string().optional(),
+  receiptId: z.string().optional(),
   upstream: z.looseObject({ service: z.string(), operation: z.string() }).optional(),
 });
 export type ProblemAnswer = z.infer<typeof problemAnswer>;

@@ -7,7 +7,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { formatReference, gatesPath, manifestParameter } from '#shared/release/applied-manifest.ts';
 import type { ManifestReference } from '#shared/release/applied-manifest.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
-import type { AppliedRelease, GateFlags } from '#shared/release/release-state.ts';
+import type { AppliedRelease, GateFlags, IsolationProof } from '#shared/release/release-state.ts';
 
 /** Where a stage keeps its release. Each call throws what AWS throws. */
 export interface ReleaseStore {
@@ -71,7 +71,15 @@ export async function withdraw(
       const before = await store.state.read();
       if (before !== undefined && names.every((gate) => before.flags[gate] !== 'open')) return;
       const flags = Object.fromEntries(names.map((gate) => [gate, 'closed'])) as GateFlags;
-      const after = nextState(before?.manifest ?? '', { ...before?.flags, ...flags }, before, now);
+      const after = nextState(
+        {
+          manifest: before?.manifest ?? '',
+          flags: { ...before?.flags, ...flags },
+          isolationProof: before?.isolationProof,
+        },
+        before,
+        now,
+      );
       if (await store.state.write(after, before)) return;
       if (tried >= MAX_WITHDRAWALS) throw new Error('others apply at the same time');
     }
@@ -110,6 +118,7 @@ export async function applyManifest(
   const before = await store.state.read();
   const present = await store.readFlags(gatesPath(stage));
   const flags = flagsFor(manifest, withdrawn);
+  const isolationProof = isolationProofOf(manifest);
   for (const gate of gates) {
     print(`  ${gate}  ${(present.get(gate) ?? 'closed').padEnd(6)} -> ${flags[gate]}`);
   }
@@ -125,7 +134,7 @@ export async function applyManifest(
   for (const gate of gates) await set('closed')(gate);
   await store.writeParameter(manifestParameter(stage), formatReference(place.value));
   for (const gate of ['E', ...routeGates] as const) await set('open')(gate);
-  if (!(await store.state.write(nextState(jws, flags, before, now), before))) {
+  if (!(await store.state.write(nextState({ manifest: jws, flags, isolationProof }, before, now), before))) {
     // Who was overtaken by a withdrawal must not have undone it.
     const newer = await store.state.read();
     for (const gate of gates) {
@@ -148,10 +157,22 @@ function nextDeployment(stage: string): string {
 
 /** Later than what was there, so that no two states have the same time. */
 function nextState(
-  manifest: string,
-  flags: GateFlags,
+  {
+    isolationProof,
+    ...applied
+  }: Pick<AppliedRelease, 'manifest' | 'flags'> & { readonly isolationProof: IsolationProof | undefined },
   before: AppliedRelease | undefined,
   now: number,
 ): AppliedRelease {
-  return { manifest, flags, appliedAt: Math.max(now, (before?.appliedAt ?? 0) + 1) };
+  return {
+    ...applied,
+    appliedAt: Math.max(now, (before?.appliedAt ?? 0) + 1),
+    ...(isolationProof === undefined ? {} : { isolationProof }),
+  };
+}
+
+/** What receipts of the mastery engine say of the stage: the manifest's receipt for gate D [MA-088]. */
+function isolationProofOf({ receipts, rehearsal }: ReleaseManifest): IsolationProof | undefined {
+  const receipt = receipts.find(({ proves }) => proves === 'D');
+  return receipt && { digest: receipt.sha256, outcome: rehearsal ? 'rehearsed' : 'proved' };
 }

@@ -28,7 +28,7 @@ const meanings = {
   'keys:idempotency': { variable: 'SETTINGS_TABLE' },
   'keys:pseudonym': { variable: 'SETTINGS_TABLE' },
   'profiles:read': { variable: 'PROFILES_PATH', dispensable: true },
-  /** What of the release is open; comes with the gates of a row, which does not name it. */
+  /** What of the release is open, and by which proof: comes with the gates of a row; a row without gates names it for its receipts. */
   'release:read': { variable: 'SETTINGS_TABLE' },
 } as const satisfies Readonly<Record<string, GrantMeaning>>;
 

@@ -20,6 +20,8 @@ const receiptFields = {
   receiptId: 'word',
   profile: 'word',
   hosts: 'words',
+  isolationOutcome: 'word',
+  isolationDigest: 'word',
   runMode: 'word',
   runtimeVersion: 'word',
   kernelHash: 'word',
@@ -41,6 +43,7 @@ const receiptFields = {
     'endedAt',
     'attempts',
     'tenant',
+    'namedTenant',
     'calls',
   ],
 } as const satisfies LogCode['fields'];
@@ -188,6 +191,13 @@ export const logCodes = {
     level: 'info',
     meaning:
       'The redacted trace of a score-recovery simulation; its content address is the receiptId of the answer.',
+    fields: receiptFields,
+    always: true,
+  },
+  POOL_RECEIPT: {
+    level: 'warn',
+    meaning:
+      'The redacted trace of a request whose pool breaks its contract; its content address is the receiptId of the 502.',
     fields: receiptFields,
     always: true,
   },

@@ -63,6 +63,8 @@ type Outcome =
       readonly upstreamRequestId?: string | undefined;
       readonly bodyHash?: string;
       readonly retryAfter?: number | undefined;
+      /** The tenant that an answer about another one named. */
+      readonly namedTenant?: string | null;
     };
 
 interface PreparedCall {
@@ -156,8 +158,9 @@ export function createPlatform(options: PlatformOptions): Platform {
     const bodyHash = sha256Hex(bytes);
     const answer = understand(operation, bytes, bodyHash, response.headers.get('content-type'), memo);
     if (answer === undefined) return { kind: 'malformed', ...head, bodyHash };
-    if (operation.tenantInAnswer && !namesTenant(answer.value, profile.tenantId)) {
-      return { kind: 'wrong-tenant', ...head, bodyHash };
+    if (operation.tenantInAnswer) {
+      const namedTenant = namedTenantOf(answer.value);
+      if (namedTenant !== profile.tenantId) return { kind: 'wrong-tenant', ...head, bodyHash, namedTenant };
     }
     return { kind: 'answered', ...head, bodyHash, value: answer.value };
   }
@@ -241,7 +244,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       startedAt: issuedAt,
       endedAt: now() - origin,
       attempts: made,
-      tenant: tenantOf(operation, outcome.kind),
+      ...tenantOf(operation, outcome),
     });
     logCall(operation, outcome, made, now() - origin - issuedAt);
     if (outcome.kind === 'unchanged') return ok('unchanged');
@@ -298,13 +301,23 @@ function understand(
   return { value: checked.data };
 }
 
-function tenantOf(operation: UpstreamOperation, kind: Outcome['kind']): TraceEntry['tenant'] {
-  if (kind === 'wrong-tenant') return 'other';
-  return kind === 'answered' && operation.tenantInAnswer ? 'same' : 'not-named';
+function tenantOf(
+  operation: UpstreamOperation,
+  outcome: Outcome,
+): Pick<TraceEntry, 'tenant' | 'namedTenant'> {
+  if (outcome.kind === 'wrong-tenant') return { tenant: 'other', namedTenant: outcome.namedTenant ?? null };
+  return outcome.kind === 'answered' && operation.tenantInAnswer
+    ? { tenant: 'same', namedTenant: namedTenantOf(outcome.value) }
+    : { tenant: 'not-named', namedTenant: null };
 }
 
-function namesTenant(value: unknown, tenantId: string): boolean {
-  return typeof value === 'object' && value !== null && 'tenantId' in value && value.tenantId === tenantId;
+function namedTenantOf(value: unknown): string | null {
+  return typeof value === 'object' &&
+    value !== null &&
+    'tenantId' in value &&
+    typeof value.tenantId === 'string'
+    ? value.tenantId
+    : null;
 }
 
 function faultOf(

@@ -41,6 +41,8 @@ export interface TraceEntry {
   readonly attempts: number;
   /** Whether the answer was about the profile's tenant; `not-named` when the owner's contract does not name one, or nothing was answered. */
   readonly tenant: 'same' | 'other' | 'not-named';
+  /** The tenant that the answer named. */
+  readonly namedTenant: string | null;
 }
 
 /** The platform as one tenant's service profile sees it, for the length of one request. */

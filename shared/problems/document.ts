@@ -34,6 +34,8 @@ export const masteryProblem = z
       .optional(),
     currentEtag: z.string().optional(),
     upstream: upstreamReference.optional(),
+    /** Of the logged trace, where a pool was refused [MA-221]. */
+    receiptId: z.string().min(1).optional(),
   })
   .meta({ id: 'MasteryProblem' });
 export type MasteryProblem = z.infer<typeof masteryProblem>;
@@ -70,6 +72,7 @@ function masteryDocument(problem: Problem, occurrence: Occurrence): MasteryProbl
             ...(problem.upstream.requestId === undefined ? {} : { requestId: problem.upstream.requestId }),
           },
         }),
+    ...(problem.receiptId === undefined ? {} : { receiptId: problem.receiptId }),
   };
 }
 

@@ -30,6 +30,8 @@ export interface Problem {
   readonly retryAfterSeconds?: number;
   readonly invalidParams?: readonly InvalidParam[];
   readonly currentEtag?: string;
+  /** Mastery only: of a pool that was refused. */
+  readonly receiptId?: string;
   readonly upstream?: UpstreamReference;
   /** Reports only. */
   readonly dependency?: SourceService;

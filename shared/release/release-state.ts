@@ -36,6 +36,19 @@ export function missingFor(
 /** The flags of a stage, as they were last applied. */
 export type GateFlags = Readonly<Partial<Record<GateName, 'open' | 'closed'>>>;
 
+/** The receipt by which a stage's gate D was opened: the two-tenant proof, or a rehearsal of it, which proves nothing. */
+export interface IsolationProof {
+  /** SHA-256 of the receipt's bytes. */
+  readonly digest: string;
+  readonly outcome: 'proved' | 'rehearsed';
+}
+
+/** What a receipt says of the stage's last isolation proof. `unreadable`: the table gave no answer. */
+export type KnownIsolation = IsolationProof | { readonly outcome: 'not_proved' | 'unreadable' };
+
+/** Tells of the stage's last isolation proof. Never rejects: nothing waits for a proof that cannot be read. */
+export type IsolationWatch = () => Promise<KnownIsolation>;
+
 /** The release as it was last applied, for functions that are deployed already. Nothing of it is verified. */
 export interface AppliedRelease {
   /** The manifest's compact JWS; empty when none was ever applied, which verifies as nothing. */
@@ -43,6 +56,8 @@ export interface AppliedRelease {
   readonly flags: GateFlags;
   /** Epoch milliseconds. */
   readonly appliedAt: number;
+  /** Absent while no manifest with a receipt for gate D was applied. */
+  readonly isolationProof?: IsolationProof;
 }
 
 /** The flags among named texts, for whoever cannot ask back: what is not plainly open is closed, and another name is no gate. */

@@ -21,7 +21,12 @@ describe('the item of the release', () => {
     const withdrawn = { manifest: '', flags: { C: 'closed' }, appliedAt: T0 } as const;
     expect(await state().write(withdrawn, undefined)).toBe(true);
     expect(await state().read()).toStrictEqual(withdrawn);
-    const applied = { manifest: 'a.b.c', flags: { C: 'open', D: 'closed' }, appliedAt: T0 + 1 } as const;
+    const applied = {
+      manifest: 'a.b.c',
+      flags: { C: 'open', D: 'closed' },
+      appliedAt: T0 + 1,
+      isolationProof: { digest: 'a'.repeat(64), outcome: 'proved' },
+    } as const;
     expect(await state().write(applied, withdrawn)).toBe(true);
     expect(await state().read()).toStrictEqual(applied);
   });

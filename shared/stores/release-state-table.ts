@@ -20,7 +20,7 @@ export interface ReleaseStateTable {
 const key: Readonly<Record<string, AttributeValue>> = { pk: { S: 'release' }, sk: { S: 'state' } };
 
 /**
- * The one item of the table `settings` (`pk` = `release`, `sk` = `state`) that says what is released; reads are strongly consistent. Needs
+ * The one item of the table `settings` (`pk` = `release`, `sk` = `state`) that says what is released, and by which proof of isolation; reads are strongly consistent. Needs
  * `dynamodb:GetItem`, which can be limited to this partition key, and `dynamodb:PutItem` to apply.
  */
 export function createReleaseStateTable(client: DynamoDBClient, tableName: string): ReleaseStateTable {
@@ -38,15 +38,26 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
         throw new Error('settings: the item of the release is none');
       }
       const texts = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, value.S]));
-      return { manifest, flags: flagsOf(texts), appliedAt };
+      const proof = item['isolationProof']?.M;
+      const digest = proof?.['digest']?.S;
+      if (digest === undefined) return { manifest, flags: flagsOf(texts), appliedAt };
+      const outcome = proof?.['outcome']?.S === 'proved' ? 'proved' : 'rehearsed';
+      return { manifest, flags: flagsOf(texts), appliedAt, isolationProof: { digest, outcome } };
     },
 
-    async write({ manifest, flags, appliedAt }, previous) {
+    async write({ manifest, flags, appliedAt, isolationProof }, previous) {
       const item: Record<string, AttributeValue> = {
         ...key,
         manifest: { S: manifest },
         flags: { M: Object.fromEntries(Object.entries(flags).map(([gate, state]) => [gate, { S: state }])) },
         appliedAt: { S: formatInstant(appliedAt) },
+        ...(isolationProof === undefined
+          ? {}
+          : {
+              isolationProof: {
+                M: { digest: { S: isolationProof.digest }, outcome: { S: isolationProof.outcome } },
+              },
+            }),
       };
       try {
         await client.send(

@@ -252,11 +252,16 @@ const receiptLine = z.object({ code: z.literal('SIMULATION_RECEIPT'), receiptId:
 const receiptTrace = z.object({
   profile: z.literal('tenant-aurora'),
   hosts: z.array(z.string()).length(1),
+  isolationOutcome: z.string(),
+  isolationDigest: z.string(),
   runMode: z.string(),
   runtimeVersion: z.string(),
   kernelHash: z.string(),
   resolvedPoolHash: z.string(),
   reconciledMembers: z.int(),
+  content: z.string(),
+  absentItems: z.int(),
+  processingTraces: z.array(z.string()),
   trace: z.array(z.looseObject({ operation: z.string(), outcome: z.string() })),
 });
 

@@ -2,10 +2,13 @@ import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { PoolCache } from '#functions/mastery/pool/read-pool.ts';
 import type { RunRecords } from '#functions/mastery/records/load.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { IsolationWatch } from '#shared/release/release-state.ts';
 import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
 
 /** What reads a pool that a calibration measures. */
 export interface PoolDependencies extends PlatformDependencies {
+  /** What receipts say of the stage. */
+  readonly isolationProof: IsolationWatch;
   readonly records: RunRecords<CompiledModel>;
   readonly pools: PoolCache;
 }

@@ -4,22 +4,28 @@ import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
+import type { KnownIsolation } from '#shared/release/release-state.ts';
 import type { RunBasis } from './basis.ts';
 import type { AdaptiveRunState, StopCause } from '../continuation/run-state.ts';
 
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
 
+/** The platform of one request, with what its receipt says of the stage. */
+export interface OpenedRun extends OpenedPlatform {
+  readonly isolation: KnownIsolation;
+}
+
 type ReceiptBasis = Pick<RunBasis, 'policy' | 'calibration' | 'bound' | 'pins' | 'content'>;
 
 /**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
- * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, and every call with status, version, hash, times, and whether the answer named the profile's
- * tenant. Nothing in it names a learner, a candidate, a session or a score.
+ * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, and every call with status, version, hash, times, and the tenant that the answer named;
+ * and whether the stage's isolation is proved. Nothing in it names a learner, a candidate, a session or a score.
  */
 export function recordReceipt(
   log: OperationRequest['log'],
-  opened: OpenedPlatform,
+  opened: OpenedRun,
   basis: ReceiptBasis,
   { runMode, offers, stopCause }: Pick<AdaptiveRunState, 'runMode' | 'offers' | 'stopCause'>,
 ): string {
@@ -32,7 +38,7 @@ export function recordReceipt(
 /** The same for a simulation: the trace of a conformance run without candidate and sessions, whole from Bank to Caliper [MA-134]. */
 export function recordSimulationReceipt(
   log: OperationRequest['log'],
-  opened: OpenedPlatform,
+  opened: OpenedRun,
   basis: ReceiptBasis,
 ): string {
   const receipt = receiptOf(opened, basis, 'owner_conformance', []);
@@ -40,16 +46,34 @@ export function recordSimulationReceipt(
   return receipt.receiptId;
 }
 
+/** The same of a pool that was refused, as far as the request came: what its 502 names [MA-221]. */
+export function recordPoolReceipt(log: OperationRequest['log'], opened: OpenedRun): string {
+  const trace = traceOf(opened);
+  const receiptId = hashCanonical(trace);
+  log('POOL_RECEIPT', { receiptId, ...trace });
+  return receiptId;
+}
+
+/** What the receipt of any request says: whom it was made for, what of the stage's isolation is proved, and the calls. */
+function traceOf({ profile, platform, isolation }: OpenedRun) {
+  return {
+    profile: word(profile.tenantId),
+    hosts: [new URL(profile.baseUrl).host],
+    isolationOutcome: isolation.outcome,
+    ...('digest' in isolation ? { isolationDigest: isolation.digest } : {}),
+    trace: foldMappings(platform.trace()),
+  };
+}
+
 function receiptOf(
-  { profile, platform }: OpenedPlatform,
+  opened: OpenedRun,
   { policy, calibration, bound, pins, content }: ReceiptBasis,
   runMode: RunMode,
   traceRefs: readonly string[],
   stopCause?: StopCause,
 ) {
   const trace = {
-    profile: word(profile.tenantId),
-    hosts: [new URL(profile.baseUrl).host],
+    ...traceOf(opened),
     runMode,
     runtimeVersion: calibration.model.runtimeVersion,
     kernelHash: calibration.model.kernelHash,
@@ -59,7 +83,6 @@ function receiptOf(
     absentItems: absentItems(policy, bound),
     processingTraces: traceRefs.map(word),
     ...(stopCause === undefined ? {} : { stopCause }),
-    trace: foldMappings(platform.trace()),
   };
   return { receiptId: hashCanonical(trace), ...trace };
 }
@@ -87,6 +110,7 @@ function foldMappings(entries: readonly TraceEntry[]): LoggedEntry[] {
     .map((entry) => ({
       ...entry,
       version: entry.version === null ? null : word(entry.version),
+      namedTenant: entry.namedTenant === null ? null : word(entry.namedTenant),
       calls: 1,
     }));
   if (first === undefined) return others;

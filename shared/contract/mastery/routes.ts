@@ -29,7 +29,7 @@ const runRequest = {
   idempotencyKey: true,
 };
 
-/** A run's functions touch the pinned records, the control record, and the keys of token, control record and pseudonym. */
+/** A run's functions touch the pinned records, the control record, and the keys of token, control record and pseudonym; receipts say what of the release is proved. */
 const runLambda = {
   memoryMb: 1024,
   timeoutSeconds: 29,
@@ -40,6 +40,7 @@ const runLambda = {
     'keys:idempotency',
     'keys:pseudonym',
     'profiles:read',
+    'release:read',
   ],
 } as const;
 
@@ -259,7 +260,7 @@ export const simulateScoreRecovery = defineRoute({
     // One whole processor, which Lambda gives by memory: the work is sums, and needs a fifth of this.
     memoryMb: 1769,
     timeoutSeconds: 29,
-    grants: ['records:read', 'control:write', 'keys:idempotency', 'profiles:read'],
+    grants: ['records:read', 'control:write', 'keys:idempotency', 'profiles:read', 'release:read'],
     impact: 'Psychometricians cannot check how well a test recovers scores; tests go on.',
   },
 });

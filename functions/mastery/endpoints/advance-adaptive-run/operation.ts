@@ -6,7 +6,6 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
-import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
@@ -15,13 +14,14 @@ import { assess, diagnose } from '#functions/mastery/run/diagnosis.ts';
 import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
-import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
+import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
 import type { NamedRuntime, NamedSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { findingsOf } from '#functions/mastery/run/publication/findings.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
+import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { openForCaller, reopenBasis } from '#functions/mastery/run/reopen.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
@@ -57,17 +57,17 @@ export function advanceRun(dependencies: RunDependencies): Operation<Advance> {
     const continuation = await openForCaller(dependencies, request, request.body.continuationToken);
     if (!continuation.ok) return continuation;
     if (request.ifMatch === undefined) return err(problem('mastery', 'precondition-required', 428));
-    const opened = await openRunPlatform(dependencies, request);
-    if (!opened.ok) return opened;
     const { state } = continuation.value;
-    const runtime = await readRunRuntime(opened.value.platform, state);
-    if (!runtime.ok) return runtime;
-    const currentEtag = runEntityTag(state, runtime.value.named);
-    if (request.ifMatch !== currentEtag)
-      return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
-    return request.idempotent((control) =>
-      advance(dependencies, request, continuation.value, opened.value, runtime.value, control),
-    );
+    return withRunPlatform(dependencies, request, async (opened) => {
+      const runtime = await readRunRuntime(opened.platform, state);
+      if (!runtime.ok) return runtime;
+      const currentEtag = runEntityTag(state, runtime.value.named);
+      if (request.ifMatch !== currentEtag)
+        return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
+      return request.idempotent((control) =>
+        advance(dependencies, request, continuation.value, opened, runtime.value, control),
+      );
+    });
   };
 }
 
@@ -75,7 +75,7 @@ async function advance(
   dependencies: RunDependencies,
   request: OperationRequest<Advance>,
   continuation: Continuation,
-  opened: OpenedPlatform,
+  opened: OpenedRun,
   readBefore: RunRuntime,
   control: Control,
 ): Promise<Result<OperationAnswer<Advance>, Problem>> {

@@ -11,7 +11,7 @@ import { assess, diagnose } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { completionEventIri } from '#functions/mastery/run/names.ts';
 import { findOffer, isOpen } from '#functions/mastery/run/offer-item.ts';
-import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
+import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { findingsOf } from '#functions/mastery/run/publication/findings.ts';
 import type { Findings } from '#functions/mastery/run/publication/findings.ts';
@@ -34,28 +34,28 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
   return async (request) => {
     const continuation = await openForCaller(dependencies, request, request.body.continuationToken);
     if (!continuation.ok) return continuation;
-    return request.idempotent(async () => {
-      const { state } = continuation.value;
-      const opened = await openRunPlatform(dependencies, request);
-      if (!opened.ok) return opened;
-      const { platform } = opened.value;
-      const [runtime, basis] = await Promise.all([
-        readRunRuntime(platform, state),
-        reopenBasis(dependencies, request, platform, state, 'noted'),
-      ]);
-      if (!runtime.ok) return runtime;
-      if (!basis.ok) return basis;
-      const conflict = await offerConflict(platform, basis.value, state, runtime.value, request.receivedAt);
-      if (conflict !== undefined) return err(conflict);
-      const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
-      const findings = findingsOf(state, diagnosis, runtime.value.consumed);
-      const shown = await withProof(platform, continuation.value, findings);
-      const receiptId = recordReceipt(request.log, opened.value, basis.value, state);
-      return ok({
-        body: composeRun(shown, basis.value.policy, diagnosis, receiptId),
-        headers: { ETag: runEntityTag(state, runtime.value.named) },
-      });
-    });
+    return request.idempotent(() =>
+      withRunPlatform(dependencies, request, async (opened) => {
+        const { state } = continuation.value;
+        const { platform } = opened;
+        const [runtime, basis] = await Promise.all([
+          readRunRuntime(platform, state),
+          reopenBasis(dependencies, request, platform, state, 'noted'),
+        ]);
+        if (!runtime.ok) return runtime;
+        if (!basis.ok) return basis;
+        const conflict = await offerConflict(platform, basis.value, state, runtime.value, request.receivedAt);
+        if (conflict !== undefined) return err(conflict);
+        const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
+        const findings = findingsOf(state, diagnosis, runtime.value.consumed);
+        const shown = await withProof(platform, continuation.value, findings);
+        const receiptId = recordReceipt(request.log, opened, basis.value, state);
+        return ok({
+          body: composeRun(shown, basis.value.policy, diagnosis, receiptId),
+          headers: { ETag: runEntityTag(state, runtime.value.named) },
+        });
+      }),
+    );
   };
 }
 

@@ -74,6 +74,7 @@ async function simulateWithin(seconds: number) {
   const operation = simulateRecovery({
     records: records(),
     pools: createPoolCache(),
+    isolationProof: () => Promise.resolve({ outcome: 'not_proved' }),
     profiles: {
       resolve: () => Promise.resolve(ok({ tenantId: TENANT, baseUrl: 'https://platform.example' })),
     } as unknown as SimulationDependencies['profiles'],

@@ -5,17 +5,17 @@ import { readAnchor } from '#functions/mastery/pool/anchor.ts';
 import { readBoundPool, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
-import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
+import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
 import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
 import { recordSimulationReceipt } from '#functions/mastery/run/receipt.ts';
+import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { invalidOwnerData, reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -49,22 +49,19 @@ const PUBLICATION_MS = 2_000;
  * the time of the key's control record: a repetition composes the same and names the same event. Results is never spoken to [MA-199].
  */
 export function simulateRecovery(dependencies: SimulationDependencies): Operation<Simulation> {
-  return async (request) => {
-    const opened = await openRunPlatform(dependencies, request);
-    if (!opened.ok) return opened;
-    const { principal, body, receivedAt } = request;
-    const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
-    if (!records.ok) return records;
-    return request.idempotent((control) =>
-      simulate(dependencies, request, opened.value, records.value, control),
-    );
-  };
+  return (request) =>
+    withRunPlatform(dependencies, request, async (opened) => {
+      const { principal, body, receivedAt } = request;
+      const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
+      if (!records.ok) return records;
+      return request.idempotent((control) => simulate(dependencies, request, opened, records.value, control));
+    });
 }
 
 async function simulate(
   dependencies: SimulationDependencies,
   { principal, body, deadline, log }: OperationRequest<Simulation>,
-  opened: OpenedPlatform,
+  opened: OpenedRun,
   records: PinnedRecords,
   control: Control,
 ): Promise<Result<OperationAnswer<Simulation>, Problem>> {

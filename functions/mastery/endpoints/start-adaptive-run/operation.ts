@@ -6,7 +6,6 @@ import type { Control, Operation, OperationAnswer, OperationRequest } from '#sha
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { writeKcComponents } from '#shared/platform/operations.ts';
-import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
@@ -16,11 +15,12 @@ import { assess, excludesTooMuch } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import { offerItem } from '#functions/mastery/run/offer-item.ts';
-import { openRunPlatform } from '#functions/mastery/run/open-platform.ts';
+import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
 import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
+import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { readSessions } from '#functions/mastery/run/runtime.ts';
 import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
 import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
@@ -33,24 +33,21 @@ type Start = typeof startAdaptiveRun;
  * with the same key it derives the same identity from the control record, finds its offer in QTI, and answers 201 again.
  */
 export function startRun(dependencies: RunDependencies): Operation<Start> {
-  return async (request) => {
-    const opened = await openRunPlatform(dependencies, request);
-    if (!opened.ok) return opened;
-    const { principal, body, receivedAt } = request;
-    const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
-    if (!records.ok) return records;
-    if (body.runMode === 'production_learner' && opened.value.profile.takesKcComponents !== true)
-      return err(componentsUnsupported());
-    return request.idempotent((control) =>
-      begin(dependencies, request, opened.value, records.value, control),
-    );
-  };
+  return (request) =>
+    withRunPlatform(dependencies, request, async (opened) => {
+      const { principal, body, receivedAt } = request;
+      const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
+      if (!records.ok) return records;
+      if (body.runMode === 'production_learner' && opened.profile.takesKcComponents !== true)
+        return err(componentsUnsupported());
+      return request.idempotent((control) => begin(dependencies, request, opened, records.value, control));
+    });
 }
 
 async function begin(
   dependencies: RunDependencies,
   { principal, body, log }: OperationRequest<Start>,
-  opened: OpenedPlatform,
+  opened: OpenedRun,
   records: PinnedRecords,
   control: Control,
 ): Promise<Result<OperationAnswer<Start>, Problem>> {

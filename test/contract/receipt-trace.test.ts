@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { callMastery, problemOf } from '#test/support/mastery-call.ts';
+import { simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { operations } from '#shared/platform/all-operations.ts';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+});
+afterEach(async () => {
+  await stack.control('DELETE', 'faults');
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+const entry = z.looseObject({
+  operation: z.string(),
+  tenant: z.string(),
+  namedTenant: z.string().nullable(),
+});
+const line = z.looseObject({ code: z.string(), receiptId: z.string(), trace: z.array(entry) });
+
+/** The log line of a receipt, by the id that an answer has. */
+function receiptOf(receiptId: string, of = stack): z.infer<typeof line> {
+  const found = of.logs().find(({ line: text }) => line.safeParse(text).data?.receiptId === receiptId);
+  return line.parse(found?.line);
+}
+
+describe('the trace of a receipt', () => {
+  it('has of every call the tenant that its answer named [MA-088]', async () => {
+    const { body } = await runs.start().sendForRun();
+    const { trace } = receiptOf(body.receiptId);
+    const named = trace.filter(({ tenant }) => tenant === 'same');
+    expect(named.map(({ operation }) => operation)).toContain('bank.read_adaptive_pool_manifest');
+    for (const { namedTenant } of named) expect(namedTenant).toBe('tenant-aurora');
+    const silent = trace.filter(({ tenant }) => tenant === 'not-named');
+    expect(silent.map(({ operation }) => operation)).toContain('case.resolve_mapping');
+    for (const { namedTenant } of silent) expect(namedTenant).toBeNull();
+  });
+
+  it('has the digest and the outcome of the stage’s last isolation proof, of a run and of a simulation [MA-088]', async () => {
+    const { body } = await runs.start().sendForRun();
+    const { receiptId } = simulationIn(await simulate(stack, { body: simulationBody(stack) }));
+    // The local stack is opened by a rehearsal, and its receipt says so.
+    const digest = sha256Hex(JSON.stringify({ rehearsal: true, opens: 'D', proves: null }));
+    for (const id of [body.receiptId, receiptId])
+      expect(receiptOf(id)).toMatchObject({ isolationOutcome: 'rehearsed', isolationDigest: digest });
+  });
+
+  it('says that nothing is proved on a stage without such a proof, which keeps nothing from being answered [MA-088]', async () => {
+    const unproved = await startTestStack({ proved: ['A', 'B', 'C'] });
+    const taken = openAdaptiveRuns(unproved);
+    try {
+      const { body } = await taken.start().sendForRun();
+      const receipt = receiptOf(body.receiptId, unproved);
+      expect(receipt['isolationOutcome']).toBe('not_proved');
+      expect(receipt).not.toHaveProperty('isolationDigest');
+    } finally {
+      taken.close();
+      await unproved.close();
+    }
+  });
+});
+
+describe('a pool that is refused', () => {
+  const broken = () => ({
+    entity: 'bank.manifest',
+    id: (runs.startBody() as { readonly bankOperationId: string }).bankOperationId,
+    changes: [{ pointer: '/members/0/kcGuids', value: [] }],
+  });
+  /** The id of a 502's receipt, which the log must hold whole. */
+  function refusalReceipt(body: { readonly receiptId?: string | undefined }): z.infer<typeof line> {
+    expect(body.receiptId).toMatch(/^[0-9a-f]{64}$/);
+    const receipt = receiptOf(body.receiptId!);
+    expect(receipt.code).toBe('POOL_RECEIPT');
+    const { receiptId, profile, hosts, isolationOutcome, isolationDigest, trace } = receipt;
+    expect(hashCanonical({ profile, hosts, isolationOutcome, isolationDigest, trace })).toBe(receiptId);
+    return receipt;
+  }
+
+  it('has a receipt in the 502 of a start, an inspection, an advance and a simulation [MA-221]', async () => {
+    const run = await runs.start().sendForRun();
+    const { etag } = await runs.playAndInspect(run.body);
+    const { continuationToken } = run.body;
+    const restore = await runs.change(broken());
+    for (const request of [
+      runs.start(),
+      runs.inspect(continuationToken),
+      runs.advance(continuationToken, etag),
+    ]) {
+      const reply = await request.send();
+      if (reply.kind === 'run') throw new Error('a broken pool was taken');
+      expect(reply.body.code).toBe('qti-adaptive-pool-invalid');
+      const { trace } = refusalReceipt(reply.body);
+      expect(trace.map(({ operation }) => operation)).toContain('bank.read_adaptive_pool_manifest');
+    }
+    refusalReceipt(problemOf(await simulate(stack, { body: simulationBody(stack) })));
+    await restore();
+  });
+
+  it('of another tenant names that tenant in the trace, and not in the answer [MA-088, MA-221]', async () => {
+    const { id: operation, method } = operations.readAdaptivePoolManifest;
+    await stack.fault({ operation, method, kind: 'wrong_tenant' });
+    const reply = await callMastery(stack, startAdaptiveRun, { body: runs.startBody() });
+    const problem = problemOf(reply);
+    expect(problem).toMatchObject({ status: 502, code: 'qti-adaptive-pool-invalid' });
+    const { trace } = refusalReceipt(problem);
+    const foreign = trace.find(({ tenant }) => tenant === 'other');
+    expect(foreign?.operation).toBe(operation);
+    expect(foreign?.namedTenant).toBeTruthy();
+    expect(foreign?.namedTenant).not.toBe('tenant-aurora');
+    expect(reply.text).not.toContain(foreign!.namedTenant!);
+  });
+
+  it('is the only refusal with a receipt [MA-221]', async () => {
+    const { id: operation, method } = operations.readAdaptivePoolManifest;
+    await stack.fault({ operation, method, kind: 'status', status: 409 });
+    const reply = await callMastery(stack, startAdaptiveRun, { body: runs.startBody() });
+    expect(problemOf(reply)).toMatchObject({ status: 424 });
+    expect(problemOf(reply)).not.toHaveProperty('receiptId');
+  });
+});
