@@ -46,7 +46,10 @@ const leaked = 'at once, without the waiting times';
 subcommand('init', 'gives every purpose its first key; does nothing where there is one').action(
   exits((values) => carryOut('init', values)),
 );
-subcommand('rotate', 'creates the next key; run again 10 minutes later, it lets that key take over')
+subcommand(
+  'rotate',
+  `creates the next key of ${scheduledPurposes.join(', ')}; run again 10 minutes later, it lets that key take over. The other purposes are not rotated by schedule`,
+)
   .option('--leaked', leaked)
   .action(exits((values) => carryOut('rotate', values)));
 subcommand('list', 'shows keys, states and times').action(exits((values) => carryOut('list', values)));

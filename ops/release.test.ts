@@ -79,6 +79,25 @@ describe('release FILE', () => {
     expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
   });
 
+  it.each([
+    ['exclude', true],
+    ['avoid', false],
+    ['allow', false],
+  ] as const)(
+    'warns of a policy with priorUse "%s": %s, also at a dry run [MA-113]',
+    async (priorUse, warns) => {
+      const runtime = runtimeWith({ 'p.json': samplePolicyFile({ eligibilityRules: { priorUse } }) });
+      for (const dryRun of [true, false])
+        expect(await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun })).toEqual(
+          ok(undefined),
+        );
+      expect(runtime.lines.filter((line) => !line.startsWith('warning: '))).toHaveLength(2);
+      const warnings = runtime.lines.filter((line) => line.startsWith('warning: '));
+      expect(warnings).toHaveLength(warns ? 2 : 0);
+      for (const line of warnings) expect(line).toMatch(/eligibilityRules\/priorUse.*422.*"avoid"/);
+    },
+  );
+
   it('writes an analysis policy once, and never other content under its id [RP-146]', async () => {
     const runtime = runtimeWith({
       'a.json': sampleAnalysisPolicyFile(),

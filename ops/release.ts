@@ -110,6 +110,7 @@ export async function releaseFile(
     const feasible = await checkAgainst(runtime, options.calibration, prepared.value, path, options);
     if (!feasible.ok) return feasible;
   }
+  if (kind === 'policy') warnOfExclusion(runtime, prepared.value.stored);
   if (options.dryRun === true) {
     runtime.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
     return ok(undefined);
@@ -173,6 +174,15 @@ async function findCalibration(
   return parameters?.ok === true
     ? parameters
     : err(`calibration ${id} cannot be used: it is damaged, or of a form that is not known here`);
+}
+
+/** A policy that bars what a learner has met before may leave nothing to offer. Legal, and seldom meant. */
+function warnOfExclusion({ print }: ReleaseRuntime, { document }: PreparedRecord['stored']): void {
+  const { eligibilityRules } = selectionPolicy.parse(JSON.parse(document));
+  if (eligibilityRules.priorUse === 'exclude')
+    print(
+      'warning: /document/eligibilityRules/priorUse is "exclude": a learner who has met too many items of a bank in earlier runs cannot start another (422); "avoid" offers such items only when no other is eligible',
+    );
 }
 
 /** A released policy analyzes nothing until a tenant's service profile names it. */

@@ -65,7 +65,12 @@ function bankOf(seeded: SeededTenant) {
   return seeded.fixtures.mastery.banks[0]!;
 }
 
-function offerBody(seeded: SeededTenant, at: number, candidateRef = 'candidate-1') {
+function offerBody(
+  seeded: SeededTenant,
+  at: number,
+  candidateRef = 'candidate-1',
+  more: { readonly runTag?: string } = {},
+) {
   const manifest = seeded.platform.manifests[0]!;
   const member = manifest.members![at]!;
   return {
@@ -77,6 +82,7 @@ function offerBody(seeded: SeededTenant, at: number, candidateRef = 'candidate-1
       packageHash: manifest.root!.packageHash,
       qtiIdentifier: member.qtiIdentifier,
       sequence: 1,
+      ...more,
     },
   };
 }
@@ -312,6 +318,32 @@ describe('delivery sessions', () => {
       createdAt: '2026-03-01T10:00:00.000Z',
     });
     expect((await platform.state()).counts['qti.session']).toBe(1);
+  });
+
+  it('of two runs of a candidate stand side by side, and are returned with their tags, where QTI knows tags', async () => {
+    const send = (key: string, at: number, runTag: string) =>
+      offer(key, offerBody(aurora, at, 'candidate-1', { runTag }));
+    const tags = async () => {
+      const path = { candidateRef: 'candidate-1' };
+      const { sessions } = await read(
+        operations.readCandidateRuntime,
+        await call(operations.readCandidateRuntime, { path }),
+      );
+      return sessions.map(({ deliverySnapshot }) => deliverySnapshot?.runTag);
+    };
+    const statuses = async (key: string) => [
+      (await send(`${key}-1`, 0, 'tag-1')).status,
+      (await send(`${key}-2`, 1, 'tag-2')).status,
+      (await send(`${key}-3`, 2, 'tag-1')).status,
+      (await offer(`${key}-4`, offerBody(aurora, 3))).status,
+      (await offer(`${key}-5`, offerBody(aurora, 4))).status,
+    ];
+    expect(await statuses('new')).toEqual([201, 201, 409, 201, 409]);
+    expect(await tags()).toEqual(['tag-1', 'tag-2', undefined]);
+    await platform.reset();
+    await platform.control('POST', 'qti', { tenantId: 'tenant-aurora', runTags: false });
+    expect(await statuses('old')).toEqual([201, 409, 409, 409, 409]);
+    expect(await tags()).toEqual([undefined]);
   });
 
   it('another body under the same key, and a second open session of the candidate, are 409', async () => {

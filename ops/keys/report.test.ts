@@ -30,6 +30,14 @@ describe('describeReport', () => {
     );
   });
 
+  it('says what replacing a pseudonym key costs', () => {
+    const replaced = [{ kind: 'move', kid: 'k1', from: 'active', to: 'opening' }] as const;
+    const report = (of: KeyRecord['purpose']) =>
+      describeReport('rotate', { purpose: of, done: replaced, waiting: [] }, NOW);
+    expect(report('pseudonym')).toMatch(/met in earlier runs is unknown from now on; runs under way are not/);
+    expect(report('idempotency')).not.toMatch(/earlier runs/);
+  });
+
   it('says so when there is nothing to do', () => {
     const nothing = { purpose, done: [], waiting: [] } as const;
     expect(describeReport('init', nothing, NOW)).toBe('continuation: has an active key already.');

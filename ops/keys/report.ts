@@ -24,6 +24,11 @@ export function describeReport(command: KeysCommand, report: KeyReport, now: num
       `What was sealed before stays readable: run retire from ${time(now + RETIRE_AFTER_MS)} on.`,
     );
   }
+  if (replaced && report.purpose === 'pseudonym') {
+    sentences.push(
+      'What learners met in earlier runs is unknown from now on; runs under way are not touched.',
+    );
+  }
   if (sentences.length === 0) {
     sentences.push(command === 'init' ? 'has an active key already.' : 'has no key to retire.');
   }

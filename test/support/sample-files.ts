@@ -81,7 +81,7 @@ export function samplePolicyFile(
         enemySets: [['item-1', 'item-2']],
         excludedItems: ['item-3'],
         exposure: { method: 'randomesque', size: 3 },
-        priorUse: 'exclude',
+        priorUse: 'avoid',
         poolMembership: 'manifest',
       },
       ...document,

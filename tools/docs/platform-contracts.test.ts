@@ -29,6 +29,10 @@ describe('the rendered contracts', () => {
       'POST `/core/results/v1/result-records/{resultRecordId}/components` | gap: assumed',
     );
     expect(text).toContain('GET `/caliper/v1p2/events?eventIri={eventIri}`');
+    // An assumption about an operation that the owner publishes otherwise.
+    expect(text).toContain('POST `/tenants/{tenantId}/qti/delivery-sessions` | bound, with an assumption |');
+    expect(text).toMatch(/Assumed until the owner publishes it: [^\n]* same `runTag`/);
+    expect(text).toContain('runTag?: string');
     // What may be left out, in the notation of RFC 6570.
     expect(text).toContain('{candidateSourcedId}/attempts?limit={limit}{&qtiTestId,modifiedSince,');
   });

@@ -130,10 +130,10 @@ export function prepareSelection(
 
 /**
  * The next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
- * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits,
- * randomesque draw if the policy asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the
- * whole latent state, or under `unsettled_components` that on the item's own unsettled KCs as long as any item measures one; an item that measures no in-scope KC is offered only while it serves an unmet minimum. `exhausted` when no item is
- * left or `maxItems` are used.
+ * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, randomesque draw if the policy
+ * asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the whole latent state, or under
+ * `unsettled_components` that on the item's own unsettled KCs as long as any item measures one; an item that measures no in-scope KC is
+ * offered only while it serves an unmet minimum. `exhausted` when no item is left or `maxItems` are used.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
   const { constraints, conditions } = context;

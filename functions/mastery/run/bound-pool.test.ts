@@ -106,7 +106,7 @@ describe('bindPool', () => {
         { guid: 'standard-1', items: 1 },
       ],
       maxima: [{ guid: 'standard-1', items: 4 }],
-      priorUse: 'exclude',
+      priorUse: 'avoid',
       randomesqueSize: 3,
     });
   });
