@@ -468,6 +468,11 @@ describe('the body of a simulation', () => {
       '/body/profiles/0/knownMastery invalid-name',
     ],
     [
+      'a GUID in capitals',
+      () => [good({ knownMastery: { '2F0A6D0C-6A1B-4C55-9A3E-0B8F2B7D9C11': 1 } })],
+      '/body/profiles/0/knownMastery invalid-name',
+    ],
+    [
       'a constructor',
       () => [good({ knownMastery: { constructor: 1 } })],
       '/body/profiles/0/knownMastery invalid-name',
@@ -605,7 +610,7 @@ describe('what only records and owners can judge', () => {
   it('a component of another calibration, or one that nobody knows, is 422, and no event [MA-183, MA-195]', async () => {
     const before = await eventsOf(runs);
     const elsewhere = Object.keys(simulationBody(stack, { bank: 'generated' }).profiles[0]!.knownMastery)[0]!;
-    for (const guid of [elsewhere, '00000000-0000-4000-8000-000000000000', guids()[0]!.toUpperCase()]) {
+    for (const guid of [elsewhere, '00000000-0000-4000-8000-000000000000']) {
       const body = {
         ...simulationBody(stack),
         profiles: [profile('synthetic:1', [guids()[1]!, guid], () => 1)],
@@ -640,6 +645,30 @@ describe('what only records and owners can judge', () => {
     expect(after.eventIri).not.toBe(before.eventIri);
     expect((await simulated({ body })).recoveryErrors).toEqual(before.recoveryErrors);
   });
+
+  it.each<[string, (guids: readonly string[]) => readonly string[]]>([
+    ['in capitals', ([first]) => [first!.toUpperCase()]],
+    ['that are no UUIDs', () => ['kc-1']],
+    ['twice', ([first]) => [first!, first!]],
+    ['in descending order', () => guids().toSorted().reverse()],
+  ])(
+    'a manifest with GUIDs %s is 502, for a start and for a simulation [MA-026, MA-221]',
+    async (_, spoilt) => {
+      const body = simulationBody(stack);
+      const restore = await runs.change({
+        entity: 'bank.manifest',
+        id: body.bankOperationId,
+        changes: [{ pointer: '/members/0/kcGuids', value: spoilt(guids()) }],
+      });
+      const replies = [
+        await send({ body }),
+        await callMastery(stack, startAdaptiveRun, { body: runs.startBody() }),
+      ];
+      await restore();
+      for (const reply of replies)
+        expect(problemOf(reply)).toMatchObject({ status: 502, code: 'qti-adaptive-pool-invalid' });
+    },
+  );
 
   it('a pool that breaks its contract is 502, and nothing is simulated on a part of it [MA-125, MA-185, MA-222]', async () => {
     const body = simulationBody(stack);

@@ -47,7 +47,7 @@ export function validWorld(size = 4): World {
       subject: 'mathematics',
       gradeLevels: ['05'],
       caseFrameworkGuid: 'framework',
-      slots: [{ slotId: 'slot', caseGuids: ['standard-1'] }],
+      slots: [{ slotId: 'slot', caseGuids: ['00000000-0000-4000-9000-000000000001'] }],
     },
     bank: {
       tenantId: TENANT,
@@ -69,8 +69,8 @@ export function validWorld(size = 4): World {
         artifactId: `item-${number}`,
         artifactVersionId: `item-${number}@1`,
         qtiIdentifier: `qti-${number}`,
-        caseGuids: ['standard-1', 'standard-2'],
-        kcGuids: [`kc-${number % 2}`, 'kc-9'],
+        caseGuids: ['00000000-0000-4000-9000-000000000001', '00000000-0000-4000-9000-000000000002'],
+        kcGuids: [`00000000-0000-4000-8000-00000000000${number % 2}`, '00000000-0000-4000-8000-000000000009'],
       })),
     },
     root: {
@@ -100,7 +100,13 @@ export function validWorld(size = 4): World {
         },
       ],
     },
-    items: Object.fromEntries(['kc-0', 'kc-1', 'kc-9'].map((guid) => [guid, cfItemOf(guid)])),
+    items: Object.fromEntries(
+      [
+        '00000000-0000-4000-8000-000000000000',
+        '00000000-0000-4000-8000-000000000001',
+        '00000000-0000-4000-8000-000000000009',
+      ].map((guid) => [guid, cfItemOf(guid)]),
+    ),
   };
 }
 

@@ -3,7 +3,11 @@ import { verifyCaseMappings } from './case-mappings.ts';
 import { platformOf, validWorld } from '#test/support/example-pool.ts';
 import type { World } from '#test/support/example-pool.ts';
 
-const mappings = ['kc-0', 'kc-1', 'kc-9'].map((guid) => ({
+const mappings = [
+  '00000000-0000-4000-8000-000000000000',
+  '00000000-0000-4000-8000-000000000001',
+  '00000000-0000-4000-8000-000000000009',
+].map((guid) => ({
   guid,
   uri: `https://case.example/items/${guid}`,
 }));
@@ -18,16 +22,25 @@ describe('verifyCaseMappings', () => {
     const platform = platformOf(validWorld());
     expect(await verifyCaseMappings(platform, 'framework', mappings)).toEqual({ ok: true, value: undefined });
     expect(platform.calls.map(({ depth, path }) => [depth, path['sourcedId']])).toEqual([
-      [1, 'kc-0'],
-      [1, 'kc-1'],
-      [1, 'kc-9'],
+      [1, '00000000-0000-4000-8000-000000000000'],
+      [1, '00000000-0000-4000-8000-000000000001'],
+      [1, '00000000-0000-4000-8000-000000000009'],
     ]);
   });
 
   const others: [string, (items: World['items']) => void][] = [
-    ['another URI [MA-031]', (items) => (items['kc-1']!.uri = 'https://case.example/items/other')],
-    ['another identifier [MA-031]', (items) => (items['kc-1']!.identifier = 'KC-1')],
-    ['another framework', (items) => (items['kc-9']!.CFDocumentURI.identifier = 'other')],
+    [
+      'another URI [MA-031]',
+      (items) => (items['00000000-0000-4000-8000-000000000001']!.uri = 'https://case.example/items/other'),
+    ],
+    [
+      'another identifier [MA-031]',
+      (items) => (items['00000000-0000-4000-8000-000000000001']!.identifier = 'KC-1'),
+    ],
+    [
+      'another framework',
+      (items) => (items['00000000-0000-4000-8000-000000000009']!.CFDocumentURI.identifier = 'other'),
+    ],
   ];
   it.each(others)('refuses %s as a calibration that does not fit', async (_, change) => {
     expect(await verify(change)).toMatchObject({
@@ -37,7 +50,7 @@ describe('verifyCaseMappings', () => {
   });
 
   it('answers 424, not retryable, for a component that CASE does not hold', async () => {
-    const result = await verify((items) => delete items['kc-0']);
+    const result = await verify((items) => delete items['00000000-0000-4000-8000-000000000000']);
     expect(result).toMatchObject({
       ok: false,
       error: {
@@ -73,9 +86,10 @@ describe('verifyCaseMappings', () => {
   it('reads hundreds in lanes', async () => {
     const world = validWorld();
     const guids = Array.from({ length: 100 }, (_, index) => `many-${index}`);
-    for (const guid of guids) world.items[guid] = { ...world.items['kc-0']!, identifier: guid };
+    for (const guid of guids)
+      world.items[guid] = { ...world.items['00000000-0000-4000-8000-000000000000']!, identifier: guid };
     const platform = platformOf(world);
-    const uri = world.items['kc-0']!.uri;
+    const uri = world.items['00000000-0000-4000-8000-000000000000']!.uri;
     expect(
       (
         await verifyCaseMappings(

@@ -1,3 +1,4 @@
+import { areCanonicalGuids } from '#shared/kernel/guid.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -73,14 +74,10 @@ export function memberDefect({ root, members }: TerminalManifest): string | unde
     if (identifiers.has(member.qtiIdentifier)) return 'A QTI identifier occurs twice in the manifest.';
     versions.add(member.artifactVersionId);
     identifiers.add(member.qtiIdentifier);
-    if (!isCanonical(member.caseGuids)) return 'A member’s CASE GUIDs are empty, repeated or unsorted.';
-    if (!isCanonical(member.kcGuids))
-      return 'A member’s knowledge-component GUIDs are empty, repeated or unsorted.';
+    if (!areCanonicalGuids(member.caseGuids))
+      return 'A member’s CASE GUIDs are empty, not lower-case UUIDs, repeated or unsorted.';
+    if (!areCanonicalGuids(member.kcGuids))
+      return 'A member’s knowledge-component GUIDs are empty, not lower-case UUIDs, repeated or unsorted.';
   }
   return undefined;
-}
-
-/** Not empty, and strictly ascending by UTF-16 code unit: hence without repetition. */
-function isCanonical(guids: readonly string[]): boolean {
-  return guids.length > 0 && guids.every((guid, index) => index === 0 || (guids[index - 1] ?? '') < guid);
 }

@@ -80,8 +80,8 @@ describe('readPool', () => {
 
   it('the pool’s hash moves with every part of it [MA-071]', () => {
     const changes: ((world: World) => void)[] = [
-      ({ manifest }) => (manifest.members[0]!.kcGuids = ['kc-0']),
-      ({ manifest }) => (manifest.members[0]!.caseGuids = ['standard-1']),
+      ({ manifest }) => (manifest.members[0]!.kcGuids = ['00000000-0000-4000-8000-000000000000']),
+      ({ manifest }) => (manifest.members[0]!.caseGuids = ['00000000-0000-4000-9000-000000000001']),
       ({ manifest, root }) => (manifest.members[0]!.qtiIdentifier = root.itemRefs[0]!.identifier = 'x'),
       ({ manifest, root }) =>
         (manifest.members[0]!.artifactVersionId = root.itemRefs[0]!.artifactVersionId = 'x'),
@@ -153,7 +153,15 @@ describe('readPool refuses', () => {
     ['no KC GUIDs [MA-026, MA-221]', (w) => (w.manifest.members[3]!.kcGuids = []), broken],
     ['unsorted CASE GUIDs [MA-221]', (w) => w.manifest.members[3]!.caseGuids.reverse(), broken],
     ['unsorted KC GUIDs [MA-221]', (w) => w.manifest.members[3]!.kcGuids.reverse(), broken],
-    ['repeated KC GUIDs [MA-221]', (w) => (w.manifest.members[3]!.kcGuids = ['kc-9', 'kc-9']), broken],
+    [
+      'repeated KC GUIDs [MA-221]',
+      (w) =>
+        (w.manifest.members[3]!.kcGuids = [
+          '00000000-0000-4000-8000-000000000009',
+          '00000000-0000-4000-8000-000000000009',
+        ]),
+      broken,
+    ],
     ['a root that is no test [MA-024]', (w) => (w.root.type = 'assessment-item'), broken],
     ['a root of another version [MA-024]', (w) => (w.root.artifactVersionId = 'root@2'), broken],
     ['a root of another artifact [MA-065]', (w) => (w.root.artifactId = 'other'), broken],
@@ -345,10 +353,14 @@ describe('revalidatePool', () => {
     ['a bank that got a Content member', (w) => (w.bank.data = [{}]), streamConflict],
     ['a bank of another spec now', (w) => (w.bank.specId = 'spec-2'), streamConflict],
     ['an operation of another spec now', (w) => (w.manifest.testSpecId = 'spec-2'), poolDrift],
-    ['other KC GUIDs [MA-071, MA-217]', (w) => (w.manifest.members[0]!.kcGuids = ['kc-5']), poolDrift],
+    [
+      'other KC GUIDs [MA-071, MA-217]',
+      (w) => (w.manifest.members[0]!.kcGuids = ['00000000-0000-4000-8000-000000000005']),
+      poolDrift,
+    ],
     [
       'other CASE GUIDs [MA-071, MA-217]',
-      (w) => (w.manifest.members[0]!.caseGuids = ['standard-5']),
+      (w) => (w.manifest.members[0]!.caseGuids = ['00000000-0000-4000-9000-000000000005']),
       poolDrift,
     ],
     [

@@ -29,7 +29,8 @@ const mutations: Record<string, Mutation> = {
   'alter a reference’s identifier': ({ root }, at) => void (root.itemRefs[at]!.identifier += 'x'),
   'unsort CASE GUIDs': ({ manifest }, at) => void manifest.members[at]!.caseGuids.reverse(),
   'unsort KC GUIDs': ({ manifest }, at) => void manifest.members[at]!.kcGuids.reverse(),
-  'repeat a KC GUID': ({ manifest }, at) => void manifest.members[at]!.kcGuids.push('kc-9'),
+  'repeat a KC GUID': ({ manifest }, at) =>
+    void manifest.members[at]!.kcGuids.push('00000000-0000-4000-8000-000000000009'),
   'empty the CASE GUIDs': ({ manifest }, at) => void (manifest.members[at]!.caseGuids = []),
   'empty the KC GUIDs': ({ manifest }, at) => void (manifest.members[at]!.kcGuids = []),
   'alter the package in Bank': ({ manifest }) => void (manifest.root.packageId += 'x'),

@@ -73,10 +73,11 @@ describe('a known mastery', () => {
     expect(accepts(text)).toBe(false);
   });
 
-  it('takes the ends of a probability, and GUIDs as CASE spells them [MA-128]', () => {
-    expect(accepts(`{"${guid(1)}": 0, "${guid(2)}": 1, "2F0A6D0C-6A1B-4C55-9A3E-0B8F2B7D9C11": 0.5}`)).toBe(
+  it('takes the ends of a probability, and UUIDs of any version in lower case [MA-128]', () => {
+    expect(accepts(`{"${guid(1)}": 0, "${guid(2)}": 1, "2f0a6d0c-6a1b-8c55-9a3e-0b8f2b7d9c11": 0.5}`)).toBe(
       true,
     );
+    expect(accepts(`{"2F0A6D0C-6A1B-4C55-9A3E-0B8F2B7D9C11": 0.5}`)).toBe(false);
   });
 });
 

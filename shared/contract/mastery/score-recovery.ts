@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import { CANONICAL_GUID } from '#shared/kernel/guid.ts';
 import { executionPins } from './adaptive-run.ts';
 import { identifier, probability, sha256 } from './primitives.ts';
 
 const MAX_PROFILES = 100;
 const MAX_KCS = 500;
 
-/** CASE 1.1 names its items by UUIDs. */
-const caseGuid = z.string().regex(/^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/);
+const caseGuid = z.string().regex(CANONICAL_GUID);
 
 /** How likely a profile has mastered each knowledge component that is known of it [MA-128]. */
 const knownMastery = z

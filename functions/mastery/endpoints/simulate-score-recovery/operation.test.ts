@@ -15,7 +15,11 @@ const PROFILES = 5;
 const TENANT = 'tenant-a';
 
 const world = validWorld();
-const kcs = ['kc-0', 'kc-1', 'kc-9'];
+const kcs = [
+  '00000000-0000-4000-8000-000000000000',
+  '00000000-0000-4000-8000-000000000001',
+  '00000000-0000-4000-8000-000000000009',
+];
 
 function records(): SimulationDependencies['records'] {
   const items = world.manifest.members.map(({ artifactVersionId, qtiIdentifier, kcGuids }) => ({
@@ -96,7 +100,7 @@ async function simulateWithin(seconds: number) {
       scaleCalibrationId: 'calibration',
       profiles: Array.from({ length: PROFILES }, (_, n) => ({
         syntheticProfileId: `synthetic:${n}`,
-        knownMastery: { 'kc-9': 0.5 },
+        knownMastery: { '00000000-0000-4000-8000-000000000009': 0.5 },
       })),
     },
     receivedAt: 0,
