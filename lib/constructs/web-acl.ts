@@ -78,7 +78,7 @@ export function webAcl(
       managed(2, 'AWSManagedRulesAmazonIpReputationList'),
       managed(3, 'AWSManagedRulesKnownBadInputsRuleSet'),
       managed(4, 'AWSManagedRulesCommonRuleSet', [
-        // Bodies up to 256 KiB and cursors up to 2,048 characters are part of the contract; the functions hold the limits.
+        // Bodies of megabytes and cursors up to 2,048 characters are part of the contract; the functions hold the limits.
         'SizeRestrictions_BODY',
         'SizeRestrictions_QUERYSTRING',
         // Service clients need not send one.

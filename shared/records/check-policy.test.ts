@@ -18,6 +18,13 @@ function pointersOf(
 }
 
 describe('checkPolicy', () => {
+  it('refuses more items than a token can carry [MA-110]', () => {
+    expect(defectsOf(samplePolicyFile({ maxItems: 500 }))).toEqual([]);
+    expect(defectsOf(samplePolicyFile({ maxItems: 501 }))).toEqual([
+      '/document/maxItems must be at most 500',
+    ]);
+  });
+
   it('accepts every key of eligibilityRules and computes the checksum over the document without it [MA-113, MA-115]', () => {
     const file = samplePolicyFile();
     const checked = checkPolicy(file);

@@ -3,6 +3,7 @@ import { sha256 } from '#shared/contract/mastery/primitives.ts';
 import {
   coverageFloor,
   eligibilityRules,
+  MAX_RUN_ITEMS,
   selectionPolicy,
 } from '#shared/contract/mastery/selection-policy.ts';
 import { distinctDefects, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
@@ -42,6 +43,9 @@ export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect
     ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
     ...idDefects('policy', member(file, ['document', 'id'], fields.id), tenantId),
     ...confidenceDefects(member(file, ['document', 'confidenceThreshold'], fields.confidenceThreshold)),
+    ...(maxItems !== undefined && maxItems > MAX_RUN_ITEMS
+      ? [{ pointer: '/document/maxItems', message: `must be at most ${MAX_RUN_ITEMS}` }]
+      : []),
     ...floorDefects(floors, maxItems),
     ...ruleDefects(rules, floors, maxItems),
     ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),

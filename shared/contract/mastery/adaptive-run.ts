@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { stopReason } from '../stop-reason.ts';
-import { identifier, probability, sha256, strongEntityTag, timestamp } from './primitives.ts';
+import {
+  identifier,
+  probability,
+  sha256,
+  strongEntityTag,
+  studentReference,
+  timestamp,
+} from './primitives.ts';
 import { anchor } from './scale-calibration.ts';
 
 export const runMode = z.enum(['owner_conformance', 'production_learner']);
@@ -15,7 +22,7 @@ export const startAdaptiveRunRequest = z
     testBankId: identifier,
     bankOperationId: identifier,
     runMode,
-    resultsStudentId: identifier.optional(),
+    resultsStudentId: studentReference.optional(),
   })
   .check(
     z.refine(

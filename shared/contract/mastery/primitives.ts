@@ -5,6 +5,15 @@ import { parseInstant } from '#shared/kernel/instant.ts';
 /** A name given by its owner: compared and passed on as it came, never parsed or folded. How long it may be is the owner's rule [MA-040]. */
 export const identifier = z.string().min(1).meta({ id: 'Identifier' });
 
+/** Results' reference of a student: 1 to 255 bytes of UTF-8 without surrounding white space [MA-058]. */
+export const studentReference = z
+  .string()
+  .refine(
+    (text) => text !== '' && text.trim() === text && text.isWellFormed() && Buffer.byteLength(text) <= 255,
+    'must be 1 to 255 UTF-8 bytes without surrounding white space',
+  )
+  .meta({ id: 'StudentReference', minLength: 1, maxLength: 255 });
+
 /** A probability, rounded to the `numericPrecision` of the run's calibration; JSON numbers are finite [MA-041]. */
 export const probability = z.number().min(0).max(1).meta({ id: 'Probability' });
 

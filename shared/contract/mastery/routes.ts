@@ -29,6 +29,9 @@ const runRequest = {
   idempotencyKey: true,
 };
 
+/** Room for the largest token: a run of `MAX_RUN_ITEMS` items whose owners use ids of 1,024 bytes. */
+const continuationBytes = 4 * MEBIBYTE;
+
 /** A run's functions touch the pinned records, the control record, and the keys of token, control record and pseudonym; receipts say what of the release is proved. */
 const runLambda = {
   memoryMb: 1024,
@@ -107,6 +110,7 @@ export const inspectAdaptiveRun = defineRoute({
   handler: 'functions/mastery/endpoints/inspect-adaptive-run/handler.ts',
   request: {
     ...runRequest,
+    maxBodyBytes: continuationBytes,
     body: continuationRequest,
     ifMatch: false,
   },
@@ -140,6 +144,7 @@ export const advanceAdaptiveRun = defineRoute({
   handler: 'functions/mastery/endpoints/advance-adaptive-run/handler.ts',
   request: {
     ...runRequest,
+    maxBodyBytes: continuationBytes,
     body: continuationRequest,
     ifMatch: true,
   },

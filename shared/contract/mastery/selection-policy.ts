@@ -31,6 +31,9 @@ export const eligibilityRules = z
   })
   .meta({ id: 'EligibilityRules' });
 
+/** The most items that a released policy may offer: the token of a longer run would outgrow the requests that carry it. */
+export const MAX_RUN_ITEMS = 500;
+
 /** An immutable selection policy as clients read it [MA-104..MA-115]. */
 export const selectionPolicy = z
   .strictObject({

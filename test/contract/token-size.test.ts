@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import { advanceAdaptiveRun, inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { MAX_RUN_ITEMS } from '#shared/contract/mastery/selection-policy.ts';
+import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+/** An id as long as an owner's may be. */
+const LONG = 'ä"'.repeat(341).padEnd(682, 'x');
+const HASH = 'a'.repeat(64);
+const long = { testSpecId: LONG, testBankId: LONG, bankOperationId: LONG };
+
+/** The state of a run that has consumed as many items as any policy may offer, with the longest ids of every owner. */
+const largest: AdaptiveRunState = {
+  version: 1,
+  tenantId: LONG,
+  runMode: 'production_learner',
+  selectionPolicyId: LONG,
+  selectionPolicyChecksum: HASH,
+  scaleCalibrationId: LONG,
+  scaleCalibrationChecksum: HASH,
+  pins: {
+    ...long,
+    testSpecHash: HASH,
+    testBankIdentityHash: HASH,
+    qtiPoolPackageId: LONG,
+    qtiPoolArtifactId: LONG,
+    qtiPoolArtifactVersionId: LONG,
+    qtiPoolPackageHash: HASH,
+    qtiPoolEtag: `"${'e'.repeat(1_000)}"`,
+    resolvedPoolHash: HASH,
+  },
+  candidateRef: LONG,
+  runSeed: HASH,
+  startedAt: 0,
+  clockStart: 0,
+  resultsStudentId: 'x'.repeat(255),
+  offers: Array.from({ length: MAX_RUN_ITEMS }, () => ({
+    deliverySessionId: LONG,
+    artifactVersionId: LONG,
+    consumedAttemptId: LONG,
+    consumedTraceRef: LONG,
+  })),
+  consumed: { count: MAX_RUN_ITEMS, digest: HASH },
+  stopReason: 'max_items',
+  stopCause: 'no_informative_item',
+  acknowledgements: { resultRecordId: LONG, componentsAcknowledged: true, caliperEventIri: LONG },
+};
+
+describe('a continuation token', () => {
+  it('of the largest run is short enough for inspect and advance: no 413 [MA-059, MA-226]', async () => {
+    expect(Buffer.byteLength(LONG)).toBe(1_023);
+    const keys: KeyRing = {
+      active: () => Promise.resolve({ kid: 'unknown', key: new Uint8Array(32) }),
+      open: () => Promise.resolve(undefined),
+    };
+    const { token } = await sealContinuation(keys, largest, 0);
+    expect(token.length).toBeGreaterThan(1024 * 1024);
+    // No key of the stack opens it: that it is looked at is what the hidden 404 says.
+    for (const route of [inspectAdaptiveRun, advanceAdaptiveRun]) {
+      const reply = await callMastery(stack, route, {
+        body: { continuationToken: token },
+        ...(route.request.ifMatch ? { ifMatch: '"any"' } : {}),
+      });
+      expect(refusalOf(reply)).toBe('404 resource-not-found');
+    }
+  });
+
+  it.each([
+    ['200,000 characters', 'x'.repeat(200_000)],
+    ['256 bytes', 'ä'.repeat(128)],
+    ['white space before it', ' student'],
+    ['white space after it', 'student\t'],
+  ])(
+    'is not issued for a student reference of %s: 400 at the start [MA-057, MA-058]',
+    async (_, resultsStudentId) => {
+      const refused = await runs.start({ ...runs.startBody(), resultsStudentId }).send();
+      expect(sentenceOf(refused)).toBe('400 invalid-request');
+      expect(refused.body).toMatchObject({ invalidParams: [{ name: '/body/resultsStudentId' }] });
+    },
+  );
+
+  it('for the longest student reference is taken by inspect [MA-058]', async () => {
+    const started = await runs
+      .start({ ...runs.startBody(), resultsStudentId: `ä ${'x'.repeat(252)}` })
+      .sendForRun();
+    expect(sentenceOf(await runs.inspect(started.body.continuationToken).send())).toBe(
+      '200 in_progress pending',
+    );
+  });
+});
