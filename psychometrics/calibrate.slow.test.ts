@@ -76,6 +76,7 @@ const fitFile = z.looseObject({
   iterations: z.int(),
   converged: z.boolean(),
   items: z.array(z.looseObject({ item: z.string(), guess: z.number(), slip: z.number() })),
+  ability: z.looseObject({ reliabilityCeiling: z.number() }),
   kcs: z.array(z.looseObject({ kc: z.string(), slope: z.number(), location: z.number() })),
 });
 
@@ -87,6 +88,9 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
       const ended = await calibrate(...study, '--model', model, '--out', out);
       expect(ended).toMatchObject({ code: 0, error: '' });
       expect(ended.out).toMatch(/300 learners, 5 items, 2 knowledge components\nlog-likelihood −?-?\d/);
+      expect(ended.out).toMatch(
+        /every component known 0\.\d{3}, below 0\.8: .* too coarse for an individual/,
+      );
       texts.push(await Promise.all(files.map((file) => read(`${out}/${file}`))));
     }
     expect(texts[1]).toEqual(texts[0]);
@@ -123,6 +127,8 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
       standardErrors: { singular: expect.any(Boolean) as boolean },
     });
     const record = calibrationRecord.parse(await readJson(`${model}-1/calibration.json`));
+    expect(record.parameters.reliabilityCeiling).toBeCloseTo(fit.ability.reliabilityCeiling, 6);
+    expect(record.parameters.reliabilityCeiling).toBeLessThan(0.8);
     record.parameters.items.forEach(({ probabilities }, j) => {
       expect(probabilities[0]).toBeCloseTo(fit.items[j]!.guess, 8);
       expect(probabilities.at(-1)).toBeCloseTo(1 - fit.items[j]!.slip, 8);

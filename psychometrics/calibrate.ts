@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { calibrate } from './calibrate/calibrate.ts';
 import type { Calibration } from './calibrate/calibrate.ts';
 import { FIT_MARK, fitFile } from './calibrate/fit-file.ts';
@@ -210,6 +211,11 @@ function summary(
       ? m2
       : `M2 ${m2.statistic.toFixed(1)} on ${m2.df} degrees of freedom, RMSEA2 ${m2.rmsea.toFixed(3)}`,
     `reliability of theta ${abilities.theta.reliability.toFixed(3)}; accuracy of a component’s classification ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
+    `reliability of theta with every component known ${abilities.theta.reliabilityCeiling.toFixed(3)}${
+      abilities.theta.reliabilityCeiling < INDIVIDUAL_RELIABILITY
+        ? `, below ${INDIVIDUAL_RELIABILITY}: scores will say that they are too coarse for an individual`
+        : ''
+    }`,
     ...calibration.warnings.map((warning) => plainText(`! ${warning}`)),
     ...(placeholders.length === 0
       ? []

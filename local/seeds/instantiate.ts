@@ -447,7 +447,7 @@ function parametersOf(
   members: readonly ManifestMember[],
 ): CalibrationParameters {
   const calibrated = new Map(calibration.items.map((item) => [item.item, item]));
-  const { theta, scale, maximumReportableError } = calibration;
+  const { theta, scale, maximumReportableError, reliabilityCeiling } = calibration;
   return {
     theta,
     kcs: calibration.kcs.map(({ kc, slope, location }) => ({
@@ -480,6 +480,7 @@ function parametersOf(
             return Number((scale.base + scale.perTheta * at).toFixed(6));
           }),
     ...(maximumReportableError === undefined ? {} : { maximumReportableError }),
+    ...(reliabilityCeiling === undefined ? {} : { reliabilityCeiling }),
   };
 }
 

@@ -83,6 +83,7 @@ export const calibrationFile = z.strictObject({
     'needs "name" and either "base" and a positive "perTheta", or "values"',
   ),
   maximumReportableError: z.number().positive().optional(),
+  reliabilityCeiling: z.number().min(0).max(1).optional(),
   anchor: z.strictObject({ source: name, version: name, licenseScope: z.string().min(1) }),
   mappingVersion: name,
   numericPrecision: z.int().min(1).max(15),

@@ -36,6 +36,11 @@ export interface Abilities {
     readonly meanPsd: number;
     /** Var(EAP) / (Var(EAP) + mean posterior variance) (Adams, 2005, Studies in Educational Evaluation 31, 162-172). */
     readonly reliability: number;
+    /**
+     * The same with every KC known, before any answer: 1 - E[Var(theta | pattern)] / Var(theta). Given the pattern answers say nothing more
+     * about theta, so that no test of these KCs reaches more.
+     */
+    readonly reliabilityCeiling: number;
     /** Learners by EAP: `from` is the lower end of a bin. */
     readonly histogram: readonly { readonly from: number; readonly to: number; readonly learners: number }[];
     /** Mean posterior weight of each node; near the prior when the normal distribution fits. */
@@ -110,6 +115,7 @@ export function describeAbilities(design: Design, parameters: Parameters, respon
       sdEap: sqrt(varianceEap),
       meanPsd: sqrt(variances / n),
       reliability: varianceEap > 0 ? varianceEap / (varianceEap + variances / n) : 0,
+      reliabilityCeiling: ceilingOf(prior.patterns, mean, square),
       histogram: Array.from(bins, (learners, bin) => {
         const from = (bin - BINS / 2) * BIN_WIDTH;
         return { from, to: from + BIN_WIDTH, learners };
@@ -123,6 +129,17 @@ export function describeAbilities(design: Design, parameters: Parameters, respon
       }),
     },
   };
+}
+
+/** The share of the variance of theta that lies between patterns. */
+function ceilingOf(patterns: Float64Array, mean: Float64Array, square: Float64Array): number {
+  let [average, between, total] = [0, 0, 0];
+  for (let a = 0; a < patterns.length; a += 1) {
+    average += at(patterns, a) * at(mean, a);
+    between += at(patterns, a) * at(mean, a) * at(mean, a);
+    total += at(patterns, a) * at(square, a);
+  }
+  return (between - average * average) / (total - average * average);
 }
 
 /** E(theta | pattern) and E(theta^2 | pattern). */

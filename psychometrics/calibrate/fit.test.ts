@@ -192,3 +192,30 @@ it('accuracy is what a cut at 0.5 really reaches on learners whose mastery is kn
   expect(theta.sdEap ** 2 + theta.meanPsd ** 2).toBeCloseTo(1, 4);
   expect(theta.reliability).toBeCloseTo(theta.sdEap ** 2, 4);
 });
+
+describe('the reliability of ability with every KC known', () => {
+  const ceiling = (of: Design, parameters: Parameters): number =>
+    describeAbilities(of, parameters, collapse(new Int8Array(of.items.length).fill(1), of.items.length)).theta
+      .reliabilityCeiling;
+  const curves = (kcs: number, slope: number, spread: number): [Design, Parameters] => {
+    const of = createDesign('dina', kcs, pairedQ(kcs), { bound: 0.001, penalty: 'weak' });
+    const locations = Float64Array.from({ length: kcs }, (_, k) =>
+      kcs === 1 ? 0 : spread * ((2 * k) / (kcs - 1) - 1),
+    );
+    return [of, { ...startingParameters(of), slopes: new Float64Array(kcs).fill(slope), locations }];
+  };
+
+  it('is 2/pi where one steep curve halves the population, and nothing where curves are flat', () => {
+    expect(ceiling(...curves(1, 25, 0))).toBeCloseTo(2 / Math.PI, 2);
+    expect(ceiling(...curves(3, 0.05, 0))).toBeLessThan(0.005);
+  });
+
+  it('grows with the KCs, and three of usual slopes are too few for an individual', () => {
+    const few = ceiling(...curves(3, 2, 1));
+    const more = ceiling(...curves(8, 2, 1));
+    expect(few).toBeGreaterThan(0.5);
+    expect(few).toBeLessThan(0.65);
+    expect(more).toBeGreaterThan(few);
+    expect(more).toBeLessThan(0.8);
+  });
+});

@@ -24,6 +24,9 @@ const itemParameters = z.strictObject({
   accessibility: z.array(z.string().min(1)).optional(),
 });
 
+/** The least reliability ceiling of a calibration whose scale scores serve an individual. */
+export const INDIVIDUAL_RELIABILITY = 0.8;
+
 /** Server-only parameters of a calibration, model `ho-cdm-grid/1` (docs/engine.md): never returned to anyone [MA-123]. */
 export const calibrationParameters = z.strictObject({
   theta: z.strictObject({
@@ -49,6 +52,8 @@ export const calibrationParameters = z.strictObject({
   scale: z.array(z.number()),
   /** While a run is in progress its score is reported only up to this standard error, in units of the scale. */
   maximumReportableError: z.number().positive().optional(),
+  /** The reliability that ability has when every KC is known: no test of these KCs reaches more. */
+  reliabilityCeiling: z.number().min(0).max(1).optional(),
 });
 export type CalibrationParameters = z.infer<typeof calibrationParameters>;
 

@@ -16,6 +16,8 @@ const seed = seedVariant({
   'fraction-subtraction/calibration.json': (calibration) => ({
     ...calibration,
     maximumReportableError: MAXIMUM_REPORTABLE_ERROR,
+    // Just reliable enough: no run says anything of it.
+    reliabilityCeiling: 0.8,
   }),
 });
 
@@ -143,7 +145,7 @@ describe('a calibration with a maximum reportable error', () => {
       const { standardError, limitations } = run.body.scale!;
       const held = (await runs.state()).entities['results.record']![run.body.resultRecordRef!];
       const { request } = z.object({ request: resultRecordRequest }).parse(held);
-      const own = seededLimitations();
+      const own = seededLimitations(stack, runs);
       const extra = limitations.slice(own.length);
       expect(limitations.slice(0, own.length)).toEqual(own);
       expect(extra.length).toBe(standardError > MAXIMUM_REPORTABLE_ERROR ? 1 : 0);
@@ -154,11 +156,45 @@ describe('a calibration with a maximum reportable error', () => {
       new Set(['in_progress pending', 'in_progress reportable', 'completed reportable', 'end 0', 'end 1']),
     );
   });
-
-  function seededLimitations(): readonly string[] {
-    const { scaleCalibrationId } = z.object({ scaleCalibrationId: z.string() }).parse(runs.startBody());
-    return stack.seededTenants
-      .get('tenant-aurora')!
-      .calibrations.find(({ document }) => document.id === scaleCalibrationId)!.document.limitations;
-  }
 });
+
+describe('a calibration whose components cannot tell abilities apart', () => {
+  const TOO_COARSE =
+    'The scale score is too coarse for an individual: its reliability would stay below 0.80 with every knowledge component known.';
+
+  it('says so in each scale score of a run and in the result record [MA-102]', async () => {
+    const coarse = seedVariant({
+      'fraction-subtraction/calibration.json': (calibration) => ({
+        ...calibration,
+        reliabilityCeiling: 0.7999,
+      }),
+    });
+    const coarseStack = await startTestStack({ seedDirectory: coarse.directory });
+    const coarseRuns = openAdaptiveRuns(coarseStack);
+    try {
+      const own = seededLimitations(coarseStack, coarseRuns);
+      let run = await coarseRuns.start(coarseRuns.startBody({ bank: SHORT_BANK })).sendForRun();
+      while (run.body.status === 'in_progress') {
+        const { etag } = await coarseRuns.playAndInspect(run.body, 1);
+        run = await coarseRuns.advance(run.body.continuationToken, etag).sendForRun();
+        expect(run.body.scale!.limitations).toEqual([...own, TOO_COARSE]);
+      }
+      expect(sentenceOf(run)).toBe('200 completed reportable');
+      const held = (await coarseRuns.state()).entities['results.record']![run.body.resultRecordRef!];
+      const { request } = z.object({ request: resultRecordRequest }).parse(held);
+      expect(request.scale.limitations).toEqual(run.body.scale!.limitations);
+    } finally {
+      coarseRuns.close();
+      await coarseStack.close();
+      coarse.remove();
+    }
+  });
+});
+
+/** The limitations that the seeded calibration of the short bank has of its own. */
+function seededLimitations(ofStack: TestStack, ofRuns: AdaptiveRuns): readonly string[] {
+  const { scaleCalibrationId } = z.object({ scaleCalibrationId: z.string() }).parse(ofRuns.startBody());
+  return ofStack.seededTenants
+    .get('tenant-aurora')!
+    .calibrations.find(({ document }) => document.id === scaleCalibrationId)!.document.limitations;
+}

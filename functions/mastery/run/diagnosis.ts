@@ -1,6 +1,7 @@
 import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
+import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
 import type { Evidence, RunClock, StopCause } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
@@ -83,8 +84,15 @@ function weighOutcomes(
   return { ...evidence, items };
 }
 
-/** What a scale score says of itself whose standard error is above what its calibration reports while a run is in progress. */
-export const IMPRECISE = 'The standard error is above the limit of this calibration for a precise score.';
+/** What a run adds to the limitations of its calibration. */
+const IMPRECISE = 'The standard error is above the limit of this calibration for a precise score.';
+const COARSE =
+  'The scale score is too coarse for an individual: its reliability would stay below 0.80 with every knowledge component known.';
+
+/** Whether a run has added to the limitations of its calibration. */
+export function isLimited({ limitations }: ScaleResult): boolean {
+  return [IMPRECISE, COARSE].some((added) => limitations.includes(added));
+}
 
 function describe(
   { calibration, bound, anchor }: RunBasis,
@@ -94,7 +102,8 @@ function describe(
   const { document } = calibration;
   const shown = (value: number): number => roundSignificant(value, document.numericPrecision);
   const standardError = shown(evidence.estimate.standardError);
-  const isPrecise = standardError <= (calibration.parameters.maximumReportableError ?? Infinity);
+  const { maximumReportableError = Infinity, reliabilityCeiling = 1 } = calibration.parameters;
+  const isPrecise = standardError <= maximumReportableError;
   const isPublishable = evidence.outcomes.length > 0 && (hasStopped || isPrecise);
   const scaleReportability =
     anchor !== 'verified' ? 'anchor_unavailable' : isPublishable ? 'reportable' : 'pending';
@@ -118,7 +127,11 @@ function describe(
             anchor: document.anchor,
             validFrom: document.validFrom,
             validUntil: document.validUntil,
-            limitations: isPrecise ? document.limitations : [...document.limitations, IMPRECISE],
+            limitations: [
+              ...document.limitations,
+              ...(isPrecise ? [] : [IMPRECISE]),
+              ...(reliabilityCeiling < INDIVIDUAL_RELIABILITY ? [COARSE] : []),
+            ],
           }
         : null,
     remainingUncertainty: shown(evidence.remainingUncertainty),

@@ -68,6 +68,7 @@ function summary(calibration: Calibration, placeholders: readonly string[]): (Ma
     ['RMSEA₂', typeof m2 === 'string' ? '–' : figure(m2.rmsea)],
     ['SRMSR', figure(srmsr(pairs))],
     ['reliability of θ', figure(abilities.theta.reliability)],
+    ['reliability ceiling', figure(abilities.theta.reliabilityCeiling)],
     ['accuracy of KCs', `${figure(Math.min(...accuracies), 2)} – ${figure(Math.max(...accuracies), 2)}`],
     ['converged', em.converged ? `yes, ${em.iterations} E-steps` : `no, ${em.iterations} E-steps`],
   ];
@@ -228,6 +229,7 @@ function ability(calibration: Calibration): Markup[] {
         ['standard deviation', figure(figures.sdEap)],
         ['posterior standard deviation (root mean square)', figure(figures.meanPsd)],
         ['reliability', figure(figures.reliability)],
+        ['reliability with every KC known', figure(figures.reliabilityCeiling)],
       ],
     ),
     markup`<details><summary>Learners by EAP</summary>${table(

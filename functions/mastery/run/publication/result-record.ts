@@ -1,7 +1,7 @@
 import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { IMPRECISE } from '../diagnosis.ts';
+import { isLimited } from '../diagnosis.ts';
 import { componentId, producerResultId } from '../names.ts';
 import type { Findings } from './findings.ts';
 
@@ -24,7 +24,7 @@ export function resultRecord(
       scaleId: scale.scaleId,
       scaleScore: scale.scaleScore,
       standardError: scale.standardError,
-      ...(scale.limitations.includes(IMPRECISE) ? { limitations: scale.limitations } : {}),
+      ...(isLimited(scale) ? { limitations: scale.limitations } : {}),
     },
     stopReason,
     administeredItemCount: outcomes.length,
