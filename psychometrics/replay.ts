@@ -169,7 +169,6 @@ function prepare(model: CompiledModel): Context {
       excludedItems: [],
       minima: [],
       maxima: [],
-      randomesqueSize: 1,
     }),
   };
 }

@@ -26,7 +26,8 @@ const policies: readonly {
 }[] = [
   { name: 'plain', policy: {} },
   { name: 'plain, all items alike', policy: {}, alike: true },
-  { name: 'randomesque 5', policy: { randomesqueSize: 5 } },
+  { name: 'randomesque 5', policy: { exposure: { method: 'randomesque', size: 5 } } },
+  { name: 'progressive', policy: { exposure: { method: 'progressive' } } },
   { name: 'unsettled components, half of the KCs', policy: { selectionTarget: 'unsettled_components' } },
   {
     name: '20 minima, two thirds of the run',

@@ -56,7 +56,6 @@ export function contextOf({ model, pool }: Bank, policy: Partial<Constraints> = 
     excludedItems: [],
     minima: [],
     maxima: [],
-    randomesqueSize: 1,
     ...policy,
   });
 }

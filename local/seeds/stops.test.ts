@@ -79,7 +79,7 @@ function walk(
     excludedItems: rules.excludedItems ?? [],
     minima: [...floors, ...limits.map(([guid, { minItems = 0 }]) => ({ guid, items: minItems }))],
     maxima: limits.map(([guid, { maxItems = Infinity }]) => ({ guid, items: maxItems })),
-    randomesqueSize: rules.exposure?.size ?? 1,
+    ...(rules.exposure === undefined ? {} : { exposure: rules.exposure }),
   });
   const outcomes: Outcome[] = [];
   const names: string[] = [];

@@ -35,9 +35,9 @@ export interface StudySize extends WorldSize {
   readonly policy: PolicyName;
 }
 
-type Limits = Pick<Constraints, 'minima' | 'maxima' | 'enemySets' | 'randomesqueSize' | 'selectionTarget'>;
+type Limits = Pick<Constraints, 'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget'>;
 
-const unlimited: Limits = { minima: [], maxima: [], enemySets: [], randomesqueSize: 1 };
+const unlimited: Limits = { minima: [], maxima: [], enemySets: [] };
 const RANDOMESQUE = 5;
 const ENEMIES = 4;
 
@@ -75,7 +75,7 @@ export const policies = {
   },
   randomesque: {
     description: `randomesque: one of the ${RANDOMESQUE} best`,
-    limits: () => ({ ...unlimited, randomesqueSize: RANDOMESQUE }),
+    limits: () => ({ ...unlimited, exposure: { method: 'randomesque', size: RANDOMESQUE } }),
   },
   unsettled: {
     description: 'unsettled components: first what is not classified yet',
@@ -87,7 +87,7 @@ export const policies = {
       minima: floors(world, length),
       maxima: maxima(world, length),
       enemySets: enemies(world),
-      randomesqueSize: RANDOMESQUE,
+      exposure: { method: 'randomesque', size: RANDOMESQUE },
     }),
   },
 } satisfies Readonly<

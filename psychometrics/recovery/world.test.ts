@@ -132,19 +132,19 @@ describe('policies', () => {
 
   it('ask for what they say', () => {
     const limits = Object.fromEntries(policyNames.map((name) => [name, policies[name].limits(world, 9)]));
-    expect(limits['plain']).toEqual({ minima: [], maxima: [], enemySets: [], randomesqueSize: 1 });
+    expect(limits['plain']).toEqual({ minima: [], maxima: [], enemySets: [] });
     expect(limits['floors']!.minima).toEqual(
       [0, 1, 2, 3, 4, 5].map((kc) => ({ guid: `kc-${kc}`, items: 1 })),
     );
     expect(limits['maxima']!.maxima[0]).toEqual({ guid: 'kc-0', items: 3 });
-    expect(limits['randomesque']!.randomesqueSize).toBe(5);
+    expect(limits['randomesque']!.exposure).toEqual({ method: 'randomesque', size: 5 });
     expect(limits['enemies']!.enemySets[0]).toEqual(['item-0', 'item-6', 'item-12', 'item-18']);
     expect(limits['enemies']!.enemySets.every((set) => set.length >= 2 && set.length <= 4)).toBe(true);
     expect(limits['all']).toEqual({
       minima: limits['floors']!.minima,
       maxima: limits['maxima']!.maxima,
       enemySets: limits['enemies']!.enemySets,
-      randomesqueSize: 5,
+      exposure: { method: 'randomesque', size: 5 },
     });
   });
 });

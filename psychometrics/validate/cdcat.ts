@@ -45,7 +45,6 @@ export function sitDesign(design: Design, confidence: number, maxItems: number):
       excludedItems: [],
       minima: [],
       maxima: [],
-      randomesqueSize: 1,
     },
   );
   const rules = {

@@ -52,7 +52,7 @@ export function exampleTest({
       excludedItems: [],
       minima: [],
       maxima: [],
-      randomesqueSize: 3,
+      exposure: { method: 'randomesque', size: 3 },
     }),
     rules: {
       kcCutScore: 0.5,

@@ -49,7 +49,7 @@ interface Case {
   readonly requiredAccessibility: readonly string[];
   readonly scope: readonly number[];
   readonly maxItems: number;
-  readonly randomesqueSize: number;
+  readonly exposure: { readonly method: 'randomesque'; readonly size: number };
 }
 
 /** A tag of a standard, or a KC: both are counted. */
@@ -84,7 +84,7 @@ const caseOf = (mostItems: number): fc.Arbitrary<Case> =>
         fc.subarray([0, 1, 6, 12, 13], { minLength: 1 }),
       ),
       maxItems: fc.integer({ min: 1, max: mostItems }),
-      randomesqueSize: fc.constantFrom(1, 1, 2, 3),
+      exposure: fc.constantFrom(1, 1, 2, 3).map((size) => ({ method: 'randomesque' as const, size })),
     });
   });
 
@@ -277,7 +277,7 @@ describe('every selection under every rule at once', () => {
           );
           const admitted = plans(sound, bitsOf(used)).map((plan) => admissible(value, sound, used, plan));
           const expected = admitted.map((items) => {
-            const pick = drawn(inOrder(gains, items, runSeed), value.randomesqueSize, runSeed, sequence);
+            const pick = drawn(inOrder(gains, items, runSeed), value.exposure.size, runSeed, sequence);
             return pick === undefined ? { kind: 'exhausted' } : { kind: 'selected', ...pick };
           });
           // Where not all minima can be met, it is the engine's choice which of them to keep.
@@ -430,7 +430,7 @@ describe('what a pool can do for a policy', () => {
       requiredAccessibility: [],
       scope: [0],
       maxItems: 9,
-      randomesqueSize: 1,
+      exposure: { method: 'randomesque', size: 1 },
     };
     const { unmeetable, undecided } = feasibilityOf(contextOf(value));
     expect(unmeetable).toEqual([]);

@@ -9,6 +9,7 @@ export { stopReason } from './stopping.ts';
 export type { StopCause, StopReason, StoppingInput } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, RunPosition, Selection, SelectionContext } from './selection.ts';
+export type { Exposure } from './exposure.ts';
 export { feasibilityOf, losesMinimum } from './feasibility.ts';
 export type { Feasibility, UnmeetableMinimum } from './feasibility.ts';
 export { nextStep, weigh } from './run-step.ts';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
+import type { Exposure } from './exposure.ts';
 import { compileModel, estimate } from './model.ts';
 import type { CompiledModel } from './model.ts';
 import { prepareSelection, selectItem } from './selection.ts';
@@ -21,11 +22,26 @@ interface Case {
   readonly maxima: readonly { readonly guid: string; readonly items: number }[];
   readonly enemySets: readonly (readonly string[])[];
   readonly maxItems: number;
-  readonly randomesqueSize: number;
+  readonly exposure: Exposure;
 }
 
 const rule = (max: number): fc.Arbitrary<Case['minima'][number]> =>
   fc.record({ guid: fc.constantFrom(...TAGS), items: fc.integer({ min: 0, max }) });
+
+const exposures = (sizes: readonly number[]): fc.Arbitrary<Exposure> =>
+  fc.oneof(
+    fc.constantFrom(...sizes).map((size) => ({ method: 'randomesque' as const, size })),
+    fc.constant({ method: 'progressive' as const }),
+    fc
+      .dictionary(
+        fc.nat(9).map((j) => `q-${j}`),
+        fc.constantFrom(0, 0.2, 0.6, 1),
+      )
+      .map((table) => ({
+        method: 'sympson_hetter' as const,
+        probabilities: new Map(Object.entries(table)),
+      })),
+  );
 
 const cases: fc.Arbitrary<Case> = fc.integer({ min: 1, max: 8 }).chain((count) =>
   fc.record({
@@ -47,7 +63,7 @@ const cases: fc.Arbitrary<Case> = fc.integer({ min: 1, max: 8 }).chain((count) =
       { maxLength: 2 },
     ),
     maxItems: fc.integer({ min: 1, max: 5 }),
-    randomesqueSize: fc.constantFrom(1, 1, 2, 3),
+    exposure: exposures([1, 1, 2, 3]),
   }),
 );
 
@@ -106,7 +122,7 @@ function mostMet(value: Case, used: readonly number[]): number {
 }
 
 describe('selection against brute force over every set of a small pool', () => {
-  it('keeps every rule, never gives up a minimum that could be met, and takes the best gain that this leaves', () => {
+  it('keeps every rule under every exposure control, never gives up a minimum that could be met, takes a gain among the best that this leaves, and does so again', () => {
     let restricted = 0;
     fc.assert(
       fc.property(cases, fc.string({ minLength: 1 }), (value, runSeed) => {
@@ -126,7 +142,7 @@ describe('selection against brute force over every set of a small pool', () => {
           excludedItems: [],
           minima: value.minima,
           maxima: value.maxima,
-          randomesqueSize: value.randomesqueSize,
+          exposure: value.exposure,
         };
         const context = prepareSelection(model, pool, constraints);
         const used: number[] = [];
@@ -135,11 +151,9 @@ describe('selection against brute force over every set of a small pool', () => {
             model,
             used.map((item) => ({ item, correct: item % 2 === 0 })),
           );
-          const selection = selectItem(context, posterior, {
-            used,
-            runSeed,
-            sequence: used.length + 1,
-          });
+          const position = { used, runSeed, sequence: used.length + 1 };
+          const selection = selectItem(context, posterior, position);
+          expect(selectItem(context, posterior, position)).toStrictEqual(selection);
           const open = pool
             .map(({ item }) => item)
             .filter((item) => !used.includes(item) && feasible(value, [...used, item]));
@@ -158,8 +172,12 @@ describe('selection against brute force over every set of a small pool', () => {
             const admitted = open.filter((item) => mostMet(value, [...used, item]) === before);
             if (admitted.length < open.length) restricted += 1;
             const ranked = admitted.map((item) => roundSignificant(gains[item]!, 12)).sort((a, b) => b - a);
-            const worst = ranked[Math.min(value.randomesqueSize, ranked.length) - 1]!;
-            expect(selection.gain).toBeGreaterThanOrEqual(worst);
+            const { exposure } = value;
+            if (exposure.method === 'randomesque')
+              expect(selection.gain).toBeGreaterThanOrEqual(
+                ranked[Math.min(exposure.size, ranked.length) - 1]!,
+              );
+            expect(selection.gain).toBe(roundSignificant(gains[selection.item]!, 12));
           }
           used.push(selection.item);
         }
@@ -190,12 +208,33 @@ const withoutMinima = fc.record({
     { maxLength: 3 },
   ),
   maxItems: fc.integer({ min: 1, max: 15 }),
-  randomesqueSize: fc.constantFrom(1, 2, 5, 70),
+  exposure: exposures([1, 2, 5, 70]).filter(({ method }) => method !== 'progressive'),
   scope: fc.subarray(
     Array.from({ length: 14 }, (_, k) => k),
     { minLength: 1 },
   ),
 });
+
+/** A number below 2^48 from the hash of a text. */
+const drawOf = (text: string): bigint => BigInt(`0x${sha256Hex(text).slice(0, 12)}`);
+
+function exposed<T extends { readonly item: number }>(
+  ranked: readonly T[],
+  exposure: Exposure,
+  runSeed: string,
+  sequence: number,
+): T | undefined {
+  if (exposure.method === 'sympson_hetter') {
+    const passes = ({ item }: T): boolean =>
+      Number(drawOf(`sympson_hetter|${runSeed}|a-${item}`)) <
+      (exposure.probabilities.get(`q-${item}`) ?? 1) * 2 ** 48;
+    return ranked.find(passes) ?? ranked[0];
+  }
+  const best = ranked.slice(0, exposure.method === 'randomesque' ? exposure.size : 1);
+  return best[
+    best.length > 1 ? Number(drawOf(`randomesque|${runSeed}|${sequence}`) % BigInt(best.length)) : 0
+  ];
+}
 
 describe('selection against a plain reading of its rules', () => {
   it('takes the same item at every step: filters, scope, rounded gain, draw, hash', () => {
@@ -240,12 +279,8 @@ describe('selection against a plain reading of its rules', () => {
               gain: roundSignificant(gains[item]!, 12),
               hash: sha256Hex(`${runSeed}a-${item}`),
             }))
-            .sort((a, b) => b.gain - a.gain || (a.hash < b.hash ? -1 : 1))
-            .slice(0, value.randomesqueSize);
-          const stream = sha256Hex(`randomesque|${runSeed}|${used.length + 1}`);
-          const place =
-            ranked.length > 1 ? Number(BigInt(`0x${stream.slice(0, 12)}`) % BigInt(ranked.length)) : 0;
-          const expected = ranked[place];
+            .sort((a, b) => b.gain - a.gain || (a.hash < b.hash ? -1 : 1));
+          const expected = exposed(ranked, value.exposure, runSeed, used.length + 1);
           const selection = selectItem(context, posterior, {
             used,
             runSeed,

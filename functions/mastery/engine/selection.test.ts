@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Exposure } from './exposure.ts';
 import { compileModel, estimate } from './model.ts';
 import type { CompiledModel } from './model.ts';
 import { prepareSelection, selectItem } from './selection.ts';
@@ -41,7 +42,6 @@ function select(
     excludedItems: [],
     minima: [],
     maxima: [],
-    randomesqueSize: 1,
     ...constraints,
   });
   const used = run.used ?? [];
@@ -112,7 +112,7 @@ describe('selectItem', () => {
         itemOf(
           select(
             fixture(4),
-            { randomesqueSize: 3, selectionTarget: 'unsettled_components' },
+            { exposure: { method: 'randomesque', size: 3 }, selectionTarget: 'unsettled_components' },
             { runSeed: `seed ${n}`, unsettled: [1] },
           ),
         ),
@@ -127,7 +127,7 @@ describe('selectItem', () => {
         itemOf(
           select(
             fixture(6),
-            { randomesqueSize: 3, priorUse: 'avoid' },
+            { exposure: { method: 'randomesque', size: 3 }, priorUse: 'avoid' },
             { runSeed: `seed ${n}`, met: [0, 2] },
           ),
         ),
@@ -241,7 +241,11 @@ describe('selectItem', () => {
     if (best.kind !== 'selected') throw new Error('exhausted');
     const drawn = Array.from({ length: 20 }, (_, i) =>
       itemOf(
-        select(model, { minimumGain: best.gain, randomesqueSize: 4 }, { used: [0, 1], runSeed: `s-${i}` }),
+        select(
+          model,
+          { minimumGain: best.gain, exposure: { method: 'randomesque', size: 4 } },
+          { used: [0, 1], runSeed: `s-${i}` },
+        ),
       ),
     );
     expect([...new Set(drawn)]).toStrictEqual([best.item]);
@@ -258,8 +262,8 @@ describe('selectItem', () => {
     const model = fixture(6);
     const draws = Array.from({ length: 60 }, (_, i) => {
       const run = { runSeed: `seed-${i}` };
-      const selection = select(model, { randomesqueSize: 3 }, run);
-      expect(select(model, { randomesqueSize: 3 }, run)).toStrictEqual(selection);
+      const selection = select(model, { exposure: { method: 'randomesque', size: 3 } }, run);
+      expect(select(model, { exposure: { method: 'randomesque', size: 3 } }, run)).toStrictEqual(selection);
       return itemOf(selection);
     });
     expect([...new Set(draws)].sort()).toStrictEqual([0, 1, 2]);
@@ -268,9 +272,74 @@ describe('selectItem', () => {
   it('draws anew for each offer', () => {
     const model = fixture(6);
     const draws = Array.from({ length: 20 }, (_, i) =>
-      itemOf(select(model, { randomesqueSize: 3 }, { sequence: i + 1 })),
+      itemOf(select(model, { exposure: { method: 'randomesque', size: 3 } }, { sequence: i + 1 })),
     );
     expect(new Set(draws).size).toBe(3);
+  });
+
+  it('starts a progressive test by chance alone, ends it by gain, and draws the same again', () => {
+    const model = fixture(6);
+    const exposure = { method: 'progressive' } as const;
+    const shareOfBest = (used: readonly number[]): number => {
+      const best = itemOf(select(model, {}, { used }));
+      const same = Array.from({ length: 300 }, (_, i) => {
+        const run = { used, runSeed: `seed-${i}` };
+        const selection = select(model, { exposure, maxItems: 5 }, run);
+        expect(select(model, { exposure, maxItems: 5 }, run)).toStrictEqual(selection);
+        return Number(itemOf(selection) === best);
+      });
+      return same.reduce((sum, is) => sum + is, 0) / same.length;
+    };
+    const [first, middle, last] = [shareOfBest([]), shareOfBest([4, 5]), shareOfBest([4, 5, 3, 2])];
+    // One in six, with room of four standard errors.
+    expect(Math.abs(first - 1 / 6)).toBeLessThan(0.09);
+    expect(middle).toBeGreaterThan(1 / 4);
+    expect(last).toBeGreaterThan(middle);
+    const first60 = Array.from({ length: 60 }, (_, i) =>
+      itemOf(select(model, { exposure }, { runSeed: `seed-${i}` })),
+    );
+    expect(new Set(first60).size).toBe(6);
+  });
+
+  it('lets ranked items pass by their own probability, those without one always, and takes the best when none passes', () => {
+    const model = fixture(6);
+    const chosen = (table: Record<string, number>, run: Partial<RunPosition> = {}) =>
+      itemOf(
+        select(
+          model,
+          { exposure: { method: 'sympson_hetter', probabilities: new Map(Object.entries(table)) } },
+          run,
+        ),
+      );
+    expect(chosen({})).toBe(0);
+    expect(chosen({ 'q-0': 0 })).toBe(1);
+    expect(chosen({ 'q-0': 0, 'q-1': 0, 'q-2': 1 })).toBe(2);
+    expect(chosen(Object.fromEntries(model.itemIds.map((_, j) => [`q-${j}`, 0])))).toBe(0);
+    const runs = Array.from({ length: 400 }, (_, i) => chosen({ 'q-0': 0.25 }, { runSeed: `seed-${i}` }));
+    expect(new Set(runs)).toEqual(new Set([0, 1]));
+    const share = runs.filter((item) => item === 0).length / runs.length;
+    expect(Math.abs(share - 0.25)).toBeLessThan(0.09);
+    // An item that failed stays aside for the whole run.
+    const aside = runs.flatMap((item, i) => (item === 1 ? [`seed-${i}`] : []))[0]!;
+    const later = [2, 3, 4, 5].map((sequence) => chosen({ 'q-0': 0.25 }, { runSeed: aside, sequence }));
+    expect(new Set(later)).toEqual(new Set([1]));
+  });
+
+  it.each<Exposure>([
+    { method: 'progressive' },
+    { method: 'sympson_hetter', probabilities: new Map([0, 1, 2, 3, 4, 5].map((j) => [`q-${j}`, 0.3])) },
+  ])('draws within the tier that decides: $method [MA-113]', (exposure) => {
+    const drawn = (constraints: Partial<Constraints>, run: Partial<RunPosition>) =>
+      new Set(
+        Array.from({ length: 60 }, (_, n) =>
+          itemOf(select(fixture(6), { exposure, ...constraints }, { runSeed: `seed ${n}`, ...run })),
+        ),
+      );
+    const unsettled = { selectionTarget: 'unsettled_components' } as const;
+    expect(drawn(unsettled, { unsettled: [1] })).toEqual(new Set([1, 3, 5]));
+    expect(drawn({ priorUse: 'avoid' }, { met: [0, 2, 3, 5] })).toEqual(new Set([1, 4]));
+    expect(drawn({ maxItems: 1, minima: [{ guid: 'a', items: 1 }] }, {})).toEqual(new Set([0, 2, 4]));
+    expect(drawn({ enemySets: [['q-0', 'q-1', 'q-2', 'q-3']] }, { used: [0] })).toEqual(new Set([4, 5]));
   });
 
   it('works a pool with hundreds of minima off within its budget', () => {

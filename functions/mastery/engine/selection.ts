@@ -2,6 +2,8 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { decisionGains, decisionModel } from './decision-gains.ts';
 import type { DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
+import { progressiveWeights, randomesque, sympsonHetter } from './exposure.ts';
+import type { Exposure } from './exposure.ts';
 import { byGain, roundGain } from './ranking.ts';
 import type { Ranked } from './ranking.ts';
 import { reachability, requirementsOf } from './reachability.ts';
@@ -38,8 +40,8 @@ export interface Constraints {
   readonly priorUse?: 'avoid' | 'exclude';
   /** What the gain of an item is about; absent: the whole latent state. */
   readonly selectionTarget?: 'unsettled_components';
-  /** Randomesque exposure control draws among this many best items; 1 draws nothing. */
-  readonly randomesqueSize: number;
+  /** How chance keeps the best items from being offered to everybody; absent: the best item. */
+  readonly exposure?: Exposure;
   /** Bits; what tells less is not offered once every minimum is met and every KC in scope that can be has been measured. */
   readonly minimumGain?: number | undefined;
 }
@@ -63,6 +65,9 @@ export type Selection =
 
 /** How many more gains are worked out when the first ones are refused. */
 const SECOND_LOOK = 32;
+
+/** How many gains are worked out first for items that pass by their own probability. */
+const PASSING_LOOK = 8;
 
 /** A pool under a policy, prepared once and used for every selection from it. */
 export interface SelectionContext {
@@ -130,7 +135,7 @@ export function prepareSelection(
 
 /**
  * The next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
- * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, randomesque draw if the policy
+ * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, exposure control if the policy
  * asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the whole latent state, or under
  * `unsettled_components` that on the item's own unsettled KCs as long as any item measures one; an item that measures no in-scope KC is
  * offered only while it serves an unmet minimum. `exhausted` when no item is left or `maxItems` are used.
@@ -145,8 +150,7 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
   if (!keepInformative(context, estimate, run, eligible, coverage))
     return { kind: 'exhausted', cause: 'no_informative_item' };
-  const best = bestUnmet(context, estimate, run, eligible, coverage);
-  const chosen = best[best.length > 1 ? draw(run, best.length) : 0];
+  const chosen = bestUnmet(context, estimate, run, eligible, coverage);
   if (chosen === undefined) return { kind: 'exhausted', cause: exhaustionCause(context, run) };
   return { kind: 'selected', item: chosen.item, gain: chosen.gain };
 }
@@ -167,13 +171,13 @@ function bestUnmet(
   run: RunPosition,
   eligible: Uint8Array,
   coverage: Reachability,
-): Ranked[] {
+): Ranked | undefined {
   const { met = [] } = run;
   if (context.constraints.priorUse === 'avoid' && met.length > 0) {
     const unmet = eligible.slice();
     for (const item of met) unmet[item] = 0;
     const best = bestOnTarget(context, estimate, run, unmet, coverage);
-    if (best.length > 0) return best;
+    if (best !== undefined) return best;
   }
   return bestOnTarget(context, estimate, run, eligible, coverage);
 }
@@ -230,53 +234,98 @@ function bestOnTarget(
   run: RunPosition,
   eligible: Uint8Array,
   coverage: Reachability,
-): Ranked[] {
+): Ranked | undefined {
   const { decision, gains, model } = context;
   if (decision !== undefined) {
     const unsettled = new Uint8Array(model.kcGuids.length);
     for (const kc of run.unsettled ?? []) unsettled[kc] = 1;
-    const best = bestAdmitted(context, run, eligible.slice(), coverage, (candidates, keep) =>
+    const best = chooseAdmitted(context, run, eligible.slice(), coverage, (candidates, keep) =>
       decisionGains(decision, estimate, unsettled, candidates, gains, keep),
     );
-    if (best.length > 0) return best;
+    if (best !== undefined) return best;
   }
-  return bestAdmitted(context, run, eligible, coverage, (candidates, keep) => {
+  return chooseAdmitted(context, run, eligible, coverage, (candidates, keep) => {
     model.core.informationGains(estimate, candidates, gains, keep);
     return true;
   });
 }
 
+type Rank = (eligible: Uint8Array, keep: number) => boolean;
+
 /**
- * The admitted items with the highest gains, as many as the policy draws among, in order. The first pass works out little more than so many
- * gains; when coverage refuses some of those a second one goes further among what is left, and only a third would rank everything.
+ * The best admitted item, or the one that exposure control takes in its place.
  * @param rank writes the gains of the eligible items, of which the `keep` highest are wanted, and says whether there is any to rank
  */
-function bestAdmitted(
+function chooseAdmitted(
   context: SelectionContext,
   run: RunPosition,
   eligible: Uint8Array,
   coverage: Reachability,
-  rank: (eligible: Uint8Array, keep: number) => boolean,
-): Ranked[] {
-  const wanted = context.constraints.randomesqueSize;
-  const best: Ranked[] = [];
-  for (const keep of [wanted, wanted + SECOND_LOOK, Infinity]) {
-    if (!rank(eligible, keep)) return best;
+  rank: Rank,
+): Ranked | undefined {
+  const { constraints, members } = context;
+  const { exposure } = constraints;
+  const ranked = (firstLook: number) => admittedInOrder(context, run, eligible, coverage, rank, firstLook);
+  switch (exposure?.method) {
+    case undefined:
+      return randomesque(ranked(1), 1, run);
+    case 'randomesque':
+      return randomesque(ranked(exposure.size), exposure.size, run);
+    case 'progressive':
+      return progressive(context, run, eligible, coverage, rank);
+    case 'sympson_hetter':
+      return sympsonHetter(
+        ranked(PASSING_LOOK),
+        run.runSeed,
+        (item) => exposure.probabilities.get(members[item]?.qtiIdentifier ?? ''),
+        (item) => members[item]?.artifactVersionId ?? '',
+      );
+  }
+}
+
+/** The best admitted item by gain and chance. */
+function progressive(
+  context: SelectionContext,
+  run: RunPosition,
+  eligible: Uint8Array,
+  coverage: Reachability,
+  rank: Rank,
+): Ranked | undefined {
+  const { constraints, gains } = context;
+  if (!rank(eligible, Infinity)) return undefined;
+  const weights = progressiveWeights(gains, run.used.length / constraints.maxItems, run);
+  for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
+    for (const { item } of tied)
+      if (coverage.admits(item)) return { item, gain: roundGain(gains[item] ?? NaN) };
+  return undefined;
+}
+
+/**
+ * The admitted items from the highest gain down. The first pass works out little more than `firstLook` gains; when more are asked for, a
+ * second one goes further among what is left, and only a third ranks everything.
+ */
+function* admittedInOrder(
+  context: SelectionContext,
+  run: RunPosition,
+  eligible: Uint8Array,
+  coverage: Reachability,
+  rank: Rank,
+  firstLook: number,
+): Generator<Ranked> {
+  for (const keep of [firstLook, firstLook + SECOND_LOOK, Infinity]) {
+    if (!rank(eligible, keep)) return;
     let asked = 0;
     for (const tied of byGain(context.gains, (items) => inTieOrder(context, items, run.runSeed))) {
       for (const candidate of tied) {
         asked += 1;
         eligible[candidate.item] = 0;
-        if (!coverage.admits(candidate.item)) continue;
-        best.push(candidate);
-        if (best.length === wanted) return best;
+        if (coverage.admits(candidate.item)) yield candidate;
       }
       // Below the last one kept the order is not certain.
       if (asked >= keep) break;
     }
     coverage.ruleOut(eligible);
   }
-  return best;
 }
 
 /** By SHA-256 of seed and artifact version id, then by id. */
@@ -297,10 +346,4 @@ function inTieOrder(
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
-}
-
-/** A number below `size` from the run's own stream: 48 bits of SHA-256 over purpose, seed and sequence. */
-function draw(run: RunPosition, size: number): number {
-  const hash = sha256Hex(`randomesque|${run.runSeed}|${run.sequence}`);
-  return parseInt(hash.slice(0, 12), 16) % size;
 }

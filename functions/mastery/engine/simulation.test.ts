@@ -53,7 +53,6 @@ function contextOf(constraints: Partial<Constraints> = {}): SelectionContext {
     excludedItems: [],
     minima: [],
     maxima: [],
-    randomesqueSize: 1,
     ...constraints,
   });
 }

@@ -38,7 +38,7 @@ export function constraintsOf(
   slots: readonly BlueprintSlot[],
 ): Constraints {
   const { eligibilityRules, maxItems } = policy;
-  const { priorUse, selectionTarget } = eligibilityRules;
+  const { priorUse, selectionTarget, exposure } = eligibilityRules;
   const content = Object.entries(eligibilityRules.contentConstraints ?? {});
   return {
     scope,
@@ -52,7 +52,7 @@ export function constraintsOf(
     ),
     ...(priorUse === 'avoid' || priorUse === 'exclude' ? { priorUse } : {}),
     ...(selectionTarget === 'unsettled_components' ? { selectionTarget } : {}),
-    randomesqueSize: eligibilityRules.exposure?.size ?? 1,
+    ...(exposure === undefined ? {} : { exposure }),
     minimumGain: eligibilityRules.minimumGain,
   };
 }

@@ -107,7 +107,7 @@ describe('bindPool', () => {
       ],
       maxima: [{ guid: 'standard-1', items: 4 }],
       priorUse: 'avoid',
-      randomesqueSize: 3,
+      exposure: { method: 'randomesque', size: 3 },
     });
   });
 

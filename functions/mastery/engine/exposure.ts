@@ -1,0 +1,92 @@
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import type { Ranked } from './ranking.ts';
+
+/** How a policy keeps the same few items from being offered to everybody. All draws are the run's own: the same run draws the same again. */
+export type Exposure =
+  /** One of the `size` best, or of all when there are fewer (Kingsbury and Zara 1989). */
+  | { readonly method: 'randomesque'; readonly size: number }
+  /** The best by a sum of gain and chance, in which the share of chance falls to nothing with the offers (Revuelta and Ponsoda 1998). */
+  | { readonly method: 'progressive' }
+  /**
+   * The best item that passes its own draw; one that fails is set aside for the run (Sympson and Hetter 1985). By QTI identifier the
+   * probability to pass; an item without one always does. When none passes, the best.
+   */
+  | { readonly method: 'sympson_hetter'; readonly probabilities: ReadonlyMap<string, number> };
+
+/** What the draws of an offer depend on. */
+export interface DrawKey {
+  readonly runSeed: string;
+  /** Sequence number of the offer, from 1. */
+  readonly sequence: number;
+}
+
+/** One of the first `size`. */
+export function randomesque(
+  ranked: Iterable<Ranked>,
+  size: number,
+  { runSeed, sequence }: DrawKey,
+): Ranked | undefined {
+  const best: Ranked[] = [];
+  for (const candidate of ranked) if (best.push(candidate) === size) break;
+  if (best.length < 2) return best[0];
+  return best[draw(`randomesque|${runSeed}|${sequence}`) % best.length];
+}
+
+/**
+ * The gains mixed with chance: (1 - s) R + s gain, where R is drawn anew for each item from 0 to the highest gain. NaN stays NaN.
+ * @param share s, the share of the test's items that are offered already
+ */
+export function progressiveWeights(
+  gains: Float64Array,
+  share: number,
+  { runSeed, sequence }: DrawKey,
+): Float64Array {
+  const next = uniforms(sha256Hex(`progressive|${runSeed}|${sequence}`));
+  const highest = gains.reduce((most, gain) => (gain > most ? gain : most), 0);
+  // Drawn for every item of the model, so that an item's draw does not depend on which others may be offered.
+  return gains.map((gain) => (1 - share) * next() * highest + share * gain);
+}
+
+/** The first that passes its draw, the best when none does. An item's draw is the same throughout the run. */
+export function sympsonHetter(
+  ranked: Iterable<Ranked>,
+  runSeed: string,
+  probabilityOf: (item: number) => number | undefined,
+  idOf: (item: number) => string,
+): Ranked | undefined {
+  let best: Ranked | undefined;
+  for (const candidate of ranked) {
+    best ??= candidate;
+    const probability = probabilityOf(candidate.item);
+    if (probability === undefined) return candidate;
+    if (draw(`sympson_hetter|${runSeed}|${idOf(candidate.item)}`) < probability * DRAWS) return candidate;
+  }
+  return best;
+}
+
+const DRAWS = 281_474_976_710_656;
+
+/** A whole number below 2^48: so many bits of the SHA-256 of the text. */
+function draw(text: string): number {
+  return parseInt(sha256Hex(text).slice(0, 12), 16);
+}
+
+const WORDS = 4_294_967_296;
+
+/** Numbers in [0, 1): Doty-Humphrey's sfc32, its state the first 128 bits of the hash, for draws too many to hash each. */
+function uniforms(hash: string): () => number {
+  let [a, b, c, counter] = [0, 8, 16, 24].map((at) => parseInt(hash.slice(at, at + 8), 16) | 0) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return () => {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return (sum >>> 0) / WORDS;
+  };
+}
