@@ -242,7 +242,14 @@ describe('what can be judged of a metric', () => {
             const isOdd = rows.some(({ measures }) =>
               measures.some(({ name: its, value, unit }) => {
                 const one = known.get(its);
-                return one !== undefined && (unit !== one.unit || value < one.least || value > one.greatest);
+                const isCount = one?.unit === 'count';
+                return (
+                  one !== undefined &&
+                  (unit !== one.unit ||
+                    value < one.least ||
+                    value > one.greatest ||
+                    (isCount && value % 1 !== 0))
+                );
               }),
             );
             if (!isOdd) expect(orders).toEqual([]);
