@@ -8,12 +8,7 @@ export type ControlState = 'started' | 'completed' | 'failed';
 export interface ControlRecord {
   /** HMAC of tenant, method, canonical path and Idempotency-Key. */
   readonly id: string;
-  /**
-   * HMAC of the canonical request with its defaults filled in. Records of versions up to 0.1.0 have none: they are compared by `hash`. A record
-   * keeps both, so that those versions, which may run beside this one or after it again, still recognise the request.
-   */
-  readonly checkedHash?: string;
-  /** HMAC of the canonical request as it was sent. */
+  /** HMAC of the canonical request with its defaults filled in; of the request as it was sent in records of versions up to 0.1.0. */
   readonly hash: string;
   readonly state: ControlState;
   /** HTTP status of the answer, 100-599, in a final state only [MA-146]. */

@@ -84,12 +84,12 @@ const failWith =
 
 /** A record of this request by another run, as if it were in flight. */
 async function inFlight(table: MemoryControlTable, leaseUntil: number, sentBody?: unknown): Promise<void> {
-  const { checkedHash, ...sent } = await identifyRequest(createMemoryKeyRing(), { ...request, sentBody });
+  const { id, hash, sentHash } = await identifyRequest(createMemoryKeyRing(), { ...request, sentBody });
   await table.create(
     {
-      ...sent,
+      id,
       // Version 0.1.0 knew no other hash than that of the request as it was sent.
-      ...(sentBody === undefined ? { checkedHash } : {}),
+      hash: sentBody === undefined ? hash : sentHash,
       state: 'started',
       operationId: 'op_first',
       createdAt: T0 - 5,
@@ -124,7 +124,6 @@ describe('a first request', () => {
     const [record] = table.records();
     expect(Object.keys(record ?? {}).sort()).toEqual([
       'attemptId',
-      'checkedHash',
       'createdAt',
       'hash',
       'id',

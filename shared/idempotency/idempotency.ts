@@ -61,6 +61,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
           now,
           impatient: now() >= options.waitUntil,
           record: newRecord(identity, attemptId, options.leaseUntil),
+          isSame: (other) => isSameRequest(other, identity),
           onUnsettled: (error) =>
             options.log('OPERATION_UNSETTLED', {
               control: layer.record?.operationId,
@@ -82,9 +83,10 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     };
   };
 
-  function newRecord(identity: RequestIdentity, attemptId: string, leaseUntil: number): ControlRecord {
+  function newRecord({ id, hash }: RequestIdentity, attemptId: string, leaseUntil: number): ControlRecord {
     return {
-      ...identity,
+      id,
+      hash,
       state: 'started',
       operationId: `op_${token(random)}`,
       createdAt: now(),

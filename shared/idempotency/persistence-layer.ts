@@ -5,7 +5,6 @@ import {
 } from '@aws-lambda-powertools/idempotency';
 import { BasePersistenceLayer, IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
 import type { ControlRecord, ControlTable } from './control-record.ts';
-import { isSameRequest } from './request-identity.ts';
 
 /** One run of the work: what it would write if it is the first. */
 export interface Attempt {
@@ -13,6 +12,8 @@ export interface Attempt {
   readonly now: () => number;
   /** The record to create: identity, new operation id, this run's lease. */
   readonly record: ControlRecord;
+  /** Whether a record of the same id was written for the same request. */
+  readonly isSame: (standing: ControlRecord) => boolean;
   /** Take the lease from a run that may still be at work: this one has no time left to wait. */
   readonly impatient: boolean;
   /** The final state could not be written; the work's outcome stands all the same. */
@@ -64,7 +65,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
 
   protected override async _putRecord(incoming: IdempotencyRecord): Promise<void> {
     this.#payloadHash = incoming.payloadHash ?? '';
-    const { table, now, record, impatient } = this.#attempt;
+    const { table, now, record, impatient, isSame } = this.#attempt;
     const standing = await table.create(record, now());
     if (standing === undefined) {
       this.record = record;
@@ -74,7 +75,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     this.record = standing;
     const lease = { attemptId: record.attemptId, leaseUntil: record.leaseUntil };
     const free = standing.leaseUntil <= now() || impatient;
-    if (isSameRequest(standing, record) && standing.state === 'started' && free) {
+    if (isSame(standing) && standing.state === 'started' && free) {
       // Lost to another run: stays "in progress", so that the caller looks again.
       if (await table.takeOver(standing, lease, now())) {
         this.record = { ...standing, ...lease };
@@ -116,7 +117,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     return new IdempotencyRecord({
       idempotencyKey: found.id,
       status: found.state === 'started' ? 'INPROGRESS' : 'COMPLETED',
-      payloadHash: isSameRequest(found, this.#attempt.record) ? this.#payloadHash : 'another request',
+      payloadHash: this.#attempt.isSame(found) ? this.#payloadHash : 'another request',
     });
   }
 }

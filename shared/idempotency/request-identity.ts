@@ -21,9 +21,9 @@ export interface RequestIdentity {
   /** HMAC of the scope: verified tenant, method, canonical path and key [MA-189, RP-292]. */
   readonly id: string;
   /** HMAC of the canonical request [MA-191]. A plain hash of a body that holds a learner's id could be guessed. */
-  readonly checkedHash: string;
-  /** The same of the request as it was sent. */
   readonly hash: string;
+  /** The same of the request as it was sent: never stored. */
+  readonly sentHash: string;
 }
 
 /** All digests, base64url, under the key ring's idempotency key. Throws when the key ring cannot be reached. */
@@ -41,19 +41,20 @@ export async function identifyRequest(keys: KeyRing, request: IdentifiedRequest)
   // One is an array and the other an object: no scope can have the canonical form of a request.
   return {
     id: hmac([request.tenantId, request.method, request.canonicalPath, request.idempotencyKey]),
-    checkedHash: hashWith(request.body),
-    hash: hashWith(request.sentBody ?? request.body),
+    hash: hashWith(request.body),
+    sentHash: hashWith(request.sentBody ?? request.body),
   };
 }
 
-/** Whether a record of the same id was written for this request: by the checked one, or as it was sent if it only knows that. */
+/**
+ * Whether a record of the same id was written for this request. Its hash tells not of which form it is, and need not: what is sent as another
+ * request's checked form has that form itself.
+ */
 export function isSameRequest(
-  record: Pick<ControlRecord, 'hash' | 'checkedHash'>,
-  request: Pick<ControlRecord, 'hash' | 'checkedHash'>,
+  { hash }: Pick<ControlRecord, 'hash'>,
+  request: Pick<RequestIdentity, 'hash' | 'sentHash'>,
 ): boolean {
-  return record.checkedHash === undefined
-    ? record.hash === request.hash
-    : record.checkedHash === request.checkedHash;
+  return hash === request.hash || hash === request.sentHash;
 }
 
 /** The path of a request with each decoded id encoded as one segment, so that every spelling of an id is one path. */

@@ -135,7 +135,6 @@ function number(value: number): AttributeValue {
 function itemOf(record: ControlRecord): Record<string, AttributeValue> {
   return {
     id: { S: record.id },
-    ...(record.checkedHash === undefined ? {} : { checkedHash: { S: record.checkedHash } }),
     hash: { S: record.hash },
     state: { S: record.state },
     ...(record.terminalStatus === undefined ? {} : { terminalStatus: number(record.terminalStatus) }),
@@ -165,7 +164,6 @@ function recordOf(item: Item): ControlRecord {
   if (!states.includes(state)) throw new TypeError('control table: state is unknown');
   return {
     id: text('id'),
-    ...(item['checkedHash'] === undefined ? {} : { checkedHash: text('checkedHash') }),
     hash: text('hash'),
     state: state as ControlState,
     ...(item['terminalStatus'] === undefined ? {} : { terminalStatus: integer('terminalStatus') }),

@@ -395,8 +395,10 @@ async function writeControl(
     [held, 'held'],
     [taken, 'taken'],
   ] as const) {
+    const { id, hash } = await identifyRequest(keys, of);
     const record = {
-      ...(await identifyRequest(keys, of)),
+      id,
+      hash,
       state: 'started',
       operationId: `op_${name}`,
       createdAt: WRITTEN_AT,

@@ -52,13 +52,15 @@ export function openControlRecords(stack: Pick<TestStack, 'urls'>): ControlRecor
       if (!(await control.release(standing, Date.now()))) throw new Error('no lease of it is open');
     },
     async writtenBefore(request) {
-      const { id } = await identifyRequest(keys, request);
+      const { id, hash, sentHash } = await identifyRequest(keys, request);
       await clients.dynamo.send(
         new UpdateItemCommand({
           TableName: localTableName('control'),
           Key: { id: { S: id } },
-          UpdateExpression: 'REMOVE checkedHash',
-          ConditionExpression: 'attribute_exists(checkedHash)',
+          UpdateExpression: 'SET #hash = :sent',
+          ConditionExpression: '#hash = :checked',
+          ExpressionAttributeNames: { '#hash': 'hash' },
+          ExpressionAttributeValues: { ':sent': { S: sentHash }, ':checked': { S: hash } },
         }),
       );
     },

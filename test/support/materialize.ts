@@ -73,7 +73,8 @@ export function openMaterializer(
       canonicalPath,
       idempotencyKey: key,
       ifMatch: undefined,
-      body: asked,
+      body: { view: 'summary', ...asked },
+      sentBody: asked,
     };
     const send: Materialization['send'] = (changes) =>
       caller.call(route, { tenantId, key, body: asked, ...changes });

@@ -482,7 +482,6 @@ describe('what is kept', () => {
     const names = new Set(items.flatMap((item) => Object.keys(item)));
     expect([...names].toSorted()).toEqual([
       'attemptId',
-      'checkedHash',
       'createdAt',
       'hash',
       'id',

@@ -330,7 +330,6 @@ describe('the control table', () => {
     expect([...names].toSorted()).toMatchInlineSnapshot(`
       [
         "attemptId",
-        "checkedHash",
         "createdAt",
         "hash",
         "id",
