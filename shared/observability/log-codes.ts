@@ -187,6 +187,12 @@ export const logCodes = {
     fields: receiptFields,
     always: true,
   },
+  FINALIZATION_REFUSED: {
+    level: 'error',
+    meaning:
+      'Results has refused the result of a finished run, which stays unpublished until the learner’s reference or Results is mended.',
+    fields: { upstreamOperation: 'word', upstreamRequestId: 'word' },
+  },
   SIMULATION_RECEIPT: {
     level: 'info',
     meaning:

@@ -369,7 +369,7 @@ const sharedHeaders = {
   },
   'Retry-After': {
     description:
-      'Seconds to wait before the identical request; present when the problem is retryable. On a success: seconds to wait before the next one, because an owner is waited for.',
+      'Seconds to wait before the identical request; present when the problem is retryable, unless only a repair can help. On a success: seconds to wait before the next one, because an owner is waited for.',
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },

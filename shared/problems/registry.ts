@@ -431,7 +431,8 @@ export type ProblemExtras<S extends ServiceName, C extends string, T extends num
         readonly detail?: string;
       }) &
   (S extends 'reports' ? { readonly operationId?: string } : { readonly operationId?: never }) & {
-    readonly retryAfterSeconds?: number;
+    /** `never`: a repetition can succeed, but only after somebody has mended something, so no time is given. */
+    readonly retryAfterSeconds?: number | 'never';
     readonly headers?: DeprecationHeaders;
   };
 
@@ -450,9 +451,10 @@ export function problem<S extends ServiceName, C extends ProblemCode<S>, T exten
 ): Problem {
   const row = problemRow(service, code, status);
   if (row === undefined) throw new TypeError(`problem: ${service} ${status} ${code} is not registered`);
-  const { retryable, detail, retryAfterSeconds, ...carried } = (extras ?? {}) as Partial<Problem>;
+  const { retryAfterSeconds: asked, ...others } = extras ?? ({} as NonNullable<typeof extras>);
+  const { retryable, detail, ...carried } = others as Partial<Problem>;
   const mayRetry = row.retryable === 'occurrence' ? retryable === true : row.retryable;
-  const wait = retryAfterSeconds ?? row.retryAfterSeconds;
+  const wait = asked === 'never' ? undefined : (asked ?? row.retryAfterSeconds);
   return {
     service,
     code,

@@ -46,12 +46,22 @@ const DETAILS: Readonly<Record<UpstreamFault['kind'], string>> = {
   'wrong-tenant': 'A required owner’s answer is not about this tenant.',
 };
 
-/** A finalization write or read-back that was refused or not answered: 424 `finalization-incomplete` [MA-219]. */
+/**
+ * A finalization write or read-back that was refused or not answered: 424 `finalization-incomplete` [MA-219]. Where Results refuses for good,
+ * only mending the learner's reference or Results itself helps, so that no time to wait can be given.
+ */
 export function finalizationProblem(fault: UpstreamFault): Problem {
+  const { status = 0 } = fault;
+  const refused = fault.service === 'results' && !fault.transient && status >= 400 && status !== 401;
   return problem('mastery', 'finalization-incomplete', 424, {
     upstream: referenceOf(fault),
-    ...waitOf(fault),
+    ...(refused ? ({ retryAfterSeconds: 'never' } as const) : waitOf(fault)),
   });
+}
+
+/** Whether a finalization has failed for good, unless somebody mends something. */
+export function isFinalRefusal({ code, retryAfterSeconds }: Problem): boolean {
+  return code === 'finalization-incomplete' && retryAfterSeconds === undefined;
 }
 
 /** No usable service profile: 424 of `platform_auth`, before any call is made [MA-009, MA-010]. */

@@ -92,7 +92,7 @@ function titleOf(text: string, rules: readonly (string | undefined)[]): string {
   const all = [
     ...rules.filter((rule) => rule !== undefined),
     ...(text.endsWith('anchor_unavailable') ? ['MA-194'] : []),
-    ...(text.endsWith('retryable') ? ['MA-209'] : []),
+    ...(/ retryable( when mended)?$/.test(text) ? ['MA-209'] : []),
   ];
   return all.length === 0 ? text : `${text} [${all.join(', ')}]`;
 }
@@ -167,6 +167,8 @@ export const invalid = (service: string): string => `502 qti-adaptive-pool-inval
 /** The owner refuses the credential that the container has kept: it is read anew for the repetition. */
 export const unauthorized = '424 upstream-unavailable platform_auth retryable';
 export const incomplete = (service: string): string => `424 finalization-incomplete ${service} retryable`;
+/** Results refuses the result itself: repeating it helps once somebody has mended something, and nobody knows when. */
+export const refusedResult = '424 finalization-incomplete results retryable when mended';
 export const hidden = '404 resource-not-found';
 export const drift = '409 adaptive-pool-version-drift';
 export const conflict = '409 stream-conflict';

@@ -4,7 +4,7 @@ import { TIMED_BANK, openAdaptiveRuns, runOf, sentenceOf } from '#test/support/a
 import type { AdaptiveRuns, RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { TRIES, casesOf, expectComplete, expectNames, incomplete } from './fault-table.ts';
+import { TRIES, casesOf, expectComplete, expectNames, incomplete, refusedResult } from './fault-table.ts';
 import type { CallName, FaultRow, FaultTable, RulesByStatus } from './fault-table.ts';
 
 let stack: TestStack;
@@ -62,11 +62,12 @@ const eventTable: FaultTable = {
     404: waiting,
   },
 };
+const refusedForGood = { 403: refusedResult, 404: refusedResult, 409: refusedResult, 422: refusedResult };
 /** What Results says of something else acknowledges nothing. */
 const unacknowledged = { wrong_tenant: incomplete('results'), other_entity: incomplete('results') };
 const table: FaultTable = {
-  writeResultRecord: { silent: waiting, ...refusals('results'), ...unacknowledged },
-  writeKcComponents: { silent: waiting, ...refusals('results'), ...unacknowledged },
+  writeResultRecord: { silent: waiting, ...refusals('results'), ...refusedForGood, ...unacknowledged },
+  writeKcComponents: { silent: waiting, ...refusals('results'), ...refusedForGood, ...unacknowledged },
   ...eventTable,
 };
 const rules: RulesByStatus = {
@@ -119,6 +120,22 @@ describe('finalization of a learner’s run, one upstream operation at a time', 
       await expectCompleted(await next.sendForRun());
     });
   }
+
+  it('counts in the log what Results has refused, and nothing that time may mend [MA-169, MA-219]', async () => {
+    const refusals = () =>
+      stack.logs().filter(({ line }) => JSON.stringify(line).includes('"FINALIZATION_REFUSED"')).length;
+    for (const [status, counted] of [
+      [422, 1],
+      [503, 0],
+      [401, 0],
+    ]) {
+      const before = refusals();
+      await stack.fault({ operation: 'results.write_result_record', kind: 'status', status, times: TRIES });
+      await finalizing().send();
+      await stack.control('DELETE', 'faults');
+      expect(refusals() - before).toBe(counted);
+    }
+  });
 
   it('names one record and one event in the end, whatever went wrong on the way [MA-190, MA-202]', async () => {
     const own = await playedOut('production_learner');

@@ -15,6 +15,7 @@ import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
 import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
+import { isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
 import type { NamedRuntime, NamedSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
@@ -88,7 +89,15 @@ async function advance(
   if (!runtime.ok) return runtime;
   if (!basis.ok) return basis;
   const step = await takeStep(platform, basis.value, continuation.state, runtime.value, control.createdAt);
-  if (!step.ok) return step;
+  if (!step.ok) {
+    const { upstream } = step.error;
+    if (isFinalRefusal(step.error))
+      request.log('FINALIZATION_REFUSED', {
+        upstreamOperation: upstream?.operation,
+        upstreamRequestId: upstream?.requestId,
+      });
+    return step;
+  }
   const { state, diagnosis } = step.value;
   const successor = step.value.renews
     ? await sealContinuation(dependencies.keys, state, control.createdAt)
