@@ -12,6 +12,7 @@ export const faultKinds = [
   'malformed',
   'wrong_tenant',
   'other_entity',
+  'overlong_id',
   'version_drift',
   'stale',
   'lost_acknowledgement',
@@ -170,6 +171,7 @@ function canStrike(kind: FaultKind, route: OwnerRoute): boolean {
     case 'status':
     case 'cut':
     case 'malformed':
+    case 'overlong_id':
     case 'down':
       return true;
   }

@@ -10,7 +10,7 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
 import { control } from './control.ts';
 import type { CallRecord } from './control.ts';
-import { withOtherId } from './entities.ts';
+import { withOtherId, withOverlongId } from './entities.ts';
 import { renderEntity } from './entity-text.ts';
 import { openFaults } from './faults.ts';
 import type { ArmedFault, Faults } from './faults.ts';
@@ -347,6 +347,7 @@ function distortEntity(
 ): OwnerAnswer {
   const { body } = answered;
   if (typeof body !== 'object' || body === null) return answered;
+  if (fault?.kind === 'overlong_id') return { ...answered, body: withOverlongId(body) };
   if (fault?.kind === 'other_entity') {
     const [first = ''] = route.identities;
     return { ...answered, body: withOtherId(body, fault.member ?? first) };

@@ -65,6 +65,8 @@ type Outcome =
       readonly retryAfter?: number | undefined;
       /** The tenant that an answer about another one named. */
       readonly namedTenant?: string | null;
+      /** Of `malformed`: the answer is sound as far as it was read, and will be as large the next time. */
+      readonly tooLarge?: true;
     };
 
 interface PreparedCall {
@@ -88,7 +90,8 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
  * are values; a call that does not fit its row throws, since no caller and no owner can cause it.
  *
  * Attempts are bounded in number, each by `attemptTimeout` and all of them by the deadline. Only what was not answered, cut off, or answered
- * with 408, 425, 429 or 5xx is repeated; every row is a safe read or a write that its owner recognises again. Redirects are not followed.
+ * with 408, 425, 429 or 5xx is repeated, and once a safe read whose answer is malformed: a proxy on the way can garble one answer, and a final
+ * refusal would end a run for it. Every row is a safe read or a write that its owner recognises again. Redirects are not followed.
  * Neither faults nor the trace hold anything of a body, an address or a credential.
  */
 export function createPlatform(options: PlatformOptions): Platform {
@@ -154,7 +157,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       return { kind: 'answered', ...head, bodyHash: sha256Hex(''), value: undefined };
     }
     const bytes = await readCapped(response.body, operation.maxAnswerBytes);
-    if (bytes === undefined) return { kind: 'malformed', ...head };
+    if (bytes === undefined) return { kind: 'malformed', ...head, tooLarge: true };
     const bodyHash = sha256Hex(bytes);
     const answer = understand(operation, bytes, bodyHash, response.headers.get('content-type'), memo);
     if (answer === undefined) return { kind: 'malformed', ...head, bodyHash };
@@ -186,6 +189,8 @@ export function createPlatform(options: PlatformOptions): Platform {
   async function attempts(operation: UpstreamOperation, call: PreparedCall): Promise<[Outcome, number]> {
     let outcome: Outcome = { kind: 'unavailable' };
     const end = Math.min(deadline, now() + (call.timeLimit ?? Infinity));
+    // Not of a write: its owner has taken it, whatever it said.
+    const repetitions = { unavailable: MAX_RETRIES, malformed: operation.retry === 'safe-read' ? 1 : 0 };
     for (let made = 0; ;) {
       const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
@@ -193,7 +198,9 @@ export function createPlatform(options: PlatformOptions): Platform {
       const timeout = Math.min(attemptTimeout, remaining);
       outcome = await attempt(operation, call, { timeout, freshConnection: made > 0 });
       made += 1;
-      if (outcome.kind !== 'unavailable' || made > MAX_RETRIES) return [outcome, made];
+      if (outcome.kind !== 'unavailable' && outcome.kind !== 'malformed') return [outcome, made];
+      if (outcome.tooLarge === true || repetitions[outcome.kind] === 0) return [outcome, made];
+      repetitions[outcome.kind] -= 1;
       const delay = retryDelay(outcome.retryAfter, random());
       if (now() + delay >= end) return [outcome, made];
       await sleep(delay);

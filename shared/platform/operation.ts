@@ -16,8 +16,8 @@ export type UpstreamService =
 
 /**
  * Why a failed call may be repeated: a `safe-read` changes nothing; of an `idempotent-write` the owner recognises the repetition
- * (Idempotency-Key, deterministic id). It tells the reader of the contract page and steers nothing: an operation that is neither has no
- * row, so the client repeats every call alike, once at most.
+ * (Idempotency-Key, deterministic id). An operation that is neither has no row: the client repeats every call that was not answered. Only of a
+ * `safe-read` it also repeats a malformed answer.
  */
 export type RetryClass = 'safe-read' | 'idempotent-write';
 

@@ -1,8 +1,16 @@
 import * as z from 'zod';
 import { parseUtcInstant } from '#shared/kernel/instant.ts';
 
-/** An owner's opaque, case-sensitive id: passed on byte for byte [MA-040]. */
-export const ownerId = z.string().min(1);
+const MAX_ID_BYTES = 1_024;
+
+/**
+ * An owner's opaque, case-sensitive id: passed on byte for byte [MA-040]. At most 1,024 bytes of UTF-8, so that a token can hold the ids of a
+ * whole run; a longer one makes the answer malformed.
+ */
+export const ownerId = z
+  .string()
+  .min(1)
+  .refine((id) => Buffer.byteLength(id) <= MAX_ID_BYTES);
 
 /** 64 lower-case hexadecimal characters [MA-043]. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);

@@ -121,6 +121,13 @@ describe('finalization of a learner’s run, one upstream operation at a time', 
     });
   }
 
+  it('takes no record id of more than 1,024 bytes for an acknowledgement [MA-033, MA-169]', async () => {
+    const advance = finalizing();
+    await stack.fault({ operation: 'results.write_result_record', kind: 'overlong_id' });
+    expect(sentenceOf(await advance.send())).toBe(incomplete('results'));
+    await expectCompleted(await advance.sendForRun());
+  });
+
   it('counts in the log what Results has refused, and nothing that time may mend [MA-169, MA-219]', async () => {
     const refusals = () =>
       stack.logs().filter(({ line }) => JSON.stringify(line).includes('"FINALIZATION_REFUSED"')).length;

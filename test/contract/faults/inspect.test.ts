@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-
+import { operations } from '#shared/platform/all-operations.ts';
 import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { casesOf, expectComplete, expectNames } from './fault-table.ts';
-import type { FaultTable, RulesByStatus } from './fault-table.ts';
+import type { CallName, FaultTable, RulesByStatus } from './fault-table.ts';
 import { expectNothingInvented, rereadRuntime, rereads } from './rereads.ts';
 
 let stack: TestStack;
@@ -48,6 +48,14 @@ describe('inspect, one upstream operation at a time', () => {
     const calls = await runs.takeCalls();
     expectComplete(table, new Set(calls.map(({ operation }) => operation)));
     expect(calls.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('goes on after one malformed answer to every read [MA-162, MA-163]', async () => {
+    const inspect = runs.inspect(played.body.continuationToken);
+    for (const name of Object.keys(table) as CallName[])
+      await stack.fault({ operation: operations[name].id, kind: 'malformed' });
+    expect(sentenceOf(await inspect.send())).toBe('200 in_progress reportable');
+    await stack.faultsStruck();
   });
 
   for (const { call, title, arm, expected } of casesOf(table, rules)) {
