@@ -130,6 +130,9 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
       : {}),
     // Whoever waits for gates holds what opens them to the stage's signature.
     ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(config.releaseKey) } : {}),
+    ...(row.lambda.grants.includes('profiles:read')
+      ? { APPROVED_HOSTS: config.approvedHosts.join(',') }
+      : {}),
     ...(row.lambda.grants.includes('records:read') && config.systemRecordTenants
       ? { SYSTEM_RECORD_TENANTS: config.systemRecordTenants.join(',') }
       : {}),

@@ -6,8 +6,8 @@ import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
- * The service profiles that a function's environment names: below `PROFILES_PATH`, in the single-profile form, or both. Only the stage
- * `local` may use plain http. Throws EnvironmentError.
+ * The service profiles that a function's environment names: below `PROFILES_PATH`, in the single-profile form, or both. They may have the
+ * platform at `APPROVED_HOSTS` (separated by commas) alone; only the stage `local` may use plain http. Throws EnvironmentError.
  */
 export function openServiceProfiles({
   environment,
@@ -15,11 +15,12 @@ export function openServiceProfiles({
   now,
 }: Pick<Runtime, 'environment' | 'aws' | 'now'>): ServiceProfiles {
   const { STAGE } = readEnvironment(['STAGE'], environment);
-  const { PROFILES_PATH: profilesPath } = environment;
+  const { PROFILES_PATH: profilesPath, APPROVED_HOSTS: approvedHosts = '' } = environment;
   return createServiceProfiles({
     reader:
       profilesPath === undefined ? undefined : createServiceProfileParameters(aws(makeSsm), profilesPath),
     single: singleProfileOf(environment),
+    approvedHosts: approvedHosts.split(','),
     stage: STAGE,
     now,
   });

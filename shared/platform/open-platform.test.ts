@@ -23,6 +23,7 @@ function container(): {
   let time = 0;
   const profiles = createServiceProfiles({
     reader: { read: (tenant) => Promise.resolve({ tenant, jwt: 'jwt', url: 'https://platform.example' }) },
+    approvedHosts: ['platform.example'],
     stage: 'test',
     now: () => time,
   });

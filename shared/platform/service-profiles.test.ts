@@ -27,6 +27,7 @@ function setup(store: Partial<Store> = {}, stage = 'production') {
         return state.answer(tenantId);
       },
     },
+    approvedHosts: ['platform.example', 'platform.example:8443'],
     stage,
     now: () => clock.now,
   });
@@ -93,7 +94,11 @@ describe('createServiceProfiles', () => {
 
   it.each([
     ['https://platform.example/api/', 'production', 'https://platform.example/api'],
-    ['https://platform.example', 'local', 'https://platform.example'],
+    ['https://PLATFORM.example:443', 'local', 'https://platform.example'],
+    ['https://platform.example:8443', 'production', 'https://platform.example:8443'],
+    ['https://platform.example:8444', 'production', undefined],
+    ['https://platform.example.evil.example', 'production', undefined],
+    ['https://evil.example', 'local', undefined],
     ['http://127.0.0.1:4012', 'local', 'http://127.0.0.1:4012'],
     ['http://localhost:4012/', 'local', 'http://localhost:4012'],
     ['http://[::1]:4012', 'local', 'http://[::1]:4012'],
@@ -145,6 +150,7 @@ describe('createServiceProfiles', () => {
 });
 
 describe('the single-profile form', () => {
+  const approvedHosts = ['p.example', 'platform.example'];
   const single = singleProfileOf({
     PLATFORM_TENANT: 'tenant-a',
     PLATFORM_JWT: JWT,
@@ -152,7 +158,7 @@ describe('the single-profile form', () => {
   });
 
   it('serves its own tenant and no other [MA-009]', async () => {
-    const profiles = createServiceProfiles({ single, stage: 'production', now: () => 0 });
+    const profiles = createServiceProfiles({ single, approvedHosts, stage: 'production', now: () => 0 });
     expect((await profiles.resolve('tenant-a')).ok).toBe(true);
     expect(await profiles.resolve('tenant-b')).toEqual({
       ok: false,
@@ -162,7 +168,13 @@ describe('the single-profile form', () => {
 
   it('leaves other tenants to the store', async () => {
     const reader = { read: (tenantId: string) => Promise.resolve(parameters(tenantId)) };
-    const profiles = createServiceProfiles({ single, reader, stage: 'production', now: () => 0 });
+    const profiles = createServiceProfiles({
+      single,
+      reader,
+      approvedHosts,
+      stage: 'production',
+      now: () => 0,
+    });
     const own = await profiles.resolve('tenant-a');
     const other = await profiles.resolve('tenant-b');
     expect(own.ok && own.value.baseUrl).toBe('https://p.example');
@@ -182,6 +194,7 @@ describe('the single-profile form', () => {
     })?.resultsKcComponents;
     const profiles = createServiceProfiles({
       single: parameters('tenant-a', { resultsKcComponents }),
+      approvedHosts,
       stage: 'production',
       now: () => 0,
     });
@@ -193,7 +206,12 @@ describe('the single-profile form', () => {
     expect(singleProfileOf({ PLATFORM_TENANT: 'tenant-a' })).toBeUndefined();
     expect(singleProfileOf({ PLATFORM_JWT: JWT })).toBeUndefined();
     const noUrl = singleProfileOf({ PLATFORM_TENANT: 'tenant-a', PLATFORM_JWT: JWT });
-    const profiles = createServiceProfiles({ single: noUrl, stage: 'production', now: () => 0 });
+    const profiles = createServiceProfiles({
+      single: noUrl,
+      approvedHosts,
+      stage: 'production',
+      now: () => 0,
+    });
     expect(await profiles.resolve('tenant-a')).toEqual({
       ok: false,
       error: { kind: 'invalid', transient: false },
@@ -201,7 +219,7 @@ describe('the single-profile form', () => {
   });
 
   it('with neither form, no tenant has a profile', async () => {
-    const profiles = createServiceProfiles({ stage: 'production', now: () => 0 });
+    const profiles = createServiceProfiles({ approvedHosts, stage: 'production', now: () => 0 });
     expect(await profiles.resolve('tenant-a')).toEqual({
       ok: false,
       error: { kind: 'missing', transient: false },

@@ -57,6 +57,8 @@ export interface ServiceProfilesOptions {
   readonly reader?: ProfileParameterReader | undefined;
   /** The single-profile form (`PLATFORM_TENANT`, `PLATFORM_JWT`, `PLATFORM_URL` and the optional parameters): serves its own tenant, before the reader is asked. */
   readonly single?: ProfileParameters | undefined;
+  /** Hosts, with their ports unless those are https's own, at which profiles may have the platform. */
+  readonly approvedHosts: readonly string[];
   /** Only the stage `local` may speak plain http, and only to this machine. */
   readonly stage: string;
   /** Epoch milliseconds. */
@@ -86,11 +88,11 @@ const MAX_PROFILES = 1_000;
  * one, so that no call is ever made with another tenant's credential [MA-009].
  */
 export function createServiceProfiles(options: ServiceProfilesOptions): ServiceProfiles {
-  const { reader, single, stage, now } = options;
+  const { reader, single, now } = options;
   const cached = new Map<string, { readonly profile: ServiceProfile; readonly until: number }>();
 
   async function load(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>> {
-    if (single?.tenant === tenantId) return profileOf(single, tenantId, stage);
+    if (single?.tenant === tenantId) return profileOf(single, tenantId, options);
     if (reader === undefined)
       return err({ kind: single === undefined ? 'missing' : 'tenant-mismatch', transient: false });
     let parameters: ProfileParameters | undefined;
@@ -101,7 +103,7 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
     }
     return parameters === undefined
       ? err({ kind: 'missing', transient: false })
-      : profileOf(parameters, tenantId, stage);
+      : profileOf(parameters, tenantId, options);
   }
 
   return {
@@ -133,10 +135,10 @@ const BEARER = /^[A-Za-z0-9\-._~+/]+=*$/;
 function profileOf(
   parameters: ProfileParameters,
   tenantId: string,
-  stage: string,
+  approval: Approval,
 ): Result<ServiceProfile, ProfileFault> {
   if (parameters.tenant !== tenantId) return err({ kind: 'tenant-mismatch', transient: false });
-  const baseUrl = approvedUrl(parameters.url, stage);
+  const baseUrl = approvedUrl(parameters.url, approval);
   if (baseUrl === undefined || !BEARER.test(parameters.jwt))
     return err({ kind: 'invalid', transient: false });
   const { analysisPolicyId, resultsKcComponents } = parameters;
@@ -151,12 +153,14 @@ function profileOf(
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-function approvedUrl(text: string, stage: string): string | undefined {
+type Approval = Pick<ServiceProfilesOptions, 'approvedHosts' | 'stage'>;
+
+function approvedUrl(text: string, { approvedHosts, stage }: Approval): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
   const approved =
-    url.protocol === 'https:' ||
+    (url.protocol === 'https:' && approvedHosts.includes(url.host)) ||
     (url.protocol === 'http:' && stage === 'local' && LOOPBACK.test(url.hostname));
   return approved ? url.href.replace(/\/+$/, '') : undefined;
 }

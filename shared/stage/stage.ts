@@ -25,6 +25,8 @@ export interface StageConfig {
   };
   /** Whose signature under a prerequisite manifest opens gates (docs/release.md); the private half is never here. */
   readonly releaseKey: ReleaseKey;
+  /** Hosts at which service profiles may have the platform, lower case, with a port only if it is not https's own [MA-008]. */
+  readonly approvedHosts: readonly [string, ...string[]];
   /** Base of every problem's `type`, without a trailing slash. */
   readonly problemsUrl: HttpsUrl;
   /** The page whose anchors the alarms name: docs/runbook.md as your operators read it. */

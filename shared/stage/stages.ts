@@ -17,6 +17,7 @@ export const stages = {
       algorithms: ['RS256', 'ES256', 'EdDSA'],
     },
     releaseKey: nobodysKey,
+    approvedHosts: ['platform.dev.example'],
     problemsUrl: 'https://docs.mastery-reports.example/problems',
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 20, burst: 40 },
@@ -33,6 +34,7 @@ export const stages = {
       algorithms: ['RS256', 'ES256'],
     },
     releaseKey: nobodysKey,
+    approvedHosts: ['platform.staging.example'],
     problemsUrl: 'https://docs.mastery-reports.example/problems',
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 100, burst: 200 },
@@ -49,6 +51,7 @@ export const stages = {
       algorithms: ['RS256', 'ES256'],
     },
     releaseKey: nobodysKey,
+    approvedHosts: ['platform.example'],
     problemsUrl: 'https://docs.mastery-reports.example/problems',
     runbookUrl: 'https://docs.mastery-reports.example/runbook',
     throttle: { ratePerSecond: 500, burst: 1000 },
@@ -83,11 +86,14 @@ export function placeholders({ config }: Stage): readonly string[] {
   const addresses = {
     'token.issuer': config.token.issuer,
     'token.jwksUrl': config.token.jwksUrl,
+    approvedHosts: config.approvedHosts.map((host) => `https://${host}`),
     problemsUrl: config.problemsUrl,
     runbookUrl: config.runbookUrl,
   };
   const unfilled = Object.entries(addresses)
-    .filter(([, address]) => new URL(address).hostname.endsWith('.example'))
+    .filter(([, addresses]) =>
+      [addresses].flat().some((address) => new URL(address).hostname.endsWith('.example')),
+    )
     .map(([setting]) => setting);
   return isPoint(config.releaseKey) ? unfilled : [...unfilled, 'releaseKey'];
 }

@@ -287,6 +287,26 @@ describe('what only an owner can judge', () => {
     expect((await send(learner)).status).toBe(201);
   });
 
+  it('a profile that points to a host which the stage has not approved makes no call [MA-008, MA-154]', async () => {
+    const tenantId = 'tenant-borealis';
+    const provide = (value: string): Promise<void> =>
+      setProfileParameter(stack, start.operationId, tenantId, { name: 'PLATFORM_URL', value });
+    const learner: GatewayCall = { tenantId, body: other.startBody() };
+    for (const url of ['https://elsewhere.example', 'http://127.0.0.1.elsewhere.example']) {
+      await provide(url);
+      const reply = await send(learner);
+      expect(problemOf(reply)).toMatchObject({
+        status: 424,
+        code: 'upstream-unavailable',
+        retryable: false,
+        upstream: { service: 'platform_auth' },
+      });
+      expect(reply.headers.get('retry-after')).toBeNull();
+    }
+    await provide(stack.urls.platformUrl);
+    expect((await send(learner)).status).toBe(201);
+  });
+
   it('no start asks Results anything: no operation tells what it takes [MA-035]', async () => {
     for (const mode of ['production_learner', 'owner_conformance'] as const) {
       const { result, calls } = await callsDuring(stack, () => send({ body: runs.startBody({ mode }) }));

@@ -275,7 +275,12 @@ const others = {
 
   'service profiles': ({ stores: { profiles: reader } }) =>
     each({ [TENANT]: TENANT, 'tenant-b': 'tenant-b' }, async (tenantId) => {
-      const profiles = createServiceProfiles({ reader, stage: STAGE, now: () => READ_AT });
+      const profiles = createServiceProfiles({
+        reader,
+        approvedHosts: ['platform.example'],
+        stage: STAGE,
+        now: () => READ_AT,
+      });
       const profile = sound(await profiles.resolve(tenantId));
       return { ...profile, credential: profile.credential.reveal() };
     }),

@@ -281,6 +281,7 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
       ...common,
       ...grantsOf(row).map((grant) => variablesOf[grant]),
       ...(row.gates.length > 0 ? ['RELEASE_KEY'] : []),
+      ...(row.lambda.grants.includes('profiles:read') ? ['APPROVED_HOSTS'] : []),
     ]);
     expect(Object.keys(Variables).toSorted()).toStrictEqual([...expected].toSorted());
     expect(Object.keys(Variables)).toEqual(

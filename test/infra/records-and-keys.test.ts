@@ -199,6 +199,7 @@ describe('the stages', () => {
     const filled = {
       ...prod.config,
       token: { ...prod.config.token, issuer: 'https://id.school.org', jwksUrl: 'https://id.school.org/jwks' },
+      approvedHosts: ['platform.school.org'],
       problemsUrl: 'https://docs.school.org/problems',
       runbookUrl: 'https://docs.school.org/runbook',
       // RFC 7517, appendix A.1.
@@ -213,6 +214,10 @@ describe('the stages', () => {
     expect(
       placeholders({ name: 'prod', config: { ...filled, problemsUrl: 'https://docs.example/problems' } }),
     ).toStrictEqual(['problemsUrl']);
+    const hosts = ['platform.school.org', 'platform.example'] as const;
+    expect(placeholders({ name: 'prod', config: { ...filled, approvedHosts: hosts } })).toStrictEqual([
+      'approvedHosts',
+    ]);
     const { releaseKey } = filled;
     for (const other of [prod.config.releaseKey, { ...releaseKey, y: releaseKey.x }])
       expect(placeholders({ name: 'prod', config: { ...filled, releaseKey: other } })).toStrictEqual([
