@@ -97,6 +97,10 @@ describe('a manifest that is applied to a stage', () => {
       manifest: checked.jws,
       flags: { A: 'open', B: 'closed', C: 'open', D: 'open', E: 'open', F: 'closed' },
       appliedAt: NOW,
+      isolationProof: {
+        digest: manifest.receipts.find(({ proves }) => proves === 'D')?.sha256,
+        outcome: 'proved',
+      },
     });
 
     expect(await withdrawing('C')).toMatchObject({ ok: true });
