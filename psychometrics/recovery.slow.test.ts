@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 
 function recovery(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(
@@ -32,6 +33,25 @@ describe('npm run recovery', () => {
       expect(readFileSync(join(second, name), 'utf8')).toBe(readFileSync(join(first, name), 'utf8'));
     }
     expect(readFileSync(join(first, 'report.html'), 'utf8')).toMatch(/^<!doctype html>/);
+  });
+
+  it('shows exposure control beside the other rows and writes its parameters by world', () => {
+    const out = join(folder, 'exposure');
+    const methods = ['randomesque', 'progressive', 'sympson_hetter'];
+    const run = recovery(...tiny, '--bar', '0.05', '--exposure', ...methods, '--out', out);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    for (const method of methods) {
+      expect(run.stdout).toContain(`exposure: ${method}`);
+      expect(run.stdout).toMatch(new RegExp(`^(met|missed) +overlap, ${method} `, 'm'));
+    }
+    expect(run.stdout.trimEnd().split('\n').at(-1)).toBe(join(out, 'exposure.json'));
+    const tables = JSON.parse(readFileSync(join(out, 'exposure.json'), 'utf8')) as Record<string, object>;
+    const exposureTable = z.record(z.string(), z.number().min(0).max(1));
+    expect(Object.keys(tables)).toEqual(['1 0']);
+    expect(exposureTable.parse(tables['1 0'])).not.toEqual({});
+    const { status, stderr } = recovery(...tiny, '--bar', '1000', '--exposure', 'progressive');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^\d of 7 aims/);
   });
 
   it('exits 1 and names the aims that are missed', () => {
@@ -64,7 +84,18 @@ describe('npm run recovery', () => {
   it('explains itself', () => {
     const { status, stdout } = recovery('--help');
     expect(status).toBe(0);
-    for (const name of ['quick', 'worlds', 'learners', 'items', 'kcs', 'length', 'policy', 'bar', 'out'])
+    for (const name of [
+      'quick',
+      'worlds',
+      'learners',
+      'items',
+      'kcs',
+      'length',
+      'policy',
+      'exposure',
+      'bar',
+      'out',
+    ])
       expect(stdout).toContain(`--${name}`);
   });
 });

@@ -1,5 +1,5 @@
 import { CLASSIFICATION_CONFIDENCE, DESIGN } from './conditions.ts';
-import type { StudySize } from './conditions.ts';
+import type { ExposureMethod, StudySize } from './conditions.ts';
 import type { Figures } from './figures.ts';
 
 /** One aim and what was seen. */
@@ -11,6 +11,8 @@ export interface Judged {
   readonly most: number | null;
   readonly unit: 'SD' | 'share' | 'difference';
   readonly met: boolean;
+  /** Whether the study fails when it is missed. */
+  readonly decides: boolean;
 }
 
 const BIAS = 0.05;
@@ -21,6 +23,33 @@ const RMSE = 0.4;
 const BRUTE_FORCE = 1e-12;
 /** Of the length of a test that is chosen for the whole latent state. */
 const UNSETTLED_LENGTH = 0.65;
+
+const MOST_EXPOSED = 0.3;
+const OVERLAP = 0.2;
+const AGREEMENT_LOST = 0.005;
+
+/** Holds a row with exposure control to the design's aims; only Sympson-Hetter's decide, whose parameters are found to meet them. */
+export function judgeExposure(
+  method: ExposureMethod,
+  figures: Figures,
+  without: Figures,
+  bar: number,
+): readonly Judged[] {
+  const most = (name: string, value: number, limit: number): Judged => ({
+    name: `${name}, ${method}`,
+    value,
+    least: null,
+    most: limit / bar,
+    unit: 'share',
+    met: value <= limit / bar,
+    decides: method === 'sympson_hetter',
+  });
+  return [
+    most('most exposed', figures.mostExposed, MOST_EXPOSED),
+    most('overlap', figures.overlap, OVERLAP),
+    most('agreement lost', without.agreement - figures.agreement, AGREEMENT_LOST),
+  ];
+}
 
 /**
  * Holds the reference row to the design's aims.
@@ -48,6 +77,7 @@ export function judge(
     most,
     // NaN meets nothing: no comparison with it holds.
     met: (least === null || value >= least) && (most === null || value <= most),
+    decides: true,
   });
   return [
     judged('bias of ability', 'SD', figures.bias, -BIAS / bar, BIAS / bar),

@@ -1,4 +1,4 @@
-import type { Constraints } from '#functions/mastery/engine/index.ts';
+import type { Constraints, Exposure } from '#functions/mastery/engine/index.ts';
 import { PRIOR_POPULATION } from './learners.ts';
 import type { AnswerModel, Population } from './learners.ts';
 import { GOOD_ITEMS, kcGuid, WEAK_ITEMS } from './world.ts';
@@ -27,18 +27,24 @@ export interface Condition {
   readonly answers: AnswerModel;
   /** By which share the engine's parameters are off (`misjudged`). */
   readonly misjudgedBy: number;
+  /** How exposure is controlled beside what the policy says; absent: not. */
+  readonly exposure?: ExposureMethod;
 }
+
+export type ExposureMethod = Exposure['method'];
 
 /** What the reader chose. */
 export interface StudySize extends WorldSize {
   readonly length: number;
   readonly policy: PolicyName;
+  /** Ways to control exposure that are shown beside the row without. */
+  readonly exposure?: readonly ExposureMethod[] | undefined;
 }
 
 type Limits = Pick<Constraints, 'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget'>;
 
 const unlimited: Limits = { minima: [], maxima: [], enemySets: [] };
-const RANDOMESQUE = 5;
+export const RANDOMESQUE = 5;
 const ENEMIES = 4;
 
 /** One item on each of as many KCs as take two thirds of the test at most. */
@@ -110,7 +116,7 @@ const targets = [
 ] as const;
 
 /** The row that is held to the aims, then those that vary one thing of it, each thing once. */
-export function conditionsOf({ items, kcs, length, policy }: StudySize): readonly Condition[] {
+export function conditionsOf({ items, kcs, length, policy, exposure = [] }: StudySize): readonly Condition[] {
   const reference: Condition = {
     group: 'reference',
     name: `${kcs} KCs, ${items} items, ${length} administered`,
@@ -143,6 +149,7 @@ export function conditionsOf({ items, kcs, length, policy }: StudySize): readonl
     [...new Set(values.map(Math.round))].filter((value) => value >= least && value !== given);
   return [
     reference,
+    ...exposure.map((method) => vary('exposure', `exposure: ${method}`, { exposure: method })),
     ...distinct([items / 4, items / 2, 2 * items], Math.max(length, kcs), items).map((count) =>
       vary('pool', `${count} items`, { size: { items: count, kcs } }),
     ),

@@ -6,7 +6,7 @@ import {
   simulatedRunSeed,
   simulateRun,
 } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel, Evidence, SelectionContext } from '#functions/mastery/engine/index.ts';
+import type { CompiledModel, Evidence, Exposure, SelectionContext } from '#functions/mastery/engine/index.ts';
 import { policies } from './conditions.ts';
 import type { Condition } from './conditions.ts';
 import { answerOf, drawLearner } from './learners.ts';
@@ -51,7 +51,7 @@ interface Prepared {
   readonly context: SelectionContext;
 }
 
-function prepare(condition: Condition, worldName: string): Prepared {
+function prepare(condition: Condition, worldName: string, exposure: Exposure | undefined): Prepared {
   const world = makeWorld(worldName, condition.size, condition.quality);
   const model = compiled(condition.misjudgedBy === 0 ? world : misjudged(world, condition.misjudgedBy));
   const context = prepareSelection(
@@ -69,6 +69,7 @@ function prepare(condition: Condition, worldName: string): Prepared {
       requiredAccessibility: [],
       excludedItems: [],
       ...policies[condition.policy].limits(world, condition.length),
+      ...(exposure === undefined ? {} : { exposure }),
     },
   );
   return { world, context };
@@ -82,18 +83,24 @@ export function compiled(world: World): CompiledModel {
   return model.value;
 }
 
-/** Gives the test to as many learners of one world, by the rules of a learner's run. */
+/**
+ * Gives the test to as many learners of one world, by the rules of a learner's run.
+ * @param exposure in place of what the policy says
+ * @param cohort other learners for another name
+ */
 export function* sitAll(
   condition: Condition,
   worldName: string,
   learners: number,
+  exposure?: Exposure,
+  cohort = '',
 ): Generator<Sitting, undefined> {
-  const { world, context } = prepare(condition, worldName);
+  const { world, context } = prepare(condition, worldName, exposure);
   const rule = { kcCutScore: CUT, confidenceThreshold: condition.confidence, numericPrecision: PRECISION };
   // Nothing but classification and length ends a run.
   const rules = { ...rule, precisionTarget: 0, coverageFloors: [], timeBudgetSeconds: null };
   for (let n = 0; n < learners; n += 1) {
-    const learner = drawLearner(world, `${worldName} ${n}`, condition.population);
+    const learner = drawLearner(world, `${worldName} ${cohort}${n}`, condition.population);
     const { evidence } = simulateRun(context, rules, simulatedRunSeed(learner.name), (index) => {
       const item = world.items[index];
       return item !== undefined && answerOf(learner, item, condition.answers);

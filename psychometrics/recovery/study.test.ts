@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from './aims.ts';
+import { judge, judgeExposure } from './aims.ts';
 import { compareWithBruteForce } from './brute-force.ts';
-import { DESIGN } from './conditions.ts';
+import { conditionsOf, DESIGN } from './conditions.ts';
+import { exposureOf, findProbabilities } from './exposure.ts';
 import { figuresOf } from './figures.ts';
 import type { Figures } from './figures.ts';
 import { htmlReport } from './html-report.ts';
+import { sitAll } from './sit.ts';
 import type { Sitting } from './sit.ts';
 import { resultsJson, runStudy } from './study.ts';
 import { textReport } from './text-report.ts';
@@ -120,6 +122,51 @@ describe('the aims', () => {
     expect(missed(poor, 1.9e-12, 0.5, 40)).toEqual([]);
     const none = { ...good, bias: NaN, rmse: NaN, coverage: NaN, agreement: NaN, classifiedAgreement: NaN };
     expect(missed(none, NaN, 0.01, NaN)).toHaveLength(7);
+  });
+});
+
+describe('exposure control', () => {
+  const size = { items: 40, kcs: 4, length: 4, policy: 'plain' } as const;
+
+  it('is held to aims of its own, of which only those of sympson_hetter decide', () => {
+    const without = { agreement: 0.99 } as Figures;
+    const figures = { mostExposed: 0.3, overlap: 0.2, agreement: 0.9851 } as Figures;
+    const judged = (change: Partial<Figures>, bar = 1) =>
+      judgeExposure('sympson_hetter', { ...figures, ...change }, without, bar).map(({ met }) => met);
+    expect(judged({})).toEqual([true, true, true]);
+    expect(judged({ mostExposed: 0.301 })).toEqual([false, true, true]);
+    expect(judged({ overlap: 0.201 })).toEqual([true, false, true]);
+    expect(judged({ agreement: 0.9849 })).toEqual([true, true, false]);
+    expect(judged({}, 1.1)).toEqual([false, false, false]);
+    expect(judged({ agreement: NaN, overlap: NaN, mostExposed: NaN })).toEqual([false, false, false]);
+    const decides = (['randomesque', 'progressive', 'sympson_hetter'] as const).map((method) =>
+      judgeExposure(method, figures, without, 1).map((aim) => aim.decides),
+    );
+    expect(decides.flat()).toEqual([false, false, false, false, false, false, true, true, true]);
+  });
+
+  it('finds by simulation with which probabilities no item goes to many of other learners', () => {
+    const condition = conditionsOf({ ...size, exposure: ['sympson_hetter'] })[1]!;
+    const probabilities = findProbabilities(condition, 'exposure');
+    const exposedWith = (exposure = exposureOf('sympson_hetter', probabilities)): number =>
+      figuresOf([[...sitAll(condition, 'exposure', 200, exposure)]], size.items).mostExposed;
+    expect(exposedWith(exposureOf('sympson_hetter'))).toBe(1);
+    expect(exposedWith()).toBeLessThan(0.3);
+    expect([...probabilities.keys()].every((id) => /^item-\d+$/.test(id))).toBe(true);
+    expect([...probabilities.values()].every((k) => k > 0 && k < 1)).toBe(true);
+    expect(findProbabilities(condition, 'exposure')).toEqual(probabilities);
+  });
+
+  it('changes no row but its own, and no aim', () => {
+    const small = { ...settings, items: 40, kcs: 4, length: 6, worlds: 1, learners: 60 };
+    const plain = runStudy(small);
+    const { rows, aims } = runStudy({ ...small, exposure: ['randomesque', 'progressive'] });
+    const added = rows.filter(({ group }) => group === 'exposure');
+    expect(rows.filter((row) => !added.includes(row))).toEqual(plain.rows);
+    expect(aims.slice(0, plain.aims.length)).toEqual(plain.aims);
+    expect(aims).toHaveLength(plain.aims.length + 6);
+    expect(added.map(({ figures }) => figures.learners)).toEqual([60, 60]);
+    for (const { figures } of added) expect(figures.overlap).toBeLessThan(plain.rows[0]!.figures.overlap);
   });
 });
 

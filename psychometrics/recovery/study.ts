@@ -1,9 +1,11 @@
-import { judge, reservations } from './aims.ts';
+import { judge, judgeExposure, reservations } from './aims.ts';
 import type { Judged } from './aims.ts';
 import { compareWithBruteForce } from './brute-force.ts';
 import type { BruteForceFigures } from './brute-force.ts';
 import { conditionsOf } from './conditions.ts';
-import type { Condition, StudySize } from './conditions.ts';
+import type { Condition, ExposureMethod, StudySize } from './conditions.ts';
+import { exposureOf, findProbabilities, SEARCH_TESTS } from './exposure.ts';
+import type { Probabilities } from './exposure.ts';
 import { agrees, figuresOf, isCovered, recoveredOf } from './figures.ts';
 import type { Figures } from './figures.ts';
 import { sitAll } from './sit.ts';
@@ -16,7 +18,7 @@ import { assumptions, GOOD_ITEMS } from './world.ts';
 export interface StudySettings extends StudySize {
   readonly seed: number;
   readonly worlds: number;
-  /** Learners of each world in the reference row; the other rows take a third of them. */
+  /** Learners of each world in the reference row and in those of exposure control; the other rows take a third of them. */
   readonly learners: number;
   /** How many times as strict as the design the aims are. */
   readonly bar: number;
@@ -70,6 +72,8 @@ export interface Study {
   readonly sample: readonly Recovered[];
   /** Of the row that stops when all is classified. */
   readonly lengths: readonly LengthGroup[];
+  /** By world what Sympson-Hetter control was found to need; empty without a row of it. */
+  readonly probabilities: ReadonlyMap<string, Probabilities>;
 }
 
 /** The other rows only compare, on the first learners of each world. */
@@ -87,9 +91,14 @@ export function runStudy(
 ): Study {
   const conditions = conditionsOf(settings);
   const learnersOf = ({ group }: Condition): number =>
-    group === 'reference' ? settings.learners : Math.ceil(settings.learners / SHARE_OF_ROWS);
+    group === 'reference' || group === 'exposure'
+      ? settings.learners
+      : Math.ceil(settings.learners / SHARE_OF_ROWS);
   const worldNames = Array.from({ length: settings.worlds }, (_, w) => `${settings.seed} ${w}`);
-  const total = conditions.reduce((sum, row) => sum + workOf(row, learnersOf(row)), 0);
+  const searches = conditions.filter(({ exposure }) => exposure === 'sympson_hetter');
+  const total =
+    conditions.reduce((sum, row) => sum + workOf(row, settings.worlds * learnersOf(row)), 0) +
+    searches.reduce((sum, row) => sum + workOf(row, settings.worlds * SEARCH_TESTS), 0);
   let done = 0;
 
   let bruteForce: BruteForceFigures = { posteriors: 0, largestDifference: 0 };
@@ -103,6 +112,8 @@ export function runStudy(
   }
 
   const rows: Row[] = [];
+  const exposed = new Map<ExposureMethod, Figures>();
+  const probabilities = new Map<string, Probabilities>();
   let reference: readonly Sitting[] = [];
   let lengths: readonly LengthGroup[] = [];
   for (const condition of conditions) {
@@ -110,20 +121,25 @@ export function runStudy(
     const worlds: Sitting[][] = [];
     for (const name of worldNames) {
       const sittings: Sitting[] = [];
-      for (const sitting of sitAll(condition, name, learners)) {
+      const { exposure: method } = condition;
+      if (method === 'sympson_hetter') {
+        progress(done / total, 'exposure parameters');
+        probabilities.set(name, findProbabilities(condition, name));
+        done += workOf(condition, SEARCH_TESTS);
+      }
+      const exposure = method && exposureOf(method, probabilities.get(name));
+      for (const sitting of sitAll(condition, name, learners, exposure)) {
         progress(done / total, condition.name);
         sittings.push(sitting);
-        done += workOf(condition, 1) / settings.worlds;
+        done += workOf(condition, 1);
       }
       worlds.push(sittings);
     }
     if (condition.group === 'reference') reference = worlds.flat();
     if (condition.group === 'stop' && lengths.length === 0) lengths = lengthsOf(worlds.flat());
-    rows.push({
-      group: condition.group,
-      name: condition.name,
-      figures: figuresOf(worlds, condition.size.items),
-    });
+    const figures = figuresOf(worlds, condition.size.items);
+    if (condition.exposure !== undefined) exposed.set(condition.exposure, figures);
+    rows.push({ group: condition.group, name: condition.name, figures });
   }
   const figuresIn = (group: string): Figures => {
     const found = rows.find((row) => row.group === group);
@@ -138,12 +154,17 @@ export function runStudy(
     settings,
     assumptions: assumptions(GOOD_ITEMS),
     reservations: reservations(settings, settings.bar),
-    aims: judge(
-      figuresIn('reference'),
-      bruteForce.largestDifference,
-      { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
-      settings.bar,
-    ),
+    aims: [
+      ...judge(
+        figuresIn('reference'),
+        bruteForce.largestDifference,
+        { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
+        settings.bar,
+      ),
+      ...[...exposed].flatMap(([method, figures]) =>
+        judgeExposure(method, figures, figuresIn('reference'), settings.bar),
+      ),
+    ],
     bruteForce,
     rows,
     byAbility: abilityGroups(reference),
@@ -152,6 +173,7 @@ export function runStudy(
     calibrationError: calibrationError(calibration),
     sample: reference.slice(0, SAMPLE).map(recoveredOf),
     lengths,
+    probabilities,
   };
 }
 
@@ -199,11 +221,17 @@ function lengthsOf(sittings: readonly Sitting[]): readonly LengthGroup[] {
 /** Significant digits of `results.json`: below them sums may differ between processors. */
 const DIGITS = 9;
 
+/** What Sympson-Hetter control was found to need: by world a table in the form that `npm run release` takes. */
+export function exposureJson({ probabilities }: Study): string {
+  const tables = [...probabilities].map(([world, table]) => [world, Object.fromEntries(table)]);
+  return `${JSON.stringify(Object.fromEntries(tables), null, 2)}\n`;
+}
+
 /** The study as a document: the same bytes for the same settings. What no learner stands behind is `null`. */
 export function resultsJson(study: Study): string {
   const rounded = (_key: string, value: unknown): unknown => {
     if (typeof value !== 'number') return value;
     return Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null;
   };
-  return `${JSON.stringify(study, rounded, 2)}\n`;
+  return `${JSON.stringify({ ...study, probabilities: undefined }, rounded, 2)}\n`;
 }

@@ -125,7 +125,7 @@ export function rowCells({ name, figures }: Row): readonly string[] {
 /** One aim in one line. */
 function aimLine(aim: Judged, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
-  return `${word}  ${aim.name.padEnd(26)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
+  return `${word}  ${aim.name.padEnd(30)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
 }
 
 export function aimValue({ unit, value, least }: Judged): string {

@@ -88,7 +88,7 @@ export function makeWorld(name: string, { items, kcs }: WorldSize, quality: Item
       while (own.length < wanted && strand.length > 0)
         own.push(...strand.splice(Math.floor(draw() * strand.length), 1));
       return {
-        id: `item-${j}`,
+        id: itemId(j),
         kcs: own,
         table: draw() < CONJUNCTIVE ? 'conjunctive' : 'additive',
         guess: between(quality.guess),
@@ -154,6 +154,10 @@ export function parametersOf({ kcs, items }: World): ModelParameters {
       (_, g) => SCALE_ORIGIN + SCALE_UNIT * (min + ((max - min) * g) / (nodes - 1)),
     ),
   };
+}
+
+export function itemId(item: number): string {
+  return `item-${item}`;
 }
 
 export function kcGuid(kc: number): string {

@@ -1,0 +1,58 @@
+import type { Exposure } from '#functions/mastery/engine/index.ts';
+import { RANDOMESQUE } from './conditions.ts';
+import type { Condition, ExposureMethod } from './conditions.ts';
+import { sitAll } from './sit.ts';
+import { itemId } from './world.ts';
+
+/** By item the probability to pass, of those that do not always. */
+export type Probabilities = ReadonlyMap<string, number>;
+
+/** The share of learners that no item should go to more of: below the aim by what chance adds in a row of few learners. */
+const TARGET = 0.18;
+/** Learners of a round, who are not those of the study. */
+const COHORT = 300;
+/** How often each round takes the square root of the change that its learners call for: none first, more as chance becomes its larger part. */
+const ROOTS = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
+const LARGEST_RISE = 2;
+const DIGITS = 6;
+
+/** How many simulated tests `findProbabilities` takes. */
+export const SEARCH_TESTS = ROOTS.length * COHORT;
+
+/**
+ * Finds by simulation what Sympson-Hetter control needs in one world. After each round an item passes less often when more than the target
+ * were given it: k = min(1, target / P(selected)), where P(selected) = P(given) / k (Sympson and Hetter 1985).
+ */
+export function findProbabilities(condition: Condition, worldName: string): Probabilities {
+  const probabilities = Array.from({ length: condition.size.items }, () => 1);
+  const table = (): Probabilities =>
+    new Map(
+      probabilities.flatMap((k, item): [string, number][] =>
+        k < 1 ? [[itemId(item), Number(k.toFixed(DIGITS))]] : [],
+      ),
+    );
+  for (const [round, roots] of ROOTS.entries()) {
+    const given = probabilities.map(() => 0);
+    const exposure = exposureOf('sympson_hetter', table());
+    for (const { items } of sitAll(condition, worldName, COHORT, exposure, `exposure ${round} `))
+      for (const item of items) given[item] = (given[item] ?? 0) + 1 / COHORT;
+    given.forEach((share, item) => {
+      let change = TARGET / share;
+      for (let n = 0; n < roots; n += 1) change = Math.sqrt(change);
+      probabilities[item] = Math.min(1, (probabilities[item] ?? 1) * Math.min(LARGEST_RISE, change));
+    });
+  }
+  return table();
+}
+
+/** The constraint of a row. */
+export function exposureOf(method: ExposureMethod, probabilities: Probabilities = new Map()): Exposure {
+  switch (method) {
+    case 'randomesque':
+      return { method, size: RANDOMESQUE };
+    case 'progressive':
+      return { method };
+    case 'sympson_hetter':
+      return { method, probabilities };
+  }
+}
