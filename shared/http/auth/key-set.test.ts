@@ -110,6 +110,23 @@ describe('the key set', () => {
     expect(issuer.asked).toBe(3);
   });
 
+  it('asks again for an unknown key when the question of old keys has failed: nothing known can stand in for it', async () => {
+    const { issuer, find, clock } = setUp();
+    await find('key-1');
+    clock.now += 10 * MINUTE;
+    issuer.answer = () => {
+      issuer.answer = () => keys(first, second);
+      return down();
+    };
+    await expect(find('key-2')).resolves.toBeDefined();
+    expect(issuer.asked).toBe(3);
+    clock.now += 10 * MINUTE;
+    issuer.answer = down;
+    for (let n = 0; n < 3; n += 1)
+      await expect(find(`made-up-${n}`)).rejects.toBeInstanceOf(KeySetUnreachable);
+    expect(issuer.asked).toBe(5);
+  });
+
   it.each<readonly [string, () => Response]>([
     ['another status', () => new Response('{"keys":[]}', { status: 500 })],
     ['no JSON', () => new Response('<html>')],

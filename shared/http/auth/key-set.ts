@@ -79,14 +79,20 @@ export function createKeySet({ url, fetch: fetchKeys, now, sleep }: KeySetOption
 
   return async (header, token, log) => {
     const stale = known !== undefined && now() - known.at >= FRESH_MS && !coolingDown();
-    if (known === undefined || stale) await refresh(mayServe() ? 1 : TRIES, log);
+    let left = TRIES;
+    if (known === undefined || stale) {
+      // Known keys serve whoever names one of them: only the others need a second try.
+      const tries = mayServe() ? 1 : TRIES;
+      if (!(await refresh(tries, log))) left -= tries;
+    }
     if (known === undefined || !mayServe()) throw new KeySetUnreachable();
     try {
       return await known.keyOf(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       // An unknown key is the caller's fault only when the issuer has just said so.
-      const answered = coolingDown() ? lastQuestion?.answered === true : await refresh(TRIES, log);
+      const mayAsk = !coolingDown() || left < TRIES;
+      const answered = mayAsk ? await refresh(left, log) : lastQuestion?.answered === true;
       if (!answered) throw new KeySetUnreachable();
       return known.keyOf(header, token);
     }
