@@ -181,6 +181,26 @@ describe('two runs of one learner at once', () => {
     }
   });
 
+  it('repeat a start as it was, though QTI made sessions of other runs between its reading and its offer [MA-190, MA-192]', async () => {
+    for (let pair = 0; pair < 4; pair += 1) {
+      const learner = newLearner();
+      const slow = runs.start(bodyFor(learner, {}, LARGE_BANK));
+      await stack.fault({ operation: 'qti.offer_selected_item', kind: 'latency', milliseconds: 1_000 });
+      const slowly = slow.sendForRun();
+      await stack.faultsStruck();
+      const quick = [0, 1, 2].map(() => runs.start(bodyFor(learner, {}, LARGE_BANK)));
+      await Promise.all(quick.map((start) => start.sendForRun()));
+      const first = await slowly;
+      const again = await slow.sendForRun();
+      expect(again.body.offeredItem).toEqual(first.body.offeredItem);
+      expect(again.etag).toBe(first.etag);
+      // Also once the run has moved on.
+      const { given } = await answer(first);
+      expect((await slow.sendForRun()).body.offeredItem).toEqual(first.body.offeredItem);
+      expect(given.body.offeredItem).toMatchObject({ sequence: 2 });
+    }
+  });
+
   it('an earlier run goes on as if the later one were not there [MA-113]', async () => {
     const [alone, twice] = [newLearner(), newLearner()];
     const undisturbed = await offeredBy(bodyFor(alone), 5);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeliverySession } from '#shared/platform/owners/qti.ts';
-import { priorUse } from './prior-use.ts';
+import { priorUse, priorUsesOfStart } from './prior-use.ts';
 
 const session = (rootArtifactVersionId: string, createdAt: string): DeliverySession => ({
   deliverySessionId: `session of ${rootArtifactVersionId} at ${createdAt}`,
@@ -46,5 +46,29 @@ describe('priorUse', () => {
     const at = '2026-03-05T08:00:00Z';
     const runtime = { sessions: [named('a', at)], unnamed: [session('d', at)], others };
     expect(priorUse(runtime)).toEqual(new Set(['b', 'c']));
+  });
+});
+
+describe('priorUsesOfStart', () => {
+  const others = [
+    session('b', '2026-03-01T08:00:20Z'),
+    session('old', '2026-02-01T08:00:00Z'),
+    session('a', '2026-03-01T08:00:10Z'),
+    session('later', '2026-03-01T08:00:31Z'),
+  ];
+
+  it('is what other runs hold while this run has no session', () => {
+    expect(priorUsesOfStart({ sessions: [], unnamed: [], others })).toEqual([
+      new Set(['old', 'a', 'b', 'later']),
+    ]);
+  });
+
+  it('leaves out, one after the other, the latest that the start may not have read any more', () => {
+    const unnamed = [session('x', '2026-03-01T08:00:30Z')];
+    expect(priorUsesOfStart({ sessions: [], unnamed, others })).toEqual([
+      new Set(['old', 'a', 'b']),
+      new Set(['old', 'a']),
+      new Set(['old']),
+    ]);
   });
 });

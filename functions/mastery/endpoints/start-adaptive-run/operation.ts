@@ -1,24 +1,29 @@
 import { reference } from '#functions/mastery/upstream/problems.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { invalidCalibration } from '#functions/mastery/records/load.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { writeKcComponents } from '#shared/platform/operations.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
+import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, excludesTooMuch } from '#functions/mastery/run/diagnosis.ts';
+import type { Assessment } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import { offerItem } from '#functions/mastery/run/offer-item.ts';
 import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
 import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
-import { priorUse } from '#functions/mastery/run/prior-use.ts';
+import type { NamedRuntime } from '#functions/mastery/run/outcomes.ts';
+import { priorUse, priorUsesOfStart } from '#functions/mastery/run/prior-use.ts';
 import { recordReceipt } from '#functions/mastery/run/receipt.ts';
 import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { readSessions } from '#functions/mastery/run/runtime.ts';
@@ -65,11 +70,10 @@ async function begin(
     selectionPolicy: policy.checksum,
     scaleCalibration: calibration.document.checksum,
   });
-  const met = priorUse(runtime.value);
   // A start that has made its offer stays good, whatever other runs have offered since.
-  if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, met))
+  if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, priorUse(runtime.value)))
     return err(invalidCalibration('Too few items that the learner has not met are left for the policy.'));
-  const { diagnosis, next } = assess(basis.value, blank, [], { elapsedMilliseconds: 0, met });
+  const { diagnosis, next } = firstStep(basis.value, blank, runtime.value);
   if (next.kind === 'stop')
     return err(invalidCalibration('No item of the pool is eligible under the policy and the calibration.'));
   const placed = await offerItem(platform, blank, runtime.value, next.item);
@@ -83,6 +87,20 @@ async function begin(
     body: composeRun(continuation, policy, diagnosis, recordReceipt(log, opened, basis.value, state)),
     headers: { ETag: runEntityTag(state, { sessions: [placed.value] }) },
   });
+}
+
+/** The first step as a start decides it. Repeated, it finds the offer that it made by what it had read of other runs then. */
+function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRuntime): Assessment {
+  const offered = runtime.unnamed.toSorted((a, b) => compareInstants(a.createdAt, b.createdAt))[0];
+  let step: Assessment | undefined;
+  for (const met of priorUsesOfStart(runtime)) {
+    const possible = assess(basis, blank, [], { elapsedMilliseconds: 0, met });
+    step ??= possible;
+    const item = possible.next.kind === 'offer' ? possible.next.item.artifactVersionId : undefined;
+    if (offered === undefined || item === offered.rootArtifactVersionId) return possible;
+  }
+  if (step === undefined) throw new Error('a start has something to decide by');
+  return step;
 }
 
 /**
