@@ -16,6 +16,9 @@ import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
 import {
+  KC_A,
+  KC_C,
+  STANDARD_1,
   sampleCrosswalkTrigger,
   sampleAnalysisPolicyFile,
   sampleCalibrationFile,
@@ -207,11 +210,11 @@ describe('release FILE', () => {
 });
 
 describe('release policy FILE --calibration', () => {
-  /** Its calibration has one item that may be offered, which measures kc-a and kc-b. */
+  /** Its calibration has one item that may be offered, which measures the components A and B. */
   const impossible = samplePolicyFile({
     coverageFloors: [
-      { caseCompetencyGuid: 'kc-a', minimumEvidenceItems: 2 },
-      { caseCompetencyGuid: 'kc-c', minimumEvidenceItems: 1 },
+      { caseCompetencyGuid: KC_A, minimumEvidenceItems: 2 },
+      { caseCompetencyGuid: KC_C, minimumEvidenceItems: 1 },
     ],
   });
   const files = { 'p.json': samplePolicyFile(), 'bad.json': impossible, 'c.json': sampleCalibrationFile() };
@@ -245,7 +248,7 @@ describe('release policy FILE --calibration', () => {
     expect(await releaseFile(runtime, 'policy', 'p.json', options)).toEqual(ok(undefined));
     expect(runtime.lines).toEqual([
       expect.stringMatching(
-        /^not checked: \/document\/eligibilityRules\/contentConstraints\/standard-1\/minItems: /,
+        new RegExp(`^not checked: /document/eligibilityRules/contentConstraints/${STANDARD_1}/minItems: `),
       ),
       'calibration c.json can give what else the policy asks for',
       expect.stringMatching(/^policy fractions-policy-7 \(system\) released, /),
@@ -279,7 +282,9 @@ describe('release policy FILE --calibration', () => {
     );
     await releaseCalibration(runtime.table, tenantCalibration('tenant-1', { parameters }));
     expect(await against('p.json')).toEqual(ok(undefined));
-    expect(await against('own.json')).toEqual(err(expect.stringContaining('no item on kc-a may be offered')));
+    expect(await against('own.json')).toEqual(
+      err(expect.stringContaining(`no item on ${KC_A} may be offered`)),
+    );
     expect(await runtime.table.read(POLICY)).toBeUndefined();
   });
 

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { seedFromResponses } from '#local/seeds/from-responses.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationRecord } from '#shared/records/records.ts';
+import { FRAMEWORK_1, KC_A, KC_B } from '#test/support/sample-files.ts';
 import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
 import { createDesign, randomParameters } from './calibrate/model.ts';
 import { uniformFrom } from './calibrate/numbers.ts';
@@ -176,7 +177,7 @@ describe('npm run calibrate', () => {
     const document = {
       id: 'pairs-2026-01',
       scaleId: 'mastery-pairs',
-      caseFrameworkGuid: 'framework-1',
+      caseFrameworkGuid: FRAMEWORK_1,
       caseMappingVersion: 'case-map-3',
       subject: 'mathematics',
       gradeCoverage: ['04'],
@@ -186,8 +187,8 @@ describe('npm run calibrate', () => {
       recoveryTolerance: 25,
       limitations: ['Comparable within this scale id only.'],
     };
-    const own = (name: string): object => ({
-      guid: `kc-${name}`,
+    const own = (name: string, guid: string): object => ({
+      guid,
       uri: `https://case.example/${name}`,
       label: name,
     });
@@ -196,7 +197,8 @@ describe('npm run calibrate', () => {
       tenantId: 'tenant-aurora',
       document,
       scale: { base: 200, perTheta: 10 },
-      kcs: { A: own('A'), B: own('B') },
+      // The second column of the Q-matrix has the lower GUID, and so comes first in the record.
+      kcs: { A: own('A', KC_B), B: own('B', KC_A) },
       items: Object.fromEntries(
         items.map((item, j) => [
           item,
@@ -223,14 +225,17 @@ describe('npm run calibrate', () => {
       document: { ...document, visibility: 'tenant' },
     });
     expect(record.parameters.kcs.map(({ guid, uri }) => [guid, uri])).toEqual([
-      ['kc-A', 'https://case.example/A'],
-      ['kc-B', 'https://case.example/B'],
+      [KC_A, 'https://case.example/B'],
+      [KC_B, 'https://case.example/A'],
     ]);
     expect(record.parameters.items[4]).toMatchObject({
       artifactVersionId: 'artifact-4@2',
-      kcs: ['kc-A', 'kc-B'],
+      kcs: [KC_A, KC_B],
       accessibility: ['braille'],
     });
+    const fit = fitFile.parse(await readJson('known/fit.json'));
+    expect(record.parameters.kcs[0]!.slope).toBeCloseTo(fit.kcs[1]!.slope, 8);
+    expect(record.parameters.kcs[1]!.slope).toBeCloseTo(fit.kcs[0]!.slope, 8);
     expect([record.parameters.scale[0], record.parameters.scale.at(-1)]).toEqual([140, 260]);
     expect(await read('known/responses.csv')).toBe(await read('responses.csv'));
   });

@@ -8,6 +8,7 @@ import type { AnchorTable } from '#shared/platform/owners/extmap.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { AnalysisPolicyRecord } from '#shared/records/check-analysis-policy.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
+import { inGuidOrder } from '#shared/records/record-guids.ts';
 import type { CalibrationParameters, CalibrationRecord, PolicyRecord } from '#shared/records/records.ts';
 import type { ReportsSeed, TenantSeed } from '#local/platform/tenant-state.ts';
 import { caseUri, cfItemsOf, cfPackageOf } from './case-framework.ts';
@@ -410,7 +411,7 @@ function calibrationRecord(
   const { tenantId, directory, ids, sourcePoint } = context;
   const parameters = parametersOf(bank, calibration, ids, context.members);
   const document: Omit<ScaleCalibration, 'checksum'> = {
-    id: opaque(`calibration-${directory}`, tenantId, hashCanonical({ bank, calibration })),
+    id: opaque(`calibration-${directory}`, tenantId, hashCanonical({ bank, calibration, parameters })),
     scaleId: opaque(`scale-${calibration.scale.name}`, tenantId, directory),
     visibility: 'tenant',
     modelFamily: 'ho-cdm-grid',
@@ -448,7 +449,7 @@ function parametersOf(
 ): CalibrationParameters {
   const calibrated = new Map(calibration.items.map((item) => [item.item, item]));
   const { theta, scale, maximumReportableError, reliabilityCeiling } = calibration;
-  return {
+  return inGuidOrder({
     theta,
     kcs: calibration.kcs.map(({ kc, slope, location }) => ({
       guid: ids.kc(kc),
@@ -481,7 +482,7 @@ function parametersOf(
           }),
     ...(maximumReportableError === undefined ? {} : { maximumReportableError }),
     ...(reliabilityCeiling === undefined ? {} : { reliabilityCeiling }),
-  };
+  });
 }
 
 /** DINA: all components mastered gives 1 - slip, anything less the guess. */

@@ -2,14 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
-import { sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
+import {
+  KC_A,
+  KC_B,
+  KC_C,
+  STANDARD_1,
+  sampleParameters,
+  samplePolicyFile,
+} from '#test/support/sample-files.ts';
 import { checkFeasibility } from './feasibility.ts';
 
 /** Two items on each of three components, and one on the first two together. */
 const parameters = calibrationParameters.parse({
   ...sampleParameters(),
   items: [
-    ...['kc-a', 'kc-b', 'kc-c'].flatMap((kc) =>
+    ...[KC_A, KC_B, KC_C].flatMap((kc) =>
       [1, 2].map((n) => ({
         artifactVersionId: `${kc}@${n}`,
         qtiIdentifier: `${kc}/${n}`,
@@ -21,7 +28,7 @@ const parameters = calibrationParameters.parse({
     {
       artifactVersionId: 'both@1',
       qtiIdentifier: 'both',
-      kcs: ['kc-a', 'kc-b'],
+      kcs: [KC_A, KC_B],
       probabilities: [0.2, 0.2, 0.2, 0.9],
     },
   ],
@@ -44,68 +51,70 @@ function findings(rules: object, document: object = {}): readonly string[] {
 
 describe('a policy against the items of a calibration', () => {
   it('finds nothing where everything can be met, to the last item', () => {
-    const coverageFloors = [floor('kc-a', 3), floor('kc-b', 3), floor('kc-c', 2)];
-    expect(findings({ kcScope: ['kc-a', 'kc-b', 'kc-c'] }, { coverageFloors, maxItems: 7 })).toEqual([]);
+    const coverageFloors = [floor(KC_A, 3), floor(KC_B, 3), floor(KC_C, 2)];
+    expect(findings({ kcScope: [KC_A, KC_B, KC_C] }, { coverageFloors, maxItems: 7 })).toEqual([]);
   });
 
   it('counts what may be offered, and says what bars the rest', () => {
-    expect(findings({}, { coverageFloors: [floor('kc-c', 3)] })).toEqual([
-      '/document/coverageFloors/0/minimumEvidenceItems cannot be met: 2 items on kc-c may be offered, of 2 in the calibration',
+    expect(findings({}, { coverageFloors: [floor(KC_C, 3)] })).toEqual([
+      `/document/coverageFloors/0/minimumEvidenceItems cannot be met: 2 items on ${KC_C} may be offered, of 2 in the calibration`,
     ]);
     expect(
       findings({
         requiredAccessibility: ['speech'],
-        excludedItems: ['kc-a/2', 'both'],
-        contentConstraints: { 'kc-a': { minItems: 2 } },
+        excludedItems: [`${KC_A}/2`, 'both'],
+        contentConstraints: { [KC_A]: { minItems: 2 } },
       }),
     ).toEqual([
-      '/document/eligibilityRules/contentConstraints/kc-a/minItems cannot be met: 1 item on kc-a may be offered, of 3 in the calibration (1 without the required accessibility, 1 excluded)',
+      `/document/eligibilityRules/contentConstraints/${KC_A}/minItems cannot be met: 1 item on ${KC_A} may be offered, of 3 in the calibration (1 without the required accessibility, 1 excluded)`,
     ]);
     expect(
       findings(
         {
           requiredAccessibility: ['braille'],
-          contentConstraints: { 'kc-b': { maxItems: 0 } },
-          excludedItems: ['kc-a/1', 'kc-a/2'],
+          contentConstraints: { [KC_B]: { maxItems: 0 } },
+          excludedItems: [`${KC_A}/1`, `${KC_A}/2`],
         },
-        { coverageFloors: [floor('kc-a', 1)] },
+        { coverageFloors: [floor(KC_A, 1)] },
       ),
     ).toEqual([
-      '/document/coverageFloors/0/minimumEvidenceItems cannot be met: no item on kc-a may be offered, of 3 in the calibration (2 without the required accessibility, 1 excluded)',
+      `/document/coverageFloors/0/minimumEvidenceItems cannot be met: no item on ${KC_A} may be offered, of 3 in the calibration (2 without the required accessibility, 1 excluded)`,
     ]);
-    expect(findings({ contentConstraints: { 'kc-a': { minItems: 3 }, 'kc-b': { maxItems: 0 } } })).toEqual([
-      '/document/eligibilityRules/contentConstraints/kc-a/minItems cannot be met: 2 items on kc-a may be offered, of 3 in the calibration (1 with a component that has maxItems 0)',
+    expect(findings({ contentConstraints: { [KC_A]: { minItems: 3 }, [KC_B]: { maxItems: 0 } } })).toEqual([
+      `/document/eligibilityRules/contentConstraints/${KC_A}/minItems cannot be met: 2 items on ${KC_A} may be offered, of 3 in the calibration (1 with a component that has maxItems 0)`,
     ]);
   });
 
   it('sees items that are enough, but not together', () => {
-    expect(findings({ enemySets: [['kc-c/1', 'kc-c/2']] }, { coverageFloors: [floor('kc-c', 2)] })).toEqual([
-      expect.stringMatching(/^\/document\/coverageFloors\/0\/\S+ cannot be met: 2 items on kc-c may/),
+    expect(
+      findings({ enemySets: [[`${KC_C}/1`, `${KC_C}/2`]] }, { coverageFloors: [floor(KC_C, 2)] }),
+    ).toEqual([
+      expect.stringMatching(`^/document/coverageFloors/0/\\S+ cannot be met: 2 items on ${KC_C} may`),
     ]);
   });
 
   it('names the minima that cannot be met in one run, and no others', () => {
-    const coverageFloors = [floor('kc-a', 1), floor('kc-b', 2), floor('kc-c', 2)];
-    // Five items serve the three; in four slots one of two on kc-b must serve kc-a as well, which is allowed.
+    const coverageFloors = [floor(KC_A, 1), floor(KC_B, 2), floor(KC_C, 2)];
+    // Five items serve the three; in four slots one of two on B must serve A as well, which is allowed.
     expect(findings({}, { coverageFloors, maxItems: 4 })).toEqual([]);
     expect(findings({ excludedItems: ['both'] }, { coverageFloors, maxItems: 4 })).toEqual([
-      '/document/coverageFloors/2/minimumEvidenceItems cannot be met in the same run as the minima of kc-a, kc-b, with maxItems 4',
+      `/document/coverageFloors/2/minimumEvidenceItems cannot be met in the same run as the minima of ${KC_A}, ${KC_B}, with maxItems 4`,
     ]);
     expect(
       findings(
-        { contentConstraints: { 'kc-b': { maxItems: 2 } } },
-        { coverageFloors: [floor('kc-a', 3), floor('kc-b', 2), floor('kc-c', 2)], maxItems: 5 },
+        { contentConstraints: { [KC_B]: { maxItems: 2 } } },
+        { coverageFloors: [floor(KC_A, 3), floor(KC_B, 2), floor(KC_C, 2)], maxItems: 5 },
       ),
     ).toEqual([
-      '/document/coverageFloors/2/minimumEvidenceItems cannot be met in the same run as the minima of kc-a, kc-b, with maxItems 5',
+      `/document/coverageFloors/2/minimumEvidenceItems cannot be met in the same run as the minima of ${KC_A}, ${KC_B}, with maxItems 5`,
     ]);
   });
 
   it('lists all findings, scope included', () => {
     expect(
       findings(
-        { kcScope: ['kc-a', 'kc-x', 'kc-c'], excludedItems: ['kc-c/1', 'kc-c/2'] },
-        { coverageFloors: [floor('kc-a', 4), floor('kc-c', 1)] },
+        { kcScope: [KC_A, 'kc-x', KC_C], excludedItems: [`${KC_C}/1`, `${KC_C}/2`] },
+        { coverageFloors: [floor(KC_A, 4), floor(KC_C, 1)] },
       ),
     ).toEqual([
       '/document/eligibilityRules/kcScope/1 is no component of the calibration',
@@ -116,8 +125,8 @@ describe('a policy against the items of a calibration', () => {
   });
 
   it('says which component of the scope no item measures', () => {
-    const unmeasured = { ...parameters, items: parameters.items.filter(({ kcs }) => !kcs.includes('kc-c')) };
-    const { defects } = checkFeasibility(policy({ kcScope: ['kc-c'] }), unmeasured);
+    const unmeasured = { ...parameters, items: parameters.items.filter(({ kcs }) => !kcs.includes(KC_C)) };
+    const { defects } = checkFeasibility(policy({ kcScope: [KC_C] }), unmeasured);
     expect(defects).toEqual([
       {
         pointer: '/document/eligibilityRules/kcScope/0',
@@ -129,8 +138,8 @@ describe('a policy against the items of a calibration', () => {
   it('does not judge demands on standards, whose items only a pool knows', () => {
     const { defects, unchecked } = checkFeasibility(
       policy(
-        { contentConstraints: { 'standard-1': { minItems: 4 }, 'standard-2': { minItems: 0, maxItems: 1 } } },
-        { coverageFloors: [floor('kc-a', 1), floor('standard-3', 2)] },
+        { contentConstraints: { [STANDARD_1]: { minItems: 4 }, 'standard-2': { minItems: 0, maxItems: 1 } } },
+        { coverageFloors: [floor(KC_A, 1), floor('standard-3', 2)] },
       ),
       parameters,
     );
@@ -140,7 +149,7 @@ describe('a policy against the items of a calibration', () => {
         /^\/document\/coverageFloors\/1\/minimumEvidenceItems: standard-3 is no component/,
       ),
       expect.stringMatching(
-        /^\/document\/eligibilityRules\/contentConstraints\/standard-1\/minItems: standard-1/,
+        new RegExp(`^/document/eligibilityRules/contentConstraints/${STANDARD_1}/minItems: ${STANDARD_1}`),
       ),
     ]);
   });

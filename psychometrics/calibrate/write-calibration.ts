@@ -9,6 +9,7 @@ import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
+import { inGuidOrder } from '#shared/records/record-guids.ts';
 import type { CalibrationRecord } from '#shared/records/records.ts';
 import type { Calibration } from './calibrate.ts';
 import { theta } from './model.ts';
@@ -104,21 +105,21 @@ export function calibrationFile(
   };
   const known = meta.document ?? {};
   const scale = meta.scale ?? DEFAULT_SCALE;
-  const guids = study.kcs.map((kc, k) =>
-    given(
-      meta.kcs?.[kc]?.guid,
-      ['parameters', 'kcs', k, 'guid'],
-      deterministicUuid('calibrate-kc', studyName, kc),
-    ),
+  const guids = study.kcs.map(
+    (kc) => meta.kcs?.[kc]?.guid ?? deterministicUuid('calibrate-kc', studyName, kc),
   );
-  const parameters = {
+  // Places of placeholders are those of the file, where components stand by GUID.
+  const kcs = study.kcs
+    .map((kc, k) => ({ own: meta.kcs?.[kc], guid: guids[k] ?? '', k }))
+    .sort((a, b) => (a.guid < b.guid ? -1 : 1));
+  const parameters = inGuidOrder({
     theta: { ...theta },
-    kcs: study.kcs.map((kc, k) => ({
-      guid: guids[k] ?? '',
+    kcs: kcs.map(({ own, guid, k }, place) => ({
+      guid: given(own?.guid, ['parameters', 'kcs', place, 'guid'], guid),
       uri: given(
-        meta.kcs?.[kc]?.uri,
-        ['parameters', 'kcs', k, 'uri'],
-        `https://case.example/ims/case/v1p1/CFItems/${encodeURIComponent(guids[k] ?? '')}`,
+        own?.uri,
+        ['parameters', 'kcs', place, 'uri'],
+        `https://case.example/ims/case/v1p1/CFItems/${encodeURIComponent(guid)}`,
       ),
       slope: at(calibration.parameters.slopes, k),
       location: at(calibration.parameters.locations, k),
@@ -139,7 +140,7 @@ export function calibrationFile(
     }),
     scale: Array.from(design.points, (point) => Number((scale.base + scale.perTheta * point).toFixed(6))),
     reliabilityCeiling: Number(calibration.abilities.theta.reliabilityCeiling.toFixed(6)),
-  };
+  });
   const doc = (member: string): readonly string[] => ['document', member];
   const limitations = given(known.limitations, doc('limitations'), [
     `Fitted to ${study.responses.learners} learners; the scale is linked to no other.`,

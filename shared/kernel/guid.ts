@@ -1,12 +1,29 @@
+import { pointer } from './defect.ts';
+import type { Defect } from './defect.ts';
+
 /** A GUID as the mastery engine takes it: a UUID of any version, in lower case (RFC 9562). */
 export const CANONICAL_GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Whether a list names GUIDs in their one form: not empty, each canonical, strictly ascending and hence without repetition [MA-026]. */
+/**
+ * What keeps GUIDs from their one form, each canonical, strictly ascending and hence without repetition [MA-026].
+ * @param path where the GUID of an index stands
+ */
+export function guidDefects(
+  guids: readonly string[],
+  path: (index: number) => readonly PropertyKey[],
+): readonly Defect[] {
+  return guids.flatMap((guid, index) => {
+    const before = guids[index - 1];
+    const messages = [
+      ...(CANONICAL_GUID.test(guid) ? [] : ['is no UUID in lower case']),
+      ...(guid === before ? ['repeats the GUID before it'] : []),
+      ...(before !== undefined && guid < before ? ['is not in order: sort by GUID'] : []),
+    ];
+    return messages.map((message) => ({ pointer: pointer(...path(index)), message }));
+  });
+}
+
+/** Whether a list names GUIDs, at least one, in their one form [MA-026]. */
 export function areCanonicalGuids(guids: readonly string[]): boolean {
-  return (
-    guids.length > 0 &&
-    guids.every(
-      (guid, index) => CANONICAL_GUID.test(guid) && (index === 0 || (guids[index - 1] ?? '') < guid),
-    )
-  );
+  return guids.length > 0 && guidDefects(guids, (index) => [index]).length === 0;
 }

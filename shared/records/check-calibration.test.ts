@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkCalibration } from './check-calibration.ts';
 import type { ModelCheck } from './check-calibration.ts';
-import { sampleCalibrationFile, sampleParameters } from '#test/support/sample-files.ts';
+import { calibrationParameters } from './records.ts';
+import { FRAMEWORK_1, sampleCalibrationFile, sampleParameters } from '#test/support/sample-files.ts';
 
 const compiles: ModelCheck = () => [];
 
@@ -141,6 +142,35 @@ describe('checkCalibration', () => {
     expect(pointersOf({}, { parameters })).toEqual([
       '/parameters/kcs/2/uri',
       '/parameters/items/1/accessibility/1',
+    ]);
+  });
+
+  it.each<[string, (guids: readonly string[]) => readonly string[], readonly string[]]>([
+    ['in capitals', ([a = '']) => [a.toUpperCase()], ['kcs/0/guid']],
+    ['that are no UUIDs', () => ['kc-a'], ['kcs/0/guid']],
+    ['that repeat', ([a = '']) => [a, a], ['kcs/1/guid']],
+    ['out of order', ([a = '', b = '']) => [b, a], ['kcs/1/guid']],
+  ])('refuses GUIDs %s, in the list of components and in an item’s [MA-026]', (_, spoilt, expected) => {
+    const parameters = calibrationParameters.parse(sampleParameters());
+    const kcs = spoilt(parameters.kcs.map(({ guid }) => guid)).map((guid, at) => ({
+      ...parameters.kcs[at]!,
+      guid,
+    }));
+    expect(pointersOf({}, { parameters: { ...parameters, kcs } })).toEqual(
+      expected.map((at) => `/parameters/${at}`),
+    );
+    const items = parameters.items.with(1, {
+      ...parameters.items[1]!,
+      kcs: [...spoilt(parameters.items[1]!.kcs)],
+    });
+    expect(pointersOf({}, { parameters: { ...parameters, items } })).toEqual(
+      expected.map((at) => `/parameters/items/1/${at.replace('/guid', '')}`),
+    );
+  });
+
+  it('refuses a framework whose GUID is no lower-case UUID [MA-026]', () => {
+    expect(pointersOf({ caseFrameworkGuid: FRAMEWORK_1.toUpperCase() })).toEqual([
+      '/document/caseFrameworkGuid',
     ]);
   });
 

@@ -17,6 +17,7 @@ import {
   repetitionDefects,
 } from './file-members.ts';
 import { supportedModels, supportsModel } from './models.ts';
+import { frameworkGuidDefects, parameterGuidDefects } from './record-guids.ts';
 import { calibrationParameters, calibrationRecord } from './records.ts';
 import type { CalibrationParameters, CalibrationRecord } from './records.ts';
 
@@ -42,6 +43,7 @@ export function checkCalibration(
   const parsed = calibrationFile.safeParse(file);
   const tenantId = member(file, ['tenantId'], z.string().min(1));
   const parameters = member(file, ['parameters'], calibrationParameters);
+  const framework = member(file, ['document', 'caseFrameworkGuid'], fields.caseFrameworkGuid);
   const defects = distinctDefects([
     ...(parsed.success ? [] : schemaDefects(parsed.error)),
     ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
@@ -50,6 +52,7 @@ export function checkCalibration(
     ...validityDefects(file),
     ...gradeDefects(member(file, ['document', 'gradeCoverage'], fields.gradeCoverage) ?? []),
     ...limitationDefects(member(file, ['document', 'limitations'], fields.limitations) ?? []),
+    ...(framework === undefined ? [] : frameworkGuidDefects(framework)),
     ...(parameters === undefined ? [] : parameterDefects(parameters, checkModel)),
     ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
     ...(parsed.success ? parametersHashDefects(parsed.data) : []),
@@ -165,6 +168,7 @@ function parameterDefects(parameters: CalibrationParameters, checkModel: ModelCh
   return [
     ...uris.map((defect) => ({ pointer: `${defect.pointer}/uri`, message: defect.message })),
     ...tags,
+    ...parameterGuidDefects(parameters),
     ...model,
   ];
 }

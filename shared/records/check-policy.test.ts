@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkPolicy } from './check-policy.ts';
-import { samplePolicyFile } from '#test/support/sample-files.ts';
+import { KC_A, KC_B, KC_C, STANDARD_1, samplePolicyFile } from '#test/support/sample-files.ts';
 
 function defectsOf(file: unknown): readonly string[] {
   const checked = checkPolicy(file);
@@ -45,8 +45,8 @@ describe('checkPolicy', () => {
       kcCutScore: 1.5,
       maxItems: 2,
       coverageFloors: [
-        { caseCompetencyGuid: 'b', minimumEvidenceItems: 3 },
-        { caseCompetencyGuid: 'a', minimumEvidenceItems: 0 },
+        { caseCompetencyGuid: KC_B, minimumEvidenceItems: 3 },
+        { caseCompetencyGuid: KC_A, minimumEvidenceItems: 0 },
       ],
       eligibilityRules: { colour: 'red' },
     });
@@ -56,8 +56,8 @@ describe('checkPolicy', () => {
       '/document/precisionTarget is required',
       '/document/eligibilityRules/colour is not a member that this version knows',
       '/document/id is a mutable alias; name one immutable version',
+      '/document/coverageFloors/1/caseCompetencyGuid is not in order: sort by GUID',
       '/document/coverageFloors/0/minimumEvidenceItems cannot be reached with maxItems 2',
-      '/document/coverageFloors/1 is not in order: sort the floors by GUID',
     ]);
   });
 
@@ -77,14 +77,32 @@ describe('checkPolicy', () => {
     ['more bytes than a key holds', 'ß'.repeat(1024)],
   ])('refuses an id of %s', (_name, id) => expect(pointersOf({ id })).toEqual(['/document/id']));
 
-  it('demands floors that are unique by GUID and sorted by it [MA-112]', () => {
-    const floor = (caseCompetencyGuid: string): object => ({ caseCompetencyGuid, minimumEvidenceItems: 1 });
-    expect(pointersOf({ coverageFloors: [floor('a'), floor('a')] })).toEqual([
-      '/document/coverageFloors/1/caseCompetencyGuid',
+  it.each([
+    ['in capitals', [KC_A.toUpperCase()], [0]],
+    ['that is no UUID', ['kc-a'], [0]],
+    ['in braces', [`{${KC_A}}`], [0]],
+    ['of any version', ['2f0a6d0c-6a1b-0c55-0a3e-0b8f2b7d9c11'], []],
+    ['that comes again', [KC_A, KC_A], [1]],
+    ['that is out of order', [KC_B, KC_A], [1]],
+    ['that comes again later', [KC_A, KC_B, KC_A], [2]],
+  ])('takes GUIDs as lower-case UUIDs in ascending order: one %s [MA-026, MA-112]', (_, guids, defects) => {
+    const floors = guids.map((caseCompetencyGuid) => ({ caseCompetencyGuid, minimumEvidenceItems: 0 }));
+    expect(pointersOf({ coverageFloors: floors })).toEqual(
+      defects.map((index) => `/document/coverageFloors/${index}/caseCompetencyGuid`),
+    );
+    expect(pointersOf({ eligibilityRules: { kcScope: guids } })).toEqual(
+      defects.map((index) => `/document/eligibilityRules/kcScope/${index}`),
+    );
+  });
+
+  it('takes the keys of content constraints in any order, in their one form [MA-026, MA-113]', () => {
+    const rules = (...guids: readonly string[]): object => ({
+      contentConstraints: Object.fromEntries(guids.map((guid) => [guid, { maxItems: 1 }])),
+    });
+    expect(pointersOf({ eligibilityRules: rules(KC_B, KC_A) })).toEqual([]);
+    expect(pointersOf({ eligibilityRules: rules(KC_A, 'a/b') })).toEqual([
+      '/document/eligibilityRules/contentConstraints/a~1b',
     ]);
-    expect(pointersOf({ coverageFloors: [floor('b'), floor('a')] })).toEqual(['/document/coverageFloors/1']);
-    // UTF-16 order, not a locale's: upper case comes first.
-    expect(pointersOf({ coverageFloors: [floor('B'), floor('a')] })).toEqual([]);
   });
 
   it('demands a confidence above one half [MA-107]', () => {
@@ -100,7 +118,6 @@ describe('checkPolicy', () => {
   });
 
   it.each([
-    [{ kcScope: ['a', 'a'] }, '/kcScope/1'],
     [{ excludedItems: ['i', 'j', 'i'] }, '/excludedItems/2'],
     [{ requiredAccessibility: ['t', 't'] }, '/requiredAccessibility/1'],
     [{ enemySets: [['i', 'j', 'j']] }, '/enemySets/0/2'],
@@ -114,13 +131,19 @@ describe('checkPolicy', () => {
       '/enemySets/1',
     ],
     [{ enemySets: [['i']] }, '/enemySets/0'],
-    [{ contentConstraints: { s: {} } }, '/contentConstraints/s'],
-    [{ contentConstraints: { 'a/b': { minItems: 3, maxItems: 2 } } }, '/contentConstraints/a~1b/minItems'],
-    [{ contentConstraints: { s: { minItems: 13 } } }, '/contentConstraints/s/minItems'],
-    [{ contentConstraints: { 'kc-a': { maxItems: 0 } } }, '/contentConstraints/kc-a/maxItems'],
+    [{ contentConstraints: { [STANDARD_1]: {} } }, `/contentConstraints/${STANDARD_1}`],
     [
-      { kcScope: ['kc-a', 'kc-x'], contentConstraints: { 'kc-x': { maxItems: 0 } } },
-      '/contentConstraints/kc-x/maxItems',
+      { contentConstraints: { [STANDARD_1]: { minItems: 3, maxItems: 2 } } },
+      `/contentConstraints/${STANDARD_1}/minItems`,
+    ],
+    [
+      { contentConstraints: { [STANDARD_1]: { minItems: 13 } } },
+      `/contentConstraints/${STANDARD_1}/minItems`,
+    ],
+    [{ contentConstraints: { [KC_A]: { maxItems: 0 } } }, `/contentConstraints/${KC_A}/maxItems`],
+    [
+      { kcScope: [KC_A, KC_C], contentConstraints: { [KC_C]: { maxItems: 0 } } },
+      `/contentConstraints/${KC_C}/maxItems`,
     ],
     [{ exposure: { method: 'sympson-hetter', size: 2 } }, '/exposure/method'],
     [{ poolMembership: 'any' }, '/poolMembership'],
@@ -129,11 +152,11 @@ describe('checkPolicy', () => {
   });
 
   it('lets a policy bar the items of a component that it does not classify', () => {
-    const rules = { kcScope: ['kc-a'], contentConstraints: { 'kc-x': { maxItems: 0 } } };
+    const rules = { kcScope: [KC_A], contentConstraints: { [KC_C]: { maxItems: 0 } } };
     expect(pointersOf({ eligibilityRules: rules })).toEqual([]);
     expect(
       pointersOf({
-        eligibilityRules: { ...rules, contentConstraints: { 'kc-x': { maxItems: 1 } }, kcScope: ['kc-x'] },
+        eligibilityRules: { ...rules, contentConstraints: { [KC_C]: { maxItems: 1 } }, kcScope: [KC_C] },
       }),
     ).toEqual([]);
   });

@@ -18,6 +18,7 @@ import {
   ownerDefects,
   repetitionDefects,
 } from './file-members.ts';
+import { policyGuidDefects } from './record-guids.ts';
 import { policyRecord } from './records.ts';
 import type { PolicyRecord } from './records.ts';
 
@@ -46,6 +47,7 @@ export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect
     ...(maxItems !== undefined && maxItems > MAX_RUN_ITEMS
       ? [{ pointer: '/document/maxItems', message: `must be at most ${MAX_RUN_ITEMS}` }]
       : []),
+    ...policyGuidDefects({ coverageFloors: floors, eligibilityRules: rules }),
     ...floorDefects(floors, maxItems),
     ...ruleDefects(rules, floors, maxItems),
     ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
@@ -66,34 +68,21 @@ type Floors = readonly z.output<typeof coverageFloor>[];
 type Rules = z.output<typeof eligibilityRules>;
 
 function floorDefects(floors: Floors, maxItems: number | undefined): readonly Defect[] {
-  const path = ['document', 'coverageFloors'];
-  return floors.flatMap((floor, index): readonly Defect[] => {
-    const defects: Defect[] = [];
-    const before = floors[index - 1];
-    if (before !== undefined && floor.caseCompetencyGuid < before.caseCompetencyGuid) {
-      defects.push({ pointer: pointer(...path, index), message: 'is not in order: sort the floors by GUID' });
-    }
-    const earlier = floors.findIndex((other) => other.caseCompetencyGuid === floor.caseCompetencyGuid);
-    if (earlier < index) {
-      defects.push({
-        pointer: pointer(...path, index, 'caseCompetencyGuid'),
-        message: `repeats the GUID of floor ${earlier}`,
-      });
-    }
-    if (maxItems !== undefined && floor.minimumEvidenceItems > maxItems) {
-      defects.push({
-        pointer: pointer(...path, index, 'minimumEvidenceItems'),
-        message: `cannot be reached with maxItems ${maxItems}`,
-      });
-    }
-    return defects;
-  });
+  return floors.flatMap((floor, index) =>
+    maxItems !== undefined && floor.minimumEvidenceItems > maxItems
+      ? [
+          {
+            pointer: pointer('document', 'coverageFloors', index, 'minimumEvidenceItems'),
+            message: `cannot be reached with maxItems ${maxItems}`,
+          },
+        ]
+      : [],
+  );
 }
 
 function ruleDefects(rules: Rules, floors: Floors, maxItems: number | undefined): readonly Defect[] {
   const path = ['document', 'eligibilityRules'];
   return [
-    ...repetitionDefects(rules.kcScope ?? [], [...path, 'kcScope']),
     ...repetitionDefects(rules.requiredAccessibility ?? [], [...path, 'requiredAccessibility']),
     ...repetitionDefects(rules.excludedItems ?? [], [...path, 'excludedItems']),
     ...(rules.enemySets ?? []).flatMap((set, index) => repetitionDefects(set, [...path, 'enemySets', index])),

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { inGuidOrder } from '#shared/records/record-guids.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { prepareCalibration, writeRecord } from '#shared/records/release.ts';
 import { sampleCalibrationFile } from '#test/support/sample-files.ts';
@@ -159,8 +161,8 @@ describe('createRecordsTable', () => {
   });
 
   it('holds a calibration of 10,000 items whose parameters a store reads back unchanged', async () => {
-    const kcs = Array.from({ length: 500 }, (_, index) => sha256Hex(`kc ${index}`).slice(0, 32));
-    const parameters = {
+    const kcs = Array.from({ length: 500 }, (_, index) => deterministicUuid('kc', String(index)));
+    const parameters = inGuidOrder({
       theta: { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 },
       kcs: kcs.map((guid, index) => ({
         guid,
@@ -171,7 +173,7 @@ describe('createRecordsTable', () => {
       items: Array.from({ length: 10_000 }, (_, index) => ({
         artifactVersionId: sha256Hex(`version ${index}`).slice(0, 36),
         qtiIdentifier: `item-${index}`,
-        kcs: [0, 1, 2].map((step) => kcs[(index * 7 + step) % kcs.length]),
+        kcs: [0, 1, 2].map((step) => kcs[(index * 7 + step) % kcs.length]!),
         probabilities: Array.from(
           { length: 8 },
           (_unused, pattern) => (pattern + 1 + Math.abs(Math.sin(index))) / 10,
@@ -179,7 +181,7 @@ describe('createRecordsTable', () => {
         accessibility: ['text-to-speech'],
       })),
       scale: Array.from({ length: 61 }, (_, index) => 200 + index * 10),
-    };
+    });
     const prepared = prepareCalibration(sampleCalibrationFile({}, { parameters }), () => []);
     if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
     expect((await writeRecord(table, prepared.value)).ok).toBe(true);

@@ -3,12 +3,17 @@ import * as z from 'zod';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
-import { storePolicy } from '#test/support/released-policies.ts';
-import type { PolicyChange } from '#test/support/released-policies.ts';
+import { storeCalibration, storePolicy } from '#test/support/released-records.ts';
+import type { PolicyChange } from '#test/support/released-records.ts';
 import { simulate, simulationBody } from '#test/support/score-recovery.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import {
+  readScaleCalibration,
+  readSelectionPolicy,
+  startAdaptiveRun,
+} from '#shared/contract/mastery/routes.ts';
+import type { CalibrationRecord } from '#shared/records/records.ts';
 
 const BANK = 'fraction-subtraction';
 /** What no pool has. */
@@ -80,6 +85,66 @@ describe('a policy that counts on what the pool does not have', () => {
     const receipt = stack.logs().find(({ line }) => JSON.stringify(line).includes(body.receiptId));
     expect(receipt?.line).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
   });
+});
+
+describe('a record that was released with GUIDs in another form', () => {
+  type Changed = Pick<CalibrationRecord, 'document' | 'parameters'>;
+
+  /** Starts and simulates with the record in the place of the seed's own, and reads it. */
+  async function repliesWith(record: {
+    readonly selectionPolicyId?: string;
+    readonly scaleCalibrationId?: string;
+  }): Promise<readonly string[]> {
+    const { selectionPolicyId: policyId, scaleCalibrationId: calibrationId = '' } = record;
+    return [
+      refusalOf(await callMastery(stack, startAdaptiveRun, { body: { ...startBody(), ...record } })),
+      refusalOf(await simulate(stack, { body: { ...simulationBody(stack, { bank: BANK }), ...record } })),
+      String(
+        policyId === undefined
+          ? (await callMastery(stack, readScaleCalibration, { path: { calibrationId } })).status
+          : (await callMastery(stack, readSelectionPolicy, { path: { policyId } })).status,
+      ),
+    ];
+  }
+  const refused = ['422 calibration-invalid', '422 calibration-invalid', '200'];
+
+  it.each<[string, (kcs: readonly [string, string]) => PolicyChange]>([
+    ['a scope in descending order', ([a, b]) => ({ eligibilityRules: { kcScope: [b, a] } })],
+    ['a scope that repeats', ([a]) => ({ eligibilityRules: { kcScope: [a, a] } })],
+    ['a scope in capitals', ([a]) => ({ eligibilityRules: { kcScope: [a.toUpperCase()] } })],
+    ['unsorted floors', ([a, b]) => ({ coverageFloors: [floor(b), floor(a)] }) as PolicyChange],
+    ['a floor on what is no UUID', () => ({ coverageFloors: [floor('kc-a')] }) as PolicyChange],
+    [
+      'a constraint on what is no UUID',
+      () => ({ eligibilityRules: { contentConstraints: { 'kc-a': { maxItems: 1 } } } }),
+    ],
+  ])(
+    'is 422 at start and simulation, and can be read: a policy with %s [MA-026, MA-195]',
+    async (_, change) => {
+      const [a = '', b = ''] = [...new Set((await members()).flatMap(({ kcGuids }) => kcGuids))].toSorted();
+      expect(await repliesWith({ selectionPolicyId: await store(change([a, b])) })).toEqual(refused);
+    },
+  );
+
+  it.each<[string, (record: Changed) => void]>([
+    ['unsorted components', ({ parameters }) => parameters.kcs.reverse()],
+    [
+      'an item whose components are unsorted',
+      ({ parameters }) => parameters.items.find(({ kcs }) => kcs.length > 1)!.kcs.reverse(),
+    ],
+    [
+      'a component more that is no UUID',
+      ({ parameters }) => parameters.kcs.push({ ...parameters.kcs[0]!, guid: 'kc-z' }),
+    ],
+  ])(
+    'is 422 at start and simulation, and can be read: a calibration with %s [MA-026, MA-195]',
+    async (_, change) => {
+      const from = String(startBody()['scaleCalibrationId']);
+      expect(
+        await repliesWith({ scaleCalibrationId: await storeCalibration(stack, { from, change }) }),
+      ).toEqual(refused);
+    },
+  );
 });
 
 describe('the slots of the blueprint', () => {

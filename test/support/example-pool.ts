@@ -14,6 +14,8 @@ import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 // A small world of valid owner answers, and a platform that answers with them; only tests import it.
 
 const TENANT = 'tenant-a';
+/** The GUID of the CASE framework. */
+export const FRAMEWORK = 'f0000000-0000-4000-8000-000000000001';
 export const ids = { testSpecId: 'spec-1', testBankId: 'bank-1', bankOperationId: 'operation-1' };
 
 export interface World {
@@ -46,7 +48,7 @@ export function validWorld(size = 4): World {
       version: '3',
       subject: 'mathematics',
       gradeLevels: ['05'],
-      caseFrameworkGuid: 'framework',
+      caseFrameworkGuid: FRAMEWORK,
       slots: [{ slotId: 'slot', caseGuids: ['00000000-0000-4000-9000-000000000001'] }],
     },
     bank: {
@@ -116,7 +118,7 @@ function cfItemOf(guid: string): CfItem {
     uri: `https://case.example/items/${guid}`,
     fullStatement: 'statement',
     lastChangeDateTime: '2026-01-01T00:00:00Z',
-    CFDocumentURI: { title: 'framework', identifier: 'framework', uri: 'https://case.example/framework' },
+    CFDocumentURI: { title: 'framework', identifier: FRAMEWORK, uri: 'https://case.example/framework' },
   };
 }
 

@@ -1,5 +1,12 @@
 /** Release files for tests: well-formed, small, and free of any checksum, which the release computes. */
 
+/** CASE GUIDs of the samples: three knowledge components, a standard and their framework. */
+export const KC_A = 'a0000000-0000-4000-8000-00000000000a';
+export const KC_B = 'b0000000-0000-4000-8000-00000000000b';
+export const KC_C = 'c0000000-0000-4000-8000-00000000000c';
+export const STANDARD_1 = '50000000-0000-4000-8000-000000000001';
+export const FRAMEWORK_1 = 'f0000000-0000-4000-8000-000000000001';
+
 /** A calibration with three knowledge components and three items, one of which needs two of them. */
 export function sampleCalibrationFile(
   document: Readonly<Record<string, unknown>> = {},
@@ -14,7 +21,7 @@ export function sampleCalibrationFile(
       modelVersion: 'ho-cdm-grid/1',
       numericPrecision: 12,
       runtimeVersion: 'ho-cdm-grid-1',
-      caseFrameworkGuid: 'framework-1',
+      caseFrameworkGuid: FRAMEWORK_1,
       caseMappingVersion: 'mapping-2026-01',
       subject: 'Mathematics',
       gradeCoverage: ['04', '05'],
@@ -34,22 +41,22 @@ export function sampleCalibrationFile(
 export function sampleParameters(): Record<string, unknown> {
   return {
     theta: { nodes: 3, min: -2, max: 2, mean: 0, sd: 1 },
-    kcs: ['kc-a', 'kc-b', 'kc-c'].map((guid, index) => ({
+    kcs: [KC_A, KC_B, KC_C].map((guid, index) => ({
       guid,
       uri: `https://case.example/ims/case/v1p1/CFItems/${guid}`,
       slope: 2,
       location: index - 1,
     })),
     items: [
-      { artifactVersionId: 'av-1', qtiIdentifier: 'item-1', kcs: ['kc-a'], probabilities: [0.2, 0.9] },
+      { artifactVersionId: 'av-1', qtiIdentifier: 'item-1', kcs: [KC_A], probabilities: [0.2, 0.9] },
       {
         artifactVersionId: 'av-2',
         qtiIdentifier: 'item-2',
-        kcs: ['kc-a', 'kc-b'],
+        kcs: [KC_A, KC_B],
         probabilities: [0.1, 0.1, 0.1, 0.85],
         accessibility: ['text-to-speech'],
       },
-      { artifactVersionId: 'av-3', qtiIdentifier: 'item-3', kcs: ['kc-c'], probabilities: [0.25, 0.8] },
+      { artifactVersionId: 'av-3', qtiIdentifier: 'item-3', kcs: [KC_C], probabilities: [0.25, 0.8] },
     ],
     scale: [400, 500, 600],
   };
@@ -71,12 +78,12 @@ export function samplePolicyFile(
       maxItems: 12,
       timeBudgetSeconds: null,
       coverageFloors: [
-        { caseCompetencyGuid: 'kc-a', minimumEvidenceItems: 1 },
-        { caseCompetencyGuid: 'kc-b', minimumEvidenceItems: 0 },
+        { caseCompetencyGuid: KC_A, minimumEvidenceItems: 1 },
+        { caseCompetencyGuid: KC_B, minimumEvidenceItems: 0 },
       ],
       eligibilityRules: {
-        kcScope: ['kc-a', 'kc-b'],
-        contentConstraints: { 'standard-1': { minItems: 1, maxItems: 4 } },
+        kcScope: [KC_A, KC_B],
+        contentConstraints: { [STANDARD_1]: { minItems: 1, maxItems: 4 } },
         requiredAccessibility: ['text-to-speech'],
         enemySets: [['item-1', 'item-2']],
         excludedItems: ['item-3'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifyCaseMappings } from './case-mappings.ts';
-import { platformOf, validWorld } from '#test/support/example-pool.ts';
+import { FRAMEWORK, platformOf, validWorld } from '#test/support/example-pool.ts';
 import type { World } from '#test/support/example-pool.ts';
 
 const mappings = [
@@ -14,13 +14,13 @@ const mappings = [
 const verify = (change: (items: World['items']) => void = () => undefined) => {
   const world = validWorld();
   change(world.items);
-  return verifyCaseMappings(platformOf(world), 'framework', mappings);
+  return verifyCaseMappings(platformOf(world), FRAMEWORK, mappings);
 };
 
 describe('verifyCaseMappings', () => {
   it('accepts components that CASE still describes as pinned, all read side by side [MA-031]', async () => {
     const platform = platformOf(validWorld());
-    expect(await verifyCaseMappings(platform, 'framework', mappings)).toEqual({ ok: true, value: undefined });
+    expect(await verifyCaseMappings(platform, FRAMEWORK, mappings)).toEqual({ ok: true, value: undefined });
     expect(platform.calls.map(({ depth, path }) => [depth, path['sourcedId']])).toEqual([
       [1, '00000000-0000-4000-8000-000000000000'],
       [1, '00000000-0000-4000-8000-000000000001'],
@@ -67,7 +67,7 @@ describe('verifyCaseMappings', () => {
     ['rejected', false],
   ] as const)('answers 424 when CASE is %s; retryable: %s [MA-218]', async (fault, retryable) => {
     const platform = platformOf(validWorld(), (_, nth) => (nth === 2 ? { fault } : undefined));
-    expect(await verifyCaseMappings(platform, 'framework', mappings)).toMatchObject({
+    expect(await verifyCaseMappings(platform, FRAMEWORK, mappings)).toMatchObject({
       ok: false,
       error: { status: 424, code: 'upstream-unavailable', retryable },
     });
@@ -79,7 +79,7 @@ describe('verifyCaseMappings', () => {
       uri: 'https://case.example/x',
     }));
     const platform = platformOf(validWorld());
-    expect((await verifyCaseMappings(platform, 'framework', many)).ok).toBe(false);
+    expect((await verifyCaseMappings(platform, FRAMEWORK, many)).ok).toBe(false);
     expect(platform.calls).toHaveLength(32);
   });
 
@@ -94,7 +94,7 @@ describe('verifyCaseMappings', () => {
       (
         await verifyCaseMappings(
           platform,
-          'framework',
+          FRAMEWORK,
           guids.map((guid) => ({ guid, uri })),
         )
       ).ok,
@@ -104,6 +104,6 @@ describe('verifyCaseMappings', () => {
   });
 
   it('has nothing to ask for no components', async () => {
-    expect((await verifyCaseMappings(platformOf(validWorld()), 'framework', [])).ok).toBe(true);
+    expect((await verifyCaseMappings(platformOf(validWorld()), FRAMEWORK, [])).ok).toBe(true);
   });
 });

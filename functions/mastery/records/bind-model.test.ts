@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
-import { sampleCalibrationFile } from '#test/support/sample-files.ts';
+import { FRAMEWORK_1, KC_A, KC_B, STANDARD_1, sampleCalibrationFile } from '#test/support/sample-files.ts';
 import { bindModel } from './bind-model.ts';
 import type { BindableMember, IndexedModel, TestScope } from './bind-model.ts';
 import type { RunCalibration } from './load.ts';
@@ -22,20 +22,20 @@ const calibration: RunCalibration<IndexedModel> = {
 const test: TestScope = {
   subject: 'Mathematics',
   gradeLevels: ['05'],
-  caseFrameworkGuid: 'framework-1',
+  caseFrameworkGuid: FRAMEWORK_1,
   slots: [],
 };
 const second: BindableMember = {
   artifactVersionId: 'av-2',
   qtiIdentifier: 'item-2',
-  caseGuids: ['standard-2', 'kc-b'],
-  kcGuids: ['kc-b', 'kc-a'],
+  caseGuids: ['standard-2', KC_B],
+  kcGuids: [KC_B, KC_A],
 };
 const first: BindableMember = {
   artifactVersionId: 'av-1',
   qtiIdentifier: 'item-1',
-  caseGuids: ['standard-1'],
-  kcGuids: ['kc-a'],
+  caseGuids: [STANDARD_1],
+  kcGuids: [KC_A],
 };
 
 function bind(
@@ -62,14 +62,14 @@ describe('bindModel', () => {
           {
             modelItem: 1,
             ...second,
-            tags: ['kc-b', 'kc-a', 'standard-2'],
+            tags: [KC_B, KC_A, 'standard-2'],
             accessibility: ['text-to-speech'],
           },
-          { modelItem: 0, ...first, tags: ['kc-a', 'standard-1'], accessibility: [] },
+          { modelItem: 0, ...first, tags: [KC_A, STANDARD_1], accessibility: [] },
         ],
         scope: [
-          { guid: 'kc-a', uri: 'https://case.example/ims/case/v1p1/CFItems/kc-a', modelKc: 0 },
-          { guid: 'kc-b', uri: 'https://case.example/ims/case/v1p1/CFItems/kc-b', modelKc: 1 },
+          { guid: KC_A, uri: `https://case.example/ims/case/v1p1/CFItems/${KC_A}`, modelKc: 0 },
+          { guid: KC_B, uri: `https://case.example/ims/case/v1p1/CFItems/${KC_B}`, modelKc: 1 },
         ],
       },
     });
@@ -80,12 +80,12 @@ describe('bindModel', () => {
       const bound = bind({ kcScope });
       return bound.ok ? bound.value.scope.map((kc) => kc.guid) : [];
     };
-    expect(scopeOf(['kc-b'])).toEqual(['kc-b']);
-    expect(scopeOf(['kc-b', 'kc-a'])).toEqual(['kc-a', 'kc-b']);
+    expect(scopeOf([KC_B])).toEqual([KC_B]);
+    expect(scopeOf([KC_B, KC_A])).toEqual([KC_A, KC_B]);
   });
 
   it('refuses a scope that the calibration has no parameters for [MA-195]', () => {
-    expect(bind({ kcScope: ['kc-a', 'standard-1'] })).toMatchObject(refused);
+    expect(bind({ kcScope: [KC_A, STANDARD_1] })).toMatchObject(refused);
   });
 
   it.each([
@@ -100,13 +100,13 @@ describe('bindModel', () => {
   it.each([
     ['no parameters', { artifactVersionId: 'av-1b' }],
     ['another QTI identifier', { qtiIdentifier: 'item-9' }],
-    ['a component more', { kcGuids: ['kc-a', 'kc-b'] }],
-    ['another component', { kcGuids: ['kc-b'] }],
+    ['a component more', { kcGuids: [KC_A, KC_B] }],
+    ['another component', { kcGuids: [KC_B] }],
   ])('refuses a member with %s [MA-195]', (_name, change) => {
     expect(bind({ members: [second, { ...first, ...change }] })).toMatchObject(refused);
   });
 
   it('refuses a member with a component fewer [MA-195]', () => {
-    expect(bind({ members: [{ ...second, kcGuids: ['kc-a'] }] })).toMatchObject(refused);
+    expect(bind({ members: [{ ...second, kcGuids: [KC_A] }] })).toMatchObject(refused);
   });
 });

@@ -6,7 +6,7 @@ import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
 import type { PreparedRecord } from '#shared/records/release.ts';
-import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
+import { KC_A, KC_B, sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createRunRecords } from './load.ts';
 import type { RunRecords, RunRecordsOptions } from './load.ts';
@@ -71,7 +71,7 @@ describe('loadCalibration', () => {
       ok: true,
       value: {
         document: { id: CALIBRATION },
-        model: { items: [{ id: 'av-1' }, { id: 'av-2', kcs: ['kc-a', 'kc-b'] }, { id: 'av-3' }] },
+        model: { items: [{ id: 'av-1' }, { id: 'av-2', kcs: [KC_A, KC_B] }, { id: 'av-3' }] },
       },
     });
     await records.loadCalibration('tenant-2', CALIBRATION, NOW);

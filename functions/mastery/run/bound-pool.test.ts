@@ -8,7 +8,14 @@ import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts'
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
-import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
+import {
+  FRAMEWORK_1,
+  KC_A,
+  KC_B,
+  STANDARD_1,
+  sampleCalibrationFile,
+  samplePolicyFile,
+} from '#test/support/sample-files.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
 import type { PinnedRecords } from './pinned-records.ts';
@@ -16,7 +23,7 @@ import type { PinnedRecords } from './pinned-records.ts';
 const test: TestScope = {
   subject: 'Mathematics',
   gradeLevels: ['05'],
-  caseFrameworkGuid: 'framework-1',
+  caseFrameworkGuid: FRAMEWORK_1,
   slots: [],
 };
 
@@ -53,14 +60,14 @@ function poolOf(): ReconciledPool {
         artifactVersionId: 'av-2',
         qtiIdentifier: 'item-2',
         caseGuids: ['standard-2'],
-        kcGuids: ['kc-a', 'kc-b'],
+        kcGuids: [KC_A, KC_B],
       },
       {
         artifactId: 'a-1',
         artifactVersionId: 'av-1',
         qtiIdentifier: 'item-1',
-        caseGuids: ['standard-1'],
-        kcGuids: ['kc-a'],
+        caseGuids: [STANDARD_1],
+        kcGuids: [KC_A],
       },
     ],
   };
@@ -93,7 +100,7 @@ describe('bindPool', () => {
 
   it('selects under every rule of the policy, floors and content minima being demands of one kind [MA-110, MA-113]', () => {
     const { scope, selection } = bound(records, pool);
-    expect(scope.map(({ guid }) => guid)).toEqual(['kc-a', 'kc-b']);
+    expect(scope.map(({ guid }) => guid)).toEqual([KC_A, KC_B]);
     expect(selection().constraints).toEqual({
       scope: scope.map(({ modelKc }) => modelKc),
       maxItems: 12,
@@ -101,11 +108,11 @@ describe('bindPool', () => {
       enemySets: [['item-1', 'item-2']],
       excludedItems: ['item-3'],
       minima: [
-        { guid: 'kc-a', items: 1 },
-        { guid: 'kc-b', items: 0 },
-        { guid: 'standard-1', items: 1 },
+        { guid: KC_A, items: 1 },
+        { guid: KC_B, items: 0 },
+        { guid: STANDARD_1, items: 1 },
       ],
-      maxima: [{ guid: 'standard-1', items: 4 }],
+      maxima: [{ guid: STANDARD_1, items: 4 }],
       priorUse: 'avoid',
       exposure: { method: 'randomesque', size: 3 },
     });

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
+import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { documentChecksum } from '#shared/records/checksum.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
-import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
+import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RunDependencies } from './dependencies.ts';
-import { loadPinnedRecords } from './pinned-records.ts';
+import { loadPinnedRecords, loadRecords } from './pinned-records.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 const TENANT = 'tenant-1';
@@ -73,4 +75,22 @@ describe('loadPinnedRecords', () => {
       expect(await loadPinnedRecords(dependencies, state, STARTED)).toMatchObject(invalid);
     },
   );
+
+  it('lets a run go on with the GUIDs that it began with, on which none starts any more [MA-026]', async () => {
+    const { table, dependencies, state } = await pinned();
+    const stored = { ...sampleParameters(), kcs: (sampleParameters()['kcs'] as object[]).toReversed() };
+    const document = { ...sampleCalibrationFile({ id: 'unsorted' })['document']! };
+    const checksum = documentChecksum(document);
+    await table.writeOnce(
+      { kind: 'calibration', id: 'unsorted' },
+      {
+        document: canonicalJson({ ...document, checksum }),
+        parameters: { hash: hashCanonical(stored), text: canonicalJson(stored) },
+      },
+    );
+    const ids = { selectionPolicyId: state.selectionPolicyId, scaleCalibrationId: 'unsorted' };
+    expect(await loadRecords(dependencies, TENANT, ids, STARTED)).toMatchObject(invalid);
+    const underWay = { ...state, ...ids, scaleCalibrationChecksum: checksum };
+    expect(await loadPinnedRecords(dependencies, underWay, STARTED)).toMatchObject({ ok: true });
+  });
 });

@@ -2,6 +2,11 @@ import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import { invalidCalibration } from '#functions/mastery/records/load.ts';
 import type { RunCalibration } from '#functions/mastery/records/load.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import {
+  frameworkGuidDefects,
+  parameterGuidDefects,
+  policyGuidDefects,
+} from '#shared/records/record-guids.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -14,14 +19,39 @@ export interface PinnedRecords {
   readonly calibration: RunCalibration<CompiledModel>;
 }
 
+interface RecordIds {
+  readonly selectionPolicyId: string;
+  readonly scaleCalibrationId: string;
+}
+
 /**
- * Loads policy and calibration by their exact ids: hidden 404, or 422 for a calibration that cannot be used.
- * @param validAt epoch milliseconds at which the calibration must be valid
+ * Loads policy and calibration of a start or a simulation by their exact ids: hidden 404, or 422 for a calibration that cannot be used, and
+ * for GUIDs that are not in their one form: they may have been released before the release refused them [MA-026, MA-195].
+ * @param now epoch milliseconds at which the calibration must be valid
  */
 export async function loadRecords(
   dependencies: Pick<PoolDependencies, 'records'>,
   tenantId: string,
-  ids: { readonly selectionPolicyId: string; readonly scaleCalibrationId: string },
+  ids: RecordIds,
+  now: number,
+): Promise<Result<PinnedRecords, Problem>> {
+  const records = await load(dependencies, tenantId, ids, now);
+  if (!records.ok) return records;
+  const { policy, calibration } = records.value;
+  const defects = [
+    ...policyGuidDefects(policy),
+    ...frameworkGuidDefects(calibration.document.caseFrameworkGuid),
+    ...parameterGuidDefects(calibration.parameters),
+  ];
+  return defects.length === 0
+    ? records
+    : err(invalidCalibration('GUIDs of the released records are not lower-case UUIDs in ascending order.'));
+}
+
+async function load(
+  dependencies: Pick<PoolDependencies, 'records'>,
+  tenantId: string,
+  ids: RecordIds,
   validAt: number,
 ): Promise<Result<PinnedRecords, Problem>> {
   const [policy, calibration] = await Promise.all([
@@ -36,7 +66,7 @@ export async function loadRecords(
 /**
  * The records that a continuation pins. While items are offered the calibration must be valid now; once the test has ended, it is what it
  * was at the start: a result is not lost because an owner was slow. Checksums are sealed with the token: an id that has come to mean
- * something else, such as a tenant's own record of a system record's id, is refused.
+ * something else, such as a tenant's own record of a system record's id, is refused. A run under way goes on with the GUIDs that it began with.
  */
 export async function loadPinnedRecords(
   dependencies: RunDependencies,
@@ -44,7 +74,7 @@ export async function loadPinnedRecords(
   now: number,
 ): Promise<Result<PinnedRecords, Problem>> {
   const validAt = state.stopReason === null ? now : state.startedAt;
-  const records = await loadRecords(dependencies, state.tenantId, state, validAt);
+  const records = await load(dependencies, state.tenantId, state, validAt);
   if (!records.ok) return records;
   const { policy, calibration } = records.value;
   return policy.checksum === state.selectionPolicyChecksum &&

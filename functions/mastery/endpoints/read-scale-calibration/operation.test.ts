@@ -5,7 +5,7 @@ import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, writeRecord } from '#shared/records/release.ts';
 import type { PreparedRecord } from '#shared/records/release.ts';
-import { sampleCalibrationFile } from '#test/support/sample-files.ts';
+import { KC_A, sampleCalibrationFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
 import type { TestAnswer, TestIssuer, TestLambda, TestRequest } from '#test/support/lambda.ts';
@@ -63,7 +63,7 @@ describe('200', () => {
 
   it('shows nothing of the parameters, and does not even read them [MA-120, MA-123]', async () => {
     const { text } = await read(OWN);
-    for (const secret of ['theta', 'slope', 'probabilities', 'av-1', 'item-1', 'parametersHash', 'kc-a']) {
+    for (const secret of ['theta', 'slope', 'probabilities', 'av-1', 'item-1', 'parametersHash', KC_A]) {
       expect(text).not.toContain(secret);
     }
     expect(table.calls.readParameters).toBe(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileModel } from '#functions/mastery/engine/index.ts';
-import { ids, platformOf, validWorld } from '#test/support/example-pool.ts';
+import { FRAMEWORK, ids, platformOf, validWorld } from '#test/support/example-pool.ts';
 import { createPoolCache } from '#functions/mastery/pool/read-pool.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
@@ -50,7 +50,7 @@ function records(): SimulationDependencies['records'] {
       checksum: HASH,
       subject: 'mathematics',
       gradeCoverage: ['05'],
-      caseFrameworkGuid: 'framework',
+      caseFrameworkGuid: FRAMEWORK,
       numericPrecision: 12,
       recoveryTolerance: 100,
       validFrom: '2026-01-01T00:00:00Z',
