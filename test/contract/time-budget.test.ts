@@ -13,6 +13,8 @@ const BUDGET_SECONDS = 600;
 const TENANT = 'tenant-aurora';
 const seed = seedVariant({
   'fraction-subtraction/policy-timed.json': (policy) => ({ ...policy, timeBudgetSeconds: BUDGET_SECONDS }),
+  // No run is as sure as that before it stops.
+  'fraction-subtraction/calibration.json': (calibration) => ({ ...calibration, maximumReportableError: 1 }),
 });
 
 let stack: TestStack;
@@ -152,7 +154,7 @@ describe('a time budget', () => {
     await qti({ scores: 'later' });
     await runs.play(run.body);
     await pass(BUDGET_SECONDS);
-    expect(sentenceOf(await advance(run.body))).toBe('200 in_progress reportable');
+    expect(sentenceOf(await advance(run.body))).toBe('200 in_progress pending');
     await qti({ scores: 'at_once' });
     const stopped = await advance(run.body);
     expect(stopped.body).toMatchObject(overInTime);
@@ -179,7 +181,7 @@ describe('a time budget', () => {
         Date.now() + BUDGET_SECONDS * 1000,
       );
       const run = await answer(started.body);
-      expect(sentenceOf(run)).toBe('200 in_progress reportable');
+      expect(sentenceOf(run)).toBe('200 in_progress pending');
       await pass(BUDGET_SECONDS - 60);
       await runs.play(run.body);
       await pass(60);
@@ -205,6 +207,8 @@ describe('a time budget', () => {
     await pass(BUDGET_SECONDS);
     const again = await advance(started.body);
     expect(again.body.offeredItem).toEqual(second.body.offeredItem);
+    // The run goes on, and says of its scale what it said before.
+    expect(sentenceOf(again)).toBe(sentenceOf(second));
     const stopped = await advance(again.body);
     expect(stopped.body).toMatchObject(overInTime);
     expect(evidenceOf(stopped.body)).toHaveLength(2);

@@ -160,18 +160,18 @@ async function consume(
   const evidence = consumeOutcome(state, consumed, news);
   const met = priorUse(named);
   const { diagnosis, next } = assess(basis, evidence.state, evidence.outcomes, { elapsedMilliseconds, met });
-  const offered = (session: NamedSession): Step => ({
+  const offered = (session: NamedSession, underWay: Diagnosis): Step => ({
     state: addOffer(evidence.state, session.offer),
-    diagnosis,
+    diagnosis: underWay,
     runtime: { ...named, sessions: [...named.sessions, session] },
     renews: true,
   });
   if (next.kind === 'offer') {
     const placed = await offerItem(platform, evidence.state, named, next.item);
-    return placed.ok ? ok(offered(placed.value)) : placed;
+    return placed.ok ? ok(offered(placed.value, diagnosis)) : placed;
   }
   const answered = next.reason === 'time_budget' ? answeredBefore(basis, evidence, named, met) : undefined;
-  if (answered !== undefined) return ok(offered(answered));
+  if (answered !== undefined) return ok(offered(answered.session, answered.diagnosis));
   const stopped = beginFinalizing(evidence.state, next);
   return finish(platform, stopped, named, diagnosis, evidence.outcomes);
 }
@@ -185,11 +185,13 @@ function answeredBefore(
   { state, outcomes }: ReturnType<typeof consumeOutcome>,
   { unnamed }: NamedRuntime,
   met: ReadonlySet<string>,
-): NamedSession | undefined {
+): { readonly session: NamedSession; readonly diagnosis: Diagnosis } | undefined {
   if (unnamed.length === 0) return undefined;
-  const { next } = assess(basis, state, outcomes, { elapsedMilliseconds: 0, met });
+  const { diagnosis, next } = assess(basis, state, outcomes, { elapsedMilliseconds: 0, met });
   const session = next.kind === 'offer' ? findSession(unnamed, next.item) : undefined;
-  return session !== undefined && firstHandedIn(session.attempts) !== undefined ? session : undefined;
+  return session !== undefined && firstHandedIn(session.attempts) !== undefined
+    ? { session, diagnosis }
+    : undefined;
 }
 
 /** Publishes a stopped run as far as its owners let it. Without findings (the anchor is not verified) it waits in `finalizing`. */
