@@ -23,7 +23,7 @@ export interface BruteForceFigures {
  */
 export function compareWithBruteForce(worldName: string, learners: number): BruteForceFigures {
   const world = makeWorld(worldName, SMALL);
-  const model = compiled(world);
+  const model = compiled(parametersOf(world));
   const reference = referenceOf(world);
   let posteriors = 0;
   let largestDifference = 0;

@@ -1,6 +1,7 @@
 import type { Constraints, Exposure } from '#functions/mastery/engine/index.ts';
-import { PRIOR_POPULATION } from './learners.ts';
-import type { AnswerModel, Population } from './learners.ts';
+import type { Knowledge } from './knowledge.ts';
+import { CORRELATION, PRIOR_POPULATION, RAPID } from './learners.ts';
+import type { AnswerModel, Population, Structure } from './learners.ts';
 import { GOOD_ITEMS, kcGuid, WEAK_ITEMS } from './world.ts';
 import type { ItemQuality, World, WorldSize } from './world.ts';
 
@@ -25,8 +26,8 @@ export interface Condition {
   readonly scope: number;
   readonly population: Population;
   readonly answers: AnswerModel;
-  /** By which share the engine's parameters are off (`misjudged`). */
-  readonly misjudgedBy: number;
+  readonly structure: Structure;
+  readonly knowledge: Knowledge;
   /** How exposure is controlled beside what the policy says; absent: not. */
   readonly exposure?: ExposureMethod;
 }
@@ -106,6 +107,8 @@ export const policyNames = Object.keys(policies).filter((name): name is PolicyNa
 
 /** Parameters as far off as this are what a study asks about. */
 const MISJUDGED_BY = 0.2;
+const WRONG_ROWS = 0.1;
+const CALIBRATED_ON = [200, 500, 1000];
 export const CLASSIFICATION_CONFIDENCE = 0.9;
 const SCOPE = 5;
 
@@ -114,6 +117,17 @@ const targets = [
   { group: 'stop', suffix: '', policy: 'plain' },
   { group: 'unsettled', suffix: ': unsettled first', policy: 'unsettled' },
 ] as const;
+
+const CHAINS = [5, 10, 20];
+
+/** Chains of prerequisites, in the order of their rows. */
+export function chains(kcs: number): readonly { readonly name: string; readonly structure: Structure }[] {
+  const lengths = new Set(CHAINS.map((length) => Math.min(length, kcs)));
+  return [...lengths].map((length) => ({
+    name: `chains of ${length} KCs`,
+    structure: { chainsOf: length },
+  }));
+}
 
 /** The row that is held to the aims, then those that vary one thing of it, each thing once. */
 export function conditionsOf({ items, kcs, length, policy, exposure = [] }: StudySize): readonly Condition[] {
@@ -128,7 +142,8 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
     scope: kcs,
     population: PRIOR_POPULATION,
     answers: 'by-table',
-    misjudgedBy: 0,
+    structure: 'independent',
+    knowledge: { kind: 'true' },
   };
   const vary = (group: string, name: string, change: Partial<Condition>): Condition => ({
     ...reference,
@@ -167,8 +182,27 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
     vary('items', `weaker: guess ${WEAK_ITEMS.guess.join('-')}, slip ${WEAK_ITEMS.slip.join('-')}`, {
       quality: WEAK_ITEMS,
     }),
-    vary('wrong', `parameters off by up to ${100 * MISJUDGED_BY} %`, { misjudgedBy: MISJUDGED_BY }),
+    vary('wrong', `parameters off by up to ${100 * MISJUDGED_BY} %`, {
+      knowledge: { kind: 'off', share: MISJUDGED_BY },
+    }),
     vary('wrong', 'compensatory responders', { answers: 'compensatory' }),
     vary('wrong', 'population N(0.5, 1.2²), prior N(0, 1)', { population: { mean: 0.5, sd: 1.2 } }),
+    vary('wrong', `wrong Q-matrix rows: ${percent(WRONG_ROWS)} of items`, {
+      knowledge: { kind: 'wrong rows', share: WRONG_ROWS },
+    }),
+    ...chains(kcs).map(({ name, structure }) => vary('chains', `prerequisites: ${name}`, { structure })),
+    vary('wrong', `two abilities, correlation ${CORRELATION}`, { structure: 'two abilities' }),
+    vary('wrong', `rapid guessers: ${percent(RAPID.learners)}, ${percent(RAPID.items)} of items`, {
+      answers: 'rapid guessing',
+    }),
+    ...CALIBRATED_ON.map((learners) =>
+      vary('calibrated', `calibrated on ${learners} learners`, {
+        knowledge: { kind: 'calibrated', learners },
+      }),
+    ),
   ];
+}
+
+function percent(share: number): string {
+  return `${100 * share} %`;
 }

@@ -8,6 +8,7 @@ import type { Study } from './study.ts';
 import {
   aimBounds,
   aimValue,
+  coverageNote,
   decimals,
   interval,
   lengthRow,
@@ -43,6 +44,7 @@ ${study.assumptions.map((line) => markup`<li>${line}</li>`)}
 <h2>Rows</h2>
 ${table('Rows', rowHead, study.rows.map(rowCells))}
 <p>${rowLegend.join(' ')}</p>
+<p>${coverageNote(study)}</p>
 <h2>Pictures</h2>
 <p>Of the first row, unless told otherwise.</p>
 ${[knownAndRecovered, errorByAbility, coverageByAbility, agreementByEvidence, reliability, testLengths].map((draw) => draw(study))}
@@ -166,7 +168,7 @@ function errorByAbility(study: Study): Markup {
       id: 'error',
       title: 'Error of ability by known ability: RMSE and bias',
       description:
-        'Scores lean towards the mean of the prior: bias is above zero for low abilities and below zero for high ones.',
+        'Scores lean towards the mean of the prior: bias is above zero for low abilities and below zero for high ones. The table also has the weighted likelihood estimate (WLE), which leaves the prior out.',
       legend: [
         ['full', 'RMSE'],
         ['hollow', 'bias'],
@@ -184,12 +186,14 @@ function errorByAbility(study: Study): Markup {
         dots(biases, 'large', { fill: colour.paper, stroke: colour.two, strokeWidth: 2 }),
       ],
     },
-    ['known', 'learners', 'bias', 'RMSE'],
-    study.byAbility.map(({ from, to, learners, bias, rmse }) => [
+    ['known', 'learners', 'bias', 'RMSE', 'WLE bias', 'WLE RMSE'],
+    study.byAbility.map(({ from, to, learners, bias, rmse, weightedBias, weightedRmse }) => [
       interval(from, to),
       String(learners),
       signed(bias),
       decimals(rmse, 3),
+      signed(weightedBias),
+      decimals(weightedRmse, 3),
     ]),
   );
 }

@@ -20,25 +20,87 @@ export interface Population {
 
 export const PRIOR_POPULATION: Population = { mean: 0, sd: 1 };
 
-/** How learners answer: as the world's tables say, or `compensatory`, what they have making up for what they lack. */
-export type AnswerModel = 'by-table' | 'compensatory';
+/**
+ * How learners answer: as the world's tables say; `compensatory`, what they have making up for what they lack; or `rapid guessing`, as
+ * the tables say but for some learners, who guess some of the items.
+ */
+export type AnswerModel = 'by-table' | 'compensatory' | 'rapid guessing';
 
-/** Draws a learner: its ability, then each KC by that ability. */
-export function drawLearner(world: World, name: string, { mean, sd }: Population): Learner {
+/**
+ * How mastery hangs together: KCs are independent given one ability; each KC of a chain of so many needs the one before it; or the first half
+ * of the KCs depends on one ability and the second half on another.
+ */
+export type Structure = 'independent' | 'two abilities' | { readonly chainsOf: number };
+
+/** Correlation of two abilities. */
+export const CORRELATION = 0.6;
+
+/** Rapid guessers: their share of the learners, the share of items that they guess, and their chance of success there. */
+export const RAPID = { learners: 0.1, items: 0.5, success: 0.25 } as const;
+
+/** Draws a learner: its ability, then each KC by that ability. Of two abilities the known one is their sum, at an SD of 1. */
+export function drawLearner(
+  world: World,
+  name: string,
+  { mean, sd }: Population,
+  structure: Structure = 'independent',
+): Learner {
   const draw = stream(`recovery learner ${name}`);
   const ability = mean + sd * normal(draw);
-  return {
-    name,
-    ability,
-    mastered: world.kcs.map((_, kc) => draw() < masteryAt(world, kc, ability)),
-  };
+  if (structure === 'two abilities') {
+    const common = Math.sqrt((1 + CORRELATION) / 2) * ability;
+    const half = Math.sqrt((1 - CORRELATION) / 2) * normal(draw);
+    return {
+      name,
+      ability,
+      mastered: world.kcs.map(
+        (_, kc) => draw() < masteryAt(world, kc, 2 * kc < world.kcs.length ? common + half : common - half),
+      ),
+    };
+  }
+  const mastered =
+    structure === 'independent'
+      ? world.kcs.map((_, kc) => draw() < masteryAt(world, kc, ability))
+      : chained(world, structure.chainsOf, ability, draw);
+  return { name, ability, mastered };
+}
+
+/**
+ * Each KC of a chain of so many, from the easiest to the hardest, is mastered only when the one before it is, and then so often that the
+ * share of its masters at an ability stays that of its curve (of the lowest curve so far, where curves cross).
+ */
+function chained(world: World, length: number, ability: number, draw: () => number): boolean[] {
+  const mastered = world.kcs.map(() => false);
+  for (let start = 0; start < world.kcs.length; start += length) {
+    const chain = [...world.kcs.entries()].slice(start, start + length);
+    let reached = 1;
+    for (const [kc] of chain.sort(([, a], [, b]) => a.location - b.location)) {
+      const next = Math.min(reached, masteryAt(world, kc, ability));
+      if (draw() >= next / reached) break;
+      mastered[kc] = true;
+      reached = next;
+    }
+  }
+  return mastered;
 }
 
 /** The learner's answer to an item, which is the same whenever it is asked. */
 export function answerOf(learner: Learner, item: WorldItem, model: AnswerModel): boolean {
   const has = item.kcs.filter((kc) => learner.mastered[kc] === true).length;
-  const success = model === 'compensatory' ? compensatory(item, has) : successOf(item, has);
+  const success =
+    model === 'compensatory'
+      ? compensatory(item, has)
+      : model === 'rapid guessing' && isGuessed(learner, item)
+        ? RAPID.success
+        : successOf(item, has);
   return stream(`recovery answer ${learner.name} ${item.id}`)() < success;
+}
+
+function isGuessed({ name }: Learner, { id }: WorldItem): boolean {
+  return (
+    stream(`recovery guesser ${name}`)() < RAPID.learners &&
+    stream(`recovery guessed ${name} ${id}`)() < RAPID.items
+  );
 }
 
 /** Each KC of the item adds the same to the log-odds of success. */

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { estimate } from '#functions/mastery/engine/index.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Condition } from './conditions.ts';
+import { knownParameters } from './knowledge.ts';
 import { answerOf, drawLearner } from './learners.ts';
 import { compiled, sitAll } from './sit.ts';
-import { abilityOfScale, makeWorld, misjudged } from './world.ts';
+import { abilityOfScale, kcGuid, makeWorld } from './world.ts';
 
 const LEARNERS = 5;
 const conditions = conditionsOf({ items: 60, kcs: 8, length: 9, policy: 'plain' });
@@ -14,12 +15,12 @@ describe('a sitting', () => {
     'is what the engine makes of the learner’s answers: %s',
     (_name, condition) => {
       const world = makeWorld('one', condition.size, condition.quality);
-      const judged = condition.misjudgedBy > 0 ? misjudged(world, condition.misjudgedBy) : world;
-      const model = compiled(judged);
+      const known = knownParameters(world, condition.knowledge);
+      const model = compiled(known);
       const sittings = [...sitAll(condition, 'one', LEARNERS)];
       expect(sittings).toHaveLength(LEARNERS);
       sittings.forEach((sitting, n) => {
-        const learner = drawLearner(world, `one ${n}`, condition.population);
+        const learner = drawLearner(world, `one ${n}`, condition.population, condition.structure);
         expect(sitting.ability).toBe(learner.ability);
         expect(new Set(sitting.items).size).toBe(sitting.items.length);
         if (condition.confidence === 1) expect(sitting.items).toHaveLength(condition.length);
@@ -33,7 +34,9 @@ describe('a sitting', () => {
         sitting.kcs.forEach((kc, k) => {
           expect(kc.mastered).toBe(learner.mastered[k]);
           expect(kc.posterior).toBe(posterior.kcPosteriors[k]);
-          expect(kc.items).toBe(sitting.items.filter((item) => world.items[item]!.kcs.includes(k)).length);
+          expect(kc.items).toBe(
+            sitting.items.filter((item) => known.items[item]!.kcs.includes(kcGuid(k))).length,
+          );
           const sure = Math.max(kc.posterior, 1 - kc.posterior) >= 0.9;
           expect(kc.classified).toBe(kc.items > 0 && sure);
         });

@@ -6,11 +6,19 @@ import {
   simulatedRunSeed,
   simulateRun,
 } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel, Evidence, Exposure, SelectionContext } from '#functions/mastery/engine/index.ts';
+import type {
+  CompiledModel,
+  Evidence,
+  Exposure,
+  ModelParameters,
+  SelectionContext,
+} from '#functions/mastery/engine/index.ts';
 import { policies } from './conditions.ts';
 import type { Condition } from './conditions.ts';
+import { knownParameters } from './knowledge.ts';
 import { answerOf, drawLearner } from './learners.ts';
-import { abilityOfScale, kcGuid, makeWorld, misjudged, parametersOf } from './world.ts';
+import { weightedLikelihood } from './weighted-likelihood.ts';
+import { abilityOfScale, kcGuid, makeWorld } from './world.ts';
 import type { World } from './world.ts';
 
 /** What is known of a learner and what the test made of it. Abilities in standard deviations of the prior. */
@@ -20,6 +28,8 @@ export interface Sitting {
   readonly recovered: number;
   /** The standard error of the scale score, as an ability: the posterior standard deviation. */
   readonly error: number;
+  /** The weighted likelihood estimate of the same answers, as an ability. */
+  readonly weighted: number;
   /** Indices of the items in the order in which they were given. */
   readonly items: readonly number[];
   /** The KCs that the test is about. */
@@ -48,19 +58,22 @@ const PRECISION = 12;
 interface Prepared {
   /** What learners and their answers come from. */
   readonly world: World;
+  /** What the engine has for its parameters. */
+  readonly known: ModelParameters;
   readonly context: SelectionContext;
 }
 
 function prepare(condition: Condition, worldName: string, exposure: Exposure | undefined): Prepared {
   const world = makeWorld(worldName, condition.size, condition.quality);
-  const model = compiled(condition.misjudgedBy === 0 ? world : misjudged(world, condition.misjudgedBy));
+  const known = knownParameters(world, condition.knowledge);
+  const model = compiled(known);
   const context = prepareSelection(
     model,
-    world.items.map(({ id, kcs }, item) => ({
+    known.items.map(({ id, kcs }, item) => ({
       item,
       artifactVersionId: id,
       qtiIdentifier: id,
-      tags: kcs.map(kcGuid),
+      tags: [...kcs],
       accessibility: [],
     })),
     {
@@ -72,12 +85,12 @@ function prepare(condition: Condition, worldName: string, exposure: Exposure | u
       ...(exposure === undefined ? {} : { exposure }),
     },
   );
-  return { world, context };
+  return { world, known, context };
 }
 
-/** A model of a made-up world, which has no defects. */
-export function compiled(world: World): CompiledModel {
-  const model = compileModel(parametersOf(world));
+/** The model of parameters that have no defects. */
+export function compiled(parameters: ModelParameters): CompiledModel {
+  const model = compileModel(parameters);
   if (!model.ok)
     throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
   return model.value;
@@ -95,28 +108,40 @@ export function* sitAll(
   exposure?: Exposure,
   cohort = '',
 ): Generator<Sitting, undefined> {
-  const { world, context } = prepare(condition, worldName, exposure);
+  const { world, known, context } = prepare(condition, worldName, exposure);
   const rule = { kcCutScore: CUT, confidenceThreshold: condition.confidence, numericPrecision: PRECISION };
   // Nothing but classification and length ends a run.
   const rules = { ...rule, precisionTarget: 0, coverageFloors: [], timeBudgetSeconds: null };
   for (let n = 0; n < learners; n += 1) {
-    const learner = drawLearner(world, `${worldName} ${cohort}${n}`, condition.population);
+    const learner = drawLearner(
+      world,
+      `${worldName} ${cohort}${n}`,
+      condition.population,
+      condition.structure,
+    );
     const { evidence } = simulateRun(context, rules, simulatedRunSeed(learner.name), (index) => {
       const item = world.items[index];
       return item !== undefined && answerOf(learner, item, condition.answers);
     });
     const items = evidence.outcomes.map(({ item }) => item);
-    const { scaleScore, standardError, kcPosteriors } = evidence.estimate;
+    const { scaleScore, standardError, kcPosteriors, thetaPosterior } = evidence.estimate;
+    const measured = (kc: number): number =>
+      items.filter((item) => known.items[item]?.kcs.includes(kcGuid(kc)) === true).length;
     yield {
       ability: learner.ability,
       recovered: abilityOfScale(scaleScore),
       error: abilityOfScale(standardError) - abilityOfScale(0),
+      weighted: weightedLikelihood(
+        known,
+        thetaPosterior,
+        [...world.kcs.keys()].filter((kc) => measured(kc) > 0),
+      ),
       items,
       confidentAfter:
         condition.confidence < 1 ? confidentAfter(context, condition.confidence, evidence) : NaN,
       kcs: learner.mastered.slice(0, condition.scope).map((mastered, kc) => {
         const posterior = kcPosteriors[kc] ?? NaN;
-        const own = items.filter((item) => world.items[item]?.kcs.includes(kc) === true).length;
+        const own = measured(kc);
         const stated = classify({ ...rule, confidenceThreshold: STATED_CONFIDENCE }, posterior, own);
         return { mastered, posterior, items: own, classified: stated !== 'not_yet' };
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, judgeExposure } from './aims.ts';
+import { judge, judgeExposure, reservations } from './aims.ts';
 import { compareWithBruteForce } from './brute-force.ts';
 import { conditionsOf, DESIGN } from './conditions.ts';
 import { exposureOf, findProbabilities } from './exposure.ts';
@@ -29,6 +29,7 @@ describe('figures of a row', () => {
     ability: 0,
     recovered: 0,
     error: 1,
+    weighted: 0,
     items: [0, 1],
     kcs: [],
     confidentAfter: 1,
@@ -193,6 +194,26 @@ describe('a study', () => {
     expect(unsettled!.figures.idle).toBeLessThan(state!.figures.idle);
   });
 
+  it('covers less where its assumptions of KCs are wrong, and less exactly with fewer calibration learners', () => {
+    const reference = study.rows[0]!.figures;
+    const chains = study.rows.filter(({ group }) => group === 'chains');
+    expect(chains).toHaveLength(2);
+    for (const { figures } of chains) {
+      expect(figures.coverage).toBeLessThan(reference.coverage);
+      expect(figures.rmse).toBeGreaterThan(reference.rmse);
+    }
+    expect(rowOf('rapid guessers').agreement).toBeLessThan(reference.agreement);
+    expect(rowOf('calibrated on 200').agreement).toBeLessThan(reference.agreement);
+    expect(rowOf('wrong Q-matrix rows').agreement).toBeLessThan(reference.agreement);
+  });
+
+  it('has weighted likelihood estimates that lean inwards less than posterior means at either end', () => {
+    const groups = study.byAbility.filter(({ learners }) => learners > 5);
+    const [lowest, highest] = [groups[0]!, groups.at(-1)!];
+    expect(lowest.weightedBias).toBeLessThan(lowest.bias);
+    expect(highest.weightedBias).toBeGreaterThan(highest.bias);
+  });
+
   it('counts every learner of the reference row once in each of its pictures', () => {
     const total = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
     expect(total(study.byAbility.map(({ learners }) => learners))).toBe(90);
@@ -228,11 +249,12 @@ describe('a study', () => {
   });
 
   it('says that its aims are held against another world, policy or bar than the design’s', () => {
-    const of = (change: object): readonly string[] =>
-      runStudy({ ...settings, ...DESIGN, worlds: 1, learners: 2, ...change }).reservations;
+    const of = (change: object, bar = 1): readonly string[] =>
+      reservations({ ...DESIGN, policy: 'plain', ...change }, bar);
+    expect(study.reservations).toEqual(of(settings));
     expect(of({})).toEqual([]);
     expect(of({ length: 29 })).toEqual([expect.stringContaining('another world')]);
-    expect(of({ policy: 'floors', bar: 0.5 })).toEqual([
+    expect(of({ policy: 'floors' }, 0.5)).toEqual([
       expect.stringContaining('constraints'),
       'The aims are 2 times as lax as the design’s (--bar).',
     ]);
@@ -258,6 +280,12 @@ describe('the reports', () => {
       expect(html).toContain(name);
     }
     expect(text.match(/^(met|missed) /gm)).toHaveLength(7);
+    for (const report of [text, html]) {
+      expect(report).toMatch(
+        /independent given ability\..* too few: \d+\.\d % in chains of 5 KCs, \d+\.\d % in chains of 8 KCs/,
+      );
+      expect(report).toContain('WLE RMSE');
+    }
   });
 
   it('draw six pictures with a title and a description each, and stand alone', () => {

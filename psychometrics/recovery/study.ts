@@ -33,6 +33,9 @@ export interface AbilityGroup {
   readonly bias: number;
   readonly rmse: number;
   readonly coverage: number;
+  /** Of the weighted likelihood estimate. */
+  readonly weightedBias: number;
+  readonly weightedRmse: number;
 }
 
 /** KCs that were measured by as many items. */
@@ -185,6 +188,7 @@ function workOf({ length }: Condition, learners: number): number {
 function abilityGroups(sittings: readonly Sitting[]): readonly AbilityGroup[] {
   return groupBy(sittings, ABILITY_BOUNDS, ({ ability }) => ability).map((group, n) => {
     const pairs = group.map(recoveredOf);
+    const weighted = group.map(({ ability, weighted: recovered }) => ({ known: ability, recovered }));
     return {
       from: ABILITY_BOUNDS[n - 1] ?? null,
       to: ABILITY_BOUNDS[n] ?? null,
@@ -192,6 +196,8 @@ function abilityGroups(sittings: readonly Sitting[]): readonly AbilityGroup[] {
       bias: bias(pairs),
       rmse: rootMeanSquareError(pairs),
       coverage: share(group, isCovered),
+      weightedBias: bias(weighted),
+      weightedRmse: rootMeanSquareError(weighted),
     };
   });
 }

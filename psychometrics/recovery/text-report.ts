@@ -1,5 +1,6 @@
 import type { Paint } from '#tools/terminal/paint.ts';
 import type { Judged } from './aims.ts';
+import { chains } from './conditions.ts';
 import { STATED_CONFIDENCE } from './sit.ts';
 import type { Row, Study } from './study.ts';
 
@@ -21,19 +22,23 @@ export function textReport(study: Study, paint: Paint): string {
     '',
     ...rowLegend,
     '',
-    'Ability by known ability (SD of the prior)',
+    coverageNote(study),
+    '',
+    'Ability by known ability (SD of the prior); WLE: weighted likelihood estimate, without the prior of ability',
     table(
-      ['known', 'learners', 'bias', 'RMSE', 'covered', '', 'RMSE'],
+      ['known', 'learners', 'bias', 'RMSE', 'covered', 'WLE bias', 'WLE RMSE', '', 'RMSE'],
       study.byAbility.map((group) => [
         interval(group.from, group.to),
         String(group.learners),
         signed(group.bias),
         decimals(group.rmse, 3),
         percent(group.coverage),
+        signed(group.weightedBias),
+        decimals(group.weightedRmse, 3),
         '',
         bar(group.rmse / highest(study.byAbility.map(({ rmse }) => rmse))),
       ]),
-      [6],
+      [8],
     ),
     '',
     'KC agreement by how many items measured the KC',
@@ -102,6 +107,15 @@ export const rowLegend = [
   'share of learners that was given one item; overlap: the share of a test that two learners have in common.',
   'idle: items after the posterior of every KC in scope was confident. unsettled first: selectionTarget unsettled_components.',
 ] as const;
+
+/** What a reader of intervals must know: their coverage counts on an assumption that prerequisites break. */
+export function coverageNote({ rows, settings }: Study): string {
+  const figures = rows.flatMap((row) => (row.group === 'chains' ? [row.figures] : []));
+  const covered = chains(settings.kcs).map(
+    ({ name }, n) => `${percent(figures[n]?.coverage ?? NaN)} in ${name}`,
+  );
+  return `95 % intervals count on KCs that are independent given ability. Where a KC can only be mastered after the one before it, they cover too few: ${covered.join(', ')}.`;
+}
 
 export function rowCells({ name, figures }: Row): readonly string[] {
   return [

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { policies, policyNames } from './conditions.ts';
-import { answerOf, drawLearner, PRIOR_POPULATION } from './learners.ts';
-import { bias, mean, rootMeanSquareError } from './statistics.ts';
-import { abilityOfScale, makeWorld, masteryAt, misjudged, parametersOf, successOf } from './world.ts';
+import { knownParameters, misjudged, withWrongRows } from './knowledge.ts';
+import { answerOf, CORRELATION, drawLearner, PRIOR_POPULATION, RAPID } from './learners.ts';
+import { bias, correlation, mean, rootMeanSquareError } from './statistics.ts';
+import { abilityOfScale, makeWorld, masteryAt, parametersOf, successOf } from './world.ts';
 import type { WorldItem } from './world.ts';
 
 const sizes = fc
@@ -86,6 +87,67 @@ describe('a made-up world', () => {
   });
 });
 
+describe('what the engine knows of a world', () => {
+  const world = makeWorld('known', { items: 100, kcs: 10 });
+  const tablesOf = (kind: Parameters<typeof knownParameters>[1]): readonly (readonly number[])[] =>
+    knownParameters(world, kind).items.map(({ probabilities }) => probabilities);
+
+  it('has one entry turned over in each wrong row, within the strand, and all else as it is', () => {
+    const large = makeWorld('rows', { items: 2000, kcs: 10 });
+    const wrong = withWrongRows(large, 0.1);
+    expect(compileModel(parametersOf(wrong)).ok).toBe(true);
+    const changed = wrong.items.filter((item, j) => item !== large.items[j]);
+    expect(changed.length / 2000).toBeCloseTo(0.1, 1);
+    wrong.items.forEach((item, j) => {
+      const { kcs, ...rest } = large.items[j]!;
+      expect(item).toMatchObject(rest);
+      const turned = [...item.kcs, ...kcs].filter((kc) => !(item.kcs.includes(kc) && kcs.includes(kc)));
+      expect(turned).toHaveLength(item === large.items[j] ? 0 : 1);
+      expect(new Set(item.kcs.map((kc) => Math.floor(kc / 5))).size).toBe(1);
+    });
+    const lengths = changed.map(
+      ({ kcs, id }) => kcs.length - large.items.find((one) => one.id === id)!.kcs.length,
+    );
+    expect(new Set(lengths)).toEqual(new Set([-1, 1]));
+  });
+
+  it('is nearer to the truth the more learners it was calibrated on, with the items and rows of the world', () => {
+    const truth = knownParameters(world, { kind: 'true' });
+    const errorsOf = (learners: number) => {
+      const known = knownParameters(world, { kind: 'calibrated', learners });
+      expect(compileModel(known).ok).toBe(true);
+      known.items.forEach(({ id, kcs }, j) => {
+        expect([id, new Set(kcs)]).toEqual([truth.items[j]!.id, new Set(truth.items[j]!.kcs)]);
+      });
+      const guesses = known.items.map(({ probabilities: [guess = NaN] }, j) => ({
+        known: truth.items[j]!.probabilities[0]!,
+        recovered: guess,
+      }));
+      const locations = known.kcs.map(({ location }, k) => ({
+        known: truth.kcs[k]!.location,
+        recovered: location,
+      }));
+      return { guess: rootMeanSquareError(guesses), location: rootMeanSquareError(locations) };
+    };
+    const [few, many] = [errorsOf(200), errorsOf(2000)];
+    // Both are those of a sample: of ten times the learners about a third.
+    expect(few.guess / many.guess).toBeGreaterThan(2);
+    expect(few.guess / many.guess).toBeLessThan(5);
+    expect(few.location).toBeGreaterThan(1.5 * many.location);
+    expect(few.guess).toBeLessThan(0.1);
+  });
+
+  it('is the same for the same world and kind', () => {
+    for (const kind of [
+      { kind: 'calibrated', learners: 50 },
+      { kind: 'wrong rows', share: 0.5 },
+    ] as const) {
+      expect(tablesOf(kind)).toEqual(tablesOf(kind));
+      expect(tablesOf(kind)).not.toEqual(tablesOf({ kind: 'true' }));
+    }
+  });
+});
+
 describe('a simulated learner', () => {
   const world = makeWorld('learners', { items: 60, kcs: 6 });
   const learners = Array.from({ length: 4000 }, (_, n) =>
@@ -108,6 +170,67 @@ describe('a simulated learner', () => {
       const seen = learners.filter(({ mastered }) => mastered[kc] === true).length / learners.length;
       expect(seen).toBeCloseTo(expected, 1);
     }
+  });
+
+  it.each([
+    ['chains of five', 5],
+    ['one chain', 10],
+  ])(
+    'in %s has no KC without all the easier ones before it, and each as often as its curve lets it',
+    (_name, length) => {
+      const long = makeWorld('chains', { items: 20, kcs: 10 });
+      const drawn = learners.map(({ name }) =>
+        drawLearner(long, name, PRIOR_POPULATION, { chainsOf: length }),
+      );
+      for (let start = 0; start < 10; start += length) {
+        const order = [...long.kcs.keys()]
+          .slice(start, start + length)
+          .sort((a, b) => long.kcs[a]!.location - long.kcs[b]!.location);
+        for (const { mastered } of drawn) {
+          const pattern = order.map((kc) => mastered[kc]!);
+          expect(pattern).toEqual(pattern.toSorted((a, b) => Number(b) - Number(a)));
+        }
+        order.forEach((kc, n) => {
+          const expected = mean(
+            drawn.map(({ ability }) =>
+              Math.min(...order.slice(0, n + 1).map((before) => masteryAt(long, before, ability))),
+            ),
+          );
+          expect(drawn.filter(({ mastered }) => mastered[kc]).length / drawn.length).toBeCloseTo(expected, 1);
+        });
+      }
+    },
+  );
+
+  it('of two abilities is known by their sum, and has halves that hang together less', () => {
+    const even = { ...world, kcs: world.kcs.map(() => ({ slope: 50, location: 0 })) };
+    const drawn = learners.map(({ name }) => drawLearner(even, name, PRIOR_POPULATION, 'two abilities'));
+    expect(drawn.map(({ ability }) => ability)).toEqual(learners.map(({ ability }) => ability));
+    const between = (a: number, b: number) =>
+      correlation(
+        drawn.map(({ mastered }) => ({ known: Number(mastered[a]), recovered: Number(mastered[b]) })),
+      );
+    expect(between(0, 2)).toBeGreaterThan(0.9);
+    // Two normal variables cut at their means.
+    expect(between(0, 5)).toBeCloseTo((2 / Math.PI) * Math.asin(CORRELATION), 1);
+  });
+
+  it('guesses half of the items if it is one of the rapid guessers, and else none', () => {
+    const items = Array.from({ length: 200 }, (_, n) => ({
+      id: `guessed ${n}`,
+      kcs: [0],
+      table: 'conjunctive' as const,
+      guess: 0,
+      slip: 0,
+    }));
+    const able = { ability: 0, mastered: [true] };
+    const wrong = learners.slice(0, 500).map(({ name }) => {
+      const right = items.filter((item) => answerOf({ ...able, name }, item, 'rapid guessing')).length;
+      return 1 - right / items.length;
+    });
+    const guessers = wrong.filter((share) => share > 0);
+    expect(guessers.length / wrong.length).toBeCloseTo(RAPID.learners, 1);
+    expect(mean(guessers)).toBeCloseTo(RAPID.items * (1 - RAPID.success), 1);
   });
 
   it('answers as the table says, always alike, and makes up for a KC only where it is compensatory', () => {

@@ -45,7 +45,7 @@ const SLOPE: Range = [1.5, 2.5];
 const LOCATION: Range = [-2, 2];
 
 /** KCs that belong together: an item with several KCs takes them from one strand, as in real curricula. */
-const STRAND = 5;
+export const STRAND = 5;
 
 /** Shares of items with one KC and with up to two; the others have three. */
 const ONE_KC = 0.5;
@@ -95,24 +95,6 @@ export function makeWorld(name: string, { items, kcs }: WorldSize, quality: Item
         slip: between(quality.slip),
       };
     }),
-  };
-}
-
-/**
- * The world with every slope, guess and slip off by up to the share, up or down, and every location by up to that share of a standard
- * deviation: what a calibration on too few answers could have made of it.
- */
-export function misjudged(world: World, share: number): World {
-  const draw = stream(`recovery misjudged ${world.name}`);
-  const off = (): number => share * (2 * draw() - 1);
-  return {
-    ...world,
-    kcs: world.kcs.map(({ slope, location }) => ({ slope: slope * (1 + off()), location: location + off() })),
-    items: world.items.map((item) => ({
-      ...item,
-      guess: item.guess * (1 + off()),
-      slip: item.slip * (1 + off()),
-    })),
   };
 }
 

@@ -87,7 +87,7 @@ it('ends tests within 2 % of the length that the joint information of all unsett
   const lengths = { joint: 0, own: 0 };
   for (const name of ['small 1', 'small 2', 'small 3']) {
     const world = makeWorld(name, { items: ITEMS, kcs: KCS });
-    const model = compiled(world);
+    const model = compiled(parametersOf(world));
     const context = prepareSelection(
       model,
       world.items.map(({ id }, item) => ({
