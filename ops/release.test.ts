@@ -11,10 +11,12 @@ import {
   metrics,
   reasons,
 } from '#shared/contract/reports/analysis-policy.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
+import { createRecordStore } from '#shared/records/store.ts';
 import {
   KC_A,
   KC_C,
@@ -70,6 +72,33 @@ describe('release FILE', () => {
       /^policy fractions-policy-7 \(system\) released, checksum [0-9a-f]{64}$/,
     );
     expect(runtime.lines[1]).toMatch(/ was already released, checksum /);
+  });
+
+  it('releases a policy of sympson_hetter with the table that it names, and says which one it is given', async () => {
+    const table = { 'item-1': 0.25, 'item-2': 0.5 };
+    const under = (tableSha256: string) =>
+      samplePolicyFile({ eligibilityRules: { exposure: { method: 'sympson_hetter', tableSha256 } } });
+    const runtime = runtimeWith({
+      'p.json': under(hashCanonical(table)),
+      'wrong.json': under('0'.repeat(64)),
+      'table.json': table,
+      'bad.json': { 'item-1': 2 },
+    });
+    const releaseWith = (path: string, exposureTable?: string) =>
+      releaseFile(runtime, 'policy', path, { ...anywhere, dryRun: false, exposureTable });
+    expect(await releaseWith('p.json')).toEqual(err(expect.stringContaining('needs its table')));
+    expect(await releaseWith('wrong.json', 'table.json')).toEqual(
+      err(expect.stringContaining(hashCanonical(table))),
+    );
+    expect(await releaseWith('p.json', 'bad.json')).toEqual(
+      err(expect.stringMatching(/^bad\.json cannot be released, one defect:\n {2}\/item-1: /)),
+    );
+    expect(await releaseWith('p.json', 'table.json')).toEqual(ok(undefined));
+    const store = createRecordStore({ table: runtime.table, mayReadSystem: () => true });
+    expect(await store.policy('tenant-1', 'fractions-policy-7')).toMatchObject({
+      ok: true,
+      value: { exposureTable: table },
+    });
   });
 
   it('refuses other content under a released id [MA-228]', async () => {

@@ -7,6 +7,7 @@ import { dynamo } from '#shared/stores/clients.ts';
 import { findDeployedTables } from '#shared/stores/deployed-table.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -14,7 +15,8 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
-import type { CalibrationParameters } from '#shared/records/records.ts';
+import { exposureTable } from '#shared/records/records.ts';
+import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
 import {
   deprecateRecord,
   prepareAnalysisPolicy,
@@ -54,10 +56,14 @@ export function releaseAnalysisPolicy(
   return release(table, prepare('analysis-policy', file));
 }
 
-function prepare(kind: Kind, file: unknown): Result<PreparedRecord, readonly Defect[]> {
+function prepare(
+  kind: Kind,
+  file: unknown,
+  table?: ExposureTable,
+): Result<PreparedRecord, readonly Defect[]> {
   switch (kind) {
     case 'policy':
-      return preparePolicy(file);
+      return preparePolicy(file, table);
     case 'calibration':
       return prepareCalibration(file, checkModel);
     case 'analysis-policy':
@@ -90,6 +96,8 @@ export interface ReleaseOptions extends Destination {
   readonly dryRun?: boolean | undefined;
   /** A calibration to hold a policy's demands against: a file's name, which ends in `.json`, or the id of a released one. */
   readonly calibration?: string | undefined;
+  /** The file with the item parameters of a `sympson_hetter` policy. */
+  readonly exposureTable?: string | undefined;
 }
 
 /**
@@ -104,7 +112,9 @@ export async function releaseFile(
 ): Promise<Result<undefined, string | UsageError>> {
   const file = await readJson(runtime, path);
   if (!file.ok) return file;
-  const prepared = prepare(kind, file.value);
+  const exposure = await readExposureTable(runtime, options.exposureTable);
+  if (!exposure.ok) return exposure;
+  const prepared = prepare(kind, file.value, exposure.value);
   if (!prepared.ok) return err(refusal(path, prepared.error));
   if (options.calibration !== undefined) {
     const feasible = await checkAgainst(runtime, options.calibration, prepared.value, path, options);
@@ -123,6 +133,18 @@ export async function releaseFile(
   runtime.print(`${describe(key)} ${already ? 'was already released' : 'released'}, checksum ${checksum}`);
   if (kind === 'analysis-policy') runtime.print(howToChoose(key));
   return ok(undefined);
+}
+
+/** The table of item parameters that is released with a policy, if one is named. */
+async function readExposureTable(
+  runtime: ReleaseRuntime,
+  path: string | undefined,
+): Promise<Result<ExposureTable | undefined, string>> {
+  if (path === undefined) return ok(undefined);
+  const file = await readJson(runtime, path);
+  if (!file.ok) return file;
+  const parsed = exposureTable.safeParse(file.value);
+  return parsed.success ? ok(parsed.data) : err(refusal(path, schemaDefects(parsed.error)));
 }
 
 /** Holds a prepared policy against a calibration; what cannot be checked is said and stops nothing. */
@@ -360,6 +382,11 @@ if (import.meta.main) {
     .option(
       '--calibration <ID|FILE>',
       'also checks that the items of this calibration can give what it asks for; the name of a file ends in .json',
+      text,
+    )
+    .option(
+      '--exposure-table <FILE>',
+      'the item parameters of a policy with exposure sympson_hetter, released with it: {"QTI identifier": probability, …}',
       text,
     )
     .option('--dry-run', dryRun)

@@ -133,7 +133,12 @@ export const policyFile = z.strictObject({
       requiredAccessibility: z.array(z.string().min(1)).optional(),
       enemySets: z.array(z.array(name).min(2)).optional(),
       excludedItems: z.array(name).optional(),
-      exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
+      exposure: z
+        .discriminatedUnion('method', [
+          z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }),
+          z.strictObject({ method: z.literal('progressive') }),
+        ])
+        .optional(),
       priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
       minimumGain: z.number().positive().optional(),
       poolMembership: z.literal('manifest').optional(),

@@ -79,7 +79,9 @@ function walk(
     excludedItems: rules.excludedItems ?? [],
     minima: [...floors, ...limits.map(([guid, { minItems = 0 }]) => ({ guid, items: minItems }))],
     maxima: limits.map(([guid, { maxItems = Infinity }]) => ({ guid, items: maxItems })),
-    ...(rules.exposure === undefined ? {} : { exposure: rules.exposure }),
+    ...(rules.exposure === undefined || rules.exposure.method === 'sympson_hetter'
+      ? {}
+      : { exposure: rules.exposure }),
   });
   const outcomes: Outcome[] = [];
   const names: string[] = [];

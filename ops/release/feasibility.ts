@@ -26,7 +26,7 @@ export function checkFeasibility(
   const model = compileModel(modelParameters(parameters));
   if (!model.ok) throw new RangeError('the calibration is checked before the policy is held against it');
   const known = new Set(parameters.kcs.map(({ guid }) => guid));
-  const constraints = constraintsOf(policy, [], []);
+  const constraints = constraintsOf(policy, [], [], undefined);
   const pointers = minimaPointers(policy);
   const minima = constraints.minima
     .map((minimum, m) => ({ ...minimum, pointer: pointers[m] ?? '' }))

@@ -181,6 +181,9 @@ describe('renderOpenApi', () => {
       { type: 'string', enum: ['in_progress', 'finalizing', 'completed'] },
       expect.objectContaining({ type: 'string' }),
     ]);
+    const exposure = ['components', 'schemas', 'EligibilityRules', 'properties', 'exposure'] as const;
+    expect(at(mastery, ...exposure)).not.toHaveProperty('oneOf');
+    expect(at(mastery, ...exposure, 'anyOf')).toHaveLength(3);
     expect(schemas['ContinuationRequest']).toHaveProperty('additionalProperties', false);
     expect(JSON.stringify(schemas['StartAdaptiveRunRequest'])).toContain('"const":"production_learner"');
   });

@@ -522,6 +522,11 @@ const options: CreateDocumentOptions = {
     if (jsonSchema.additionalProperties !== undefined && zodSchema._zod.def.type === 'object') {
       delete jsonSchema.additionalProperties;
     }
+    // With open values and members an answer may fit several of its alternatives.
+    if (jsonSchema.oneOf !== undefined) {
+      jsonSchema.anyOf = jsonSchema.oneOf;
+      delete jsonSchema.oneOf;
+    }
     const closed = 'x-closed' in jsonSchema;
     if (closed) delete (jsonSchema as Record<string, unknown>)['x-closed'];
     if (fixedNames.has(zodSchema)) return;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timestamp } from '#shared/contract/mastery/primitives.ts';
+import { identifier, probability, timestamp } from '#shared/contract/mastery/primitives.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 
@@ -14,6 +14,13 @@ export const recordMembers = {
 /** A released selection policy. */
 export const policyRecord = z.strictObject({ ...recordMembers, document: selectionPolicy });
 export type PolicyRecord = z.infer<typeof policyRecord>;
+
+/**
+ * Server-only parameters of a policy with Sympson-Hetter exposure control: the probability to pass of each QTI identifier that does not always.
+ * Never returned to anyone.
+ */
+export const exposureTable = z.record(identifier, probability);
+export type ExposureTable = z.infer<typeof exposureTable>;
 
 /** P(correct) for each pattern of the item's KCs: bit i of the index says that `kcs[i]` is mastered; length 2^kcs.length. */
 const itemParameters = z.strictObject({

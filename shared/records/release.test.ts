@@ -17,6 +17,33 @@ function calibration(parameters: Record<string, unknown>): PreparedRecord {
   return prepared.value;
 }
 
+describe('preparePolicy', () => {
+  const table = { 'item-1': 0.25 };
+  // `printf '{"item-1":0.25}' | sha256sum`
+  const tableSha256 = '1e6bf0c3d1dc3a43d9f1ea07d04d83b560e9e5e196790c0d2c3182a99546c0f9';
+  const under = (exposure: object, given?: typeof table) =>
+    preparePolicy(samplePolicyFile({ eligibilityRules: { exposure } }), given);
+  const refused = (message: string) => ({
+    ok: false,
+    error: [
+      { pointer: '/document/eligibilityRules/exposure', message: expect.stringContaining(message) as string },
+    ],
+  });
+
+  it('stores the table that a policy of sympson_hetter names beside it, and no other', () => {
+    const exposure = { method: 'sympson_hetter', tableSha256 };
+    expect(under(exposure, table)).toMatchObject({
+      ok: true,
+      value: { stored: { parameters: { hash: tableSha256, text: '{"item-1":0.25}' } } },
+    });
+    expect(under(exposure)).toEqual(refused('needs its table'));
+    const other = { method: 'sympson_hetter', tableSha256: '0'.repeat(64) };
+    expect(under(other, table)).toEqual(refused(`whose tableSha256 is ${tableSha256}`));
+    expect(under({ method: 'progressive' }, table)).toEqual(refused('takes no table'));
+    expect(under({ method: 'progressive' })).toMatchObject({ ok: true });
+  });
+});
+
 describe('writeRecord', () => {
   it('writes once, and says of the same content that it was there already [MA-228]', async () => {
     const table = createMemoryRecordsTable();

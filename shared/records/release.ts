@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
-import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -12,7 +12,7 @@ import type { ModelCheck } from './check-calibration.ts';
 import { checkPolicy } from './check-policy.ts';
 import { lifecycleDefects } from './file-members.ts';
 import type { RecordKey } from './record-key.ts';
-import type { PolicyRecord } from './records.ts';
+import type { ExposureTable, PolicyRecord } from './records.ts';
 import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from './table.ts';
 
 /** A record that is now in the table; `already` says that the very same content was there before. */
@@ -35,10 +35,38 @@ export interface PreparedRecord {
   readonly lifecycle: Lifecycle;
 }
 
-/** Checks a selection policy's file and brings it into its stored form. */
-export function preparePolicy(file: unknown): Result<PreparedRecord, readonly Defect[]> {
+/**
+ * Checks a selection policy's file and brings it into its stored form.
+ * @param table the item parameters that belong to it; those of `sympson_hetter` and no other policy need some
+ */
+export function preparePolicy(
+  file: unknown,
+  table?: ExposureTable,
+): Result<PreparedRecord, readonly Defect[]> {
   const checked = checkPolicy(file);
-  return checked.ok ? ok(preparedDocument('policy', checked.value)) : checked;
+  if (!checked.ok) return checked;
+  const prepared = preparedDocument('policy', checked.value);
+  const { exposure } = checked.value.document.eligibilityRules;
+  const text = table && canonicalJson(table);
+  const hash = text && sha256Hex(text);
+  const wanted = exposure?.method === 'sympson_hetter' ? exposure.tableSha256 : undefined;
+  if (hash === wanted)
+    return ok(
+      text === undefined || hash === undefined
+        ? prepared
+        : { ...prepared, stored: { ...prepared.stored, parameters: { hash, text } } },
+    );
+  return err([
+    {
+      pointer: '/document/eligibilityRules/exposure',
+      message:
+        wanted === undefined
+          ? 'is no sympson_hetter, and takes no table'
+          : hash === undefined
+            ? 'needs its table: --exposure-table FILE'
+            : `names another table than the one given, whose tableSha256 is ${hash}`,
+    },
+  ]);
 }
 
 /** Checks an analysis policy's file and brings it into its stored form. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, preparePolicy, writeRecord } from './release.ts';
@@ -131,6 +132,29 @@ describe('createRecordStore', () => {
       ok: false,
       error: { kind: 'checksum-mismatch', lifecycle: {} },
     });
+  });
+
+  it('answers a fault for a policy whose exposure table is damaged, gone or of another hash, and gives a sound one', async () => {
+    const table = createMemoryRecordsTable();
+    const text = '{"item-1":0.25}';
+    const exposure = { method: 'sympson_hetter', tableSha256: sha256Hex(text) };
+    const file = samplePolicyFile({ eligibilityRules: { exposure } });
+    const prepared = preparePolicy(file, { 'item-1': 0.25 });
+    if (!prepared.ok) throw new Error('the policy has defects');
+    const { key, stored } = prepared.value;
+    await writeRecord(table, prepared.value);
+    const read = () => storeOver(table).policy('tenant-1', ID);
+    expect(await read()).toMatchObject({ ok: true, value: { exposureTable: { 'item-1': 0.25 } } });
+    const fault = { ok: false, error: { kind: 'checksum-mismatch', lifecycle: {} } };
+    for (const parameters of ['{"item-1":0.26}', undefined]) {
+      table.corrupt(key, { parameters });
+      expect(await read()).toEqual(fault);
+    }
+    for (const parameters of [undefined, { hash: '0'.repeat(64), text }]) {
+      const other = createMemoryRecordsTable();
+      await other.writeOnce(key, { document: stored.document, ...(parameters && { parameters }) });
+      expect(await storeOver(other).policy('tenant-1', ID)).toEqual(fault);
+    }
   });
 
   it('answers a fault for damaged parameters while the descriptor stays readable, and keeps no damaged ones', async () => {

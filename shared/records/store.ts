@@ -1,22 +1,26 @@
+import type * as z from 'zod';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
+import type { Recent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { createRecordFinder, verifiedDocument } from './find-record.ts';
 import type { RecordFault, RecordFinderOptions } from './find-record.ts';
 import type { RecordKey } from './record-key.ts';
-import { calibrationParameters } from './records.ts';
-import type { CalibrationParameters } from './records.ts';
+import { calibrationParameters, exposureTable } from './records.ts';
+import type { CalibrationParameters, ExposureTable } from './records.ts';
 import type { Lifecycle, ParametersReference } from './table.ts';
 
 /** A policy as a caller of this tenant may see it. */
 export interface PolicyEntry {
   readonly document: SelectionPolicy;
   readonly lifecycle: Lifecycle;
+  /** Of a policy with `sympson_hetter` alone: server-only. */
+  readonly exposureTable: ExposureTable | undefined;
 }
 
 /** A calibration's public descriptor; parameters are read on demand and only by the engine. */
@@ -41,25 +45,28 @@ export interface RecordStoreOptions extends RecordFinderOptions {
 
 /**
  * A store over the table `records`. A tenant's own record comes before a system record of the same id. Every document is checked against
- * its checksum when it is read, parameters against their hash.
+ * its checksum when it is read, parameters and the table of a policy against their hash.
  */
 export function createRecordStore(options: RecordStoreOptions): RecordStore {
-  const { table } = options;
+  const { table: records } = options;
   const find = createRecordFinder(options);
-  const cache = createRecent<CalibrationParameters>(options.cachedParameters ?? 4);
+  const kept = options.cachedParameters ?? 4;
+  const parametersOf = { schema: calibrationParameters, cache: createRecent<CalibrationParameters>(kept) };
+  const tableOf = { schema: exposureTable, cache: createRecent<ExposureTable>(kept) };
 
-  async function readParameters(
+  async function readParameters<T>(
+    { schema, cache }: { readonly schema: z.ZodType<T>; readonly cache: Recent<T> },
     key: RecordKey,
     reference: ParametersReference,
     lifecycle: Lifecycle,
-  ): Promise<Result<CalibrationParameters, RecordFault>> {
+  ): Promise<Result<T, RecordFault>> {
     const cached = cache.get(reference.hash);
     if (cached !== undefined) return ok(cached);
-    const text = await table.readParameters(key, reference);
+    const text = await records.readParameters(key, reference);
     if (text === undefined || sha256Hex(text) !== reference.hash) {
       return err({ kind: 'checksum-mismatch', lifecycle });
     }
-    const parsed = calibrationParameters.safeParse(JSON.parse(text));
+    const parsed = schema.safeParse(JSON.parse(text));
     if (!parsed.success) return err({ kind: 'unreadable', lifecycle });
     cache.set(reference.hash, parsed.data);
     return ok(parsed.data);
@@ -69,12 +76,17 @@ export function createRecordStore(options: RecordStoreOptions): RecordStore {
     async policy(tenantId, id) {
       const found = await find('policy', tenantId, id);
       if (found === undefined) return ok(undefined);
-      const { lifecycle } = found.stored;
+      const { lifecycle, parameters } = found.stored;
       const document = verifiedDocument(found.stored);
       if (!document.ok) return document;
       const parsed = selectionPolicy.safeParse(document.value);
       if (!parsed.success) return err({ kind: 'unreadable', lifecycle });
-      return ok({ document: parsed.data, lifecycle });
+      const { exposure } = parsed.data.eligibilityRules;
+      if (exposure?.method !== 'sympson_hetter')
+        return ok({ document: parsed.data, lifecycle, exposureTable: undefined });
+      if (parameters?.hash !== exposure.tableSha256) return err({ kind: 'checksum-mismatch', lifecycle });
+      const table = await readParameters(tableOf, found.key, parameters, lifecycle);
+      return table.ok ? ok({ document: parsed.data, lifecycle, exposureTable: table.value }) : table;
     },
     async calibration(tenantId, id) {
       const found = await find('calibration', tenantId, id);
@@ -88,7 +100,7 @@ export function createRecordStore(options: RecordStoreOptions): RecordStore {
         document: parsed.data,
         lifecycle,
         parametersHash: parameters.hash,
-        parameters: () => readParameters(found.key, parameters, lifecycle),
+        parameters: () => readParameters(parametersOf, found.key, parameters, lifecycle),
       });
     },
   };

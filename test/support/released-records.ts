@@ -15,17 +15,28 @@ export type PolicyChange = Partial<Omit<SelectionPolicy, 'id' | 'checksum'>>;
 
 /**
  * Writes a tenant's policy with changes under an id of its own, as an earlier release might have: nothing of it is checked.
+ * @param parameters what lies beside the document
  * @returns the new id
  */
 export async function storePolicy(
   stack: Stack,
-  { tenantId = 'tenant-aurora', from, change }: { tenantId?: string; from: string; change: PolicyChange },
+  {
+    tenantId = 'tenant-aurora',
+    from,
+    change,
+    parameters,
+  }: {
+    tenantId?: string;
+    from: string;
+    change: PolicyChange;
+    parameters?: NewRecord['parameters'];
+  },
 ): Promise<string> {
   const { policies } = stack.seededTenants.get(tenantId)!;
   const known = policies.find(({ document }) => document.id === from)!.document;
   const content = { ...known, ...change };
   const id = `${from}-${documentChecksum(content).slice(0, 12)}`;
-  await store(stack, 'policy', tenantId, { ...content, id });
+  await store(stack, 'policy', tenantId, { ...content, id }, parameters && { parameters });
   return id;
 }
 

@@ -1,6 +1,7 @@
-import type { Constraints, StoppingRules } from '#functions/mastery/engine/index.ts';
+import type { Constraints, Exposure, StoppingRules } from '#functions/mastery/engine/index.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { ExposureTable } from '#shared/records/records.ts';
 
 /** A slot of Content's blueprint: an item of the test has to bear each of its GUIDs. */
 export interface BlueprintSlot {
@@ -31,11 +32,15 @@ export function minimaOf(
   ];
 }
 
-/** The policy in the engine's vocabulary. */
+/**
+ * The policy in the engine's vocabulary.
+ * @param exposureTable of `sympson_hetter`
+ */
 export function constraintsOf(
   policy: SelectionPolicy,
   scope: readonly number[],
   slots: readonly BlueprintSlot[],
+  exposureTable: ExposureTable | undefined,
 ): Constraints {
   const { eligibilityRules, maxItems } = policy;
   const { priorUse, selectionTarget, exposure } = eligibilityRules;
@@ -52,9 +57,18 @@ export function constraintsOf(
     ),
     ...(priorUse === 'avoid' || priorUse === 'exclude' ? { priorUse } : {}),
     ...(selectionTarget === 'unsettled_components' ? { selectionTarget } : {}),
-    ...(exposure === undefined ? {} : { exposure }),
+    ...(exposure === undefined ? {} : { exposure: exposureOf(exposure, exposureTable) }),
     minimumGain: eligibilityRules.minimumGain,
   };
+}
+
+function exposureOf(
+  rule: NonNullable<SelectionPolicy['eligibilityRules']['exposure']>,
+  table: ExposureTable | undefined,
+): Exposure {
+  return rule.method === 'sympson_hetter'
+    ? { method: rule.method, probabilities: new Map(Object.entries(table ?? {})) }
+    : rule;
 }
 
 /** When the policy stops a run, in the engine's vocabulary. */

@@ -40,7 +40,7 @@ describe('loadPolicy', () => {
     const { table } = await released(samplePolicyFile());
     expect(await recordsOver(table).loadPolicy('tenant-1', POLICY)).toMatchObject({
       ok: true,
-      value: { id: POLICY },
+      value: { policy: { id: POLICY } },
     });
   });
 

@@ -9,7 +9,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { supportsModel } from '#shared/records/models.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import type { CalibrationParameters } from '#shared/records/records.ts';
+import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
 import type { CalibrationEntry, RecordStore } from '#shared/records/store.ts';
 import { modelParameters } from './model-parameters.ts';
 
@@ -21,10 +21,17 @@ export interface RunCalibration<Model> {
   readonly model: Model;
 }
 
+/** A policy that a run may be led by. */
+export interface RunPolicy {
+  readonly policy: SelectionPolicy;
+  /** Of `sympson_hetter` alone: by QTI identifier the probability to pass. */
+  readonly exposureTable: ExposureTable | undefined;
+}
+
 /** The records of a run, for start, inspect and advance alike. */
 export interface RunRecords<Model> {
-  /** 404 `resource-not-found`; throws a PermanentDefect for a stored policy that is damaged. */
-  loadPolicy(tenantId: string, id: string): Promise<Result<SelectionPolicy, Problem>>;
+  /** 404 `resource-not-found`; throws a PermanentDefect for a stored policy that is damaged, or whose table is. */
+  loadPolicy(tenantId: string, id: string): Promise<Result<RunPolicy, Problem>>;
   /** 404 `resource-not-found`, 422 `calibration-invalid`. `now`: epoch milliseconds at which the calibration must be valid. */
   loadCalibration(tenantId: string, id: string, now: number): Promise<Result<RunCalibration<Model>, Problem>>;
 }
@@ -62,7 +69,7 @@ export function createRunRecords<Model>(options: RunRecordsOptions<Model>): RunR
         throw new PermanentDefect(`a stored selection policy cannot be used: ${entry.error.kind}`);
       return entry.value === undefined
         ? err(problem('mastery', 'resource-not-found', 404))
-        : ok(entry.value.document);
+        : ok({ policy: entry.value.document, exposureTable: entry.value.exposureTable });
     },
 
     async loadCalibration(tenantId, id, now) {

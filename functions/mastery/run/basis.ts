@@ -34,15 +34,14 @@ export async function readBasis(
   reading: Promise<Result<ReadPool, Problem>>,
   run: 'new' | 'under_way',
 ): Promise<Result<RunBasis, Problem>> {
-  const { policy, calibration } = records;
   const [pool, anchor] = await Promise.all([
     readBoundPool(platform, records, reading),
-    readAnchor(platform, calibration.document.anchor),
+    readAnchor(platform, records.calibration.document.anchor),
   ]);
   if (!pool.ok) return pool;
   if (anchor.kind === 'unusable' || (anchor.kind === 'absent' && run === 'new')) return err(anchor.problem);
   const status = anchor.kind === 'verified' ? 'verified' : 'unavailable';
-  return ok({ policy, calibration, ...pool.value, anchor: status });
+  return ok({ ...records, ...pool.value, anchor: status });
 }
 
 /**

@@ -41,6 +41,7 @@ function recordsOf(model: CompiledModel): PinnedRecords {
       ...(samplePolicyFile()['document'] as object),
       checksum: 'a'.repeat(64),
     }),
+    exposureTable: undefined,
     calibration: {
       document: scaleCalibration.parse({ ...(file['document'] as object), checksum: '0'.repeat(64) }),
       parametersHash: '0'.repeat(64),

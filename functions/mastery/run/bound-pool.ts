@@ -31,7 +31,7 @@ const prepared = new WeakMap<ReconciledPool, WeakMap<CompiledModel, Recent<Bound
 
 /** Binds a pool (422 as `bindModel` says) for selection: once for the same pool, records and test scope in a container. */
 export function bindPool(
-  { policy, calibration }: PinnedRecords,
+  { policy, exposureTable, calibration }: PinnedRecords,
   test: TestScope | undefined,
   pool: ReconciledPool,
 ): Result<BoundPool, Problem> {
@@ -59,6 +59,7 @@ export function bindPool(
           policy,
           scope.map(({ modelKc }) => modelKc),
           test.slots,
+          exposureTable,
         ),
       );
       return selection;

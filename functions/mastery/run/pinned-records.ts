@@ -1,7 +1,6 @@
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import { invalidCalibration } from '#functions/mastery/records/load.ts';
-import type { RunCalibration } from '#functions/mastery/records/load.ts';
-import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { RunCalibration, RunPolicy } from '#functions/mastery/records/load.ts';
 import {
   frameworkGuidDefects,
   parameterGuidDefects,
@@ -14,8 +13,7 @@ import type { PoolDependencies, RunDependencies } from './dependencies.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** The released records that a run is pinned to. */
-export interface PinnedRecords {
-  readonly policy: SelectionPolicy;
+export interface PinnedRecords extends RunPolicy {
   readonly calibration: RunCalibration<CompiledModel>;
 }
 
@@ -60,7 +58,7 @@ async function load(
   ]);
   if (!policy.ok) return policy;
   if (!calibration.ok) return calibration;
-  return ok({ policy: policy.value, calibration: calibration.value });
+  return ok({ ...policy.value, calibration: calibration.value });
 }
 
 /**

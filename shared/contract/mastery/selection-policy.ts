@@ -6,6 +6,13 @@ export const coverageFloor = z
   .strictObject({ caseCompetencyGuid: identifier, minimumEvidenceItems: z.int().min(0) })
   .meta({ id: 'CoverageFloor' });
 
+/** How chance keeps the same few items from being offered to everybody; the table of `sympson_hetter` is server-only. */
+const exposureRule = z.discriminatedUnion('method', [
+  z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }),
+  z.strictObject({ method: z.literal('progressive') }),
+  z.strictObject({ method: z.literal('sympson_hetter'), tableSha256: sha256 }),
+]);
+
 /**
  * Pinned constraints, version 1 of the keys (docs/records.md explains each). Unknown keys make a policy unreleasable: a constraint
  * that this runtime does not know would silently not be kept [MA-113].
@@ -22,7 +29,7 @@ export const eligibilityRules = z
     requiredAccessibility: z.array(z.string().min(1)).optional(),
     enemySets: z.array(z.array(identifier).min(2)).optional(),
     excludedItems: z.array(identifier).optional(),
-    exposure: z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }).optional(),
+    exposure: exposureRule.optional(),
     priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
     selectionTarget: z.enum(['latent_state', 'unsettled_components']).optional(),
     minimumGain: z.number().positive().optional(),

@@ -61,7 +61,7 @@ function records(): SimulationDependencies['records'] {
   };
   // SAFETY: the members that a simulation looks at are all there.
   return {
-    loadPolicy: () => Promise.resolve(ok(policy)),
+    loadPolicy: () => Promise.resolve(ok({ policy })),
     loadCalibration: () => Promise.resolve(ok(calibration)),
   } as unknown as SimulationDependencies['records'];
 }

@@ -74,7 +74,7 @@ async function simulate(
   ]);
   if (!pool.ok) return pool;
   if (anchor.kind !== 'verified') return err(anchor.problem);
-  const basis = { policy, calibration, ...pool.value };
+  const basis = { ...records, ...pool.value };
   const { bound, pins } = basis;
   const { numericPrecision, recoveryTolerance } = document;
   const profiles = readProfiles(body.profiles, { model, scope: bound.scope, numericPrecision });

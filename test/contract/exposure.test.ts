@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readSelectionPolicy, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import { callMastery, problemOf } from '#test/support/mastery-call.ts';
+import { storePolicy } from '#test/support/released-records.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+const BANK = 'fraction-subtraction';
+/** A probability that no answer holds by chance. */
+const MARKED = 0.123456789;
+
+let stack: TestStack;
+let runs: AdaptiveRuns;
+/** By artifact version the QTI identifier. */
+let identifiers: ReadonlyMap<string, string>;
+beforeAll(async () => {
+  stack = await startTestStack();
+  runs = openAdaptiveRuns(stack);
+  const { entities } = await runs.state();
+  const manifest = entities['bank.manifest']![String(startBody()['bankOperationId'])];
+  const member = z.object({ artifactVersionId: z.string(), qtiIdentifier: z.string() });
+  const { members } = z.object({ members: z.array(member) }).parse(manifest);
+  identifiers = new Map(members.map((one) => [one.artifactVersionId, one.qtiIdentifier]));
+});
+afterAll(async () => {
+  runs.close();
+  await stack.close();
+});
+
+const startBody = (): Readonly<Record<string, unknown>> => ({
+  ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),
+});
+const itemOf = ({ body }: RunGiven): string => identifiers.get(body.offeredItem!.artifactVersionId)!;
+
+type Exposure = SelectionPolicy['eligibilityRules']['exposure'];
+
+/** A policy without other rules; `stored` is what lies beside it. */
+async function policyWith(
+  exposure: Exposure,
+  parameters?: { readonly hash: string; readonly text: string },
+): Promise<string> {
+  return storePolicy(stack, {
+    from: String(startBody()['selectionPolicyId']),
+    change: { eligibilityRules: exposure === undefined ? {} : { exposure } },
+    ...(parameters && { parameters }),
+  });
+}
+
+function sympsonHetter(table: Readonly<Record<string, number>>): Promise<string> {
+  const text = canonicalJson(table);
+  const hash = sha256Hex(text);
+  return policyWith({ method: 'sympson_hetter', tableSha256: hash }, { hash, text });
+}
+
+const everyItem = (probability: number): Record<string, number> =>
+  Object.fromEntries([...identifiers.values()].map((id) => [id, probability]));
+
+/** Starts a run and advances it twice, each request sent again: what a repetition answers is held against the first answer. */
+async function taken(selectionPolicyId: string): Promise<readonly string[]> {
+  const items: string[] = [];
+  let request = runs.start({ ...startBody(), selectionPolicyId });
+  for (;;) {
+    const run = await request.sendForRun();
+    const again = await request.sendForRun();
+    expect(again.body.offeredItem).toEqual(run.body.offeredItem);
+    expect(JSON.stringify([run.body, [...run.headers]])).not.toContain(String(MARKED));
+    items.push(itemOf(run));
+    if (items.length === 3) return items;
+    const inspected = await runs.playAndInspect(run.body);
+    request = runs.advance(run.body.continuationToken, inspected.etag);
+    // Another container works the rest out anew.
+    await stack.killWorkers();
+  }
+}
+
+describe('exposure control', () => {
+  it('starts, advances and repeats a run under progressive control [MA-113]', async () => {
+    const items = await taken(await policyWith({ method: 'progressive' }));
+    expect(new Set(items).size).toBe(3);
+  });
+
+  it('starts, advances and repeats a run under sympson_hetter by its table, of which nothing is returned [MA-113]', async () => {
+    const best = itemOf(
+      await runs.start({ ...startBody(), selectionPolicyId: await policyWith(undefined) }).sendForRun(),
+    );
+    const barred = await sympsonHetter({ ...everyItem(1), [best]: 0, 'no item of the bank': MARKED });
+    const items = await taken(barred);
+    expect(new Set(items).size).toBe(3);
+    expect(items).not.toContain(best);
+    // When none passes the best one is taken.
+    const [first] = await taken(await sympsonHetter(everyItem(0)));
+    expect(first).toBe(best);
+    const read = await callMastery(stack, readSelectionPolicy, { path: { policyId: barred } });
+    expect(read.status).toBe(200);
+    expect(read.text).toContain('"tableSha256"');
+    expect(read.text).not.toContain(String(MARKED));
+  });
+
+  it('answers a policy whose table is gone, damaged or another one as a damaged record, for its reader and for a start', async () => {
+    const text = canonicalJson(everyItem(0.5));
+    const hash = sha256Hex(text);
+    const rule = { method: 'sympson_hetter', tableSha256: hash } as const;
+    const damaged = { hash: sha256Hex('{}'), text: '{}' };
+    for (const [n, beside] of [undefined, damaged, { hash, text: text.replace('0.5', '0.6') }].entries()) {
+      const selectionPolicyId = await storePolicy(stack, {
+        from: String(startBody()['selectionPolicyId']),
+        change: { maxItems: 10 + n, eligibilityRules: { exposure: rule } },
+        ...(beside && { parameters: beside }),
+      });
+      for (const [route, call] of [
+        [readSelectionPolicy, { path: { policyId: selectionPolicyId } }],
+        [startAdaptiveRun, { body: { ...startBody(), selectionPolicyId } }],
+      ] as const) {
+        const reply = await callMastery(stack, route, call);
+        expect(problemOf(reply)).toMatchObject({ status: 500, code: 'internal-error', retryable: false });
+      }
+    }
+  });
+});
