@@ -55,16 +55,15 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
       contents.set(folder, loaded.ok ? loaded.value : undefined);
     }
     const content = contents.get(folder);
-    const policies: PolicyFile[] = [];
-    for (const name of [entry.policy, ...entry.alsoReleased]) {
-      const policy = await readJson<PolicyFile>(directory, `${folder}/${name}`, policyFile);
-      if (policy.ok) policies.push(policy.value);
-      else defects.push(...policy.error);
-      if (policy.ok && content !== undefined)
-        defects.push(...located(`${folder}/${name}`, checkPolicy(policy.value, content.bank)));
-    }
-    const [policy, ...alsoReleased] = policies;
-    if (content === undefined || policy === undefined) continue;
+    const read = await readJson<PolicyFile>(directory, `${folder}/${entry.policy}`, policyFile);
+    if (!read.ok) defects.push(...read.error);
+    if (!read.ok || content === undefined) continue;
+    const policy = read.value;
+    defects.push(...located(`${folder}/${entry.policy}`, checkPolicy(policy, content.bank)));
+    const alsoReleased = entry.alsoReleased.map((rules) => ({
+      ...policy,
+      eligibilityRules: { ...policy.eligibilityRules, ...rules },
+    }));
     const [first] = banks;
     if (first !== undefined && first.calibration.anchor.version !== content.calibration.anchor.version) {
       defects.push({

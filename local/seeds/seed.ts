@@ -12,6 +12,7 @@ const slug = z
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and -, not beginning with -');
 const name = z.string().min(1).max(128);
 
+const priorUse = z.enum(['allow', 'avoid', 'exclude']);
 const policyName = z.string().regex(/^[a-z0-9][a-z0-9-]*\.json$/, 'must be a file name ending in .json');
 
 /** `seed.json` */
@@ -25,8 +26,8 @@ export const seedFile = z.strictObject({
         /** The folder with the bank's files; several entries may share one and differ in the policy. */
         directory: slug.optional(),
         policy: policyName.default('policy.json'),
-        /** Further policies for the bank, which stack.json does not name. */
-        alsoReleased: z.array(policyName).default([]),
+        /** What further policies for the bank, which stack.json does not name, have otherwise than its own. */
+        alsoReleased: z.array(z.strictObject({ priorUse })).default([]),
       }),
     )
     .min(1),
@@ -139,7 +140,7 @@ export const policyFile = z.strictObject({
           z.strictObject({ method: z.literal('progressive') }),
         ])
         .optional(),
-      priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
+      priorUse: priorUse.optional(),
       minimumGain: z.number().positive().optional(),
       poolMembership: z.literal('manifest').optional(),
       blueprintCoverage: z.enum(['slots', 'none']).optional(),
