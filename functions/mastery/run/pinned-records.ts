@@ -39,11 +39,19 @@ export async function loadRecords(
   const defects = [
     ...policyGuidDefects(policy),
     ...frameworkGuidDefects(calibration.document.caseFrameworkGuid),
-    ...parameterGuidDefects(calibration.parameters),
   ];
-  return defects.length === 0
+  return defects.length === 0 && hasCanonicalParameters(calibration)
     ? records
     : err(invalidCalibration('GUIDs of the released records are not lower-case UUIDs in ascending order.'));
+}
+
+/** By the model that a container has compiled of the parameters: those of a large bank take ten milliseconds to look through. */
+const canonicalParameters = new WeakMap<CompiledModel, boolean>();
+
+function hasCanonicalParameters({ model, parameters }: RunCalibration<CompiledModel>): boolean {
+  const isCanonical = canonicalParameters.get(model) ?? parameterGuidDefects(parameters).length === 0;
+  canonicalParameters.set(model, isCanonical);
+  return isCanonical;
 }
 
 async function load(
