@@ -1,6 +1,9 @@
 import { sha256Hex } from './canonical-json.ts';
 
-/** Draws of generated banks and simulated learners (mulberry32), seeded by a text: uniform in [0, 1), the same on every runtime. */
+/**
+ * Draws too many to hash each (mulberry32): of generated banks, simulated learners, exposure control. Seeded by a text, uniform in [0, 1), the
+ * same on every runtime.
+ */
 export function stream(seed: string): () => number {
   let state = parseInt(sha256Hex(seed).slice(0, 8), 16);
   return () => {

@@ -1,4 +1,5 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { stream } from '#shared/kernel/random-stream.ts';
 import type { Ranked } from './ranking.ts';
 
 /** How a policy keeps the same few items from being offered to everybody. All draws are the run's own: the same run draws the same again. */
@@ -41,7 +42,7 @@ export function progressiveWeights(
   share: number,
   { runSeed, sequence }: DrawKey,
 ): Float64Array {
-  const next = uniforms(sha256Hex(`progressive|${runSeed}|${sequence}`));
+  const next = stream(`progressive|${runSeed}|${sequence}`);
   const highest = gains.reduce((most, gain) => (gain > most ? gain : most), 0);
   // Drawn for every item of the model, so that an item's draw does not depend on which others may be offered.
   return gains.map((gain) => (1 - share) * next() * highest + share * gain);
@@ -69,24 +70,4 @@ const DRAWS = 281_474_976_710_656;
 /** A whole number below 2^48: so many bits of the SHA-256 of the text. */
 function draw(text: string): number {
   return parseInt(sha256Hex(text).slice(0, 12), 16);
-}
-
-const WORDS = 4_294_967_296;
-
-/** Numbers in [0, 1): Doty-Humphrey's sfc32, its state the first 128 bits of the hash, for draws too many to hash each. */
-function uniforms(hash: string): () => number {
-  let [a, b, c, counter] = [0, 8, 16, 24].map((at) => parseInt(hash.slice(at, at + 8), 16) | 0) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  return () => {
-    const sum = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (((c << 21) | (c >>> 11)) + sum) | 0;
-    return (sum >>> 0) / WORDS;
-  };
 }
