@@ -157,11 +157,17 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
 
 /** Pool membership, accessibility, exclusions (prepared), used items, prior use, enemies of used ones, maxima, components. */
 function hardFilter({ admitted, conditions, constraints }: SelectionContext, run: RunPosition): Uint8Array {
-  const candidates = admitted.slice();
-  for (const item of run.used) candidates[item] = 0;
-  if (constraints.priorUse === 'exclude') for (const item of run.met ?? []) candidates[item] = 0;
+  const barred = constraints.priorUse === 'exclude' ? [...run.used, ...(run.met ?? [])] : run.used;
+  const candidates = without(admitted, barred);
   usageOf(conditions, run.used).bar(candidates);
   return candidates;
+}
+
+/** A copy of a set of items in which these are not. */
+function without(items: Uint8Array, barred: readonly number[]): Uint8Array {
+  const rest = items.slice();
+  for (const item of barred) rest[item] = 0;
+  return rest;
 }
 
 /** The best among items that the learner has not met; where the policy does not care, or none of those is admitted, among all. */
@@ -174,9 +180,7 @@ function bestUnmet(
 ): Ranked | undefined {
   const { met = [] } = run;
   if (context.constraints.priorUse === 'avoid' && met.length > 0) {
-    const unmet = eligible.slice();
-    for (const item of met) unmet[item] = 0;
-    const best = bestOnTarget(context, estimate, run, unmet, coverage);
+    const best = bestOnTarget(context, estimate, run, without(eligible, met), coverage);
     if (best !== undefined) return best;
   }
   return bestOnTarget(context, estimate, run, eligible, coverage);
@@ -202,8 +206,7 @@ function keepInformative(
     return true;
   // With every minimum met each eligible item is admitted: met ones leave first, as long as another one remains.
   if (constraints.priorUse === 'avoid') {
-    const unmet = eligible.slice();
-    for (const item of run.met ?? []) unmet[item] = 0;
+    const unmet = without(eligible, run.met ?? []);
     if (unmet.includes(1)) eligible.set(unmet);
   }
   model.core.informationGains(estimate, eligible, gains, Infinity);
@@ -215,8 +218,7 @@ function keepInformative(
 /** Why no item can be offered: the rule without which one could. */
 function exhaustionCause({ admitted, conditions }: SelectionContext, run: RunPosition): StopCause {
   const leaves = (rules: SideConditions): boolean => {
-    const candidates = admitted.slice();
-    for (const item of run.used) candidates[item] = 0;
+    const candidates = without(admitted, run.used);
     usageOf(rules, run.used).bar(candidates);
     return candidates.includes(1);
   };
