@@ -9,7 +9,7 @@ export const offer = z.strictObject({
   artifactVersionId: identifier,
   /** The attempt whose outcome was consumed; absent while the item is outstanding. */
   consumedAttemptId: identifier.optional(),
-  /** QTI's processing trace of that outcome. Sealed, so that a retried result record has the same bytes; tokens of before lack it. */
+  /** QTI's processing trace of that outcome. Sealed, so that a retried result record has the same bytes; tokens of version 0.1.0 lack it. */
   consumedTraceRef: identifier.optional(),
 });
 export type Offer = z.infer<typeof offer>;

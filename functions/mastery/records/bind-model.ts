@@ -61,7 +61,8 @@ export interface BoundModel {
 
 /**
  * Maps a reconciled pool to a calibration's model. 422 `calibration-invalid` when subject, grades or CASE framework differ, when a member
- * has no parameters, other knowledge components or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every knowledge component that the pool covers.
+ * has no parameters, other knowledge components or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every
+ * knowledge component that the pool covers.
  * @param test undefined: the test has ended, and no longer goes by what Content says of it
  */
 export function bindModel(

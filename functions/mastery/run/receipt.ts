@@ -20,8 +20,8 @@ type ReceiptBasis = Pick<RunBasis, 'policy' | 'calibration' | 'bound' | 'pins' |
 
 /**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
- * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, and every call with status, version, hash, times, and the tenant that the answer named;
- * and whether the stage's isolation is proved. Nothing in it names a learner, a candidate, a session or a score.
+ * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, whether the stage's
+ * isolation is proved, and every call with status, version, hash, times and the tenant that the answer named. Nothing in it names a learner, a candidate, a session or a score.
  */
 export function recordReceipt(
   log: OperationRequest['log'],
