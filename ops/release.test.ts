@@ -37,15 +37,18 @@ const POLICY = { kind: 'policy', id: 'fractions-policy-7' } as const;
 
 interface TestRuntime extends ReleaseRuntime {
   readonly lines: readonly string[];
+  readonly warnings: readonly string[];
   readonly table: MemoryRecordsTable;
 }
 
 function runtimeWith(files: Readonly<Record<string, unknown>>): TestRuntime {
   const table = createMemoryRecordsTable();
   const lines: string[] = [];
+  const warnings: string[] = [];
   return {
     table,
     lines,
+    warnings,
     readFile: (path) => {
       const content = files[path];
       if (content === undefined) return Promise.reject(new Error('no such file'));
@@ -53,6 +56,7 @@ function runtimeWith(files: Readonly<Record<string, unknown>>): TestRuntime {
     },
     openTable: () => Promise.resolve(ok(table)),
     print: (line) => lines.push(line),
+    warn: (line) => warnings.push(line),
   };
 }
 
@@ -111,22 +115,29 @@ describe('release FILE', () => {
     expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
   });
 
-  it.each([
-    ['exclude', true],
-    ['avoid', false],
-    ['allow', false],
-  ] as const)(
-    'warns of a policy with priorUse "%s": %s, also at a dry run [MA-113]',
-    async (priorUse, warns) => {
-      const runtime = runtimeWith({ 'p.json': samplePolicyFile({ eligibilityRules: { priorUse } }) });
+  const randomesque = { method: 'randomesque', size: 2 };
+  it.each<[Readonly<Record<string, unknown>>, RegExp[]]>([
+    [{ exposure: randomesque, priorUse: 'avoid' }, []],
+    [
+      { exposure: randomesque, priorUse: 'exclude' },
+      [/eligibilityRules\/priorUse is "exclude".*422.*"avoid"/],
+    ],
+    [{ exposure: randomesque, priorUse: 'allow' }, [/eligibilityRules\/priorUse is "allow".*"avoid"/]],
+    [{ exposure: randomesque }, [/eligibilityRules\/priorUse is missing.*"avoid"/]],
+    [{ priorUse: 'avoid' }, [/eligibilityRules\/exposure is missing.*"randomesque"/]],
+    [{}, [/exposure is missing/, /priorUse is missing/]],
+  ])(
+    'releases a policy with %j and warns %j, also at a dry run [MA-113]',
+    async (eligibilityRules, warnings) => {
+      const runtime = runtimeWith({ 'p.json': samplePolicyFile({ eligibilityRules }) });
       for (const dryRun of [true, false])
         expect(await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun })).toEqual(
           ok(undefined),
         );
-      expect(runtime.lines.filter((line) => !line.startsWith('warning: '))).toHaveLength(2);
-      const warnings = runtime.lines.filter((line) => line.startsWith('warning: '));
-      expect(warnings).toHaveLength(warns ? 2 : 0);
-      for (const line of warnings) expect(line).toMatch(/eligibilityRules\/priorUse.*422.*"avoid"/);
+      expect(runtime.lines).toHaveLength(2);
+      expect(runtime.warnings).toEqual(
+        [...warnings, ...warnings].map((text) => expect.stringMatching(text) as string),
+      );
     },
   );
 
@@ -408,6 +419,7 @@ describe('docs/records.md', () => {
     for (const kind of kinds) {
       expect(await releaseFile(runtime, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
     }
+    expect(runtime.warnings).toEqual([]);
   });
 
   it('explains every field of the documents, every rule and every parameter [MA-113]', async () => {

@@ -89,6 +89,8 @@ export interface ReleaseRuntime {
   readonly readFile: (path: string) => Promise<string>;
   readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string | UsageError>>;
   readonly print: (line: string) => void;
+  /** A line for standard error. */
+  readonly warn: (line: string) => void;
 }
 
 /** What `release KIND FILE` takes beside its arguments. */
@@ -120,7 +122,7 @@ export async function releaseFile(
     const feasible = await checkAgainst(runtime, options.calibration, prepared.value, path, options);
     if (!feasible.ok) return feasible;
   }
-  if (kind === 'policy') warnOfExclusion(runtime, prepared.value.stored);
+  if (kind === 'policy') warnOfRules(runtime, prepared.value.stored);
   if (options.dryRun === true) {
     runtime.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
     return ok(undefined);
@@ -198,12 +200,21 @@ async function findCalibration(
     : err(`calibration ${id} cannot be used: it is damaged, or of a form that is not known here`);
 }
 
-/** A policy that bars what a learner has met before may leave nothing to offer. Legal, and seldom meant. */
-function warnOfExclusion({ print }: ReleaseRuntime, { document }: PreparedRecord['stored']): void {
-  const { eligibilityRules } = selectionPolicy.parse(JSON.parse(document));
-  if (eligibilityRules.priorUse === 'exclude')
-    print(
-      'warning: /document/eligibilityRules/priorUse is "exclude": a learner who has met too many items of a bank in earlier runs cannot start another (422); "avoid" offers such items only when no other is eligible',
+/** Rules that are legal and seldom meant: they wear a bank out, or leave a learner nothing to be offered. */
+function warnOfRules({ warn }: ReleaseRuntime, { document }: PreparedRecord['stored']): void {
+  const { exposure, priorUse } = selectionPolicy.parse(JSON.parse(document)).eligibilityRules;
+  const rules = '/document/eligibilityRules';
+  if (exposure === undefined)
+    warn(
+      `warning: ${rules}/exposure is missing: most learners are offered the same few items. Add a rule, for example {"method":"randomesque","size":3}`,
+    );
+  if (priorUse === 'exclude')
+    warn(
+      `warning: ${rules}/priorUse is "exclude": a learner who has met too many items of a bank in earlier runs cannot start another (422). Use "avoid" to offer such items only when no other is eligible`,
+    );
+  else if (priorUse !== 'avoid')
+    warn(
+      `warning: ${rules}/priorUse is ${priorUse === undefined ? 'missing' : `"${priorUse}"`}: a learner can be offered the same item again in the next run. Use "avoid" to offer such items only when no other is eligible`,
     );
 }
 
@@ -338,6 +349,9 @@ const runtime: ReleaseRuntime = {
   openTable,
   print: (line) => {
     console.log(line);
+  },
+  warn: (line) => {
+    console.error(line);
   },
 };
 
