@@ -101,6 +101,14 @@ describe('exposure control', () => {
     expect(read.text).not.toContain(String(MARKED));
   });
 
+  it('counts the items of a table that the pool lacks in the receipt [MA-088]', async () => {
+    const absent = { 'absent 1': 0.5, 'absent 2': 0.5 };
+    const selectionPolicyId = await sympsonHetter({ ...everyItem(1), ...absent });
+    const { body } = await runs.start({ ...startBody(), selectionPolicyId }).sendForRun();
+    const receipt = stack.logs().find(({ line }) => JSON.stringify(line).includes(body.receiptId));
+    expect(receipt?.line).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
+  });
+
   it('answers a policy whose table is gone, damaged or another one as a damaged record, for its reader and for a start', async () => {
     const text = canonicalJson(everyItem(0.5));
     const hash = sha256Hex(text);

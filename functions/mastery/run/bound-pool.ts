@@ -18,6 +18,8 @@ export interface BoundPool extends BoundModel {
   readonly byArtifactVersion: ReadonlyMap<string, BoundItem>;
   /** By index in the model's items. */
   readonly byModelItem: ReadonlyMap<number, BoundItem>;
+  /** How many items the policy and its exposure table name that the pool lacks: they may have been written for a larger pool. */
+  readonly absentItems: number;
 }
 
 /** How many policies and calibrations a pool is kept prepared for with one model. */
@@ -66,9 +68,20 @@ export function bindPool(
     },
     byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),
     byModelItem: new Map(items.map((item) => [item.modelItem, item])),
+    absentItems: absentItems(policy, exposureTable, items),
   };
   kept.set(key, value);
   return ok(value);
+}
+
+function absentItems(
+  { eligibilityRules: { excludedItems = [], enemySets = [] } }: PinnedRecords['policy'],
+  exposureTable: PinnedRecords['exposureTable'] = {},
+  items: readonly BoundItem[],
+): number {
+  const absent = new Set([...excludedItems, ...enemySets.flat(), ...Object.keys(exposureTable)]);
+  for (const { qtiIdentifier } of items) absent.delete(qtiIdentifier);
+  return absent.size;
 }
 
 function keptFor(pool: ReconciledPool, model: CompiledModel): Recent<BoundPool> {

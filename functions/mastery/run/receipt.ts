@@ -16,7 +16,7 @@ export interface OpenedRun extends OpenedPlatform {
   readonly isolation: KnownIsolation;
 }
 
-type ReceiptBasis = Pick<RunBasis, 'policy' | 'calibration' | 'bound' | 'pins' | 'content'>;
+type ReceiptBasis = Pick<RunBasis, 'calibration' | 'bound' | 'pins' | 'content'>;
 
 /**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
@@ -67,7 +67,7 @@ function traceOf({ profile, platform, isolation }: OpenedRun) {
 
 function receiptOf(
   opened: OpenedRun,
-  { policy, calibration, bound, pins, content }: ReceiptBasis,
+  { calibration, bound, pins, content }: ReceiptBasis,
   runMode: RunMode,
   traceRefs: readonly string[],
   stopCause?: StopCause,
@@ -80,19 +80,11 @@ function receiptOf(
     resolvedPoolHash: pins.resolvedPoolHash,
     content,
     reconciledMembers: bound.items.length,
-    absentItems: absentItems(policy, bound),
+    absentItems: bound.absentItems,
     processingTraces: traceRefs.map(word),
     ...(stopCause === undefined ? {} : { stopCause }),
   };
   return { receiptId: hashCanonical(trace), ...trace };
-}
-
-/** How many items the policy bars or sets apart that the pool does not have: it may have been written for a larger one. */
-function absentItems({ eligibilityRules }: RunBasis['policy'], { items }: RunBasis['bound']): number {
-  const { excludedItems = [], enemySets = [] } = eligibilityRules;
-  const absent = new Set([...excludedItems, ...enemySets.flat()]);
-  if (absent.size > 0) for (const { qtiIdentifier } of items) absent.delete(qtiIdentifier);
-  return absent.size;
 }
 
 type LoggedEntry = Omit<TraceEntry, 'version'> & {
