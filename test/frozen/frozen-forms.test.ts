@@ -159,7 +159,7 @@ describe('the newest frozen forms', () => {
       'lifecycle deprecatedAt sunsetAt',
       'parameters content',
     ]);
-    expect(forms.items.records.filter(({ sk }) => textOf(sk).startsWith('parameters#'))).toHaveLength(4);
+    expect(forms.items.records.filter(({ sk }) => textOf(sk).startsWith('parameters#'))).toHaveLength(5);
   });
 });
 

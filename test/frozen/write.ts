@@ -27,7 +27,7 @@ import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import type { NewOrder, RunPins, RunRecord } from '#shared/improvement/records.ts';
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { initKeyRing, replaceKey, retireKeyNow, retireKeys, rotateKey } from '#shared/keys/administration.ts';
@@ -429,11 +429,28 @@ async function writeControl(
 const deprecation = { deprecatedAt: '2026-01-15T00:00:00Z', sunsetAt: '2026-06-30T00:00:00Z' };
 
 /** A record of each kind, of the platform and of a tenant, with and without a deprecation; a document that is stored compressed. */
+const exposureTable = { 'item-1': 0.25, 'item-3': 0.125 };
+
 async function writeRecords({ records: table }: Stores): Promise<void> {
   const own = { tenantId: TENANT, deprecatedAt: deprecation.deprecatedAt };
   const prepared: readonly Result<PreparedRecord, unknown>[] = [
     preparePolicy(samplePolicyFile()),
-    preparePolicy(samplePolicyFile({ id: 'own policy', visibility: 'tenant', timeBudgetSeconds: 900 }, own)),
+    preparePolicy(
+      samplePolicyFile(
+        {
+          id: 'own policy',
+          visibility: 'tenant',
+          timeBudgetSeconds: 900,
+          eligibilityRules: {
+            exposure: { method: 'sympson_hetter', tableSha256: hashCanonical(exposureTable) },
+            priorUse: 'exclude',
+            selectionTarget: 'unsettled_components',
+          },
+        },
+        own,
+      ),
+      exposureTable,
+    ),
     prepareCalibration(sampleCalibrationFile(), checkModel),
     prepareCalibration(
       sampleCalibrationFile(
@@ -597,7 +614,8 @@ async function writeObjects(
   const flags = Object.fromEntries(gates.map((gate) => [gate, gate === 'B' ? 'closed' : 'open']));
   const withdrawn = { manifest: '', flags: {}, appliedAt: WRITTEN_AT - 1 };
   await release.write(withdrawn, undefined);
-  await release.write({ manifest: jws, flags, appliedAt: WRITTEN_AT }, withdrawn);
+  const isolationProof = { digest: sha256Hex('two-tenant proof'), outcome: 'proved' } as const;
+  await release.write({ manifest: jws, flags, appliedAt: WRITTEN_AT, isolationProof }, withdrawn);
 
   const { source, run } = improveRun();
   const rehearsal = '{"rehearsal":true}';
