@@ -53,7 +53,22 @@ module.exports = {
       'The contract is data about the wire; stacks, docs and sandbox read it without pulling in a service.',
       '^shared/contract/',
       ['^shared/kernel/'],
+      ['^shared/contract/descriptions/'],
     ),
+    only(
+      'descriptions-are-texts',
+      'The texts of the API take their keys from the types of what they describe, and import nothing that runs.',
+      '^shared/contract/descriptions/',
+      ['^shared/(contract|problems)/'],
+    ),
+    {
+      name: 'descriptions-for-documents',
+      severity: 'error',
+      comment:
+        'Only the rendered documents contain the texts of the API: in a bundle they would be dead weight.',
+      from: { path: ours, pathNot: ['^shared/(openapi|contract/descriptions)/', test] },
+      to: { path: '^shared/contract/descriptions/' },
+    },
     only(
       'problems-on-contract',
       'A problem is a row: it names services and routes and knows nothing of how a request is served.',

@@ -8,6 +8,8 @@ import { readBoundaries, type Boundaries } from './check-boundaries.ts';
 const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'kernel-stands-alone': ['shared/kernel/a.ts', '#shared/contract/target.ts'],
   'contract-on-kernel': ['shared/contract/b.ts', '#shared/problems/target.ts'],
+  'descriptions-are-texts': ['shared/contract/descriptions/be.ts', '#shared/kernel/target.ts'],
+  'descriptions-for-documents': ['shared/contract/bf.ts', '#shared/contract/descriptions/target.ts'],
   'problems-on-contract': ['shared/problems/c.ts', '#shared/platform/target.ts'],
   'observability-on-kernel': ['shared/observability/d.ts', '#shared/keys/target.ts'],
   'platform-returns-faults': ['shared/platform/e.ts', '#shared/problems/target.ts'],

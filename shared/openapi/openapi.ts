@@ -20,6 +20,8 @@ import {
 import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import { readinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
+import { requestHeaderTexts, responseHeaderTexts } from '#shared/contract/descriptions/common.ts';
+import { descriptions } from '#shared/contract/descriptions/descriptions.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
@@ -29,6 +31,7 @@ import { problemRowByKey } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
+import { describeDocument, extensible } from './describe.ts';
 import { documentedProblemsUrl, problemExample } from './problem-examples.ts';
 
 /** An OpenAPI 3.1 document. */
@@ -70,7 +73,7 @@ const introductions: Readonly<Record<ServiceName, string>> = {
 };
 
 const tolerance =
-  'Within `/v1` answers only grow: tolerate unknown members and unknown values of enumerations in every response. Requests are closed: an unknown member or query parameter is refused.';
+  'Within `/v1`, responses may gain fields and enum values; ignore the ones you do not know. An enumeration that may gain values has the extension `x-extensible-enum`: if you generate a client, configure it to accept unknown values. Unknown request fields and query parameters are rejected.';
 
 /** What the operations of a resource are about, by the first segment below `/v1`. */
 const tagDescriptions: Readonly<Record<string, string>> = {
@@ -146,7 +149,9 @@ export function renderEdition(edition: Edition): OpenApiDocument {
     paths: pathsOf(edition),
     ...(routes.length === 0 ? {} : { components: componentsOf(edition) }),
   };
-  return createDocument(document, options);
+  const rendered = createDocument(document, options);
+  describeDocument(rendered, descriptions[edition.service]);
+  return rendered;
 }
 
 function pathsOf(edition: Edition): ZodOpenApiPathsObject {
@@ -315,8 +320,7 @@ function requestHeaders(route: Route): schema.ZodObject {
     ...(route.request.idempotencyKey
       ? {
           'Idempotency-Key': visibleAscii.meta({
-            description:
-              'Made by the client, 1-255 visible ASCII characters, kept for 24 hours. Repeat an unchanged request with the same key to resume it; another request needs another key.',
+            description: requestHeaderTexts['Idempotency-Key'],
             examples: ['0c1f6a4e-6f0b-4f0e-a8a1-1d3a52a0c9b7'],
           }),
         }
@@ -324,8 +328,7 @@ function requestHeaders(route: Route): schema.ZodObject {
     ...(route.request.ifMatch
       ? {
           'If-Match': schema.string().meta({
-            description:
-              'The strong entity tag of the last answer, exactly. Absent: 428; anything else: 412.',
+            description: requestHeaderTexts['If-Match'],
             examples: ['"5f3a1c0b9d2e4f60"'],
           }),
         }
@@ -334,7 +337,7 @@ function requestHeaders(route: Route): schema.ZodObject {
       .string()
       .optional()
       .meta({
-        description: 'W3C trace context; an accepted one is followed.',
+        description: requestHeaderTexts.traceparent,
         examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
       }),
   });
@@ -350,54 +353,50 @@ function tellsDeprecation(name: AnswerHeader): boolean {
 /** Headers of answers, each described once under `components`. */
 const sharedHeaders = {
   'X-Request-Id': {
-    description: 'The server’s id of this request; problems repeat it as `requestId`.',
+    description: responseHeaderTexts['X-Request-Id'],
     required: true,
     schema: { type: 'string' },
     example: '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa',
   },
   'Cache-Control': {
-    description: 'Always `no-store`.',
+    description: responseHeaderTexts['Cache-Control'],
     required: true,
     schema: { type: 'string', const: 'no-store' },
     example: 'no-store',
   },
   'WWW-Authenticate': {
-    description:
-      '`Bearer`. A REST API of API Gateway renames it to `x-amzn-Remapped-WWW-Authenticate` on its way out.',
+    description: responseHeaderTexts['WWW-Authenticate'],
     schema: { type: 'string' },
     example: 'Bearer',
   },
   'Retry-After': {
-    description:
-      'Seconds to wait before the identical request; present when the problem is retryable, unless only a repair can help. On a success: seconds to wait before the next one, because an owner is waited for.',
+    description: responseHeaderTexts['Retry-After'],
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },
   ETag: {
-    description: 'Strong entity tag. Opaque: compare it, never parse it.',
+    description: responseHeaderTexts.ETag,
     required: true,
     schema: { type: 'string' },
     example: '"5f3a1c0b9d2e4f60"',
   },
   Deprecation: {
-    description:
-      'Present while the resource is deprecated: RFC 9745 date, past or future. The answer means the same.',
+    description: responseHeaderTexts.Deprecation,
     schema: { type: 'string', pattern: '^@-?\\d+$' },
     example: '@1788220800',
   },
   Sunset: {
-    description:
-      'When the deprecated resource will be withdrawn: RFC 8594 HTTP-date, not before `Deprecation`.',
+    description: responseHeaderTexts.Sunset,
     schema: { type: 'string' },
     example: 'Tue, 01 Dec 2026 00:00:00 GMT',
   },
   Link: {
-    description: 'Present with `Deprecation`: the page that explains it (`rel="deprecation"`).',
+    description: responseHeaderTexts.Link,
     schema: { type: 'string' },
     example: `<${documentedProblemsUrl}/deprecation>; rel="deprecation"; type="text/html"`,
   },
   'Idempotent-Replayed': {
-    description: '`true` when an earlier request of the same key had already succeeded.',
+    description: responseHeaderTexts['Idempotent-Replayed'],
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
@@ -510,8 +509,8 @@ const studentExactlyForLearners = {
 } satisfies schema.core.JSONSchema.JSONSchema;
 
 /**
- * Responses are open where our own check of them is strict: an answer may gain members, and a closed list of values becomes "one of
- * these, or one that a later version adds". Requests stay as strict as they are.
+ * Responses are open where our own check of them is strict: they may gain members, and values where an enumeration has the extension. The
+ * enumeration itself stays an `enum`, so that generated types know its values. Requests stay as strict as they are.
  */
 const options: CreateDocumentOptions = {
   override: ({ jsonSchema, zodSchema, io }) => {
@@ -526,6 +525,8 @@ const options: CreateDocumentOptions = {
     if (jsonSchema.oneOf !== undefined) {
       jsonSchema.anyOf = jsonSchema.oneOf;
       delete jsonSchema.oneOf;
+      // It would list every alternative that there may ever be.
+      delete (jsonSchema as { discriminator?: unknown }).discriminator;
     }
     const closed = 'x-closed' in jsonSchema;
     if (closed) delete (jsonSchema as Record<string, unknown>)['x-closed'];
@@ -533,12 +534,7 @@ const options: CreateDocumentOptions = {
     const { type } = zodSchema._zod.def;
     const values = type === 'enum' ? jsonSchema.enum : type === 'literal' ? [jsonSchema.const] : undefined;
     if (closed || values === undefined || !values.every((value) => typeof value === 'string')) return;
-    delete jsonSchema.type;
-    delete jsonSchema.enum;
     delete jsonSchema.const;
-    jsonSchema.anyOf = [
-      { type: 'string', enum: values },
-      { type: 'string', description: 'A value that a later version adds: tolerate it.' },
-    ];
+    Object.assign(jsonSchema, { type: 'string', enum: values, [extensible]: values });
   },
 };

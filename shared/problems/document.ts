@@ -11,11 +11,17 @@ export interface Occurrence {
   readonly traceId: string;
 }
 
-const upstreamReference = z.strictObject({
-  service: z.enum(['platform_auth', 'bank', 'content', 'qti', 'case', 'results', 'caliper', 'anchor']),
-  operation: z.string().min(1),
-  requestId: z.string().min(1).optional(),
-});
+const upstreamReference = z
+  .strictObject({
+    service: z.enum(['platform_auth', 'bank', 'content', 'qti', 'case', 'results', 'caliper', 'anchor']),
+    operation: z.string().min(1),
+    requestId: z.string().min(1).optional(),
+  })
+  .meta({ id: 'UpstreamReference' });
+
+const invalidParam = z
+  .strictObject({ name: z.string(), reason: z.string(), message: z.string() })
+  .meta({ id: 'InvalidParam' });
 
 /** The mastery engine's problem document: members that do not apply are absent [MA-019, MA-206]. */
 export const masteryProblem = z
@@ -28,10 +34,7 @@ export const masteryProblem = z
     code: z.string().regex(/^[a-z]+(-[a-z]+)*$/),
     requestId: z.string().min(1),
     retryable: z.boolean(),
-    invalidParams: z
-      .array(z.strictObject({ name: z.string(), reason: z.string(), message: z.string() }))
-      .max(100)
-      .optional(),
+    invalidParams: z.array(invalidParam).max(100).optional(),
     currentEtag: z.string().optional(),
     upstream: upstreamReference.optional(),
     /** Of the logged trace, where a pool was refused [MA-221]. */

@@ -45,6 +45,7 @@ describe('docs/change.md', () => {
   it('has a recipe for each kind of change', () => {
     expect(recipes.map(({ title }) => title)).toEqual([
       'A route',
+      'A field of a request or response',
       'A query filter',
       'A problem',
       'An upstream operation',

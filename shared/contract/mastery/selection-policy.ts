@@ -8,10 +8,18 @@ export const coverageFloor = z
 
 /** How chance keeps the same few items from being offered to everybody; the table of `sympson_hetter` is server-only. */
 const exposureRule = z.discriminatedUnion('method', [
-  z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }),
-  z.strictObject({ method: z.literal('progressive') }),
-  z.strictObject({ method: z.literal('sympson_hetter'), tableSha256: sha256 }),
+  z
+    .strictObject({ method: z.literal('randomesque'), size: z.int().min(1) })
+    .meta({ id: 'RandomesqueExposure' }),
+  z.strictObject({ method: z.literal('progressive') }).meta({ id: 'ProgressiveExposure' }),
+  z
+    .strictObject({ method: z.literal('sympson_hetter'), tableSha256: sha256 })
+    .meta({ id: 'SympsonHetterExposure' }),
 ]);
+
+const contentConstraint = z
+  .strictObject({ minItems: z.int().min(0).optional(), maxItems: z.int().min(0).optional() })
+  .meta({ id: 'ContentConstraint' });
 
 /**
  * Pinned constraints, version 1 of the keys (docs/records.md explains each). Unknown keys make a policy unreleasable: a constraint
@@ -20,12 +28,7 @@ const exposureRule = z.discriminatedUnion('method', [
 export const eligibilityRules = z
   .strictObject({
     kcScope: z.array(identifier).min(1).optional(),
-    contentConstraints: z
-      .record(
-        identifier,
-        z.strictObject({ minItems: z.int().min(0).optional(), maxItems: z.int().min(0).optional() }),
-      )
-      .optional(),
+    contentConstraints: z.record(identifier, contentConstraint).optional(),
     requiredAccessibility: z.array(z.string().min(1)).optional(),
     enemySets: z.array(z.array(identifier).min(2)).optional(),
     excludedItems: z.array(identifier).optional(),

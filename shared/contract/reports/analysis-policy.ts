@@ -42,10 +42,12 @@ export const reasonCode = z.enum([
 const subject = z.enum(['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys']);
 export type Subject = z.infer<typeof subject>;
 
-export const threshold = z.strictObject({
-  operator: z.enum(['lt', 'lte', 'gt', 'gte', 'outside']),
-  value: z.number(),
-});
+export const threshold = z
+  .strictObject({
+    operator: z.enum(['lt', 'lte', 'gt', 'gte', 'outside']),
+    value: z.number(),
+  })
+  .meta({ id: 'Threshold' });
 
 /** When an observed value asks for which revision. `observed` and `threshold` have the form that they have in the order [RP-198, RP-199]. */
 export const analysisTrigger = z.strictObject({

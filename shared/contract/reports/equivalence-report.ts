@@ -36,7 +36,9 @@ export const equivalenceReport = z
     method: text,
     analysisVersion: text,
     statistic: z.number(),
-    confidenceInterval: z.strictObject({ lower: z.number(), upper: z.number() }),
+    confidenceInterval: z
+      .strictObject({ lower: z.number(), upper: z.number() })
+      .meta({ id: 'ConfidenceInterval' }),
     tolerance: z.number().min(0),
     decision: z.enum(['equivalent', 'not_equivalent', 'insufficient_evidence', 'unknown']),
     evidenceArtifactUrl: z.url({ protocol: /^https$/ }).nullable(),

@@ -39,7 +39,9 @@ export const metricStatus = z
     sampleCount: count.nullable(),
     suppressionStatus,
     suppressionRule: text.nullable(),
-    analysisWindow: z.strictObject({ start: instant.nullable(), end: instant.nullable() }),
+    analysisWindow: z
+      .strictObject({ start: instant.nullable(), end: instant.nullable() })
+      .meta({ id: 'AnalysisWindow' }),
     formulaVersion: text.nullable(),
     reasonCode: z
       .enum([

@@ -26,7 +26,7 @@ export const orderContent = z.strictObject({
   caseGuids: unique(reference),
   sourceKeys: unique(sourceKey),
   reasonCodes: z.array(reasonCode).min(1).max(20).refine(areUnique, 'every reason is given once'),
-  observedMetric: z.strictObject({ name: text, value: z.number(), unit }),
+  observedMetric: z.strictObject({ name: text, value: z.number(), unit }).meta({ id: 'ObservedMetric' }),
   threshold,
   analysisPolicyId: text,
   analysisPolicyVersion: text,

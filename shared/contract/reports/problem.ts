@@ -18,6 +18,10 @@ export const sourceService = z
   .meta({ id: 'SourceService' });
 export type SourceService = z.infer<typeof sourceService>;
 
+const fieldError = z
+  .strictObject({ pointer: z.string(), code: z.string(), message: z.string() })
+  .meta({ id: 'FieldError' });
+
 /** The reports service's problem document: every member is present, null where it does not apply [RP-322..RP-330]. */
 export const reportsProblem = z
   .strictObject({
@@ -30,10 +34,7 @@ export const reportsProblem = z
     traceId: z.string().min(1).max(128),
     retryable: z.boolean(),
     dependency: sourceService.nullable(),
-    fieldErrors: z
-      .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
-      .max(100)
-      .nullable(),
+    fieldErrors: z.array(fieldError).max(100).nullable(),
     operationId: z.string().min(1).nullable(),
   })
   .meta({ id: 'ReportsProblem' });

@@ -1,0 +1,93 @@
+import type { ReportsProblem, SourceService } from '#shared/contract/reports/problem.ts';
+import type { SchemaTexts } from './text.ts';
+
+/** The request headers of every document. */
+export const requestHeaderTexts = {
+  'Idempotency-Key':
+    'A key that you generate for this request, for example a UUID: 1-255 visible ASCII characters. To retry, send the identical request with the same key; the service keeps the key for 24 hours. A different request needs a different key.',
+  'If-Match':
+    'The `ETag` of the latest response for this run, exactly as you received it. Without the header the service returns 428; if the run has changed since, it returns 412 with the current entity tag.',
+  traceparent:
+    'The W3C trace context of your request. The service continues a valid trace and ignores an invalid one.',
+} as const;
+
+/** The response headers of every document. */
+export const responseHeaderTexts = {
+  'X-Request-Id':
+    'The id that the service gave to this request. Problem documents repeat it as `requestId`; quote it when you report a failure.',
+  'Cache-Control': 'Always `no-store`: do not store the response.',
+  'WWW-Authenticate':
+    'Always `Bearer`. Behind a REST API of API Gateway the header is named `x-amzn-Remapped-WWW-Authenticate`.',
+  'Retry-After':
+    'Seconds to wait before you send the identical request again. Present on retryable problems, unless only an operator can remove the cause. On a success it means that an owner has not finished yet: wait this long before the next request.',
+  ETag: 'The strong entity tag of the run’s current state. Opaque: send it as `If-Match`, and do not parse it.',
+  Deprecation:
+    'When the resource was or will be deprecated: an RFC 9745 date, `@` and Unix seconds. Present on deprecated resources only; the response keeps its meaning.',
+  Sunset:
+    'When the deprecated resource will be withdrawn: an RFC 8594 HTTP-date, never before `Deprecation`. Absent while no withdrawal is planned.',
+  Link: 'The page that explains the deprecation (`rel="deprecation"`). Present with `Deprecation`.',
+  'Idempotent-Replayed':
+    '`true` if an earlier request with the same key had already succeeded; absent otherwise.',
+} as const;
+
+/** The fields that problem documents of both services have. */
+export const problemFields = {
+  type: 'The URI of the page that documents this problem type. It ends in the problem’s code and never changes.',
+  title: 'A short summary of the problem type, for people. Do not branch on it.',
+  status: 'The HTTP status of the response, from 400 to 599.',
+  detail: 'What went wrong in this request, for people. It never repeats submitted values or learner data.',
+  instance: 'A URI that identifies this occurrence. Opaque.',
+  requestId: 'The id of the request, equal to the header `X-Request-Id`. Quote it when you report a failure.',
+} as const;
+
+const correlationFields = {
+  requestId: 'The id of the request that produced this response, equal to the header `X-Request-Id`.',
+  traceId:
+    'The W3C trace id of the request, 32 hexadecimal characters. It connects log lines of all services.',
+} as const;
+
+/** The problem document of the reports service. */
+export const reportsProblemTexts = {
+  ReportsProblem: {
+    about:
+      'Why a request failed (RFC 9457). Every field is present; a field that does not apply is null. Branch on `type`.',
+    fields: {
+      ...problemFields,
+      traceId: correlationFields.traceId,
+      retryable:
+        'Whether the identical request can succeed later. If true, wait for the seconds in `Retry-After` and send it again.',
+      dependency: 'The source that caused the failure. Null if the failure has nothing to do with a source.',
+      fieldErrors: 'The invalid places of the request, at most 100. Null if the request was valid.',
+      operationId:
+        'The id of the operation that a write began, so that you can find out what became of it. Null if no write began.',
+    },
+  },
+  FieldError: {
+    about: 'One invalid place of a request.',
+    fields: {
+      pointer: 'A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`.',
+      code: 'A stable code for what is wrong, for example `required` or `out-of-range`.',
+      message: 'What is wrong, for people. It never repeats the submitted value.',
+    },
+  },
+  SourceService: {
+    text: 'A source of facts.',
+    values: {
+      qti: 'test delivery: attempts, items, forms and their outcomes',
+      results: 'durable results: settled scores, mastery and gate decisions',
+      analytics: 'cohort roll-ups, equivalence studies and item statistics',
+      content: 'blueprints, gate criteria and test specifications',
+      case: 'standards and knowledge components',
+      oneroster: 'classes, schools and enrollments',
+      caliper: 'learning events',
+      mastery_engine: 'adaptive diagnostics',
+      bank: 'item banks',
+      blueprint: 'crosswalks and source requirements of named external assessments',
+      unknown: 'a source that this version has no name for',
+    },
+  },
+} as const satisfies SchemaTexts<{
+  ReportsProblem: ReportsProblem;
+  FieldError: NonNullable<ReportsProblem['fieldErrors']>[number];
+  SourceService: SourceService;
+}>;

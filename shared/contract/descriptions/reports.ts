@@ -1,0 +1,8 @@
+import { reportsProblemTexts } from './common.ts';
+import type { Descriptions } from './text.ts';
+
+/** The texts of the documents of the reports service and of its sandbox. */
+export const reportsDescriptions: Descriptions = {
+  schemas: { ...reportsProblemTexts },
+  parameters: {},
+};
