@@ -1,0 +1,103 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectRoot } from '#tools/checks/checks.ts';
+
+/** Every page that people read. Generated parts are held to the same. */
+const pages = globSync(['*.md', 'docs/**/*.md', 'client/**/*.md', 'examples/**/*.md'], {
+  cwd: projectRoot,
+  exclude: ['**/node_modules/**'],
+}).toSorted();
+
+/** The changelog names files as they were; the pages of the engine follow. */
+const unlinkedPages = new Set([
+  'CHANGELOG.md',
+  ...['calibrate', 'engine', 'records', 'recovery', 'score-recovery', 'validate'].map(
+    (name) => `docs/${name}.md`,
+  ),
+]);
+
+interface Page {
+  /** Without code blocks and comments. */
+  readonly prose: string;
+  readonly anchors: ReadonlySet<string>;
+}
+
+const read = (path: string): Page => {
+  const text = readFileSync(join(projectRoot, path), 'utf8');
+  const prose = text.replace(/^([ \t]*)(```|~~~)[\s\S]*?^\1\2/gm, '').replace(/<!--[\s\S]*?-->/g, '');
+  return { prose, anchors: new Set(anchorsOf(prose)) };
+};
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(prose: string): readonly string[] {
+  const seen = new Map<string, number>();
+  return [...prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {
+    const slug = heading
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .trim()
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-');
+    const before = seen.get(slug) ?? 0;
+    seen.set(slug, before + 1);
+    return before === 0 ? slug : `${slug}-${before}`;
+  });
+}
+
+/** What is wrong with a link; undefined: nothing. */
+function defectOf(page: string, target: string): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined;
+  const [path = '', anchor] = target.split('#');
+  const file =
+    path === '' ? page : relative(projectRoot, resolve(projectRoot, dirname(page), decodeURI(path)));
+  if (!existsSync(join(projectRoot, file))) return `${page}: ${target} is not a file of the project`;
+  if (anchor === undefined || !file.endsWith('.md')) return undefined;
+  return read(file).anchors.has(anchor) ? undefined : `${page}: ${file} has no heading #${anchor}`;
+}
+
+describe('the pages', () => {
+  it('are found', () => {
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/README.md', 'docs/client-guide.md']));
+  });
+
+  it('link files and headings that exist', () => {
+    const defects = pages.flatMap((page) =>
+      [
+        ...read(page)
+          .prose.replace(/(?<!\[)`[^`\n]*`/g, '')
+          .matchAll(/\]\(<?([^()<>\s]+)>?\)/g),
+      ]
+        .map(([, target = '']) => defectOf(page, target))
+        .filter((defect) => defect !== undefined),
+    );
+    expect(defects).toEqual([]);
+  });
+
+  it('link every file of the project that they name', () => {
+    const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    const unlinked = pages
+      .filter((page) => !unlinkedPages.has(page))
+      .flatMap((page) =>
+        [
+          ...read(page)
+            .prose.replace(/\[[^\]]*\]\([^)]*\)/g, '')
+            .matchAll(/`((?!\.local\/)[\w.@/-]+)`/g),
+        ]
+          .filter(
+            ([, name = '']) =>
+              isFile(join(projectRoot, name)) || isFile(join(projectRoot, dirname(page), name)),
+          )
+          .map(([, name = '']) => `${page}: ${name}`),
+      );
+    expect(unlinked).toEqual([]);
+  });
+
+  it('are all in the index', () => {
+    const index = read('docs/README.md').prose;
+    const absent = pages
+      .filter((page) => dirname(page) === 'docs' && page !== 'docs/README.md')
+      .filter((page) => !index.includes(`](${relative('docs', page)})`));
+    expect(absent).toEqual([]);
+  });
+});
