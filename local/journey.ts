@@ -28,33 +28,33 @@ const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 const command = program(
   'npm run journey --',
-  'A learner takes an adaptive run to its stop, over HTTP, against the stack that npm start runs in this folder. A learner run ends with its attempt materialized and with the report of it, which has to say what the engine answered; in a terminal, keys then show its evidence. Exit code 0 only when the run is completed and its report, where the stack serves reports, agrees. With --improve: only when the improvement run is complete.',
+  'A learner takes an adaptive test over HTTP, in the stack that npm start runs in this folder. Then the command materializes the attempt, reads its report and compares the report with the result of the run. In a terminal, keys open the evidence of the report. Exits with 0 if the run is completed and, where the stack serves reports, its report agrees. With --improve: exits with 0 if the improvement run is completed.',
 )
-  .option('--tenant <T>', 'whose learner; default: the first tenant', text)
-  .option('--bank <NAME>', 'which bank of the seed; default: the first one', text)
+  .option('--tenant <T>', 'the tenant of the learner; default: the first tenant', text)
+  .option('--bank <NAME>', 'a bank of the seed; default: the first bank', text)
   .addOption(
-    new Option('--mode <MODE>', 'what kind of run')
+    new Option('--mode <MODE>', 'the run mode')
       .choices(['production_learner', 'owner_conformance'] as const)
       .default('production_learner' as const),
   )
   .option(
     '--learner <N>',
-    'replays learner N of the seed, from 1, instead of a simulated one',
+    'replays the answers of learner N of the seed (from 1) instead of simulating a learner',
     integer(1, MAX_INTEGER),
   )
-  .option('--random-seed <N>', 'which simulated learner', integer(0, MAX_INTEGER), 1)
+  .option('--random-seed <N>', 'seed of the simulated learner', integer(0, MAX_INTEGER), 1)
   .option(
     '--delay <MS>',
-    'milliseconds between items, for watching; default 400 in a terminal',
+    'milliseconds between items; default: 400 in a terminal, else 0',
     integer(0, 60_000),
   )
-  .option('--improve', 'runs an improvement run instead: analyzes an administration and shows what it finds')
+  .option('--improve', 'analyzes an administration instead, and prints the improvement run')
   .option(
     '--administration <ID>',
-    'which administration --improve analyzes, by id; default: the tenant’s first',
+    'id of the administration that --improve analyzes; default: the first of the tenant',
     text,
   )
-  .option('--evidence', 'prints the evidence of every row of the report, and asks for no key')
+  .option('--evidence', 'prints the evidence of every row of the report, and waits for no key')
   .addHelpText(
     'after',
     examples(
@@ -77,7 +77,7 @@ command.action(
       values.tenant === undefined ? tenants[0] : tenants.find(({ tenantId }) => tenantId === values.tenant);
     if (tenant === undefined) {
       return err(
-        `unknown tenant ${values.tenant ?? ''}; known are ${tenants.map(({ tenantId }) => tenantId).join(', ')}`,
+        `unknown tenant "${values.tenant ?? ''}": expected ${tenants.map(({ tenantId }) => tenantId).join(' or ')}`,
       );
     }
     const key = await readIssuerKey(files.issuerKey);
@@ -93,7 +93,7 @@ command.action(
       const [first] = fixtures[tenant.tenantId]?.reports.administrations ?? [];
       const administrationId = values.administration ?? first;
       if (administrationId === undefined)
-        return err('the seed has no administration to analyze: name one with --administration ID');
+        return err('the seed has no administration to analyze: set --administration ID');
       const drawing = openDrawing(process.stdout);
       const improved = await improve({
         client: createImprovementClient(administrationId, {
@@ -117,8 +117,7 @@ command.action(
     }
 
     const seed = await loadSeed(seedDirectory);
-    if (!seed.ok)
-      return err(`the seed in ${seedDirectory} cannot be used any more:\n${renderDefects(seed.error)}`);
+    if (!seed.ok) return err(`cannot use the seed in ${seedDirectory}:\n${renderDefects(seed.error)}`);
     const bank = findBank(seed.value, tenant.tenantId, values.bank);
     if (!bank.ok) return bank;
     const learner = chooseLearner(bank.value, values.learner, values.randomSeed);

@@ -23,7 +23,7 @@ describe('findBank', () => {
     });
     expect(findBank(seed, 'tenant-aurora', 'nope')).toStrictEqual({
       ok: false,
-      error: `unknown bank nope; known are ${seed.banks.map(({ name }) => name).join(', ')}`,
+      error: `unknown bank "nope": expected ${seed.banks.map(({ name }) => name).join(' or ')}`,
     });
   });
 

@@ -31,7 +31,9 @@ export function findBank(
 ): Result<JourneyBank, string> {
   const bank = name === undefined ? seed.banks[0] : seed.banks.find((candidate) => candidate.name === name);
   if (bank === undefined) {
-    return err(`unknown bank ${name ?? ''}; known are ${seed.banks.map((known) => known.name).join(', ')}`);
+    return err(
+      `unknown bank "${name ?? ''}": expected ${seed.banks.map((known) => known.name).join(' or ')}`,
+    );
   }
   const seeded = instantiateSeed(seed, tenantId);
   const fixture = seeded.fixtures.mastery.banks.find((candidate) => candidate.name === bank.name);
@@ -76,7 +78,7 @@ export function chooseLearner(
   if (replay === undefined) return ok(simulatedLearner(bank.parameters, randomSeed));
   if (bank.learners.length === 0) {
     return err(
-      `the bank ${bank.fixture.name} has no learners to replay: put a learners.json into its seed folder (docs/seeds.md), or leave --learner out for a simulated one`,
+      `the bank ${bank.fixture.name} has no learners to replay: add learners.json to its seed folder (docs/seeds.md), or omit --learner to simulate a learner`,
     );
   }
   const learner = bank.learners[replay - 1];

@@ -86,19 +86,19 @@ describe('compareReport', () => {
 describe('describeComparison', () => {
   it('says in one line that both agree', () => {
     expect(describeComparison(compareReport(engine, sample))).toStrictEqual([
-      'the report says what the engine answered: 21 facts, 2 knowledge components; 1 without evidence have no row',
+      'the report agrees with the engine: 21 facts, 2 knowledge components; 1 without evidence are not in the report',
     ]);
   });
 
   it('names both sides of every difference', () => {
     const report = sampleReport({ mastery: [mastered], candidateSourcedId: 'student-2' });
     expect(describeComparison(compareReport(engine, report))).toStrictEqual([
-      "the report differs from the engine's answer in 5 of 21 facts:",
-      '  candidate: the engine says "student-1", the report "student-2"',
-      '  knowledge_component k-gap: state: the engine says "gap", the report nothing',
-      '  knowledge_component k-gap: posterior: the engine says 0.04, the report nothing',
-      '  knowledge_component k-gap: policy: the engine says "policy-1", the report nothing',
-      '  knowledge_component k-gap: items: the engine says "q2", the report nothing',
+      "5 of 21 facts differ between the engine and the report:",
+      '  candidate: engine "student-1", report "student-2"',
+      '  knowledge_component k-gap: state: engine "gap", report nothing',
+      '  knowledge_component k-gap: posterior: engine 0.04, report nothing',
+      '  knowledge_component k-gap: policy: engine "policy-1", report nothing',
+      '  knowledge_component k-gap: items: engine "q2", report nothing',
     ]);
   });
 });

@@ -104,16 +104,13 @@ export function describeComparison({
   unmeasured,
 }: Comparison): readonly string[] {
   if (differences.length === 0) {
-    const without = unmeasured === 0 ? '' : `; ${unmeasured} without evidence have no row`;
-    return [
-      `the report says what the engine answered: ${facts} facts, ${measured} knowledge components${without}`,
-    ];
+    const without = unmeasured === 0 ? '' : `; ${unmeasured} without evidence are not in the report`;
+    return [`the report agrees with the engine: ${facts} facts, ${measured} knowledge components${without}`];
   }
   return [
-    `the report differs from the engine's answer in ${differences.length} of ${facts} facts:`,
+    `${differences.length} of ${facts} facts differ between the engine and the report:`,
     ...differences.map(
-      ({ fact, engine, report }) =>
-        `  ${fact}: the engine says ${shown(engine)}, the report ${shown(report)}`,
+      ({ fact, engine, report }) => `  ${fact}: engine ${shown(engine)}, report ${shown(report)}`,
     ),
   ];
 }

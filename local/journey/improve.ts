@@ -33,13 +33,13 @@ export async function improve({
   write,
 }: ImproveOptions): Promise<Result<ImprovementRun, string>> {
   let answer = await client.analyze();
-  if (!answer.ok) return err(`the administration cannot be analyzed: ${describeCallFailure(answer.error)}`);
+  if (!answer.ok) return err(`cannot analyze the administration: ${describeCallFailure(answer.error)}`);
   for (let polls = 0; answer.ok && isUnderWay(answer.value) && polls < MOST_POLLS; polls += 1) {
     draw(renderProgress(answer.value, space));
     await sleep(POLL_MILLISECONDS);
     answer = await client.readRun(answer.value.improvementRunId);
   }
-  if (!answer.ok) return err(`the run cannot be read: ${describeCallFailure(answer.error)}`);
+  if (!answer.ok) return err(`cannot read the run: ${describeCallFailure(answer.error)}`);
   const run = answer.value;
 
   const alignments: AlignmentReport[] = [];
@@ -47,10 +47,10 @@ export async function improve({
     const alignment = await client.readAlignment(run.improvementRunId, key);
     if (alignment.ok) alignments.push(alignment.value);
     else if (isComplete(run))
-      return err(`the alignment of ${key} cannot be read: ${describeCallFailure(alignment.error)}`);
+      return err(`cannot read the alignment of ${key}: ${describeCallFailure(alignment.error)}`);
   }
   const orders = await client.listOrders(run.improvementRunId);
-  if (!orders.ok) return err(`the orders cannot be read: ${describeCallFailure(orders.error)}`);
+  if (!orders.ok) return err(`cannot read the orders: ${describeCallFailure(orders.error)}`);
   write(renderImprovement(run, alignments, orders.value, space));
   return isComplete(run) ? ok(run) : err(whyNot(run));
 }
@@ -66,10 +66,10 @@ function isComplete({ status }: ImprovementRun): boolean {
 function whyNot({ status, blockedOrderCount, improvementRunId }: ImprovementRun): string {
   switch (status) {
     case 'blocked_upstream':
-      return `the run waits for a receiver that is missing: ${blockedOrderCount} orders are not delivered; it goes on by itself when the receiver is back`;
+      return `the run waits for a receiver: ${blockedOrderCount} orders are not delivered yet. It continues when the receiver is available`;
     case 'failed':
-      return `the run has failed: see its log lines (run ${improvementRunId})`;
+      return `the run failed: search the function log for ${improvementRunId}`;
     default:
-      return `the run is still ${status}: read it again later (run ${improvementRunId})`;
+      return `the run is still ${status}: read run ${improvementRunId} again later`;
   }
 }

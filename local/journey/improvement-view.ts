@@ -11,7 +11,7 @@ export function renderProgress(run: ImprovementRun, space: LineSpace): string {
     [styleOf(status), column(status, 25)],
     ['cyan', bar(named === 0 ? 1 : aligned / named, 20)],
     ['none', ` ${aligned} of ${named} sources aligned, ${run.revisionOrderCount} orders`],
-    ['yellow', run.blockedOrderCount === 0 ? '' : `, ${run.blockedOrderCount} wait for their receiver`],
+    ['yellow', run.blockedOrderCount === 0 ? '' : `, ${run.blockedOrderCount} waiting for a receiver`],
   ]);
 }
 
@@ -36,7 +36,7 @@ export function renderImprovement(
       ['bold', 'revision orders'],
       ['dim', `  ${orders.length} in all`],
     ]),
-    ...(orders.length === 0 ? ['  nothing is asked of Bank or Blueprint'] : []),
+    ...(orders.length === 0 ? ['  no revision orders'] : []),
     ...orders.toSorted(byTarget).flatMap((order) => orderLines(order, space)),
     '',
     ...receiptLines(run, space),
@@ -59,7 +59,7 @@ function headLines(run: ImprovementRun, space: LineSpace): readonly string[] {
     factLine(space, 'administration', ['none', run.administrationId]),
     factLine(space, 'blueprint', ['none', `${run.contentTestSpecId}, version ${run.contentTestSpecVersion}`]),
     factLine(space, 'policy', ['none', `${run.analysisPolicyId}, version ${run.analysisPolicyVersion}`]),
-    factLine(space, 'goes without', [
+    factLine(space, 'omissions', [
       'none',
       run.omissions.length === 0 ? 'nothing' : run.omissions.join(', '),
     ]),
@@ -95,7 +95,7 @@ function alignmentLines(alignment: AlignmentReport, columns: number, space: Line
       ['none', `  ${column(nameOf(alignment), columns)} `],
       ['cyan', bar(alignmentPercent / 100, 30)],
       ['bold', ` ${alignmentPercent.toFixed(2).padStart(6)} %`],
-      ['dim', `  ${numerator} of ${denominator}; ${gap} of ${contributions.length} requirements fall short`],
+      ['dim', `  ${numerator} of ${denominator}; ${gap} of ${contributions.length} requirements are not met`],
     ]),
     ...(predictedActual === null ? [] : [comparisonLine(predictedActual, space)]),
     ...limitations.map((limitation) => fit(space, [['dim', `    ${limitation}`]])),
@@ -116,7 +116,7 @@ function comparisonLine(
       'dim',
       predictedPassCount === null
         ? ''
-        : `: ${predictedPassCount} predicted to pass, ${actualPassCount ?? 0} did`,
+        : `: ${predictedPassCount} predicted to pass, ${actualPassCount ?? 0} passed`,
     ],
   ]);
 }

@@ -114,12 +114,12 @@ describe('renderReport', () => {
   it('shows the probability of a component as one, without a band, and what else was measured with its error', () => {
     const likely = { ...sampleRow('k-gap', 'mastered', 0.885, ['q1']), uncertainty: 0.319022 };
     const both = sampleReport({ mastery: [likely, sampleRow('k-worse', 'gap', 0.04, ['q2'])] });
-    expect(lineOf(both, 'what is mastered')).toBe(
-      'what is mastered, gaps first  probability of mastery p ●, estimate ● ± standard_error ━, threshold ┃',
+    expect(lineOf(both, 'mastery, gaps')).toBe(
+      'mastery, gaps first  probability of mastery p ●, estimate ● ± standard_error ━, threshold ┃',
     );
     expect(lineOf(both, '  borrow')).toMatch(/ ─+┃─*●─* +p 0\.885 {2}0\.800 {2}1 item$/);
     expect(renderEvidence(likely, names, space)[0]).toBe('borrow  mastered  p 0.885 against 0.800');
-    expect(lineOf(sampleReport({ mastery: [likely] }), 'what is mastered')).not.toContain('±');
+    expect(lineOf(sampleReport({ mastery: [likely] }), 'mastery, gaps')).not.toContain('±');
   });
 
   it('keeps the figures of all rows in their columns, also below names in wide characters', () => {
@@ -133,7 +133,7 @@ describe('renderReport', () => {
   it('says that nothing was measured', () => {
     const nothing = sampleReport({ mastery: [] });
     expect(renderReport(nothing, names, space)).toContain(
-      'no knowledge component has evidence in this attempt',
+      'this attempt has no evidence of any knowledge component',
     );
   });
 

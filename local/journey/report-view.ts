@@ -117,7 +117,7 @@ const MAX_GAUGE = 40;
 function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpace): readonly string[] {
   const rows = rowsByNeed(report);
   if (rows.length === 0)
-    return [fit(space, [['dim', 'no knowledge component has evidence in this attempt']])];
+    return [fit(space, [['dim', 'this attempt has no evidence of any knowledge component']])];
   const longest = Math.max(...rows.map((row) => columnsOf(nameOf(row, names))));
   const room = space.width - FIGURES.length;
   const shared = Math.min(longest + 4, Math.max(room - MAX_GAUGE, Math.floor(space.width * 0.4)));
@@ -135,7 +135,7 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
   ].join(', ');
   return [
     fit(space, [
-      ['bold', 'what is mastered, gaps first'],
+      ['bold', 'mastery, gaps first'],
       ['dim', `  ${estimate}, threshold ┃`],
     ]),
     ...states.flatMap((state) => {

@@ -63,7 +63,7 @@ describe('showReport', () => {
     ]);
     expect(text).toMatch(/^\nmaterialized: .* \(operation op_1\)\n\n/);
     expect(text).toMatch(/^attempt report {2}adaptive_diagnostic, scored$/m);
-    expect(text).toMatch(/^the report says what the engine answered: /m);
+    expect(text).toMatch(/^the report agrees with the engine: /m);
     expect(text).not.toContain('outcome-q2');
     expect(result).toStrictEqual({ ok: true, value: sampleReport() });
   });
@@ -84,7 +84,7 @@ describe('showReport', () => {
     expect(result).toMatchObject({
       ok: false,
       error: expect.stringMatching(
-        /differs .* in 4 of 21 facts:\n {2}knowledge_component k-gap: state/,
+        /4 of 21 facts differ .*:\n {2}knowledge_component k-gap: state/,
       ) as string,
     });
   });
@@ -100,7 +100,7 @@ describe('showReport', () => {
     const refused = err({ kind: 'unexpected', message: 'the answer is not JSON' } as const);
     const { result, asked } = await shown(sampleReport(), { materialize: refused });
     expect(asked.at(-1)).toBe('materialize attempt-1 administration-1');
-    expect(result).toStrictEqual(err('the attempt is not materialized: the answer is not JSON'));
+    expect(result).toStrictEqual(err('cannot materialize the attempt: the answer is not JSON'));
   });
 
   it('says that the routes are closed, which is no failure of the run', async () => {

@@ -28,15 +28,15 @@ export async function showReport(
 ): Promise<Result<AttemptReport | undefined, string>> {
   const { resultRecordRef } = engine.run;
   if (resultRecordRef === undefined)
-    return err('there is no report: the completed run names no results record');
+    return err('there is no report: the completed run has no results record');
   const summary = await client.findReport(engine.studentId, resultRecordRef);
   if (summary.ok) {
     const materialized = await client.materialize(summary.value);
     if (!materialized.ok && materialized.error.kind !== 'closed')
-      return err(`the attempt is not materialized: ${describeReportFailure(materialized.error)}`);
+      return err(`cannot materialize the attempt: ${describeReportFailure(materialized.error)}`);
     write(
       materialized.ok
-        ? `\nmaterialized: Results and Caliper have acknowledged the attempt (operation ${materialized.value})\n`
+        ? `\nmaterialized: Results and Caliper acknowledged the attempt (operation ${materialized.value})\n`
         : `\nnot materialized: ${describeReportFailure(materialized.error)}\n`,
     );
   }

@@ -171,7 +171,7 @@ describe('renderSummary', () => {
     expect(renderSummary(journey(pending, run(), done), screen)).toMatchInlineSnapshot(`
       [
         "stop reason       classifications_complete",
-        "items             2, of which 1 correct",
+        "items             2, 1 correct",
         "scale             512.0 ± 40.0 on scale-1",
         "true scale value  530.0",
         "uncertainty left  0.600 bits per component",
@@ -184,7 +184,7 @@ describe('renderSummary', () => {
         "borrow                                gap                 0.040      1  mastered",
         "simplify                              not_yet             0.500      0  gap",
         "",
-        "1 of 2 settled components are as simulated",
+        "1 of 2 settled components match the simulation",
       ]
     `);
   });

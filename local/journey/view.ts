@@ -127,11 +127,11 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
   const correct = view.answers.filter((answer) => answer.correct).length;
   const facts: (readonly [string, string])[] = [
     ['stop reason', run.stopReason ?? 'none'],
-    ['items', `${view.answers.length}, of which ${correct} correct`],
+    ['items', `${view.answers.length}, ${correct} correct`],
     ['scale', run.scale === null ? scaleText(run) : `${scaleText(run)} on ${run.scale.scaleId}`],
     ...(truth === undefined ? [] : [['true scale value', truth.scale.toFixed(1)] as const]),
     ['uncertainty left', `${run.remainingUncertainty.toFixed(3)} bits per component`],
-    ['results record', run.resultRecordRef ?? 'none: this mode writes no learner result'],
+    ['results record', run.resultRecordRef ?? 'none: this run mode writes no learner result'],
     ['event', run.caliperEventRef ?? 'none'],
     ['receipt', run.receiptId],
   ];
@@ -173,7 +173,7 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
       ? []
       : [
           '',
-          fit(screen, [['none', `${agreeing} of ${settled.length} settled components are as simulated`]]),
+          fit(screen, [['none', `${agreeing} of ${settled.length} settled components match the simulation`]]),
         ]),
   ];
 }
