@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { routes } from '#shared/contract/routes.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { localFiles, stackDescription } from '#shared/stage/description.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
 
@@ -53,7 +55,7 @@ async function startIn(cwd: string, ...argv: readonly string[]) {
   }
   await vi.waitFor(
     () => {
-      expect(output).toContain('Ctrl-C ends it');
+      expect(output).toContain('Press Ctrl-C to stop');
     },
     { timeout: 30_000 },
   );
@@ -93,37 +95,33 @@ describe('npm start', () => {
     }
   });
 
-  it('prints calls that work when pasted', { timeout: 120_000 }, async () => {
-    const { stdout } = await run('local/token.ts', '--tenant', 'tenant-aurora');
-    const [, claims = ''] = /REPORTS_TOKEN=\$\(npm run --silent token -- (.*)\)$/m.exec(shown()) ?? [];
+  it('prints each step before it takes time, then at most 20 lines', () => {
+    const [steps = '', banner = ''] = shown().split(/^(?=\nmastery-reports is running)/m);
+    expect(steps).toMatch(/^Reading the seed …\nBundling the functions …\nStarting the emulators/);
+    expect(banner.split('\n').indexOf('Press Ctrl-C to stop. Requests are listed below.')).toBeLessThan(20);
+  });
+
+  it('prints example calls that work when pasted, and serves them', { timeout: 120_000 }, async () => {
+    const printed = await run('local/start.ts', '--calls');
+    expect(printed).toMatchObject({ code: 0, stderr: '' });
+    expect(await (await fetch(new URL('/calls', description.docsUrl))).text()).toBe(printed.stdout);
+    const [, claims = ''] = /^TOKEN=\$\(npm run --silent token -- (.*)\)$/m.exec(printed.stdout) ?? [];
     const words = claims.split(' ').map((word) => word.replaceAll("'", ''));
-    const reports = await run('local/token.ts', ...words);
-    const [, analyze = ''] = /^ {2}RUN=\$\((curl .*)\)$/m.exec(shown()) ?? [];
-    const commands = [...shown().matchAll(/^ {2}(curl .*)$/gm)].map(([, command]) => command ?? '');
-    expect(commands.length).toBeGreaterThanOrEqual(3);
-    const variables = { TOKEN: stdout.trim(), REPORTS_TOKEN: reports.stdout.trim(), RUN: '' };
-    const inShell = async (command: string): Promise<string> => {
-      const shell = spawn('sh', ['-c', command], {
-        env: { PATH: process.env['PATH'], ...variables },
+    const { stdout: token } = await run('local/token.ts', ...words);
+    const statusOf = async (command: string): Promise<string> => {
+      const shell = spawn('sh', ['-c', command.replace('curl ', "curl -o /dev/null -w '%{http_code}' ")], {
+        env: { PATH: process.env['PATH'], TOKEN: token.trim() },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       return text(shell.stdout);
     };
-    const call = (command: string): Promise<string> =>
-      inShell(command.replace('curl ', "curl -o /dev/null -w '%{http_code}' "));
-    variables.RUN = (await inShell(analyze)).trim();
-    expect(variables.RUN).toMatch(/^run_/);
-    const answers: string[] = [];
-    for (const command of commands) answers.push(await call(command));
-    expect(answers).toStrictEqual([
-      '200',
-      expect.stringContaining('201') as string,
-      ...Array.from({ length: 18 }, () => '200'),
-      '201',
-    ]);
-    // The last one arms a fault that a new run cannot fail to meet.
-    expect(await call(commands[1]?.replace('first-run', 'second-run') ?? '')).toContain('424');
+    const statuses = new Map<string, string>();
+    for (const [, command = ''] of printed.stdout.matchAll(/^(curl .*)$/gm))
+      statuses.set(command, await statusOf(command));
     await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
+    // Every route but those that continue a run, the sandbox's routes, and the fault that is armed.
+    expect(statuses.size).toBe(routes.length - 5 + Object.keys(sandboxRoutes).length + 2);
+    for (const [command, status] of statuses) expect(status, command).toMatch(/^20[01]$/);
   });
 
   it('publishes the routes of the gates of its start, and no other [RP-018]', async () => {
@@ -157,8 +155,8 @@ describe('npm start', () => {
   });
 
   it.each([
-    [['--gates', 'A,G'], /'--gates <LIST>'.* names "G", which is no gate/],
-    [['--gates', 'a'], /is no gate/],
+    [['--gates', 'A,G'], /'--gates <LIST>'.* unknown gate "G": expected A to F/],
+    [['--gates', 'a'], /unknown gate/],
     [['--port', 'x'], /'--port <N>'.* a whole number/],
     [['--sed', '.'], /unknown option '--sed'. Did you mean --seed\?/],
   ])('refuses %j without a stack trace', async (argv, message) => {
@@ -194,13 +192,89 @@ describe('npm run token', () => {
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(60);
   });
 
+  it('warns of a scope that no route requires', async () => {
+    const { code, stderr } = await run(
+      'local/token.ts',
+      ...['--tenant', 'tenant-aurora', '--scope', 'reports:read report:read'],
+    );
+    expect([code, stderr]).toStrictEqual([
+      0,
+      'warning: no route requires the scope "report:read": the scopes are mastery:run, mastery:read, mastery:simulate, reports:read, reports:write\n',
+    ]);
+  });
+
   it.each([
-    [['--tenant', 'nobody'], 1, /unknown tenant nobody; known are tenant-aurora, tenant-borealis/],
-    [[], 2, /--tenant is required; known are tenant-aurora/],
+    [['--tenant', 'nobody'], 1, /unknown tenant "nobody": expected tenant-aurora or tenant-borealis/],
+    [[], 2, /missing option: --tenant \(tenant-aurora or tenant-borealis\)/],
   ])('names the known tenants: %j', async (argv, code, message) => {
     const ended = await run('local/token.ts', ...argv);
     expect(ended).toMatchObject({ code, stdout: '' });
     expect(ended.stderr).toMatch(message);
+  });
+});
+
+describe('npm run call', () => {
+  const call = (...argv: string[]): Promise<Ended> => run('local/call.ts', ...argv);
+
+  it('calls an operation with a token and example values of its own', async () => {
+    const report = await call('readAttemptReport');
+    expect(report).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/ 200\nx-request-id: /) as string,
+    });
+    expect(JSON.parse(report.stdout)).toMatchObject({ object: 'attempt_report', mastery: [] });
+    const evidence = await call('readAttemptReport', '--view', 'evidence', '--tenant', 'tenant-borealis');
+    expect(JSON.parse(evidence.stdout)).toMatchObject({ omitted: ['readiness'] });
+    const given = await call('materializeAttemptReport', '--body', evidence.stdout);
+    expect(given).toMatchObject({ code: 1, stderr: expect.stringContaining(' 400') as string });
+  });
+
+  it('prints a curl command instead that works when pasted', async () => {
+    const { stdout } = await call('startAdaptiveRun', '--curl');
+    const project = resolve(import.meta.dirname, '..');
+    // npm would look for a stack in the project's folder.
+    const command = stdout.replace('npm run --silent token --', `node ${project}/local/token.ts`);
+    const shell = spawn('sh', ['-c', command], {
+      cwd: folder,
+      env: { PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    expect(JSON.parse(await text(shell.stdout))).toMatchObject({ status: 'in_progress' });
+  });
+
+  it('continues the run and the analysis that it started last', async () => {
+    expect(await call('advanceAdaptiveRun')).toMatchObject({
+      code: 1,
+      stderr:
+        'no saved run of tenant-aurora: start one with npm run call -- startAdaptiveRun, or set --body\n',
+    });
+    expect(await call('startAdaptiveRun')).toMatchObject({ code: 0 });
+    const answers: string[] = [];
+    for (const how of ['--correct', '--wrong']) {
+      const scored = await call('answer', how);
+      expect(scored).toMatchObject({ code: 0, stderr: '' });
+      answers.push(scored.stdout.split('\n')[0] ?? '');
+      const advanced = await call('advanceAdaptiveRun');
+      expect(advanced).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('answer --correct') as string,
+      });
+      expect(JSON.parse(advanced.stdout)).toMatchObject({ offeredItem: { sequence: answers.length + 1 } });
+    }
+    expect(answers).toStrictEqual(['QTI scored the item as correct.', 'QTI scored the item as wrong.']);
+    expect((await stat(localFiles(folder).run)).mode & 0o777).toBe(0o600);
+    expect(await call('analyzeAdministration')).toMatchObject({ code: 0 });
+    const run = await call('readImprovementRun');
+    expect(JSON.parse(run.stdout)).toMatchObject({ object: 'improvement_run' });
+  });
+
+  it('exits with 1 and names title, detail and page of a problem', async () => {
+    const hidden = await call('readAttemptReport', '--attemptId', 'no-such-attempt');
+    expect(hidden.code).toBe(1);
+    const { title, detail } = JSON.parse(hidden.stdout) as { title: string; detail: string };
+    expect(hidden.stderr).toContain(`\n${title}\n${detail}\nSee ${description.problemsUrl}/not-found\n`);
+    const stale = await call('advanceAdaptiveRun', '--if-match', '"old"');
+    expect(stale).toMatchObject({ code: 1, stderr: expect.stringContaining('inspectAdaptiveRun') as string });
   });
 });
 
@@ -223,7 +297,7 @@ describe('npm run journey', () => {
     expect(recordIn(report)).toBe(recordIn(engine));
     expect(engine).toMatch(/^materialized: .* \(operation op_\S+\)$/m);
     expect(report).toMatch(/^ {2}item +contribution +scored at +QTI outcome, results component$/m);
-    expect(report).toMatch(/^the report says what the engine answered: \d+ facts, \d knowledge components/m);
+    expect(report).toMatch(/^the report agrees with the engine: \d+ facts, \d knowledge components/m);
     expect(code).toBe(0);
   });
 
@@ -261,8 +335,8 @@ describe('npm run journey', () => {
   });
 
   it.each([
-    [['--bank', 'nope'], /unknown bank nope; known are fraction-subtraction/],
-    [['--tenant', 'nobody'], /unknown tenant nobody/],
+    [['--bank', 'nope'], /unknown bank "nope": expected fraction-subtraction/],
+    [['--tenant', 'nobody'], /unknown tenant "nobody"/],
     [['--learner', '9999'], /has learners 1 to \d+/],
   ])('says what is wrong with %j', async (argv, message) => {
     const ended = await run('local/journey.ts', ...argv);
@@ -366,7 +440,7 @@ describe('the end', () => {
     expect(refused).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        new RegExp(`starting or ending here, process ${process.pid}: `),
+        new RegExp(`starting or stopping in this folder \\(process ${process.pid}\\): `),
       ) as string,
     });
     await rm(localFiles(folder).lock);

@@ -1,23 +1,24 @@
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { routes } from '#shared/contract/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { examples, exits, integer, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
-/** Everything that a client of the mastery engine and of the reports service may ask for. */
-const ALL_SCOPES = 'mastery:run mastery:read mastery:simulate reports:read reports:write';
+/** Every scope that a route requires. */
+const knownScopes: readonly string[] = [...new Set(routes.map(({ scope }) => scope))];
 
 const command = program(
   'npm run token --',
-  'Prints a token of the local issuer, alone on the last line. For the stack that npm start runs in this folder; production has no minting.',
+  'Prints an access token for the stack that npm start runs in this folder, alone on the last line. Only the local issuer makes tokens this way.',
 )
-  .option('--tenant <T>', 'whose token; .local/stack.json names the tenants', text)
-  .option('--scope <SCOPES>', 'scopes, separated by spaces', text, ALL_SCOPES)
-  .option('--studentIds <a,b>', 'learners that the token may see (reports)', list)
-  .option('--classSourcedIds <a,b>', 'classes that the token may see (reports)', list)
-  .option('--schoolSourcedIds <a,b>', 'schools that the token may see (reports)', list)
-  .option('--administrationIds <a,b>', 'administrations that the token may see (reports)', list)
-  .option('--sub <S>', 'the subject; default: the tenant’s client', text)
-  .option('--role <R>', 'the role; default: that of the tenant’s client', text)
+  .option('--tenant <T>', 'the tenant (required); .local/stack.json lists the tenants', text)
+  .option('--scope <SCOPES>', 'scopes, separated by spaces', text, knownScopes.join(' '))
+  .option('--studentIds <a,b>', 'learners that the token may read (reports)', list)
+  .option('--classSourcedIds <a,b>', 'classes that the token may read (reports)', list)
+  .option('--schoolSourcedIds <a,b>', 'schools that the token may read (reports)', list)
+  .option('--administrationIds <a,b>', 'administrations that the token may read (reports)', list)
+  .option('--sub <S>', 'the subject; default: the client of the tenant', text)
+  .option('--role <R>', 'the role; default: the role of that client', text)
   .option('--expires-in <S>', 'seconds until it expires', integer(1, 86_400), 3600)
   .addHelpText(
     'after',
@@ -33,11 +34,15 @@ command.action(
     const stack = await findRunningStack(files.stack);
     if (!stack.ok) return err(describeNoStack(stack.error));
     const { tenants } = stack.value;
-    const known = tenants.map(({ tenantId }) => tenantId).join(', ');
-    if (values.tenant === undefined) return err(new UsageError(`--tenant is required; known are ${known}`));
+    const known = tenants.map(({ tenantId }) => tenantId).join(' or ');
+    if (values.tenant === undefined) return err(new UsageError(`missing option: --tenant (${known})`));
     const tenant = tenants.find(({ tenantId }) => tenantId === values.tenant);
-    if (tenant === undefined) return err(`unknown tenant ${values.tenant}; known are ${known}`);
+    if (tenant === undefined) return err(`unknown tenant "${values.tenant}": expected ${known}`);
     const scopes = values.scope.split(' ').filter((scope) => scope !== '');
+    for (const scope of scopes.filter((each) => !knownScopes.includes(each)))
+      console.error(
+        `warning: no route requires the scope "${scope}": the scopes are ${knownScopes.join(', ')}`,
+      );
     const key = await readIssuerKey(files.issuerKey);
     if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
     const { issueToken } = await createIssuer(key);

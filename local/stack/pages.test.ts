@@ -5,6 +5,7 @@ const page = createPages({
   gatewayUrl: 'http://127.0.0.1:1',
   platformUrl: 'http://127.0.0.1:2',
   jwks: { keys: [{ kid: 'k' }] },
+  exampleCalls: 'curl …',
   documents: {
     openApi: new Map([['mastery', '{"openapi":"3.1.1"}']]),
     problemPages: new Map([
@@ -33,6 +34,13 @@ describe('createPages', () => {
     for (const { port, pathname } of addresses) {
       if (port === '1') expect([200, 302]).toContain(page('GET', pathname)?.status);
     }
+  });
+
+  it('serves the example calls as text', () => {
+    expect(page('GET', '/calls')).toMatchObject({
+      headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+      body: 'curl …',
+    });
   });
 
   it('names the addresses of both services', () => {

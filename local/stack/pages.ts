@@ -14,9 +14,11 @@ interface PageSources {
   readonly platformUrl: string;
   readonly jwks: Issuer['jwks'];
   readonly documents: Documents;
+  /** Plain text: commands that call the stack. */
+  readonly exampleCalls: string;
 }
 
-/** What stands beside the services on the gateway's port: key set, problem pages, OpenAPI and an index of them. */
+/** The pages on the gateway's port: key set, example calls, problem pages, OpenAPI documents and an index of them. */
 export function createPages(
   sources: PageSources,
 ): (method: string, rawPath: string) => HttpAnswer | undefined {
@@ -25,6 +27,7 @@ export function createPages(
     ['/.well-known/jwks.json', page('application/json', JSON.stringify(sources.jwks))],
     ['/', redirect('/docs')],
     ['/docs', page('text/html', index(sources))],
+    ['/calls', page('text/plain', sources.exampleCalls)],
     ...[...openApi].map(([service, json]): [string, HttpAnswer] => [
       `/docs/openapi/${service}.json`,
       page('application/json', json),
@@ -65,14 +68,15 @@ function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
   );
   return html('mastery-reports on this machine', [
     `<p>The mastery engine: <code>${gatewayUrl}/mastery/v1/…</code>. The reports service: <code>${gatewayUrl}/reports/v1/…</code>.
-    Its sandbox, where no token is looked at: <code>${gatewayUrl}/sandbox/v1/…</code>. Every other call needs a token: <code>npm run token -- --help</code>. What <code>npm start</code> prints has calls of both.</p>`,
+    The sandbox, which needs no token: <code>${gatewayUrl}/sandbox/v1/…</code>. <code>npm run call -- readAttemptReport</code> makes a token and calls the service.</p>`,
     list([
+      link('/calls', 'Example calls'),
       ...openApi,
       link('/problems', 'Problem types'),
       link('/.well-known/jwks.json', 'Key set of the local issuer'),
-      `${link(`${platformUrl}/_control/state`, 'What the platform emulator holds')}, and ${link(`${platformUrl}/_control/calls`, 'the calls it has served')}`,
+      `Platform emulator: ${link(`${platformUrl}/_control/state`, 'its data')} and ${link(`${platformUrl}/_control/calls`, 'the calls it has served')}`,
     ]),
-    '<p>What is real here and what is an emulator: <code>docs/local-runtime.md</code>.</p>',
+    '<p><code>docs/local-runtime.md</code> lists which parts are real and which are emulators.</p>',
   ]);
 }
 

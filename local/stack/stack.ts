@@ -39,6 +39,7 @@ import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
 import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#ops/release.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
+import { renderExampleCalls } from './example-calls.ts';
 import { createLineReader } from './function-log.ts';
 import type { FunctionLogLine } from './function-log.ts';
 import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from './function-variables.ts';
@@ -190,6 +191,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         platformUrl: platform.url,
         jwks: issuer.jwks,
         documents: options.documents,
+        exampleCalls: renderExampleCalls(
+          urlsOf(gatewayUrl, platform.url, aws.url),
+          options.routes,
+          [...seededTenants.values()][0],
+        ),
       }),
       ...(options.onAccess === undefined ? {} : { onAccess: options.onAccess }),
     };
@@ -210,16 +216,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   const running = started.move();
   return {
-    urls: {
-      reportsUrl: `${gateway.url}/reports`,
-      masteryUrl: `${gateway.url}/mastery`,
-      sandboxUrl: `${gateway.url}/sandbox`,
-      problemsUrl: `${gateway.url}/problems`,
-      receiptsUrl: receiptsUrlOf(gateway.url),
-      docsUrl: `${gateway.url}/docs`,
-      platformUrl: platform.url,
-      awsUrl: aws.url,
-    },
+    urls: urlsOf(gateway.url, platform.url, aws.url),
     seededTenants,
     tokenFor: (tenantId, scopes, claims) => {
       const { sub, role } = localTenant(tenantId);
@@ -240,6 +237,19 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       improvement.resume();
     },
     close: () => running.disposeAsync(),
+  };
+}
+
+function urlsOf(gatewayUrl: string, platformUrl: string, awsUrl: string): StackUrls {
+  return {
+    reportsUrl: `${gatewayUrl}/reports`,
+    masteryUrl: `${gatewayUrl}/mastery`,
+    sandboxUrl: `${gatewayUrl}/sandbox`,
+    problemsUrl: `${gatewayUrl}/problems`,
+    receiptsUrl: receiptsUrlOf(gatewayUrl),
+    docsUrl: `${gatewayUrl}/docs`,
+    platformUrl,
+    awsUrl,
   };
 }
 

@@ -112,6 +112,8 @@ export function localFiles(folder: string): {
   readonly issuerKey: string;
   /** The manifest that the stack was started with: applied again, it opens again what was withdrawn. */
   readonly manifest: string;
+  /** The latest runs of `npm run call`, which its next call continues. */
+  readonly run: string;
   readonly functionLog: string;
   readonly accessLog: string;
 } {
@@ -121,6 +123,7 @@ export function localFiles(folder: string): {
     lock: join(local, 'lock'),
     issuerKey: join(local, 'issuer-key.json'),
     manifest: join(local, 'manifest.jws'),
+    run: join(local, 'run.json'),
     functionLog: join(local, 'logs', 'functions.log'),
     accessLog: join(local, 'logs', 'access.log'),
   };

@@ -1,0 +1,58 @@
+import { urlOf } from '#client/calls.ts';
+import type { StackUrls } from '#shared/stage/description.ts';
+import { shellWord } from '#tools/terminal/shell-word.ts';
+import type { CallRequest } from './example-request.ts';
+
+type ServiceUrls = Pick<StackUrls, 'masteryUrl' | 'reportsUrl'>;
+
+/** The address of a request in the running stack. */
+export function addressOf(request: CallRequest, stack: ServiceUrls): string {
+  return urlOf(request.route.service === 'mastery' ? stack.masteryUrl : stack.reportsUrl, request);
+}
+
+/** The headers of a request beside its token. */
+export function headersOf(
+  { route, body, ifMatch }: CallRequest,
+  idempotencyKey: string,
+): Readonly<Record<string, string>> {
+  return {
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(route.request.idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
+    ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
+  };
+}
+
+/**
+ * The curl command of a request; it works when pasted into a POSIX shell.
+ * @param token a shell expression between double quotes, for example `$TOKEN`
+ */
+export function curlOf(
+  request: CallRequest,
+  stack: ServiceUrls,
+  idempotencyKey: string,
+  token: string,
+): string {
+  const headers = Object.entries(headersOf(request, idempotencyKey));
+  return [
+    'curl -sS',
+    ...(request.route.method === 'POST' ? ['-X POST'] : []),
+    shellWord(addressOf(request, stack)),
+    `-H "Authorization: Bearer ${token}"`,
+    ...headers.map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+    ...(request.body === undefined ? [] : [`-d ${shellWord(request.body)}`]),
+  ].join(' ');
+}
+
+/** The command that prints a token of a tenant with these claims. */
+export function tokenCommand(
+  tenantId: string,
+  scopes: string | undefined,
+  claims: CallRequest['claims'],
+): string {
+  return [
+    'npm run --silent token --',
+    `--tenant ${shellWord(tenantId)}`,
+    ...(scopes === undefined ? [] : [`--scope ${shellWord(scopes)}`]),
+    ...Object.entries(claims).map(([name, ids]) => `--${name} ${shellWord((ids ?? []).join(','))}`),
+  ].join(' ');
+}

@@ -1,0 +1,61 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import * as z from 'zod';
+
+const adaptiveRun = z.object({
+  continuationToken: z.string(),
+  etag: z.string(),
+  /** The offered item's delivery session; null when nothing is offered. */
+  deliverySessionId: z.string().nullable(),
+});
+
+const savedRuns = z.object({
+  /** Whose runs they are. */
+  tenantId: z.string(),
+  adaptive: adaptiveRun.optional(),
+  improvement: z.object({ improvementRunId: z.string() }).optional(),
+});
+
+/** The latest runs that `npm run call` has started, so that the next call can continue them. */
+export type SavedRuns = Partial<z.infer<typeof savedRuns>>;
+
+/** What a successful answer tells of a run. */
+const runAnswer = z.object({
+  continuationToken: z.string(),
+  offeredItem: z.object({ deliverySessionId: z.string() }).nullable(),
+});
+const improvementAnswer = z.object({ object: z.literal('improvement_run'), improvementRunId: z.string() });
+
+/** Reads the saved runs; there are none in a file that is absent or of another version. */
+export async function readSavedRuns(file: string): Promise<SavedRuns> {
+  try {
+    return savedRuns.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+/** Writes the saved runs, readable by their owner only: a continuation token is a credential. */
+export async function writeSavedRuns(file: string, runs: SavedRuns): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify(runs, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** The saved runs after an answer: with the run that it describes, or unchanged. */
+export function withAnswer(
+  runs: SavedRuns,
+  tenantId: string,
+  answer: unknown,
+  etag: string | null,
+): SavedRuns {
+  const own = runs.tenantId === tenantId ? runs : {};
+  const run = runAnswer.safeParse(answer);
+  if (run.success && etag !== null) {
+    const { continuationToken, offeredItem } = run.data;
+    const deliverySessionId = offeredItem?.deliverySessionId ?? null;
+    return { ...own, tenantId, adaptive: { continuationToken, etag, deliverySessionId } };
+  }
+  const improvement = improvementAnswer.safeParse(answer);
+  if (!improvement.success) return runs;
+  return { ...own, tenantId, improvement: { improvementRunId: improvement.data.improvementRunId } };
+}
