@@ -65,7 +65,7 @@ describe('npm run seed', () => {
     await write('other/notes.txt', 'mine');
     const refused = await seed('from-responses', 'study', '--out', 'other');
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.error).toMatch(/^other is not empty and no seed; --force/);
+    expect(refused.error).toMatch(/^other is not empty and is not a seed: .* --force/);
     expect((await seed('from-responses', 'study', '--out', 'other', '--force')).code).toBe(0);
     expect(await readFile(join(directory, 'other/notes.txt'), 'utf8')).toBe('mine');
     expect((await seed('from-responses', 'study', '--out', 'other/notes.txt')).code).toBe(1);
@@ -78,7 +78,7 @@ describe('npm run seed', () => {
     await write('hand/study/policy.json', '{"mine":true}');
     const refused = await seed('from-responses', 'study', '--out', 'hand');
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.error).toMatch(/^hand holds a seed that this command did not write; --force/);
+    expect(refused.error).toMatch(/^hand contains a seed that this command did not write: .* --force/);
     expect(await read('hand/seed.json')).toBe(text);
     expect(await read('hand/study/policy.json')).toBe('{"mine":true}');
     expect((await seed('from-responses', 'study', '--out', 'hand', '--force')).code).toBe(0);
@@ -99,7 +99,9 @@ describe('npm run seed', () => {
     ] as const) {
       const refused = await seed('from-responses', 'study', '--out', 'mine', ...argv);
       expect(refused).toMatchObject({ code: 1, out: '' });
-      expect(refused.error).toContain(`${path}: not written by this command, or changed since; --force`);
+      expect(refused.error).toContain(
+        `${path}: not written by this command, or changed since: choose another directory, or add --force`,
+      );
     }
     expect(await read('mine/study/policy.json')).toContain('"maxItems":1');
     expect(await read('mine/other/bank.json')).toBe('mine');
@@ -113,7 +115,7 @@ describe('npm run seed', () => {
     await write('hand/study/generator.json', '{}');
     const refused = await seed('from-responses', 'study', '--out', 'hand', '--force');
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.error).toMatch(/^hand\/study\/generator\.json would win/);
+    expect(refused.error).toMatch(/^hand\/study\/generator\.json would override/);
     expect(await readdir(join(directory, 'hand/study'))).toEqual(['generator.json']);
     expect((await seed('from-responses', 'study', '--out', 'hand', '--force', '--name', 'new')).code).toBe(0);
     expect(await read('hand/study/generator.json')).toBe('{}');
@@ -124,7 +126,9 @@ describe('npm run seed', () => {
     expect(await seed('from-responses', 'study', '--out', 'mine')).toEqual({
       code: 1,
       out: '',
-      error: 'responses.csv: row 2 (learner "1"), column "I2": must be 0 or 1, is "x"\n',
+      error: expect.stringMatching(
+        /^responses\.csv: row 2, column "I2": found "x"; .* add --missing x\n$/,
+      ) as string,
     });
     expect((await loadSeed(join(directory, 'mine'))).ok).toBe(false);
     expect(await seed('from-responses', 'nowhere', '--out', 'mine')).toMatchObject({

@@ -9,9 +9,11 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { ignoreOption, missingOption } from '#tools/terminal/study-tables.ts';
+import type { TableOptions } from '#tools/terminal/study-tables.ts';
 import { readResponseFiles, shorten } from '#tools/terminal/study.ts';
 
-interface Options {
+interface Options extends TableOptions {
   readonly out: string;
   readonly name?: string | undefined;
   readonly force?: true | undefined;
@@ -20,19 +22,18 @@ interface Options {
 async function main(directory: string, values: Options): Promise<Result<undefined, string>> {
   const inputs = await readResponseFiles(directory);
   if (!inputs.ok) return inputs;
-  const files = seedFromResponses(inputs.value, {
-    name: values.name,
-    fallbackName: basename(resolve(directory)),
-  });
-  if (!files.ok) return err(shorten(files.error));
+  const given = { name: values.name, fallbackName: basename(resolve(directory)) };
+  const seed = seedFromResponses(inputs.value, given, values);
+  if (!seed.ok) return err(shorten(seed.error));
+  const { files, leftOut, complete } = seed.value;
   try {
-    const free = await mayWrite(values.out, files.value, values.force === true);
+    const free = await mayWrite(values.out, files, values.force === true);
     if (!free.ok) return free;
-    await writeSeed(values.out, files.value);
+    await writeSeed(values.out, files);
   } catch (error) {
     return err(`${values.out} cannot be written: ${fileFailure(error)}`);
   }
-  // Read back as `npm start` will: a seed that does not load is no result.
+  // Read back as `npm start` will: the command must not succeed with a seed that does not load.
   const loaded = await loadSeed(values.out);
   if (!loaded.ok) return err(renderDefects(loaded.error));
   for (const bank of loaded.value.banks) {
@@ -40,14 +41,18 @@ async function main(directory: string, values: Options): Promise<Result<undefine
       `${values.out}: bank "${bank.name}" with ${bank.bank.items.length} items, ${bank.bank.kcs.length} knowledge components, ${bank.learners.length} learners`,
     );
   }
+  if (leftOut > 0) console.log(`learners left out because they answered no item: ${leftOut}`);
+  const learners = loaded.value.banks[0]?.learners.length ?? 0;
+  if (complete.length < learners)
+    console.log(
+      `learners who answered every item, so that the journey can replay them to the end: ${complete.length} of ${learners}`,
+    );
   console.log(`\nnpm start -- --seed ${values.out}`);
+  console.log(`npm run journey -- --learner ${complete[0] ?? 1}`);
   return ok(undefined);
 }
 
-/**
- * A new directory and an empty one may be written; a seed, where its files are as this command wrote them (made-here.ts); anything else only
- * with --force.
- */
+/** Writes without --force only into a new or empty directory, or over the unchanged files of an earlier run (made-here.ts). */
 async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<Result<undefined, string>> {
   let entries: readonly string[];
   try {
@@ -61,16 +66,19 @@ async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<
     const generator = join(out, dirname(path), 'generator.json');
     if (path.endsWith('/bank.json') && (await readIfThere(generator)) !== undefined) {
       return err(
-        `${generator} would win over what is written beside it: remove it, or choose another bank with --name`,
+        `${generator} would override the files written next to it: remove it, or choose another bank name with --name`,
       );
     }
   }
   if (entries.length === 0 || force) return ok(undefined);
   const seed = await readIfThere(join(out, 'seed.json'));
-  if (seed === undefined) return err(`${out} is not empty and no seed; --force writes into it all the same`);
+  if (seed === undefined)
+    return err(`${out} is not empty and is not a seed: choose another directory, or add --force`);
   const isOurs = madeHere(seed);
   if (isOurs === undefined) {
-    return err(`${out} holds a seed that this command did not write; --force overwrites it all the same`);
+    return err(
+      `${out} contains a seed that this command did not write: choose another directory, or add --force to overwrite it`,
+    );
   }
   const kept: string[] = [];
   for (const path of Object.keys(files)) {
@@ -80,7 +88,7 @@ async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<
   return kept.length === 0
     ? ok(undefined)
     : err(
-        `${kept.join(', ')}: not written by this command, or changed since; --force overwrites all the same`,
+        `${kept.join(', ')}: not written by this command, or changed since: choose another directory, or add --force to overwrite`,
       );
 }
 
@@ -101,7 +109,7 @@ async function writeSeed(out: string, files: SeedFiles): Promise<void> {
   }
 }
 
-/** Learners one a line: hundreds of them stay readable. */
+/** One line per learner: hundreds of them stay readable. */
 function render(path: string, value: unknown): string {
   if (!path.endsWith('learners.json')) return `${JSON.stringify(value, null, 2)}\n`;
   const { learners } = value as { readonly learners: readonly unknown[] };
@@ -110,23 +118,25 @@ function render(path: string, value: unknown): string {
 
 const command = program(
   'npm run seed --',
-  'Makes a seed directory for npm start -- --seed. The form of the files is in docs/seeds.md.',
+  'Writes a seed directory for npm start -- --seed. docs/seeds.md describes its files; docs/own-study.md is the how-to.',
 ).addHelpText(
   'after',
-  examples('npm run seed -- from-responses ./study --out ./my-seed', 'npm start -- --seed ./my-seed'),
+  examples('npm run seed -- from-responses .local/fit --out .local/seed', 'npm start -- --seed .local/seed'),
 );
 
 command
   .command('from-responses')
   .description('turns DIR/responses.csv, DIR/q-matrix.csv and DIR/parameters.json into a seed directory')
+  .addOption(missingOption)
+  .addOption(ignoreOption)
   .argument('<DIR>')
   .requiredOption('--out <SEED>', 'directory to write the seed into (required)', text)
   .option(
     '--name <N>',
-    'name of the bank: a-z, 0-9 and - (default: the name in parameters.json, else that of DIR)',
+    'name of the bank: a-z, 0-9 and - (default: the name in parameters.json, or that of DIR)',
     text,
   )
-  .option('--force', 'overwrites also what this command did not write, and writes beside other files')
+  .option('--force', 'overwrite files that this command did not write, and write next to other files')
   .action(exits(main));
 
 await run(command);

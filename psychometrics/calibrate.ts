@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -10,8 +10,8 @@ import type { Calibration } from './calibrate/calibrate.ts';
 import { FIT_MARK, fitFile } from './calibrate/fit-file.ts';
 import type { ItemModel } from './calibrate/model.ts';
 import { progressLine } from './calibrate/progress-line.ts';
-import { MAXIMUM_FILE_BYTES, describeFault, readStudy, tooLarge } from './calibrate/read-data.ts';
-import type { DataFault, Study, StudyFiles } from './calibrate/read-data.ts';
+import { missingLine, studyOf } from './calibrate/read-data.ts';
+import type { Study } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
 import { calibrationFile, parametersFile, readMeta } from './calibrate/write-calibration.ts';
 import type { Meta } from './calibrate/write-calibration.ts';
@@ -19,24 +19,34 @@ import { decimal, examples, exits, integer, program, run, text } from '#tools/te
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
+import {
+  ignoreOption,
+  missingOption,
+  readStudyTables,
+  readTableFile,
+  writeStudyTables,
+} from '#tools/terminal/study-tables.ts';
+import type { StudyTables, TableOptions } from '#tools/terminal/study-tables.ts';
 import { shorten } from '#tools/terminal/study.ts';
 
 const command = program(
   'npm run calibrate --',
-  'Fits a scale calibration to learners’ answers: a higher-order model with DINA or G-DINA items, by marginal maximum likelihood.\nModel, figures and files: docs/calibrate.md.',
+  'Fits a scale calibration to learners’ answers: a higher-order model with DINA or G-DINA items, by marginal maximum likelihood.\nHow to use your own data: docs/own-study.md. Model, figures and files: docs/calibrate.md.',
 )
   .requiredOption(
     '--responses <CSV>',
-    'learners’ answers: a row a learner, a column an item; 1, 0, empty or NA (required)',
+    'learners’ answers: one row per learner and one column per item, or columns learner, item, score (required)',
     text,
   )
   .requiredOption(
     '--q-matrix <CSV>',
-    'which knowledge components an item needs: a row an item, 1 or 0 (required)',
+    'which knowledge components each item needs: one row per item, one column per component, 1 or 0 (required)',
     text,
   )
+  .addOption(missingOption)
+  .addOption(ignoreOption)
   .addOption(
-    new Option('--model <MODEL>', 'how the items answer to mastery (required)')
+    new Option('--model <MODEL>', 'item model (required)')
       .choices(['dina', 'gdina'] as const satisfies readonly ItemModel[])
       .makeOptionMandatory(),
   )
@@ -47,13 +57,20 @@ const command = program(
   )
   .option(
     '--name <NAME>',
-    'what ids and the bank of a seed are named after: a-z, 0-9 and -',
+    'name of the study, part of ids and of the seed’s bank: a-z, 0-9 and -',
     studyName,
     'study',
   )
-  .option('--meta <FILE>', 'what only people know of the calibration (docs/calibrate.md)', text)
+  .option(
+    '--meta <FILE>',
+    'JSON file with ids, framework, validity and anchor of the calibration (docs/calibrate.md)',
+    text,
+  )
   .addOption(
-    new Option('--penalty <PENALTY>', 'weakly informative priors on the curves of the components, or none')
+    new Option(
+      '--penalty <PENALTY>',
+      'weakly informative priors on the curves of the knowledge components, or none',
+    )
       .choices(['weak', 'none'] as const)
       .default('weak' as const),
   )
@@ -63,25 +80,27 @@ const command = program(
     decimal('above 0 and below 0.2', (bound) => bound > 0 && bound < 0.2),
     0.001,
   )
-  .option('--max-iterations <N>', 'E-steps at most, for each start', integer(1, 1_000_000), 5000)
+  .option('--max-iterations <N>', 'maximum number of E-steps per start', integer(1, 1_000_000), 5000)
   .option(
     '--tolerance <T>',
-    'gain in log-likelihood at which a step counts as none',
+    'EM ends when a step gains less log-likelihood than this',
     decimal('above 0 and below 1', (tolerance) => tolerance > 0 && tolerance < 1),
     1e-6,
   )
-  .option('--starts <N>', 'random starts beside the fixed one; the best is written', integer(0, 1000), 0)
-  .option('--seed <N>', 'of the random starts', integer(0, 4_294_967_295), 1)
   .option(
-    '--with-data',
-    'also copies both tables into DIR, so that npm run seed -- from-responses DIR takes it',
+    '--starts <N>',
+    'random starts in addition to the fixed one; the best fit is written',
+    integer(0, 1000),
+    0,
   )
-  .option('--force', 'overwrites files in DIR that this command did not write')
+  .option('--seed <N>', 'seed of the random starts', integer(0, 4_294_967_295), 1)
+  .option('--with-data', 'also writes both tables into DIR, as npm run seed -- from-responses DIR needs them')
+  .option('--force', 'overwrite files in DIR that this command did not write')
   .addHelpText(
     'after',
     examples(
-      'npm run calibrate -- --responses study/responses.csv --q-matrix study/q-matrix.csv --model dina --out study/dina',
-      'npm run calibrate -- --responses r.csv --q-matrix q.csv --model gdina --starts 10 --seed 7 --meta meta.json --out out',
+      'npm run calibrate -- --responses examples/study/responses.csv --q-matrix examples/study/q-matrix.csv --model dina --out .local/fit --with-data',
+      'npm run calibrate -- --responses r.csv --q-matrix q.csv --missing 99 --ignore age,school --model gdina --starts 10 --out .local/fit',
     ),
   );
 type Values = ReturnType<typeof command.opts>;
@@ -92,12 +111,11 @@ function studyName(value: string): string {
 }
 
 async function main(values: Values): Promise<Result<undefined, string>> {
-  const { responses, qMatrix, out, model } = values;
-  const names = { responses, 'q-matrix': qMatrix };
-  const files = await readFiles(names);
-  if (!files.ok) return files;
-  const study = readStudy(files.value);
-  if (!study.ok) return err(shorten(study.error.map((fault) => plainText(describeFault(fault, names)))));
+  const { out, model } = values;
+  const tables = await readTables(values.responses, values.qMatrix, values);
+  if (!tables.ok) return tables;
+  const study = studyOf(tables.value);
+  if (!study.ok) return err(shorten(study.error));
   const meta = await readMetaFile(values.meta, study.value);
   if (!meta.ok) return meta;
   const free = await mayWrite(out, values.force === true);
@@ -120,16 +138,16 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   const file = calibrationFile(calibration, { name: values.name, meta: meta.value });
   if (!file.ok) {
     const lines = file.error.map(({ pointer, message }) => `calibration.json#${pointer}: ${message}`);
-    return err(`the calibration could not be released; see --meta\n${shorten(lines)}`);
+    return err(
+      `the calibration cannot be released: correct these values with --meta FILE\n${shorten(lines)}`,
+    );
   }
   const texts = {
     'calibration.json': json(file.value.record),
     'fit.json': json(fitFile(calibration)),
     'parameters.json': json(parametersFile(calibration, values.name, meta.value)),
     'report.html': renderReport(calibration, { title: values.name, placeholders: file.value.placeholders }),
-    ...(values.withData === true
-      ? { 'responses.csv': files.value.responses, 'q-matrix.csv': files.value.qMatrix }
-      : {}),
+    ...(values.withData === true ? writeStudyTables(tables.value) : {}),
   };
   try {
     await mkdir(out, { recursive: true });
@@ -141,7 +159,7 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   return calibration.em.converged
     ? ok(undefined)
     : err(
-        `not converged after ${calibration.em.iterations} iterations; see --max-iterations and --tolerance`,
+        `not converged after ${calibration.em.iterations} E-steps: increase --max-iterations or --tolerance`,
       );
 }
 
@@ -149,20 +167,20 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-async function readFiles(
-  names: Readonly<Record<DataFault['file'], string>>,
-): Promise<Result<StudyFiles, string>> {
-  const texts: Record<DataFault['file'], string> = { responses: '', 'q-matrix': '' };
-  for (const file of ['responses', 'q-matrix'] as const) {
-    const path = names[file];
-    try {
-      if ((await stat(path)).size > MAXIMUM_FILE_BYTES) return err(describeFault(tooLarge(file), names));
-      texts[file] = await readFile(path, 'utf8');
-    } catch (error) {
-      return err(`${path} cannot be read: ${fileFailure(error)}`);
-    }
-  }
-  return ok({ responses: texts.responses, qMatrix: texts['q-matrix'] });
+async function readTables(
+  responses: string,
+  qMatrix: string,
+  options: TableOptions,
+): Promise<Result<StudyTables, string>> {
+  const [answers, needs] = [await readTableFile(responses), await readTableFile(qMatrix)];
+  if (!answers.ok) return answers;
+  if (!needs.ok) return needs;
+  const files = {
+    responses: { name: responses, text: answers.value },
+    qMatrix: { name: qMatrix, text: needs.value },
+  };
+  const tables = readStudyTables(files, options);
+  return tables.ok ? tables : err(shorten(tables.error));
 }
 
 async function readMetaFile(path: string | undefined, study: Study): Promise<Result<Meta, string>> {
@@ -174,20 +192,20 @@ async function readMetaFile(path: string | undefined, study: Study): Promise<Res
     return err(`${path} cannot be read: ${fileFailure(error)}`);
   }
   const parsed = parseStrictJson(content);
-  if (!parsed.ok) return err(`${path} is not acceptable JSON (${parsed.error.kind})`);
+  if (!parsed.ok) return err(`${path} is not valid JSON (${parsed.error.kind})`);
   const meta = readMeta(parsed.value, study);
   if (meta.ok) return meta;
   return err(shorten(meta.error.map(({ pointer, message }) => plainText(`${path}#${pointer}: ${message}`))));
 }
 
-/** A directory without our files, or with those of an earlier run, may be written; a `parameters.json` of somebody else's is spared. */
+/** Writes only into a directory without these files, or with those of an earlier run: a `parameters.json` from elsewhere is not overwritten. */
 async function mayWrite(out: string, force: boolean): Promise<Result<undefined, string>> {
   if (force) return ok(undefined);
   const own = await readIfThere(join(out, 'fit.json'));
   if (own?.includes(FIT_MARK) === true) return ok(undefined);
   for (const path of ['calibration.json', 'fit.json', 'parameters.json', 'report.html']) {
     if ((await readIfThere(join(out, path))) === undefined) continue;
-    return err(`${join(out, path)} was not written by this command; --force overwrites it all the same`);
+    return err(`${join(out, path)} was not written by this command; --force overwrites it`);
   }
   return ok(undefined);
 }
@@ -204,29 +222,32 @@ function summary(
 ): string {
   const { criteria, em, study, abilities, limitedInformation: m2 } = calibration;
   const accuracies = abilities.kcs.map(({ accuracy }) => accuracy);
+  const missing = missingLine(study);
+  const ceiling = abilities.theta.reliabilityCeiling;
   return [
     `${study.responses.learners} learners, ${study.items.length} items, ${study.kcs.length} knowledge components`,
-    `log-likelihood ${criteria.logLikelihood.toFixed(3)}, ${criteria.parameters} parameters, AIC ${criteria.aic.toFixed(1)}, BIC ${criteria.bic.toFixed(1)}; ${em.iterations} iterations`,
+    ...(missing === undefined ? [] : [plainText(missing)]),
+    `log-likelihood ${criteria.logLikelihood.toFixed(3)}, ${criteria.parameters} parameters, AIC ${criteria.aic.toFixed(1)}, BIC ${criteria.bic.toFixed(1)}; ${em.iterations} E-steps`,
     typeof m2 === 'string'
       ? m2
       : `M2 ${m2.statistic.toFixed(1)} on ${m2.df} degrees of freedom, RMSEA2 ${m2.rmsea.toFixed(3)}`,
-    `reliability of theta ${abilities.theta.reliability.toFixed(3)}; accuracy of a component’s classification ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
-    `reliability of theta with every component known ${abilities.theta.reliabilityCeiling.toFixed(3)}${
-      abilities.theta.reliabilityCeiling < INDIVIDUAL_RELIABILITY
-        ? `, below ${INDIVIDUAL_RELIABILITY}: scores will say that they are too coarse for an individual`
+    `reliability of theta ${abilities.theta.reliability.toFixed(3)}, at most ${ceiling.toFixed(3)} on any test of these knowledge components${
+      ceiling < INDIVIDUAL_RELIABILITY
+        ? `: below ${INDIVIDUAL_RELIABILITY.toFixed(2)}, scores are marked as too coarse for an individual`
         : ''
     }`,
+    `classification accuracy per knowledge component ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
     ...calibration.warnings.map((warning) => plainText(`! ${warning}`)),
     ...(placeholders.length === 0
       ? []
       : [
-          `! ${placeholders.length} members of calibration.json are placeholders, good for the local stage only; --meta supplies them (docs/calibrate.md)`,
+          `! calibration.json contains ${placeholders.length} placeholder values (local use only). Supply real ones with --meta FILE (docs/calibrate.md).`,
         ]),
     '',
     join(out, 'report.html'),
     `npm run release -- calibration ${join(out, 'calibration.json')} --dry-run`,
     ...(values.withData === true
-      ? [`npm run seed -- from-responses ${out} --out ${join('.local', basename(out))}`]
+      ? [`npm run seed -- from-responses ${out} --out ${join('.local', `${basename(out)}-seed`)}`]
       : []),
   ].join('\n');
 }

@@ -15,7 +15,10 @@ const dina = [
   { item: 'I2', kcs: ['B', 'A'], guess: 0.2, slip: 0.1 },
 ];
 
-async function replay(items: readonly object[], ...options: readonly string[]) {
+async function replay(
+  items: readonly object[],
+  { responses = ',"I2",I1\r\nL1,1,0\r\nL2,0,1\r\nL3,1,1\r\n', options = [] as readonly string[] } = {},
+) {
   const parameters = {
     theta: { nodes: 11, min: -3, max: 3, mean: 0, sd: 1 },
     kcs: [
@@ -24,7 +27,7 @@ async function replay(items: readonly object[], ...options: readonly string[]) {
     ],
     items,
   };
-  await writeFile(join(directory, 'responses.csv'), ',"I2",I1\r\nL1,1,0\r\nL2,0,1\r\nL3,1,1\r\n');
+  await writeFile(join(directory, 'responses.csv'), responses);
   await writeFile(join(directory, 'q-matrix.csv'), ',A,B\nI1,1,0\nI2,1,1\n');
   await writeFile(join(directory, 'parameters.json'), JSON.stringify(parameters));
   return run('--data', directory, '--json', '--verify', ...options);
@@ -38,7 +41,7 @@ function run(...argv: readonly string[]) {
 
 describe('npm run replay', () => {
   it('replays each learner and agrees with brute force', async () => {
-    const { status, stdout, stderr } = await replay(dina, '--confidence', '0.6');
+    const { status, stdout, stderr } = await replay(dina, { options: ['--confidence', '0.6'] });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const figures = JSON.parse(stdout) as { verification: { largestDifference: number } };
     expect(figures).toMatchObject({
@@ -47,6 +50,22 @@ describe('npm run replay', () => {
       skills: [{ skill: 'A' }, { skill: 'B: Borrowing' }],
     });
     expect(figures.verification.largestDifference).toBeLessThan(1e-12);
+  });
+
+  it('offers only answered items, and leaves out and counts learners without any answer', async () => {
+    const full = {
+      responses: 'learner;I1;I2\nL1;;1,0\nL2;NA;\nL3;1;1\n',
+      options: ['--confidence', '0.999'],
+    };
+    const { status, stdout, stderr } = await replay(dina, full);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const figures = JSON.parse(stdout) as { verification: object };
+    // L1 sits one item, L3 both: no classification is that sure.
+    expect(figures).toMatchObject({ learners: 2, leftOut: 1, incomplete: 1, lengths: [0, 1, 1] });
+    expect(figures.verification).toMatchObject({ largestDifference: expect.closeTo(0, 12) as number });
+    const text = run('--data', directory);
+    expect(text.stdout).toMatch(/^left out +1 learners, because they answered no item$/m);
+    expect(text.stdout).toMatch(/^missing answers +1 learners, who were offered only the items that/m);
   });
 
   it('takes success probabilities by pattern as well as guess and slip', async () => {
@@ -65,7 +84,7 @@ describe('npm run replay', () => {
     expect(await replay([{ ...dina[0], kcs: ['C'] }, dina[1] ?? {}])).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining('"C" is no knowledge component of the file') as string,
+      stderr: expect.stringContaining('"C" is not listed under kcs') as string,
     });
     expect(run()).toEqual({
       status: 2,

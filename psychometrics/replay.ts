@@ -1,6 +1,6 @@
 /**
- * Lets real learners sit the adaptive run: every answer the engine asks for is looked up in a table of complete responses, and what the
- * run says in the end is compared with what all answers together say.
+ * Replays learners adaptively: each answer is looked up in the table of responses, and the classifications at the end are compared with
+ * those from all of the learner's answers. Items that a learner did not answer are not offered.
  */
 import {
   classify,
@@ -22,6 +22,8 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
+import { MISSING, ignoreOption, missingOption } from '#tools/terminal/study-tables.ts';
+import type { TableOptions } from '#tools/terminal/study-tables.ts';
 import { readResponseFiles, readStudy, shorten } from '#tools/terminal/study.ts';
 import type { ResponseFiles } from '#tools/terminal/study.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
@@ -29,22 +31,25 @@ import { decimal, examples, exits, integer, program, run, text } from '#tools/te
 const share = decimal('from 0 to 1', (n) => n >= 0 && n <= 1);
 const command = program(
   'npm run replay --',
-  'Replays every learner of a response table adaptively and compares the runs with the learners’ complete answers.\n' +
-    'DIR holds responses.csv, q-matrix.csv and parameters.json, as for npm run seed.',
+  'Replays the learners of a study adaptively and compares the classifications with those from all their answers.\n' +
+    'DIR contains responses.csv, q-matrix.csv and parameters.json, as npm run calibrate -- --with-data writes them.',
 )
   .requiredOption('--data <DIR>', 'the study to replay (required)', text)
+  .addOption(missingOption)
+  .addOption(ignoreOption)
   .option('--confidence <P>', 'confidence threshold of the classification', share, 0.8)
   .option('--cut <P>', 'mastery cut on the posterior', share, 0.5)
   .option('--limit <N>', 'only the first N learners', integer(1, 1_000_000))
-  .option('--verify', 'also checks every final posterior against brute force and prints the log-likelihood')
-  .option('--json', 'the figures as one JSON document')
-  .addHelpText('after', examples('npm run replay -- --data ../fraction-subtraction --confidence 0.9'));
+  .option('--verify', 'also check every final posterior against brute force, and print the log-likelihood')
+  .option('--json', 'print the figures as one JSON document')
+  .addHelpText('after', examples('npm run replay -- --data .local/fit --confidence 0.9'));
 
 const PRECISION = 12;
 
 interface Learner {
   readonly id: string;
-  readonly answers: readonly boolean[];
+  /** Undefined where there is no answer. */
+  readonly answers: readonly (boolean | undefined)[];
 }
 
 interface Replay {
@@ -61,19 +66,21 @@ interface Policy {
 
 interface ReplayedStudy {
   readonly parameters: ModelParameters;
-  /** Of the skills, in the order of the parameters. */
+  /** Of the knowledge components, in the order of the parameters. */
   readonly labels: readonly string[];
   readonly learners: readonly Learner[];
+  /** Learners without any answer. */
+  readonly leftOut: number;
 }
 
 /** A study in the engine's terms. The scale is 500 + 100 theta. */
-function replayedStudy(files: ResponseFiles): Result<ReplayedStudy, string> {
-  const study = readStudy(files);
+function replayedStudy(files: ResponseFiles, options: TableOptions): Result<ReplayedStudy, string> {
+  const study = readStudy(files, options);
   if (!study.ok) return err(shorten(study.error));
-  const { parameters, responses } = study.value;
+  const { parameters, learners, leftOut } = study.value;
   const { theta, kcs, items } = parameters;
   const { nodes, min, max } = theta;
-  const columns = new Map(responses.columns.map((item, at) => [item, at]));
+  const columns = new Map(study.value.items.map((item, at) => [item, at]));
   return ok({
     parameters: {
       theta,
@@ -86,20 +93,24 @@ function replayedStudy(files: ResponseFiles): Result<ReplayedStudy, string> {
       scale: Array.from({ length: nodes }, (_, g) => 500 + 100 * (min + ((max - min) * g) / (nodes - 1))),
     },
     labels: kcs.map(({ kc, label = kc }) => (label === kc ? kc : `${kc}: ${label}`)),
-    learners: responses.rows.map((row) => ({
-      id: row.name,
-      answers: items.map(({ item }) => row.cells[columns.get(item) ?? -1] === '1'),
+    learners: learners.map(({ name, answers }) => ({
+      id: name,
+      answers: items.map(({ item }) => {
+        const answer = answers[columns.get(item) ?? -1] ?? MISSING;
+        return answer === MISSING ? undefined : answer === 1;
+      }),
     })),
+    leftOut,
   });
 }
 
-/** The table that an item gives, or that of DINA: guess everywhere but where all its skills are mastered. */
+/** The item's own table, or that of DINA: guess for every pattern except the one with all its knowledge components. */
 function successTable(
   item: { readonly probabilities: readonly number[] } | { readonly guess: number; readonly slip: number },
-  skills: number,
+  kcs: number,
 ): readonly number[] {
   if ('probabilities' in item) return item.probabilities;
-  const size = 2 ** skills;
+  const size = 2 ** kcs;
   return Array.from({ length: size }, (_, s) => (s === size - 1 ? 1 - item.slip : item.guess));
 }
 
@@ -110,17 +121,20 @@ function compile(parameters: ModelParameters): CompiledModel {
   return model.value;
 }
 
-/** One run: until every KC is classified or no item is left. */
+/** One run: until every KC is classified or no item is left that the learner answered. */
 function replay(model: CompiledModel, policy: Policy, learner: Learner, context: Context): Replay {
   const outcomes: Outcome[] = [];
   const rule = { ...policy, numericPrecision: PRECISION };
+  const given = outcomesOf(learner);
+  // Selection passes over used items.
+  const unanswered = learner.answers.flatMap((answer, item) => (answer === undefined ? [item] : []));
   for (;;) {
     const posterior = estimate(model, outcomes);
     const used = outcomes.map(({ item }) => item);
     const evidence = scoredItemsPerKc(model.itemKcs, model.kcGuids.length, used);
     const classifications = [...posterior.kcPosteriors].map((p, kc) => classify(rule, p, evidence[kc] ?? 0));
     const selection = selectItem(context.selection, posterior, {
-      used,
+      used: [...unanswered, ...used],
       runSeed: sha256Hex(learner.id),
       sequence: used.length + 1,
     });
@@ -138,11 +152,15 @@ function replay(model: CompiledModel, policy: Policy, learner: Learner, context:
       timeBudgetSeconds: null,
     });
     if (stopped !== undefined || selection.kind === 'exhausted') {
-      const all = learner.answers.map((correct, item) => ({ item, correct }));
-      return { length: used.length, classifications, full: [...estimate(model, all).kcPosteriors] };
+      return { length: used.length, classifications, full: [...estimate(model, given).kcPosteriors] };
     }
     outcomes.push({ item: selection.item, correct: learner.answers[selection.item] === true });
   }
+}
+
+/** All answers of a learner. */
+function outcomesOf({ answers }: Learner): readonly Outcome[] {
+  return answers.flatMap((correct, item) => (correct === undefined ? [] : [{ item, correct }]));
 }
 
 interface Context {
@@ -196,11 +214,8 @@ function verify(
   };
   let total = 0;
   let largestDifference = 0;
-  learners.forEach(({ answers }, n) => {
-    const expected = referencePosterior(
-      reference,
-      answers.map((correct, item) => ({ item, correct })),
-    );
+  learners.forEach((learner, n) => {
+    const expected = referencePosterior(reference, outcomesOf(learner));
     total += expected.logLikelihood;
     replays[n]?.full.forEach((p, kc) => {
       largestDifference = Math.max(largestDifference, Math.abs(p - (expected.kcs[kc] ?? NaN)));
@@ -217,6 +232,10 @@ interface SkillFigures {
 
 interface Figures {
   readonly learners: number;
+  /** Learners without any answer, who are not replayed. */
+  readonly leftOut: number;
+  /** Replayed learners with a missing answer. */
+  readonly incomplete: number;
   readonly pool: number;
   readonly meanLength: number;
   readonly share: { readonly classified: number; readonly agreeing: number };
@@ -227,7 +246,7 @@ interface Figures {
 }
 
 function summarize(
-  labels: readonly string[],
+  { labels, learners, leftOut }: ReplayedStudy,
   pool: number,
   cut: number,
   replays: readonly Replay[],
@@ -245,6 +264,8 @@ function summarize(
   const agreeing = skills.reduce((sum, skill) => sum + skill.agreeing, 0);
   return {
     learners: replays.length,
+    leftOut,
+    incomplete: learners.slice(0, replays.length).filter(({ answers }) => answers.includes(undefined)).length,
     pool,
     meanLength: replays.reduce((sum, { length }) => sum + length, 0) / replays.length,
     share: { classified: classified / (replays.length * labels.length), agreeing: agreeing / classified },
@@ -258,16 +279,22 @@ function percent(share: number): string {
 }
 
 function print(figures: Figures): void {
-  const { learners, pool, meanLength, share, skills, lengths, verification } = figures;
-  console.log(`${learners} learners, ${pool} items, ${skills.length} skills`);
+  const { learners, leftOut, incomplete, pool, meanLength, share, skills, lengths, verification } = figures;
+  console.log(`${learners} learners, ${pool} items, ${skills.length} knowledge components`);
+  console.log(`left out               ${leftOut} learners, because they answered no item`);
+  console.log(
+    `missing answers        ${incomplete} learners, who were offered only the items that they answered`,
+  );
   console.log(`mean test length       ${meanLength.toFixed(2)} items`);
-  console.log(`classified             ${percent(share.classified)} of learners x skills`);
+  console.log(`classified             ${percent(share.classified)} of learners × knowledge components`);
   console.log(`agree with all answers ${percent(share.agreeing)} of the classified`);
   if (verification !== undefined) {
     console.log(`log-likelihood         ${verification.logLikelihood.toFixed(3)}`);
-    console.log(`against brute force    ${verification.largestDifference.toExponential(1)} at most`);
+    console.log(
+      `against brute force    differs by at most ${verification.largestDifference.toExponential(1)}`,
+    );
   }
-  console.log('\nclassified  agree    skill');
+  console.log('\nclassified  agree    knowledge component');
   for (const { skill, classified, agreeing } of skills) {
     const shares = [percent(classified / learners), percent(agreeing / classified)];
     console.log(`${shares.map((text) => text.padStart(8)).join(' ')}    ${skill}`);
@@ -284,16 +311,16 @@ function print(figures: Figures): void {
 async function main(values: ReturnType<typeof command.opts>): Promise<Result<undefined, string>> {
   const files = await readResponseFiles(values.data);
   if (!files.ok) return files;
-  const study = replayedStudy(files.value);
+  const study = replayedStudy(files.value, values);
   if (!study.ok) return study;
-  const { parameters, labels } = study.value;
+  const { parameters } = study.value;
   const policy = { kcCutScore: values.cut, confidenceThreshold: values.confidence };
   const model = compile(parameters);
   const learners = study.value.learners.slice(0, values.limit);
   const context = prepare(model);
   const replays = learners.map((learner) => replay(model, policy, learner, context));
   const figures = {
-    ...summarize(labels, model.itemIds.length, policy.kcCutScore, replays),
+    ...summarize(study.value, model.itemIds.length, policy.kcCutScore, replays),
     ...(values.verify === true ? { verification: verify(parameters, learners, replays) } : {}),
   };
   if (values.json === true) console.log(JSON.stringify(figures, undefined, 2));

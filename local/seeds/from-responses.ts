@@ -1,26 +1,43 @@
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { NamedTable } from '#tools/terminal/csv.ts';
 import { readStudy } from '#tools/terminal/study.ts';
-import type { ResponseFiles, StudyParameters } from '#tools/terminal/study.ts';
+import type { ResponseFiles, Study } from '#tools/terminal/study.ts';
+import { MISSING } from '#tools/terminal/study-tables.ts';
+import type { TableOptions } from '#tools/terminal/study-tables.ts';
 import { markMadeHere } from './made-here.ts';
 import type { SeedFiles } from './made-here.ts';
 
+/** The files of a seed, and what its author should know of the learners. */
+export interface StudySeed {
+  readonly files: SeedFiles;
+  /** Learners without any answer, who are not part of the seed. */
+  readonly leftOut: number;
+  /** Numbers, from 1, of the learners who answered every item. */
+  readonly complete: readonly number[];
+}
+
 /**
- * Turns learners' responses, the items' skills and fitted parameters into the files of a seed with one bank, whose policy stops when
- * every skill is classified with a confidence of 0.8. Answers every defect of the inputs, a line each.
+ * Turns learners' answers, the items' knowledge components and fitted parameters into the files of a seed with one bank, whose policy stops
+ * when every component is classified with a confidence of 0.8. The error has one line per defect.
  */
 export function seedFromResponses(
   files: ResponseFiles,
   given: { readonly name: string | undefined; readonly fallbackName: string },
-): Result<SeedFiles, readonly string[]> {
-  const study = readStudy(files);
+  options?: TableOptions,
+): Result<StudySeed, readonly string[]> {
+  const study = readStudy(files, options);
   if (!study.ok) return study;
-  const { parameters, responses } = study.value;
+  const { parameters, learners, leftOut } = study.value;
   const bankName = given.name ?? slugOf(parameters.name ?? given.fallbackName);
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(bankName)
-    ? ok(seedFiles(parameters, responses, bankName))
-    : err([`the name "${bankName}" must be 1 to 64 of a-z, 0-9 and -, not beginning with -; see --name`]);
+    ? ok({
+        files: seedFiles(study.value, bankName),
+        leftOut,
+        complete: learners.flatMap(({ answers }, n) => (answers.includes(MISSING) ? [] : [n + 1])),
+      })
+    : err([
+        `"${bankName}" cannot name a bank: use 1 to 64 of a-z, 0-9 and -, not starting with - (--name NAME)`,
+      ]);
 }
 
 function slugOf(text: string): string {
@@ -31,7 +48,7 @@ function slugOf(text: string): string {
     .slice(0, 64);
 }
 
-function seedFiles(parameters: StudyParameters, responses: NamedTable, bankName: string): SeedFiles {
+function seedFiles({ parameters, items, learners }: Study, bankName: string): SeedFiles {
   const title = parameters.title ?? parameters.name ?? bankName;
   return markMadeHere({
     'seed.json': { name: bankName, title, banks: [{ name: bankName }] },
@@ -64,9 +81,7 @@ function seedFiles(parameters: StudyParameters, responses: NamedTable, bankName:
       validFrom: '2026-01-01T00:00:00.000Z',
       validUntil: '2036-01-01T00:00:00.000Z',
       recoveryTolerance: 100,
-      limitations: [
-        `Fitted to ${responses.rows.length} learners; the scale is local and linked to no other.`,
-      ],
+      limitations: [`Fitted to ${learners.length} learners; the scale is local and not linked to any other.`],
     },
     [`${bankName}/policy.json`]: {
       kcCutScore: 0.5,
@@ -79,9 +94,11 @@ function seedFiles(parameters: StudyParameters, responses: NamedTable, bankName:
       eligibilityRules: { priorUse: 'avoid', poolMembership: 'manifest' },
     },
     [`${bankName}/learners.json`]: {
-      learners: responses.rows.map((row) => ({
-        name: row.name,
-        answers: Object.fromEntries(responses.columns.map((item, at) => [item, Number(row.cells[at])])),
+      learners: learners.map(({ name, answers }) => ({
+        name,
+        answers: Object.fromEntries(
+          items.flatMap((item, j) => (answers[j] === MISSING ? [] : [[item, answers[j]]])),
+        ),
       })),
     },
   });

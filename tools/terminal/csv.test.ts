@@ -1,79 +1,111 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readNamedTable, readTable } from './csv.ts';
+import { decodeText, readCsv, writeCsv } from './csv.ts';
 
 const plainTable = {
-  columns: ['I1', 'I2'],
+  header: ['', 'I1', 'I2'],
   rows: [
-    { line: 2, name: 'a', cells: ['1', '0'] },
-    { line: 3, name: 'b', cells: ['', 'NA'] },
+    { line: 2, cells: ['a', '1', '0'] },
+    { line: 3, cells: ['b', '', 'NA'] },
   ],
 };
 
-describe('readNamedTable', () => {
+describe('readCsv', () => {
   it.each([
     ['LF', ',I1,I2\na,1,0\nb,,NA\n'],
     ['CRLF', ',I1,I2\r\na,1,0\r\nb,,NA\r\n'],
     ['a byte order mark', '\uFEFF,I1,I2\na,1,0\nb,,NA'],
     ['blank lines at the end', ',I1,I2\na,1,0\nb,,NA\n\n  \n'],
     ['quotes and spaces around fields', '"" , "I1",I2 \n" a ",1,"0"\nb , "",NA\n'],
+    ['semicolons', ';"I1";I2\na;1;0\nb;;NA\n'],
+    ['tabs', '\tI1\tI2\na\t1\t0\nb\t\tNA\n'],
   ])('takes %s', (_name, text) => {
-    expect(readNamedTable(text)).toEqual({ ok: true, value: plainTable });
+    expect(readCsv(text)).toEqual({ ok: true, value: plainTable });
   });
 
-  it('takes commas and doubled quotes in quoted names, and a quote inside a plain one', () => {
-    const read = readTable('id,"a, b","say ""x""",5" ruler\n1,1,0,1\n');
-    expect(read.defects).toEqual([]);
-    expect(read.table.columns).toEqual(['a, b', 'say "x"', '5" ruler']);
+  it('takes separators and doubled quotes in quoted names, a quote inside a plain one, empty cells at the end', () => {
+    expect(readCsv('id;"a; b, c, d";"say ""x""";5" ruler\n1;1;0;1\n')).toMatchObject({
+      ok: true,
+      value: { header: ['id', 'a; b, c, d', 'say "x"', '5" ruler'] },
+    });
+    expect(readCsv('id\tI1\tI2\na\t1\t0\nb\t\t\n')).toMatchObject({
+      ok: true,
+      value: { rows: [{}, { cells: ['b', '', ''] }] },
+    });
   });
 
   it.each([
-    ['an empty text', '\uFEFF \n', ['is empty']],
+    ['an empty text', '\uFEFF \n', /^the file is empty$/],
+    ['a blank line between rows', ',A\nx,1\n\ny,1\n', /^row 3: the row is empty: remove it$/],
+    ['a quote without an end', ',A\nx,1\ny,"1\nz,1\n', /^row 3: a quoted field has no closing quote$/],
+    ['a line break in quotes', ',A\n"x\ny",1\n', /^row 3: a quoted field contains a line break/],
+    ['one column', 'x\ny\n', /^row 1 has only one column: separate columns with/],
+    ['columns separated by spaces', '"id" "I1"\n"a" 1\n', /^row 1 has only one column/],
+    ['carriage returns alone', ',A\rx,1\r', /^lines end with a carriage return only: save/],
+    ['a short row', ',A,B\nx,1\ny,1,0\n', /^row 2: found 2 values, but row 1 names 3 columns$/],
     [
-      'a blank line between rows',
-      ',A\nx,1\n\ny,1\n',
-      ['row 3: holds 0 values for 1 columns', 'row 3: has no name'],
+      'unquoted decimal commas',
+      ',A,B\nx,1,0,0,0\ny,1,1\n',
+      /^row 2: .* 3 columns: if numbers have decimal commas/,
     ],
     [
-      'a name twice',
-      ',A,A\nx,1,1\nx,1,1\n',
-      [
-        'row 1, column 3: the name "A" stands in row 1, column 2 already',
-        'row 3: the name "x" stands in row 2 already',
-      ],
+      'a header without its first name',
+      'A,B\nx,1,0\ny,1,1\n',
+      /^row 1 names 2 columns, but every other row has 3/,
     ],
-    ['a quote without an end', ',A\nx,1\ny,"1\nz,1\n', ['row 3: a quoted field has no end']],
-    ['a line break in quotes', ',A\n"x\ny",1\n', ['row 3: a quoted field has a line break in it']],
-    ['no column', 'x\ny\n', ['row 1: names no column']],
-  ])('tells %s', (_name, text, defects) => {
-    expect(readNamedTable(text)).toEqual({ ok: false, error: defects });
+    ['no row of data', ',A\n', /^there are no rows below row 1$/],
+  ])('refuses %s with what to do', (_name, text, sentence) => {
+    const read = readCsv(text);
+    expect(read.ok ? [] : read.error).toEqual([expect.stringMatching(sentence)]);
   });
 
   it('reads a field of a megabyte', () => {
     const name = 'x'.repeat(1_000_000);
-    expect(readTable(`,A\n${name},1\n`)).toMatchObject({ defects: [], table: { rows: [{ name }] } });
+    expect(readCsv(`,A\n${name},1\n`)).toMatchObject({ ok: true, value: { rows: [{ cells: [name, '1'] }] } });
   });
 
-  it('reads back whatever names were quoted', () => {
+  it('reads back all names that were written', () => {
     const word = fc.string({ minLength: 1 }).filter((text) => !/[\r\n]/.test(text) && text.trim() === text);
     fc.assert(
-      fc.property(fc.uniqueArray(word, { minLength: 1, maxLength: 5 }), (names) => {
-        const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
-        const { table, defects } = readTable(`,${quoted.join(',')}\nrow${',1'.repeat(names.length)}\n`);
-        expect(defects).toEqual([]);
-        expect(table.columns).toEqual(names);
+      fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (names) => {
+        const rows = [
+          ['', ...names],
+          ['row', ...names],
+        ];
+        expect(readCsv(writeCsv(rows))).toEqual({
+          ok: true,
+          value: { header: rows[0], rows: [{ line: 2, cells: rows[1] }] },
+        });
       }),
     );
   });
 
-  it('answers every text with a table or sentences', () => {
+  it('returns a table or sentences for every text', () => {
     const piece = fc.constantFrom(',', '"', '\n', '\r\n', '\r', 'a', ' ', '\uFEFF', ';', '\t', '\u0000');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
-        const read = readNamedTable(pieces.join(''));
+        const read = readCsv(pieces.join(''));
         expect(read.ok || read.error.length > 0).toBe(true);
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('decodeText', () => {
+  const text = '\uFEFFid;Übung\r\na;1\r\n';
+  it.each([
+    ['UTF-8', Buffer.from(text)],
+    ['UTF-16, little-endian', Buffer.from(text, 'utf16le')],
+    ['UTF-16, big-endian', Buffer.from(text, 'utf16le').swap16()],
+  ])('takes %s with a byte order mark', (_name, bytes) => {
+    expect(decodeText(bytes)).toEqual({ ok: true, value: text.slice(1) });
+  });
+
+  it.each([
+    ['Windows-1252', Buffer.from('id,I1\nM\xfcller,1\n', 'latin1'), /^row 2: the text is not UTF-8: save/],
+    ['a workbook', Buffer.from('PK\u0003\u0004\0\0'), /^this is not a text file: export/],
+  ])('refuses %s with what to do', (_name, bytes, sentence) => {
+    expect(decodeText(bytes)).toEqual({ ok: false, error: expect.stringMatching(sentence) as string });
   });
 });

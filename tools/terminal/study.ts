@@ -6,12 +6,12 @@ import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { readNamedTable } from './csv.ts';
-import type { NamedTable } from './csv.ts';
 import { fileFailure } from './file-failure.ts';
+import { readStudyTables, readTableFile, withAnswers } from './study-tables.ts';
+import type { LearnerAnswers, StudyTables, TableOptions } from './study-tables.ts';
 
 /*
- * A study on disk: learners' responses, the items' knowledge components and fitted parameters. The seed command and the replay read it,
+ * A study on disk: learners' answers, the items' knowledge components and fitted parameters. The seed command and the replay read it,
  * `npm run calibrate` writes it.
  */
 
@@ -24,7 +24,7 @@ export const thetaGrid = z.strictObject({
   sd: z.number().positive(),
 });
 
-/** What an item's entry holds, in words: a union's own message says nothing. */
+/** What an item's entry must contain: a union's own message does not say it. */
 export const oneModel =
   'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
 
@@ -57,7 +57,7 @@ const parametersFile = z.strictObject({
           z.strictObject({ ...itemFields, guess: success, slip: success }),
           z.strictObject({ ...itemFields, probabilities: z.array(success).min(2) }),
         ],
-        `${oneModel}; "kcs" with 1 to 12 names; perhaps "stem"`,
+        `${oneModel}; "kcs" with 1 to 12 names; optionally "stem"`,
       ),
     )
     .min(1),
@@ -73,66 +73,67 @@ export interface ResponseFiles {
   readonly 'parameters.json': string;
 }
 
-/** A study whose three files agree. */
+/** A study whose three files agree; items in the order of the Q-matrix. */
 export interface Study {
   readonly parameters: StudyParameters;
-  /** A row per learner; the columns are the items, each cell `0` or `1`. */
-  readonly responses: NamedTable;
+  readonly items: readonly string[];
+  /** The learners with at least one answer. */
+  readonly learners: readonly LearnerAnswers[];
+  /** How many learners have none. */
+  readonly leftOut: number;
 }
-
-const NAMES = ['responses.csv', 'q-matrix.csv', 'parameters.json'] as const;
 
 /** The texts of a study's three files; the error names the first that cannot be read, and why. */
 export async function readResponseFiles(directory: string): Promise<Result<ResponseFiles, string>> {
-  const texts: string[] = [];
-  for (const name of NAMES) {
-    try {
-      texts.push(await readFile(join(directory, name), 'utf8'));
-    } catch (error) {
-      return err(`${join(directory, name)} cannot be read: ${fileFailure(error)}`);
-    }
+  const responses = await readTableFile(join(directory, 'responses.csv'));
+  if (!responses.ok) return responses;
+  const qMatrix = await readTableFile(join(directory, 'q-matrix.csv'));
+  if (!qMatrix.ok) return qMatrix;
+  const path = join(directory, 'parameters.json');
+  try {
+    const parameters = await readFile(path, 'utf8');
+    return ok({
+      'responses.csv': responses.value,
+      'q-matrix.csv': qMatrix.value,
+      'parameters.json': parameters,
+    });
+  } catch (error) {
+    return err(`${path} cannot be read: ${fileFailure(error)}`);
   }
-  const [responses = '', qMatrix = '', parameters = ''] = texts;
-  return ok({ 'responses.csv': responses, 'q-matrix.csv': qMatrix, 'parameters.json': parameters });
 }
 
 /** The study of three files that agree with each other; else every defect, one line each. */
-export function readStudy(files: ResponseFiles): Result<Study, readonly string[]> {
+export function readStudy(files: ResponseFiles, options?: TableOptions): Result<Study, readonly string[]> {
   const parameters = readParameters(files['parameters.json']);
-  const qMatrix = readNamedTable(files['q-matrix.csv']);
-  const responses = readNamedTable(files['responses.csv']);
-  const unread = [
-    ...(parameters.ok ? [] : parameters.error.map((defect) => `parameters.json${defect}`)),
-    ...(qMatrix.ok ? [] : qMatrix.error.map((defect) => `q-matrix.csv: ${defect}`)),
-    ...(responses.ok ? [] : responses.error.map((defect) => `responses.csv: ${defect}`)),
-  ];
-  if (!parameters.ok || !qMatrix.ok || !responses.ok) return err(unread);
-  const defects = [
-    ...parameterDefects(parameters.value),
-    ...binaryDefects(qMatrix.value, 'q-matrix.csv', 'item'),
-    ...binaryDefects(responses.value, 'responses.csv', 'learner'),
-    ...qMatrixDefects(parameters.value, qMatrix.value),
-    ...differences(
-      parameters.value.items.map((item) => item.item),
-      responses.value.columns,
-      (item, missing) =>
-        missing
-          ? `responses.csv: has no column for the item "${item}" of parameters.json`
-          : `responses.csv: the column "${item}" is no item of parameters.json`,
-    ),
-  ];
-  return defects.length === 0
-    ? ok({ parameters: parameters.value, responses: responses.value })
-    : err(defects);
+  const tables = readStudyTables(
+    {
+      responses: { name: 'responses.csv', text: files['responses.csv'] },
+      qMatrix: { name: 'q-matrix.csv', text: files['q-matrix.csv'] },
+    },
+    options,
+  );
+  if (!parameters.ok || !tables.ok) {
+    return err([
+      ...(parameters.ok ? [] : parameters.error.map((defect) => `parameters.json${defect}`)),
+      ...(tables.ok ? [] : tables.error),
+    ]);
+  }
+  const defects = [...parameterDefects(parameters.value), ...qMatrixDefects(parameters.value, tables.value)];
+  if (defects.length > 0) return err(defects);
+  const learners = withAnswers(tables.value.learners);
+  return ok({
+    parameters: parameters.value,
+    items: tables.value.items,
+    learners,
+    leftOut: tables.value.learners.length - learners.length,
+  });
 }
 
 function readParameters(text: string): Result<StudyParameters, readonly string[]> {
   const json = parseStrictJson(text.replace(/^\uFEFF/, ''));
   if (!json.ok) {
     const place = json.error.kind === 'duplicate-key' ? `#${json.error.pointer}` : '';
-    return err([
-      `${place}: ${text.trim() === '' ? 'is empty' : `is not acceptable JSON (${json.error.kind})`}`,
-    ]);
+    return err([`${place}: ${text.trim() === '' ? 'is empty' : `is not valid JSON (${json.error.kind})`}`]);
   }
   const parsed = parametersFile.safeParse(json.value);
   if (parsed.success) return ok(parsed.data);
@@ -146,7 +147,7 @@ export function checkTable(
   path: readonly PropertyKey[],
 ): readonly Defect[] {
   if (probabilities.length !== 2 ** size) {
-    const message = `holds ${probabilities.length} numbers; the item's ${size} knowledge components need ${2 ** size}`;
+    const message = `found ${probabilities.length} numbers; the item's ${size} knowledge components need ${2 ** size}`;
     return [{ pointer: pointer(...path), message }];
   }
   const falling = probabilities.findIndex((value, pattern) =>
@@ -170,19 +171,19 @@ function parameterDefects({ kcs, items }: StudyParameters): string[] {
   return [
     ...repetitions(
       kcs.map((kc) => kc.kc),
-      (kc) => `parameters.json: the knowledge component "${kc}" stands there twice`,
+      (kc) => `parameters.json: the knowledge component "${kc}" is listed twice`,
     ),
     ...repetitions(
       items.map((item) => item.item),
-      (item) => `parameters.json: the item "${item}" stands there twice`,
+      (item) => `parameters.json: the item "${item}" is listed twice`,
     ),
     ...items.flatMap((item, at) => {
       const place = `parameters.json#/items/${at}`;
       return [
         ...item.kcs
           .filter((kc) => !known.has(kc))
-          .map((kc) => `${place}/kcs: "${kc}" is no knowledge component of the file`),
-        ...repetitions(item.kcs, (kc) => `${place}/kcs: "${kc}" stands there twice`),
+          .map((kc) => `${place}/kcs: "${kc}" is not listed under kcs`),
+        ...repetitions(item.kcs, (kc) => `${place}/kcs: "${kc}" is listed twice`),
         ...('probabilities' in item
           ? checkTable(item.probabilities, item.kcs.length, ['items', at, 'probabilities']).map(
               (defect) => `parameters.json#${defect.pointer}: ${defect.message}`,
@@ -194,60 +195,45 @@ function parameterDefects({ kcs, items }: StudyParameters): string[] {
   ];
 }
 
-function binaryDefects(table: NamedTable, file: string, what: string): string[] {
-  return table.rows.flatMap((row) =>
-    row.cells.flatMap((cell, at) =>
-      cell === '0' || cell === '1'
-        ? []
-        : [
-            `${file}: row ${row.line} (${what} "${row.name}"), column "${table.columns[at] ?? ''}": must be 0 or 1, is "${cell}"`,
-          ],
-    ),
-  );
-}
-
-function qMatrixDefects({ kcs, items }: StudyParameters, table: NamedTable): string[] {
-  const rows = new Map(table.rows.map((row) => [row.name, row]));
+function qMatrixDefects({ kcs, items }: StudyParameters, tables: StudyTables): string[] {
   return [
     ...differences(
       kcs.map((kc) => kc.kc),
-      table.columns,
-      (kc, missing) =>
-        missing
-          ? `q-matrix.csv: has no column for the knowledge component "${kc}" of parameters.json`
-          : `q-matrix.csv: the column "${kc}" is no knowledge component of parameters.json`,
+      tables.kcs,
+      (kc) => `knowledge component "${kc}"`,
     ),
     ...differences(
       items.map((item) => item.item),
-      [...rows.keys()],
-      (item, missing) =>
-        missing
-          ? `q-matrix.csv: has no row for the item "${item}" of parameters.json`
-          : `q-matrix.csv: the row "${item}" is no item of parameters.json`,
+      tables.items,
+      (item) => `item "${item}"`,
     ),
     ...items.flatMap((item) => {
-      const row = rows.get(item.item);
-      if (row === undefined) return [];
-      return table.columns.flatMap((kc, at) => {
-        const inMatrix = row.cells[at] === '1';
-        if (inMatrix === item.kcs.includes(kc)) return [];
-        const disagreement = inMatrix
-          ? 'is 1, but parameters.json does not list it'
-          : 'is not 1, but parameters.json lists it';
-        return [`q-matrix.csv: row ${row.line} (item "${item.item}"), column "${kc}": ${disagreement}`];
+      const own = tables.kcsOf[tables.items.indexOf(item.item)];
+      if (own === undefined) return [];
+      return tables.kcs.flatMap((kc, k) => {
+        if (own.includes(k) === item.kcs.includes(kc)) return [];
+        const [marked, listed] = own.includes(k) ? ['1', 'does not list it'] : ['0', 'lists it'];
+        return [
+          `q-matrix.csv: item "${item.item}", column "${kc}": found ${marked}, but parameters.json ${listed}`,
+        ];
       });
     }),
   ];
 }
 
+/** Names of only one of the two files. */
 function differences(
-  expected: readonly string[],
-  found: readonly string[],
-  say: (name: string, missing: boolean) => string,
+  ofParameters: readonly string[],
+  ofTable: readonly string[],
+  describe: (name: string) => string,
 ): string[] {
   return [
-    ...expected.filter((item) => !found.includes(item)).map((item) => say(item, true)),
-    ...found.filter((item) => !expected.includes(item)).map((item) => say(item, false)),
+    ...ofParameters
+      .filter((name) => !ofTable.includes(name))
+      .map((name) => `q-matrix.csv: ${describe(name)} of parameters.json is missing`),
+    ...ofTable
+      .filter((name) => !ofParameters.includes(name))
+      .map((name) => `parameters.json: ${describe(name)} of q-matrix.csv is missing`),
   ];
 }
 
@@ -255,7 +241,7 @@ function repetitions(names: readonly string[], say: (name: string) => string): s
   return [...new Set(names.filter((item, at) => names.indexOf(item) !== at))].map(say);
 }
 
-/** A study’s defects, the most of them that a reader wants to see at once. */
+/** The first defects of a study, and how many more there are. */
 export function shorten(lines: readonly string[]): string {
   const shown = lines.slice(0, 20);
   return [

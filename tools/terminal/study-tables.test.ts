@@ -1,0 +1,231 @@
+import type { Option } from '@commander-js/extra-typings';
+import { describe, expect, it } from 'vitest';
+import {
+  ignoreOption,
+  missingOption,
+  readStudyTables,
+  withAnswers,
+  writeStudyTables,
+} from './study-tables.ts';
+import type { StudyTables, TableOptions } from './study-tables.ts';
+
+const qMatrix = ',A,B\nI1,1,0\nI2,0,1\nI3,1,1\n';
+const responses = ',I1,I2,I3\na,1,0,1\nb,0,,NA\nc,1,1,1\n';
+interface Texts {
+  readonly responses?: string;
+  readonly qMatrix?: string;
+}
+
+function read(texts: Texts, options?: TableOptions) {
+  const all = { responses, qMatrix, ...texts };
+  return readStudyTables(
+    { responses: { name: 'r.csv', text: all.responses }, qMatrix: { name: 'q.csv', text: all.qMatrix } },
+    options,
+  );
+}
+
+function tablesOf(texts: Texts, options?: TableOptions): StudyTables {
+  const tables = read(texts, options);
+  if (!tables.ok) throw new Error(tables.error.join('\n'));
+  return tables.value;
+}
+
+const plain = tablesOf({});
+
+describe('readStudyTables', () => {
+  it('reads answers in the order of the Q-matrix, and the knowledge components of each item', () => {
+    expect(plain).toEqual({
+      items: ['I1', 'I2', 'I3'],
+      kcs: ['A', 'B'],
+      kcsOf: [[0], [1], [0, 1]],
+      learners: [
+        { name: 'a', answers: Int8Array.of(1, 0, 1) },
+        { name: 'b', answers: Int8Array.of(0, -1, -1) },
+        { name: 'c', answers: Int8Array.of(1, 1, 1) },
+      ],
+    });
+  });
+
+  it.each<[string, Texts, TableOptions?]>([
+    ['items in another order', { responses: 'id,I3,I1,I2\na,1,1,0\nb,NA,0,\nc,1,1,1\n' }],
+    ['semicolons and decimal commas', { responses: 'id;I1;I2;I3\na;1,0;0,0;1,0\nb;0,0;;NA\nc;1;1;1\n' }],
+    ['quoted decimal commas', { responses: 'id,I1,I2,I3\na,"1,0","0,0",1\nb,0,,\nc,1,1,1\n' }],
+    ['tabs and CRLF', { responses: '\tI1\tI2\tI3\r\na\t1\t0\t1\r\nb\t0\t\t\r\nc\t1\t1\t1\r\n' }],
+    ['TRUE and FALSE', { responses: ',I1,I2,I3\na,TRUE,FALSE,True\nb,false,,na\nc,TRUE,TRUE,TRUE\n' }],
+    ['1.0 and 0.0', { responses: ',I1,I2,I3\na,1.0,0.00,1.0\nb,0.0,NaN,n/a\nc,1,1,1\n' }],
+    [
+      'codes of missing answers',
+      { responses: ',I1,I2,I3\na,1,0,1\nb,0,99,.\nc,1,1,1\n' },
+      { missing: ['99', '.'] },
+    ],
+    [
+      'columns to ignore, before and after the ids',
+      { responses: 'school,id,I1,I2,age,I3\nx,a,1,0,12,1\nx,b,0,,,NA\ny,c,1,1,13,1\n' },
+      { ignore: ['school', 'age'] },
+    ],
+    [
+      'one row per answer',
+      { responses: 'Item;Score;Learner\nI1;1;a\nI3;1;a\nI2;0;a\nI1;0;b\nI2;NA;b\nI1;1;c\nI2;1;c\nI3;1;c\n' },
+    ],
+    [
+      'one row per answer, with further columns',
+      {
+        responses:
+          'learner,item,score,time\na,I1,1,9\na,I2,0,9\na,I3,1,9\nb,I1,0,9\nc,I1,1,9\nc,I2,1,9\nc,I3,1,9\n',
+      },
+      { ignore: ['time'] },
+    ],
+    [
+      'a Q-matrix with semicolons, words, decimals and a column to ignore',
+      { qMatrix: 'item;A;domain;B\r\nI1;TRUE;x;0,0\r\nI2;FALSE;x;1,0\r\nI3;1.0;y;1\r\n' },
+      { ignore: ['domain'] },
+    ],
+  ])('takes %s', (_name, texts, options) => {
+    expect(tablesOf(texts, options)).toEqual(plain);
+  });
+
+  it('numbers learners without a column of ids', () => {
+    const { learners } = tablesOf({ responses: 'I1,I2,I3\n1,0,1\n0,,NA\n1,1,1\n' });
+    expect(learners.map(({ name }) => name)).toEqual(['1', '2', '3']);
+    expect(learners.map(({ answers }) => answers)).toEqual(plain.learners.map(({ answers }) => answers));
+  });
+
+  it('leaves an ignored item out of both tables, in either form', () => {
+    const wide = tablesOf({}, { ignore: ['I3'] });
+    expect(wide).toMatchObject({ items: ['I1', 'I2'], kcsOf: [[0], [1]] });
+    const long = { responses: 'learner,item,score\na,I1,1\na,I2,0\na,I3,1\nb,I1,0\nc,I1,1\nc,I2,1\n' };
+    expect(tablesOf(long, { ignore: ['I3'] })).toEqual(wide);
+  });
+
+  it('reads back what it writes, names with separators and learners without answers too', () => {
+    const odd = tablesOf({
+      responses: '"id";"I;1";"learner";I3\n"a,b";1;0;1\nsilent;;;\n',
+      qMatrix: 'item,A,"B, too"\n"I;1",1,0\nlearner,0,1\nI3,1,1\n',
+    });
+    const written = writeStudyTables(odd);
+    expect(tablesOf({ responses: written['responses.csv'], qMatrix: written['q-matrix.csv'] })).toEqual(odd);
+    expect(withAnswers(odd.learners).map(({ name }) => name)).toEqual(['a,b']);
+  });
+
+  it.each<[string, Texts, TableOptions | undefined, string]>([
+    [
+      'a value that is no answer, once with its count',
+      { responses: ',I1,I2,I3\na,1,99,2\nb,99,1,99\n' },
+      undefined,
+      'r.csv: row 2, column "I2": found "99" (3 cells); expected 1 (correct), 0 (incorrect), or an empty cell or NA (missing). If "99" marks a missing answer, add --missing 99',
+    ],
+    [
+      'a word in the Q-matrix',
+      { qMatrix: ',A,B\nI1,yes,0\nI2,0,1\nI3,1,1\n' },
+      undefined,
+      'q.csv: row 2, column "A": found "yes"; expected 1 if the item needs the knowledge component, otherwise 0',
+    ],
+    [
+      'a gap in the Q-matrix',
+      { qMatrix: ',A,B\nI1,1,\nI2,0,1\nI3,1,1\n' },
+      undefined,
+      'q.csv: row 2, column "B": found an empty cell; expected 1 if the item needs the knowledge component, otherwise 0',
+    ],
+    [
+      'a learner twice',
+      { responses: `${responses}a,1,1,1\n` },
+      undefined,
+      'r.csv: row 5: duplicate learner id "a" (first in row 2)',
+    ],
+    [
+      'a first column that is not of ids',
+      { responses: 'age,I1,I2,I3\n12,1,0,1\n12,0,0,1\n' },
+      undefined,
+      'r.csv: row 1: if "age" is not the column of learner ids, add --ignore age',
+    ],
+    ['a nameless learner', { responses: `${responses},1,1,1\n` }, undefined, 'r.csv: row 5: no learner id'],
+    [
+      'a column twice',
+      { responses: ',I1,I1,I2,I3\na,1,1,1,1\n' },
+      undefined,
+      'r.csv: row 1, column 3: duplicate column name "I1" (first in column 2)',
+    ],
+    [
+      'an item twice',
+      { qMatrix: `${qMatrix}I1,1,0\n` },
+      undefined,
+      'q.csv: row 5: duplicate item "I1" (first in row 2)',
+    ],
+    [
+      'columns that are no items',
+      { responses: 'id,I1,sex,I2,I3,age group\na,1,f,1,1,10\n' },
+      undefined,
+      'r.csv: row 1: no item of q.csv is named "sex", "age group": add --ignore "sex,age group"',
+    ],
+    [
+      'an item without answers',
+      { qMatrix: `${qMatrix}I4,1,0\n` },
+      undefined,
+      'q.csv: row 5: item "I4" is not in r.csv: remove the row, or add --ignore I4',
+    ],
+    [
+      'answers without a header',
+      { responses: 'a,1,0,1\nb,0,1,1\n' },
+      undefined,
+      'r.csv: row 1: no column is named after an item of q.csv: row 1 must contain the items’ names, or with one row per answer the names learner, item and score',
+    ],
+    [
+      'an answer twice',
+      { responses: 'learner,item,score\na,I1,1\na,I2,1\na,I3,1\na,I1,0\n' },
+      undefined,
+      'r.csv: row 5: duplicate answer of learner "a" to item "I1" (first in row 2)',
+    ],
+    [
+      'an answer to an unknown item',
+      { responses: 'learner,item,score\na,I1,1\na,I2,1\na,I3,1\na,X 1,0\nb,X 1,0\n' },
+      undefined,
+      'r.csv: row 5: item "X 1" is not in q.csv: add a row there, or add --ignore "X 1"',
+    ],
+    [
+      'a Q-matrix without item names',
+      { qMatrix: 'A,B\n1,0\n0,1\n1,1\n' },
+      undefined,
+      'q.csv: column "A" contains only 1 and 0: the first column must name the items',
+    ],
+    [
+      'an item that needs nothing',
+      { qMatrix: ',A,B\nI1,1,0\nI2,0,1\nI3,0,0\n' },
+      undefined,
+      'q.csv: row 4: item "I3" needs no knowledge component: mark at least one, or remove the item',
+    ],
+    [
+      'a knowledge component that no item needs',
+      { qMatrix: ',A,B,C\nI1,1,0,0\nI2,0,1,0\nI3,1,1,0\n' },
+      undefined,
+      'q.csv: column "C": no item needs this knowledge component: remove the column, or add --ignore C',
+    ],
+    [
+      'an ignored column that does not exist',
+      {},
+      { ignore: ['agee'] },
+      '--ignore "agee": neither r.csv nor q.csv has this column',
+    ],
+  ])('refuses %s with row, column and what to do', (_name, texts, options, line) => {
+    const tables = read(texts, options);
+    expect(tables.ok ? [] : tables.error).toContain(line);
+  });
+
+  it('reports the defects of both tables at once, and only the beginning of a huge value', () => {
+    const tables = read({
+      responses: `,I1,I2,I3\na,1,0,${'9'.repeat(5000)}\n`,
+      qMatrix: `${qMatrix}I1,x,0\n`,
+    });
+    const lines = tables.ok ? [] : tables.error;
+    expect(lines.map((line) => line.slice(0, 12))).toEqual(['q.csv: row 5', 'q.csv: row 5', 'r.csv: row 2']);
+    expect(lines[2]?.length).toBeLessThan(300);
+  });
+});
+
+describe('the options', () => {
+  it('take lists with spaces, and no code that is an answer', () => {
+    const parse = ({ parseArg }: Option, value: string): unknown => parseArg?.(value, undefined);
+    expect(parse(missingOption, '99, .')).toEqual(['99', '.']);
+    expect(parse(ignoreOption, 'age, home language')).toEqual(['age', 'home language']);
+    expect(() => parse(missingOption, '9,0.0')).toThrow('"0.0" is an answer.');
+  });
+});
