@@ -504,6 +504,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: '^node_modules/' },
+    // Programs that tests run, with packages of their own.
+    exclude: { path: '^tools/openapi-checkers/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -49,7 +49,7 @@ async function releaseFor(app: App, { name, config }: Stage): Promise<Result<Rel
   const offline = contextText(app, 'gates');
   if (offline !== undefined) {
     const open = parseGates(offline);
-    return open.ok ? ok(offlineRelease(open.value)) : open;
+    return open.ok ? ok(offlineRelease(open.value)) : err(`-c gates=${offline}: ${open.error}`);
   }
   const account = process.env['CDK_DEFAULT_ACCOUNT'];
   if (config.environment !== 'agnostic' && account !== config.environment.account) {

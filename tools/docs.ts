@@ -1,33 +1,99 @@
-import { resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { appliedGates } from '#ops/gates/stage-places.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import { generatedFiles, refreshFiles, staleFiles } from './docs/files.ts';
-import { exits, program, run } from './terminal/command.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { offlineRelease, parseGates, readRelease } from '#shared/release/read-release.ts';
+import type { OpenGates } from '#shared/release/read-release.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
+import { stageNamed } from '#shared/stage/stages.ts';
+import type { Stage } from '#shared/stage/stages.ts';
+import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
+import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
+
+interface Settings {
+  readonly check?: true | undefined;
+  readonly stage?: Stage | undefined;
+  readonly gates?: OpenGates | undefined;
+  readonly out?: string | undefined;
+}
+
+/** Writes the documents of `docs`, or with `--check` compares them. */
+async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
+  const docs = resolve(import.meta.dirname, '../docs');
+  const files = generatedFiles(docs);
+  if (!check) {
+    const changed = await refreshFiles(docs, files);
+    console.log(
+      changed.length === 0
+        ? `${files.size} files are up to date`
+        : changed
+            .map(({ path, kind }) => `${kind === 'orphan' ? 'removed' : 'written'}: docs/${path}`)
+            .join('\n'),
+    );
+    return ok(undefined);
+  }
+  const stale = await staleFiles(docs, files);
+  if (stale.length === 0) return ok(undefined);
+  const lines = stale.map(({ path, kind }) => `  docs/${path} (${kind})`);
+  return err(`these generated files are out of date; run npm run docs:\n${lines.join('\n')}`);
+}
+
+/** Writes the OpenAPI documents of a release into a folder. */
+async function writeOpenApi(release: ReleaseState, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, content] of openApiFiles(release)) {
+    await writeFile(join(folder, name), content);
+    console.log(`written: ${join(folder, name)}`);
+  }
+}
+
+/** What is open in a stage, as a synth of it would read it. */
+async function releaseIn({ name, config }: Stage): Promise<Result<ReleaseState, string>> {
+  const read = await readRelease({ key: config.releaseKey, stage: name, now: Date.now() }, appliedGates());
+  if (!read.ok) return read;
+  for (const note of read.value.notes) console.error(note);
+  return ok(read.value.release);
+}
 
 if (import.meta.main) {
-  const command = program(
-    'npm run docs --',
-    'Writes every generated document: OpenAPI, the problem pages, the JSON Schemas of the release catalog and of a proof, the table of log codes, the upstream contracts.',
-  ).option('--check', 'writes nothing; fails and lists what is stale');
-  command.action(
-    exits(async ({ check }) => {
-      const docs = resolve(import.meta.dirname, '../docs');
-      const files = generatedFiles(docs);
-      if (check !== true) {
-        const changed = await refreshFiles(docs, files);
-        console.log(
-          changed.length === 0
-            ? `${files.size} files are up to date`
-            : changed
-                .map(({ path, kind }) => `${kind === 'orphan' ? 'removed' : 'written'}: docs/${path}`)
-                .join('\n'),
-        );
-        return ok(undefined);
-      }
-      const stale = await staleFiles(docs, files);
-      if (stale.length === 0) return ok(undefined);
-      const lines = stale.map(({ path, kind }) => `  docs/${path} (${kind})`);
-      return err(`these generated files are out of date; run npm run docs:\n${lines.join('\n')}`);
-    }),
+  await run(
+    program(
+      'npm run docs --',
+      'Writes every generated document: OpenAPI, the problem pages, the JSON Schemas of the release catalog and of a proof, the table of log codes, the upstream contracts.\nWith --out it writes the OpenAPI documents of one release into a folder instead: the routes that are open, and no other.',
+    )
+      .option('--check', 'write nothing; fail and list what is out of date')
+      .option('--out <DIR>', 'write mastery.json, reports.json and sandbox.json there', text)
+      .option('--stage <NAME>', 'with --out: the routes that are open in this stage', parsed(stageNamed))
+      .option(
+        '--gates <LIST>',
+        'with --out: the routes that these gates open, as in A,D; empty for none',
+        parsed(parseGates),
+      )
+      .addHelpText(
+        'after',
+        examples(
+          'npm run docs',
+          'npm run docs -- --stage prod --out public',
+          'npm run docs -- --gates A,D --out public',
+        ),
+      )
+      .action(
+        exits(async ({ check, stage, gates, out }: Settings) => {
+          if (out === undefined) {
+            if (stage !== undefined || gates !== undefined)
+              return err(new UsageError('--stage and --gates need --out DIR'));
+            return refreshDocs(check === true);
+          }
+          if (check === true) return err(new UsageError('--check writes nothing: it goes without --out'));
+          if ((stage === undefined) === (gates === undefined))
+            return err(new UsageError('--out needs either --stage or --gates'));
+          const release =
+            stage === undefined ? ok(offlineRelease(gates ?? new Set())) : await releaseIn(stage);
+          if (!release.ok) return release;
+          await writeOpenApi(release.value, out);
+          return ok(undefined);
+        }),
+      ),
   );
-  await run(command);
 }

@@ -7,16 +7,18 @@ import type { Documents } from './pages.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
-/** The published documents of a stack: OpenAPI of the routes that are released in it, and what has no gates as it is in `docs/`. */
+/** The published documents of a stack: OpenAPI of the routes that are open in it; the rest as it is in `docs/`. */
 export async function loadDocuments(release: ReleaseState): Promise<Documents> {
   const [sandbox, problemPages] = await Promise.all([
     readFile(join(docs, 'openapi', 'sandbox.json'), 'utf8'),
     readFolder(join(docs, 'problems'), '.html'),
   ]);
-  const released = serviceNames.map(
-    (service) => [service, JSON.stringify(renderOpenApi(service, release), null, 2)] as const,
-  );
-  return { openApi: new Map([...released, ['sandbox', sandbox]]), problemPages };
+  const released = serviceNames.map((service): [string, object] => [
+    service,
+    renderOpenApi(service, release),
+  ]);
+  // SAFETY: the file is a document that the project has generated.
+  return { openApi: new Map([...released, ['sandbox', JSON.parse(sandbox) as object]]), problemPages };
 }
 
 /** The files of one kind below a folder, by name without extension. */

@@ -7,7 +7,7 @@ const page = createPages({
   jwks: { keys: [{ kid: 'k' }] },
   exampleCalls: 'curl …',
   documents: {
-    openApi: new Map([['mastery', '{"openapi":"3.1.1"}']]),
+    openApi: new Map([['mastery', { openapi: '3.1.1', servers: [{ url: 'https://mastery.example' }] }]]),
     problemPages: new Map([
       ['index', '<a href="stream-conflict.html">'],
       ['stream-conflict', '<h1>Stream conflict</h1>'],
@@ -25,6 +25,13 @@ describe('createPages', () => {
       'Content-Type',
       'application/json; charset=utf-8',
     );
+  });
+
+  it('names the address at which a service answers here in its OpenAPI document', () => {
+    expect(JSON.parse(page('GET', '/docs/openapi/mastery.json')?.body ?? '')).toMatchObject({
+      openapi: '3.1.1',
+      servers: [{ url: 'http://127.0.0.1:1/mastery' }],
+    });
   });
 
   it.each(['/docs', '/problems/index.html'])('links on %s only to what is there', (path) => {

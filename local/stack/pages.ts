@@ -3,8 +3,8 @@ import type { Issuer } from '#shared/stage/local-issuer.ts';
 
 /** The published documents, as files of a site: what a deployment serves under its documentation address. */
 export interface Documents {
-  /** OpenAPI documents as JSON text, by service. */
-  readonly openApi: ReadonlyMap<string, string>;
+  /** OpenAPI documents by service: `mastery`, `reports`, `sandbox`. */
+  readonly openApi: ReadonlyMap<string, object>;
   /** Problem pages as HTML, by the last segment of the problem's `type`; `index` lists them. */
   readonly problemPages: ReadonlyMap<string, string>;
 }
@@ -28,9 +28,12 @@ export function createPages(
     ['/', redirect('/docs')],
     ['/docs', page('text/html', index(sources))],
     ['/calls', page('text/plain', sources.exampleCalls)],
-    ...[...openApi].map(([service, json]): [string, HttpAnswer] => [
+    ...[...openApi].map(([service, document]): [string, HttpAnswer] => [
       `/docs/openapi/${service}.json`,
-      page('application/json', json),
+      page(
+        'application/json',
+        JSON.stringify(servedAt(document, `${sources.gatewayUrl}/${service}`), null, 2),
+      ),
     ]),
     // The index links to its neighbours by file name, so it must not be shown one level above them.
     ['/problems', redirect('/problems/index.html')],
@@ -40,6 +43,11 @@ export function createPages(
     ]),
   ]);
   return (method, rawPath) => (method === 'GET' || method === 'HEAD' ? pages.get(rawPath) : undefined);
+}
+
+/** The document with the address at which the service answers here. */
+function servedAt(document: object, url: string): object {
+  return { ...document, servers: [{ url, description: 'The service on this machine.' }] };
 }
 
 function redirect(location: string): HttpAnswer {

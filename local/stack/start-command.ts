@@ -4,24 +4,23 @@ import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream/promises';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import type { Access } from '#local/gateway/gateway.ts';
 import { loadIssuerKey } from '#shared/stage/local-issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
-import { offlineRelease } from '#shared/release/read-release.ts';
+import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import type { OpenGates } from '#shared/release/read-release.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import { gates } from '#shared/contract/gates.ts';
-import type { GateName } from '#shared/contract/gates.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
-import { examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
+import { examples, exits, integer, parsed, program, run, text } from '#tools/terminal/command.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
@@ -40,20 +39,6 @@ import { interrupted } from './interrupted.ts';
 import { takeLock } from './lock.ts';
 import { SeedRefusedError, startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
-
-function openGates(value: string): OpenGates {
-  const open = new Set<GateName>();
-  for (const part of value === '' ? [] : value.split(',')) {
-    const gate = gates.find((name) => name === part);
-    if (gate === undefined)
-      throw new InvalidArgumentError(
-        `unknown gate ${JSON.stringify(part)}: expected ${gates[0]} to ${gates.at(-1) ?? ''}.`,
-      );
-    if (open.has(gate)) throw new InvalidArgumentError(`gate ${gate} is given twice.`);
-    open.add(gate);
-  }
-  return open;
-}
 
 /** A stage sweeps every five minutes, which is too long to wait in front of a screen. */
 const SWEEP_SECONDS = 5;
@@ -74,7 +59,7 @@ export async function start(): Promise<void> {
       .addOption(
         new Option('--gates <LIST>', 'open release gates, for example A,D; empty: none')
           .default<OpenGates>(new Set(gates), 'all')
-          .argParser(openGates),
+          .argParser(parsed(parseGates)),
       )
       .option('--calls', 'prints example calls of the stack that is already running, and exits')
       .addHelpText('after', examples('npm start', 'npm start -- --port 0 --seed ./my-bank'))

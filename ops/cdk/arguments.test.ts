@@ -30,7 +30,7 @@ describe('npm run synth', () => {
   });
 
   it.each([
-    [['-c', 'gates=a'], /"a" is no gate/],
+    [['-c', 'gates=a'], /unknown gate "a"/],
     [['-c', 'gates'], /-c gates: must be name=value/],
     [['-c'], /-c needs name=value/],
     [['-c', 'gates=A', '-c', 'gates=B'], /-c gates is given twice/],

@@ -34,7 +34,7 @@ export function cdkArguments(command: CdkCommand, given: readonly string[]): Res
   }
   if (gates !== undefined) {
     const parsed = parseGates(gates);
-    if (!parsed.ok) return parsed;
+    if (!parsed.ok) return err(`-c gates=${gates}: ${parsed.error}`);
   }
   if (stage !== undefined) {
     const named = stageNamed(stage);

@@ -32,7 +32,8 @@ import type { ProblemRow } from '#shared/problems/registry.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { describeDocument, extensible } from './describe.ts';
-import { documentedProblemsUrl, problemExample } from './problem-examples.ts';
+import { linksOf } from './links.ts';
+import { documentationUrl, documentedProblemsUrl, problemExample } from './problem-examples.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
@@ -45,7 +46,10 @@ export interface Edition {
   /** First label of the documented host. */
   readonly host: string;
   readonly routes: readonly Route[];
-  readonly security: (route: Route) => NonNullable<ZodOpenApiOperationObject['security']>;
+  /** What a caller needs; the scope is an extension, since `security` names scopes of OAuth flows only. */
+  readonly security: (
+    route: Route,
+  ) => Pick<ZodOpenApiOperationObject, 'security'> & { readonly 'x-scope'?: string };
   /** Of the token. */
   readonly securityDescription: string;
   /** What follows the route's own description. */
@@ -119,7 +123,7 @@ export function renderOpenApi(
     introduction: introductions[service],
     host: service,
     routes: routes.filter((route) => route.service === service && isReleased(route, release)),
-    security: ({ scope }) => [{ bearer: [scope] }],
+    security: ({ scope }) => ({ security: [{ bearer: [] }], 'x-scope': scope }),
     securityDescription: `A JWT of the platform’s issuer with ${tokenClaims[service]} \`scope\` is a space-separated string and must hold the scope that the operation names. The tenant comes from the token alone.`,
     note: ({ scope }) => `Scope: \`${scope}\`.`,
     problemKeys: problemKeysOf,
@@ -136,6 +140,7 @@ export function renderEdition(edition: Edition): OpenApiDocument {
       title,
       version: '1.0.0',
       description: `${introduction}\n\n${tolerance}`,
+      contact: { name: 'mastery-reports', url: documentationUrl },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
@@ -200,7 +205,7 @@ function operationOf(route: Route, edition: Edition, shared: SharedResponses): Z
     summary: route.summary,
     description: `${route.description}\n\n${edition.note(route)}`,
     tags: [tagOf(route)],
-    security: edition.security(route),
+    ...edition.security(route),
     requestParams: { path: request.path, query: request.query, header: requestHeaders(route) },
     ...(request.body === undefined
       ? {}
@@ -221,6 +226,7 @@ function operationOf(route: Route, edition: Edition, shared: SharedResponses): Z
         description: success.status === 201 ? 'Created. A repeated request answers 201 again.' : 'OK.',
         headers: headerReferences(success.headers),
         content: { 'application/json': { schema: success.schema, ...edition.examples(route) } },
+        ...linksOf(route, edition.routes),
       },
       ...problemResponses(route, edition.problemKeys(route), shared),
     },
@@ -440,9 +446,14 @@ function when(
   const constants = Object.entries(condition).map(([name, value]) => [name, { const: value }]);
   return {
     if: { properties: Object.fromEntries(constants) as Record<string, JsonSchema> },
-    then: { properties: { ...then } },
-    ...(otherwise === undefined ? {} : { else: { properties: { ...otherwise } } }),
+    then: branch(then),
+    ...(otherwise === undefined ? {} : { else: branch(otherwise) }),
   };
+}
+
+/** Some members of an object. It is said that there are others: some validators take a schema with `properties` as complete unless it says so. */
+function branch(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { properties: { ...properties }, unevaluatedProperties: true };
 }
 
 const object: JsonSchema = { type: 'object' };
@@ -489,7 +500,7 @@ const conditions: ReadonlyMap<unknown, readonly JsonSchema[]> = new Map<unknown,
     [
       {
         if: { properties: { suppression: { properties: { status: { const: 'not_suppressed' } } } } },
-        else: { properties: { measures: { not: {} } } },
+        else: branch({ measures: { not: {} } }),
       },
     ],
   ],
@@ -504,8 +515,8 @@ const fixedNames: ReadonlySet<unknown> = new Set(
 /** What the schema's refinement says [MA-057]: a learner is named exactly in a learner's run. */
 const studentExactlyForLearners = {
   if: { properties: { runMode: { const: 'production_learner' } } },
-  then: { properties: { resultsStudentId: { type: 'string' } }, required: ['resultsStudentId'] },
-  else: { properties: { resultsStudentId: { not: {} } } },
+  then: { ...branch({ resultsStudentId: { type: 'string' } }), required: ['resultsStudentId'] },
+  else: branch({ resultsStudentId: { not: {} } }),
 } satisfies schema.core.JSONSchema.JSONSchema;
 
 /**

@@ -4,8 +4,11 @@ import type { MasteryProblem } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 
+/** The documented address of the documentation. */
+export const documentationUrl = 'https://docs.mastery-reports.example';
+
 /** The documented base of problem types: a deployment sets its own (`PROBLEMS_URL`). */
-export const documentedProblemsUrl = 'https://docs.mastery-reports.example/problems';
+export const documentedProblemsUrl = `${documentationUrl}/problems`;
 
 /** What an occurrence carries in an example: a plausible value of each kind. */
 const samples: Readonly<Record<ProblemRow['carries'][number], Partial<Problem>>> = {

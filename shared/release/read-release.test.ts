@@ -18,14 +18,14 @@ describe('parseGates', () => {
   });
 
   it.each([
-    ['G', /"G" is no gate; known are A, B, C, D, E, F/],
-    ['a', /"a" is no gate/],
-    ['A, D', /" D" is no gate/],
-    ['A,', /"" is no gate/],
-    [',', /"" is no gate/],
-    ['AD', /"AD" is no gate/],
-    ['all', /"all" is no gate/],
-    ['A,A', /gate A is named twice/],
+    ['G', /unknown gate "G": expected A to F/],
+    ['a', /unknown gate "a"/],
+    ['A, D', /unknown gate " D"/],
+    ['A,', /unknown gate ""/],
+    [',', /unknown gate ""/],
+    ['AD', /unknown gate "AD"/],
+    ['all', /unknown gate "all"/],
+    ['A,A', /gate A is given twice/],
   ])('refuses %j and says why', (text, message) => {
     expect(parseGates(text)).toStrictEqual({ ok: false, error: expect.stringMatching(message) as string });
   });

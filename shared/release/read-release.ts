@@ -13,7 +13,7 @@ const offlineHint =
   'for a synth without the stage’s account say which gates are open: -c gates=A,D (-c gates= for none)';
 
 /**
- * The gates of `-c gates=A,D`; the empty text means that none is open. Strict: an unknown or lower-case letter, a blank, an empty member
+ * The gates of a list as in `A,D`; the empty text means that none is open. Strict: an unknown or lower-case letter, a blank, an empty member
  * or a repetition is an error, since whatever a lenient reading made of it could open a route.
  */
 export function parseGates(text: string): Result<OpenGates, string> {
@@ -22,10 +22,10 @@ export function parseGates(text: string): Result<OpenGates, string> {
     const gate = gates.find((name) => name === part);
     if (gate === undefined) {
       return err(
-        `-c gates=${text}: ${JSON.stringify(part)} is no gate; known are ${gates.join(', ')}, as in -c gates=A,D`,
+        `unknown gate ${JSON.stringify(part)}: expected ${gates[0]} to ${gates.at(-1) ?? ''}, as in A,D`,
       );
     }
-    if (open.has(gate)) return err(`-c gates=${text}: gate ${gate} is named twice`);
+    if (open.has(gate)) return err(`gate ${gate} is given twice`);
     open.add(gate);
   }
   return ok(open);

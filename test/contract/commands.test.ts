@@ -145,6 +145,10 @@ describe.concurrent('wrong usage exits with 2 and a sentence', () => {
     ['proof', ['--rehearsal']],
     ['synth', ['-c', 'gate=A']],
     ['bench', ['--only', 'no-such-part']],
+    ['docs', ['--gates', 'A']],
+    ['docs', ['--gates', 'A,G', '--out', 'nowhere']],
+    ['docs', ['--out', 'nowhere']],
+    ['docs', ['--check', '--gates', 'A', '--out', 'nowhere']],
   ] as const)(
     '%s %j',
     async (script, argv) => {

@@ -120,7 +120,7 @@ describe('-c gates=', () => {
   it.each(['X', 'a', 'A,X'])('%j fails with what would have been right', (text) => {
     expect(parseGates(text)).toStrictEqual({
       ok: false,
-      error: expect.stringMatching(/is no gate; known are A, B, C, D, E, F, as in -c gates=A,D/) as string,
+      error: expect.stringMatching(/unknown gate .*: expected A to F, as in A,D/) as string,
     });
   });
 });

@@ -34,7 +34,13 @@ const files = globSync(
   '{bin,lib,functions,shared,client,ops,psychometrics,local,tools,bench,docs}/**/*.{ts,mjs,json,md}',
   {
     cwd: projectRoot,
-    exclude: ['**/*.test.ts', 'docs/{openapi,problems}/**', 'docs/*.schema.json', 'docs/change.md'],
+    exclude: [
+      '**/*.test.ts',
+      '**/node_modules/**',
+      'docs/{openapi,problems}/**',
+      'docs/*.schema.json',
+      'docs/change.md',
+    ],
   },
 ).map((file) => [file, read(file)] as const);
 

@@ -5,6 +5,7 @@ import { serviceNames } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { allOpen } from '#shared/release/release-state.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderLogCodes } from './log-codes.ts';
 import { withPart } from './page-part.ts';
@@ -24,18 +25,13 @@ const parts: readonly (readonly [page: string, part: string, render: () => strin
 
 /**
  * The generated files by their path below `docs`. OpenAPI documents describe the services with every gate open; what a deployment publishes
- * is rendered for its own gates. A service without any route has no document. The sandbox has no gates. A page with a generated part is read from `docs`.
+ * is rendered for its own gates. The sandbox has no gates. A page with a generated part is read from `docs`.
  * @throws {Error} when such a page is absent or has no marks for its part
  */
 export function generatedFiles(docs: string): ReadonlyMap<string, string> {
-  const documents = [
-    ...serviceNames
-      .filter((service) => routesOf(service).length > 0)
-      .map((service) => [service, renderOpenApi(service, allOpen)] as const),
-    ['sandbox', renderSandboxOpenApi()] as const,
-  ].map(([name, document]): [string, string] => [
-    join('openapi', `${name}.json`),
-    `${JSON.stringify(document, null, 2)}\n`,
+  const documents = [...openApiFiles(allOpen)].map(([name, text]): [string, string] => [
+    join('openapi', name),
+    text,
   ]);
   const pages = [...renderProblemPages()].map(([name, html]): [string, string] => [
     join('problems', `${name}.html`),
@@ -51,6 +47,19 @@ export function generatedFiles(docs: string): ReadonlyMap<string, string> {
     withPart(readFileSync(join(docs, page), 'utf8'), part, render()),
   ]);
   return new Map([...documents, catalog, proof, ...pages, ...written]);
+}
+
+/** The OpenAPI documents by file name, with the routes that are open and no other [RP-018]. A service without any route has no document. */
+export function openApiFiles(release: ReleaseState): ReadonlyMap<string, string> {
+  const documents = [
+    ...serviceNames
+      .filter((service) => routesOf(service).length > 0)
+      .map((service) => [service, renderOpenApi(service, release)] as const),
+    ['sandbox', renderSandboxOpenApi()] as const,
+  ];
+  return new Map(
+    documents.map(([name, document]) => [`${name}.json`, `${JSON.stringify(document, null, 2)}\n`]),
+  );
 }
 
 /** One file that is not as the registries say. `orphan`: nothing makes it any more. */

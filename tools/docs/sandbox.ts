@@ -40,7 +40,7 @@ export function renderSandboxOpenApi(): OpenApiDocument {
     introduction,
     host: 'sandbox',
     routes: Object.values(sandboxRoutes).map(withKnownIds),
-    security: () => [{}, { bearer: [] }],
+    security: () => ({ security: [{}, { bearer: [] }] }),
     securityDescription:
       'What production takes. The sandbox does not look at it: any value, and none, gets the same answer.',
     note: ({ operationId }) => notes[operationId] ?? 'The sandbox holds it for the ids in the examples.',

@@ -121,6 +121,15 @@ export function text(value: string): string {
   return value;
 }
 
+/** Reads a value with a function that returns what is wrong with it. */
+export function parsed<Value>(parse: (text: string) => Result<Value, string>): (value: string) => Value {
+  return (value) => {
+    const read = parse(value);
+    if (!read.ok) throw new InvalidArgumentError(`${read.error}.`);
+    return read.value;
+  };
+}
+
 /** Reads a whole number from `min` to `max`. */
 export function integer(min: number, max: number): (value: string) => number {
   return number(`a whole number from ${min} to ${max}`, /^-?\d+$/, (n) => n >= min && n <= max);

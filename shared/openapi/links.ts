@@ -1,0 +1,98 @@
+import type { ZodOpenApiLinkObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import {
+  analyzeAdministration,
+  listCandidateReports,
+  listRevisionOrders,
+  materializeAttemptReport,
+  readAttemptReport,
+  readImprovementRun,
+  readReadiness,
+} from '#shared/contract/reports/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+
+/** A link of OpenAPI: which values of a success the next request takes, as runtime expressions. */
+interface Link {
+  readonly from: readonly Route[];
+  readonly to: Route;
+  readonly description: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly requestBody?: Readonly<Record<string, string>>;
+}
+
+const continuation = { continuationToken: '$response.body#/continuationToken' };
+
+/** Where successes lead. Each response names a link after its target. */
+export const links: readonly Link[] = [
+  {
+    from: [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun],
+    to: inspectAdaptiveRun,
+    description: 'Read the current state and entity tag of the run.',
+    requestBody: continuation,
+  },
+  {
+    from: [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun],
+    to: advanceAdaptiveRun,
+    description: 'After the offered item has been scored: consume the answer and get the next item.',
+    parameters: { 'If-Match': '$response.header.ETag' },
+    requestBody: continuation,
+  },
+  {
+    from: [readAttemptReport],
+    to: readReadiness,
+    description: 'Read what the attempt implies for named external tests.',
+    parameters: { attemptId: '$response.body#/attemptId' },
+  },
+  {
+    from: [materializeAttemptReport],
+    to: readAttemptReport,
+    description: 'Read the report again.',
+    parameters: { attemptId: '$response.body#/report/attemptId' },
+  },
+  {
+    from: [listCandidateReports],
+    to: listCandidateReports,
+    description: 'While `hasMore` is true: get the next page, with the same filters, sort and limit.',
+    parameters: {
+      candidateSourcedId: '$request.path.candidateSourcedId',
+      cursor: '$response.body#/nextCursor',
+    },
+  },
+  {
+    from: [analyzeAdministration, readImprovementRun],
+    to: readImprovementRun,
+    description: 'Read the run until it has ended.',
+    parameters: { improvementRunId: '$response.body#/improvementRunId' },
+  },
+  {
+    from: [analyzeAdministration, readImprovementRun],
+    to: listRevisionOrders,
+    description: 'List what the run asks Bank and Blueprint to revise.',
+    parameters: { improvementRunId: '$response.body#/improvementRunId' },
+  },
+];
+
+/**
+ * The links of a route's success to the routes of the same document.
+ * @param published what the document holds: nothing leads to a closed route
+ */
+export function linksOf(
+  { operationId }: Route,
+  published: readonly Route[],
+): Pick<ZodOpenApiResponseObject, 'links'> {
+  const isTarget = ({ from, to }: Link): boolean =>
+    from.some((route) => route.operationId === operationId) &&
+    published.some((route) => route.operationId === to.operationId);
+  const found = links
+    .filter(isTarget)
+    .map(({ to, description, parameters, requestBody }): [string, ZodOpenApiLinkObject] => [
+      to.operationId,
+      {
+        operationId: to.operationId,
+        description,
+        ...(parameters === undefined ? {} : { parameters: { ...parameters } }),
+        ...(requestBody === undefined ? {} : { requestBody: { ...requestBody } }),
+      },
+    ]);
+  return found.length === 0 ? {} : { links: Object.fromEntries(found) };
+}
