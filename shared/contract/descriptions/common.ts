@@ -1,4 +1,6 @@
 import type { ReportsProblem, SourceService } from '#shared/contract/reports/problem.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { StopReason } from '#shared/contract/stop-reason.ts';
 import type { SchemaTexts } from './text.ts';
 
 /** The request headers of every document. */
@@ -40,20 +42,47 @@ export const problemFields = {
   requestId: 'The id of the request, equal to the header `X-Request-Id`. Quote it when you report a failure.',
 } as const;
 
-const correlationFields = {
-  requestId: 'The id of the request that produced this response, equal to the header `X-Request-Id`.',
-  traceId:
-    'The W3C trace id of the request, 32 hexadecimal characters. It connects log lines of all services.',
+/** What ends an adaptive test. */
+export const stopReasonMeanings: Readonly<Record<StopReason, string>> = {
+  classifications_complete: 'every knowledge component in scope is `mastered` or `gap`',
+  precision_target_met: 'the precision target of the policy is met, and so is every coverage floor',
+  max_items: 'the policy’s largest number of items is reached, or no other item can be offered',
+  time_budget: 'the policy’s time budget is over',
+};
+
+const traceId = 'The W3C trace id of the request. Quote it, with `requestId`, when you report a failure.';
+
+/** The fields of every report that is composed from its owners. */
+export const compositionFields = {
+  sources: 'One receipt per source that the report was composed from.',
+  observedAt: 'When the service composed this response.',
+  requestId: 'The id of the request, equal to the header `X-Request-Id`.',
+  traceId,
 } as const;
 
-/** The problem document of the reports service. */
-export const reportsProblemTexts = {
+/** The fields of every page of a list, besides its rows. */
+export const pageFields = {
+  nextCursor: 'The cursor of the next page: send it as `cursor`. Null on the last page.',
+  hasMore: 'Whether another page follows. True exactly if `nextCursor` is not null.',
+  observedAt: compositionFields.observedAt,
+} as const;
+
+/** The query parameters of every list. */
+export const pageParameters = {
+  limit:
+    'The most rows of a page, from 1 to 100. Default: 25. A page may have fewer rows although more follow.',
+  cursor:
+    'The `nextCursor` of the previous page. Send it with the same filters, sort and limit, within an hour. Opaque. Absent: the first page.',
+} as const;
+
+/** The components that every route of the reports service has. */
+export const reportsCommonSchemas = {
   ReportsProblem: {
     about:
       'Why a request failed (RFC 9457). Every field is present; a field that does not apply is null. Branch on `type`.',
     fields: {
       ...problemFields,
-      traceId: correlationFields.traceId,
+      traceId,
       retryable:
         'Whether the identical request can succeed later. If true, wait for the seconds in `Retry-After` and send it again.',
       dependency: 'The source that caused the failure. Null if the failure has nothing to do with a source.',
@@ -86,8 +115,36 @@ export const reportsProblemTexts = {
       unknown: 'a source that this version has no name for',
     },
   },
+  SourceRef: {
+    about: 'The receipt of one source: what the service read, and how fresh it was.',
+    fields: {
+      service: 'The source.',
+      resourceId: 'The id of the resource at its source.',
+      observedAt: 'When the service read the source for this response.',
+      version: 'The entity tag or version that the source gave. Null if it gave neither.',
+      status: {
+        text: 'How fresh the source was. A required source is always `current`.',
+        values: {
+          current: 'up to date',
+          stale: 'out of date, according to the source',
+          unavailable: 'could not be read',
+          unknown: 'the source does not state it',
+        },
+      },
+    },
+  },
+  PlatformReference:
+    'An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
+  Instant: 'An instant in UTC (RFC 3339, ending in `Z`).',
+  Proportion: 'A number from 0 to 1 with at most six decimal places.',
+  Count: 'A whole number from 0 to 2,147,483,647.',
 } as const satisfies SchemaTexts<{
   ReportsProblem: ReportsProblem;
   FieldError: NonNullable<ReportsProblem['fieldErrors']>[number];
   SourceService: SourceService;
+  SourceRef: SourceRef;
+  PlatformReference: string;
+  Instant: string;
+  Proportion: number;
+  Count: number;
 }>;

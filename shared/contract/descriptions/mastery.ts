@@ -19,7 +19,7 @@ import type {
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import type { MasteryProblem } from '#shared/problems/document.ts';
-import { problemFields } from './common.ts';
+import { problemFields, stopReasonMeanings } from './common.ts';
 import type { Descriptions, SchemaTexts, ValueText } from './text.ts';
 
 type EligibilityRules = SelectionPolicy['eligibilityRules'];
@@ -82,13 +82,7 @@ const runMode: ValueText<RunMode> = {
 };
 const stopReason: ValueText<StopReason> = {
   text: 'Why the run stopped offering items. Null while it may still offer one.',
-  values: {
-    classifications_complete: 'every knowledge component in scope is `mastered` or `gap`',
-    precision_target_met:
-      '`remainingUncertainty` is at most the policy’s `precisionTarget`, and every coverage floor is met',
-    max_items: 'the policy’s `maxItems` is reached, or no other item can be offered',
-    time_budget: 'the policy’s time budget is over',
-  },
+  values: stopReasonMeanings,
 };
 const caseFrameworkGuid = 'The GUID of the CASE framework that the knowledge components belong to.';
 const caseMappingVersion =
