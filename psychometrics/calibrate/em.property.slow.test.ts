@@ -233,6 +233,59 @@ describe('recovery of known parameters', () => {
   });
 });
 
+describe('missing answers', () => {
+  it.each(models)(
+    'leave the likelihood of the others, summed over what they could have been: %s',
+    (model) => {
+      fc.assert(
+        fc.property(fc.integer({ min: 1, max: 1e6 }), fc.nat(q.length - 1), (seed, item) => {
+          const uniform = uniformFrom(seed);
+          const design = designOf(model);
+          const parameters = randomParameters(design, uniform);
+          const row = simulateAnswers(design, parameters, 1, uniform, 0.2);
+          const likelihoodWith = (answer: number): number =>
+            Math.exp(logLikelihoodOf(design, parameters, collapse(row.with(item, answer), q.length)));
+          expect(likelihoodWith(-1)).toBeCloseTo(likelihoodWith(0) + likelihoodWith(1), 12);
+        }),
+        { numRuns: 50 },
+      );
+    },
+  );
+
+  it.each(models)('completely at random move no parameter of a fit by four standard errors: %s', (model) => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1e6 }),
+        fc.double({ min: 0.05, max: 0.3, noNaN: true }),
+        (seed, share) => {
+          const uniform = uniformFrom(seed);
+          const design = designOf(model, 'weak', pairedQ(2));
+          const complete = simulateAnswers(design, startingParameters(design), 2000, uniform);
+          const [all, some] = [complete, complete.map((answer) => (uniform() < share ? -1 : answer))].map(
+            (answers) => {
+              const responses = collapse(answers, design.items.length);
+              const settings = { maximumIterations: 2000, tolerance: 1e-7 };
+              const { parameters } = fit(design, responses, startingParameters(design), settings);
+              return { parameters, errors: standardErrors(design, parameters, responses) };
+            },
+          );
+          some!.parameters.tables.forEach((table, j) => {
+            table.forEach((p, s) => {
+              const error = some!.errors.tables[j]![s] ?? Infinity;
+              expect(Math.abs(p - all!.parameters.tables[j]![s]!)).toBeLessThan(4 * error);
+            });
+          });
+          some!.parameters.slopes.forEach((slope, k) => {
+            const error = some!.errors.slopes[k] ?? Infinity;
+            expect(Math.abs(slope - all!.parameters.slopes[k]!)).toBeLessThan(4 * error);
+          });
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+});
+
 describe('standard errors', () => {
   it.each(models)('stand on scores that numerical differentiation confirms: %s', (model) => {
     const uniform = uniformFrom(17);
