@@ -147,10 +147,14 @@ command.action(
       learner.value.truth,
     );
     if (!process.stdout.isTTY) screen.note(renderStep(view));
+    const filledIn: string[] = [];
     const taken = await takeRun(startRequest(bank.value, values.mode), {
       client,
       play: async (item) => {
         await sleep(delay);
+        const { artifactVersionId } = item;
+        if (learner.value.isFilledIn(artifactVersionId))
+          filledIn.push(bank.value.textOf(artifactVersionId).name);
         return play(item);
       },
       sleep: (milliseconds) => sleep(milliseconds),
@@ -162,6 +166,8 @@ command.action(
     if (!taken.ok) return err(`the run ends early: ${describeFailure(taken.error)}`);
     const space = { width: process.stdout.isTTY ? process.stdout.columns : 160, paint };
     process.stdout.write(`\n${renderSummary(view, space).join('\n')}\n`);
+    if (filledIn.length > 0)
+      process.stdout.write(`\nsimulated answers, because the study has none: ${filledIn.join(', ')}\n`);
     if (values.mode === 'owner_conformance') return ok(undefined);
 
     const studentId = bank.value.resultsStudentId;

@@ -45,7 +45,7 @@ async function main(directory: string, values: Options): Promise<Result<undefine
   const learners = loaded.value.banks[0]?.learners.length ?? 0;
   if (complete.length < learners)
     console.log(
-      `learners who answered every item, so that the journey can replay them to the end: ${complete.length} of ${learners}`,
+      `learners who answered every item: ${complete.length} of ${learners} (a journey simulates the missing answers of the others)`,
     );
   console.log(`\nnpm start -- --seed ${values.out}`);
   console.log(`npm run journey -- --learner ${complete[0] ?? 1}`);

@@ -84,7 +84,7 @@ export function chooseLearner(
   const learner = bank.learners[replay - 1];
   return learner === undefined
     ? err(`--learner ${replay}: the bank ${bank.fixture.name} has learners 1 to ${bank.learners.length}`)
-    : ok(replayedLearner(learner.name, learner.answers, bank.itemNames));
+    : ok(replayedLearner(learner.name, learner.answers, bank));
 }
 
 /** The body of the start. */

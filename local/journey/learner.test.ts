@@ -54,14 +54,40 @@ describe('simulatedLearner', () => {
 });
 
 describe('replayedLearner', () => {
-  it('gives the recorded answers and knows nothing else', () => {
-    const learner = replayedLearner('ada', { a: 1, b: 0 }, { v1: 'a', v2: 'b', v3: 'c' });
-    expect(['v1', 'v2', 'v3', 'v4'].map((item) => learner.answer(item))).toStrictEqual([
-      true,
-      false,
-      undefined,
-      undefined,
-    ]);
-    expect(learner.truth).toBeUndefined();
+  const kc = { guid: 'k', uri: 'https://case.example/k', slope: 1, location: 0 };
+  const names = ['v1', 'v2', 'v3', 'v4'];
+  const bank = {
+    itemNames: { v1: 'a', v2: 'b', v3: 'c', v4: 'd' },
+    parameters: {
+      ...parameters,
+      kcs: [kc],
+      items: names.map((id) => ({
+        artifactVersionId: id,
+        qtiIdentifier: id,
+        kcs: ['k'],
+        probabilities: [1e-9, 1 - 1e-9],
+      })),
+    },
+  };
+
+  it('gives the recorded answers', () => {
+    const learner = replayedLearner('ada', { a: 1, b: 0, c: 0, d: 1 }, bank);
+    expect(names.map((item) => learner.answer(item))).toStrictEqual([true, false, false, true]);
+    expect(names.some((item) => learner.isFilledIn(item))).toBe(false);
+    expect(learner).toMatchObject({ description: 'replayed, ada', truth: undefined });
+    expect(learner.answer('v5')).toBeUndefined();
   });
+
+  it.each([
+    [{ a: 1, b: 1, c: 0 }, true],
+    [{ a: 0, b: 0, c: 1 }, false],
+  ] as const)(
+    'simulates a missing answer as of a learner who agrees with most others: %j',
+    (answers, last) => {
+      const learner = replayedLearner('ada', answers, bank);
+      expect(learner.answer('v4')).toBe(last);
+      expect(names.filter((item) => learner.isFilledIn(item))).toEqual(['v4']);
+      expect(learner.description).toContain('1 of 4 answers simulated');
+    },
+  );
 });

@@ -14,8 +14,10 @@ export interface Learner {
   readonly description: string;
   /** Undefined for a replayed learner: only the answers are known. */
   readonly truth: Truth | undefined;
-  /** Whether the answer to an item is correct; undefined when this learner was never asked it. */
+  /** Whether the answer to an item is correct; undefined for an item of another bank. */
   readonly answer: (artifactVersionId: string) => boolean | undefined;
+  /** Whether the answer to an item is missing in the data of a replayed learner, and simulated instead. */
+  readonly isFilledIn: (artifactVersionId: string) => boolean;
 }
 
 /**
@@ -55,28 +57,54 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
       const pattern = item.kcs.reduce((bits, guid, bit) => bits + (mastered.has(guid) ? 2 ** bit : 0), 0);
       return draw('item', item.qtiIdentifier) < (item.probabilities[pattern] ?? NaN);
     },
+    isFilledIn: () => false,
   };
 }
 
+/** So many simulated learners are compared with a replayed one who has missing answers. */
+const CANDIDATES = 200;
+
 /**
- * A learner whose answers are known.
+ * A learner whose answers are known. A missing answer is that of the simulated learner who agrees with most of the known ones.
  * @param answers 1 for correct, by the seed's item names
- * @param itemNames the seed's item names by artifact version
+ * @param bank the calibration, and the seed's item names by artifact version
  */
 export function replayedLearner(
   name: string,
   answers: Readonly<Record<string, 0 | 1>>,
-  itemNames: Readonly<Record<string, string>>,
+  bank: {
+    readonly itemNames: Readonly<Record<string, string>>;
+    readonly parameters: CalibrationParameters;
+  },
 ): Learner {
+  const { itemNames, parameters } = bank;
+  const known = new Map(
+    parameters.items.flatMap(({ artifactVersionId }) => {
+      const answer = answers[itemNames[artifactVersionId] ?? ''];
+      return answer === undefined ? [] : [[artifactVersionId, answer === 1]];
+    }),
+  );
+  const missing = parameters.items.length - known.size;
+  const alike = missing === 0 ? undefined : mostAlike(parameters, known);
   return {
-    description: `replayed, ${name}`,
+    description:
+      missing === 0
+        ? `replayed, ${name}`
+        : `replayed, ${name}, with ${missing} of ${parameters.items.length} answers simulated because they are missing`,
     truth: undefined,
-    answer(artifactVersionId) {
-      const item = itemNames[artifactVersionId];
-      const answer = item === undefined ? undefined : answers[item];
-      return answer === undefined ? undefined : answer === 1;
-    },
+    answer: (artifactVersionId) => known.get(artifactVersionId) ?? alike?.answer(artifactVersionId),
+    isFilledIn: (artifactVersionId) => !known.has(artifactVersionId),
   };
+}
+
+/** The first of the simulated learners who agree with most of the answers. */
+function mostAlike(parameters: CalibrationParameters, known: ReadonlyMap<string, boolean>): Learner {
+  const candidates = Array.from({ length: CANDIDATES }, (_, seed) => {
+    const learner = simulatedLearner(parameters, seed);
+    const agreement = [...known].filter(([item, correct]) => learner.answer(item) === correct).length;
+    return { learner, agreement };
+  });
+  return candidates.reduce((best, each) => (each.agreement > best.agreement ? each : best)).learner;
 }
 
 /** In [0, 1), with 52 bits. */

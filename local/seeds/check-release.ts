@@ -7,8 +7,8 @@ import { instantiateSeed } from './instantiate.ts';
 import type { Seed, SeedDefect } from './seed.ts';
 
 /**
- * Whether the release process would take the seed's records: what only the whole record or the engine can judge, such
- * as a coverage floor that the item limit cannot reach. Pointers are those of the record, so they stand in the message.
+ * Whether the release command would accept the seed's records: what only the whole record or the engine can judge, such
+ * as a coverage floor that the item limit cannot reach. The message contains the pointer into the record.
  */
 export function checkRelease(seed: Seed): readonly SeedDefect[] {
   const seeded = instantiateSeed(seed, 'tenant-of-the-check');
@@ -32,6 +32,6 @@ function refusals(file: string, defects: readonly Defect[]): readonly SeedDefect
   return defects.map((defect) => ({
     file,
     pointer: '',
-    message: `would not be released: ${defect.pointer} ${defect.message}`,
+    message: `cannot be released: ${defect.pointer} ${defect.message}`,
   }));
 }

@@ -26,10 +26,10 @@ import {
 } from './seed.ts';
 import type { BankContent, PolicyFile, Seed, SeedBank, SeedDefect } from './seed.ts';
 
-/** The seed that comes with the project. */
+/** The built-in seed. */
 export const DEFAULT_SEED_DIRECTORY = join(import.meta.dirname, 'default');
 
-/** Reads and checks a seed directory. Every defect that can be found at once is named, with its file and JSON Pointer. */
+/** Reads and checks a seed directory. The error lists every defect that can be found at once, with file and JSON Pointer. */
 export async function loadSeed(directory: string): Promise<Result<Seed, readonly SeedDefect[]>> {
   const wrong = await directoryDefect(directory);
   if (wrong !== undefined) return err([{ file: 'seed.json', pointer: '', message: wrong }]);
@@ -44,7 +44,7 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
       defects.push({
         file: 'seed.json',
         pointer: `/banks/${at}/name`,
-        message: `names "${entry.name}" twice`,
+        message: `duplicate bank "${entry.name}"`,
       });
     }
     names.add(entry.name);
@@ -69,7 +69,7 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
       defects.push({
         file: `${folder}/calibration.json`,
         pointer: '/anchor/version',
-        message: `must be that of ${first.directory}: a tenant has one anchor table, in one version`,
+        message: `must be the version in ${first.directory}: a tenant has one anchor table, in one version`,
       });
     }
     banks.push({ name: entry.name, directory: folder, ...content, policy, alsoReleased });
@@ -108,19 +108,19 @@ async function readOwnOrBuiltIn<T>(
   return readJson(isOwn ? directory : DEFAULT_SEED_DIRECTORY, file, schema);
 }
 
-/** What is wrong when it is no seed's directory at all. */
+/** What is wrong with a directory that is not a seed at all. */
 async function directoryDefect(directory: string): Promise<string | undefined> {
   const found = await stat(directory).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw error;
   });
-  if (found === undefined) return `is missing: there is no directory ${directory}`;
-  if (!found.isDirectory()) return `is missing: ${directory} is a file, no directory`;
+  if (found === undefined) return `not found: there is no directory ${directory}`;
+  if (!found.isDirectory()) return `not found: ${directory} is a file, not a directory`;
   if ((await readText(directory, 'seed.json')) !== undefined) return undefined;
   return (await readText(directory, 'responses.csv')) === undefined
     ? undefined
-    : `is missing in ${directory}, which holds a study: npm run seed -- from-responses ${directory} --out SEED makes a seed of it`;
+    : `not found in ${directory}, which contains a study: turn it into a seed with npm run seed -- from-responses ${directory} --out SEED`;
 }
 
 /** A folder holds either a generator's settings, or a bank with its calibration and perhaps learners. */
@@ -158,11 +158,11 @@ async function readJson<T>(
   schema: z.ZodType<T>,
 ): Promise<Result<T, readonly SeedDefect[]>> {
   const text = await readText(directory, file);
-  if (text === undefined) return err([{ file, pointer: '', message: `is missing in ${directory}` }]);
+  if (text === undefined) return err([{ file, pointer: '', message: `not found in ${directory}` }]);
   const json = parseStrictJson(text);
   if (!json.ok) {
     const place = json.error.kind === 'duplicate-key' ? json.error.pointer : '';
-    return err([{ file, pointer: place, message: `is not acceptable JSON: ${json.error.kind}` }]);
+    return err([{ file, pointer: place, message: `is not valid JSON (${json.error.kind})` }]);
   }
   const parsed = schema.safeParse(json.value);
   return parsed.success ? ok(parsed.data) : err(located(file, schemaDefects(parsed.error)));

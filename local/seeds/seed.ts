@@ -26,7 +26,7 @@ export const seedFile = z.strictObject({
         /** The folder with the bank's files; several entries may share one and differ in the policy. */
         directory: slug.optional(),
         policy: policyName.default('policy.json'),
-        /** What further policies for the bank, which stack.json does not name, have otherwise than its own. */
+        /** Differences of further policies for the bank, which are not in stack.json. */
         alsoReleased: z.array(z.strictObject({ priorUse })).default([]),
       }),
     )
@@ -97,7 +97,7 @@ export type CalibrationFile = z.output<typeof calibrationFile>;
 
 /** A knowledge component or a standard, by name. */
 const competency = { kc: name.optional(), standard: name.optional() };
-const oneCompetency = 'names exactly one of "kc" and "standard"';
+const oneCompetency = 'needs exactly one of "kc" and "standard"';
 function namesOne(value: {
   readonly kc?: string | undefined;
   readonly standard?: string | undefined;
@@ -163,7 +163,7 @@ export const learnersFile = z.strictObject({
 });
 export type Learner = z.output<typeof learnersFile>['learners'][number];
 
-/** `generator.json`: stands in for bank, calibration and learners. */
+/** `generator.json`: replaces bank, calibration and learners. */
 export const generatorFile = z.strictObject({
   generator: z.literal('standards-by-components/1'),
   /** Another seed, another bank. */
@@ -178,14 +178,14 @@ export const generatorFile = z.strictObject({
 });
 export type GeneratorFile = z.output<typeof generatorFile>;
 
-/** What one folder of a seed holds. */
+/** The contents of one folder of a seed. */
 export interface BankContent {
   readonly bank: BankFile;
   readonly calibration: CalibrationFile;
   readonly learners: readonly Learner[];
 }
 
-/** One bank that can be tested with: its content, which another entry may share, and its own policy. */
+/** One bank to test with: its content, which another entry may share, and its own policy. */
 export interface SeedBank extends BankContent {
   readonly name: string;
   readonly directory: string;
@@ -209,7 +209,7 @@ export interface SeedDefect {
   readonly message: string;
 }
 
-/** The defects, one a line, the most that a reader wants to see at once. */
+/** The first defects, one per line, and how many more there are. */
 export function renderDefects(defects: readonly SeedDefect[]): string {
   const shown = defects.slice(0, 20).map((defect) => {
     const place = defect.pointer === '' ? defect.file : `${defect.file}#${defect.pointer}`;
@@ -234,9 +234,11 @@ function checkNames(
 ): readonly Finding[] {
   const seen = new Set<string>();
   return names.flatMap((item, at) => {
-    if (seen.has(item)) return [finding(`names ${what} "${item}" twice`, ...pathOf(at))];
+    if (seen.has(item)) return [finding(`duplicate ${what} "${item}"`, ...pathOf(at))];
     seen.add(item);
-    return known?.has(item) === false ? [finding(`"${item}" is no ${what} of bank.json`, ...pathOf(at))] : [];
+    return known?.has(item) === false
+      ? [finding(`unknown ${what} "${item}": not in bank.json`, ...pathOf(at))]
+      : [];
   });
 }
 
@@ -290,7 +292,7 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
     ...checkNames(items, new Set(sizes.keys()), 'item', (at) => ['items', at, 'item']),
     ...bank.kcs
       .filter((kc) => !kcs.includes(kc.name))
-      .map((kc) => finding(`lacks the knowledge component "${kc.name}" of bank.json`, 'kcs')),
+      .map((kc) => finding(`knowledge component "${kc.name}" of bank.json is missing`, 'kcs')),
     ...missingItems(bank, new Set(items)),
     ...calibration.items.flatMap((item, at) => {
       if (!('probabilities' in item)) {
@@ -306,7 +308,11 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
   if ('values' in scale) {
     if (scale.values.length !== theta.nodes) {
       findings.push(
-        finding(`holds ${scale.values.length} numbers for ${theta.nodes} theta nodes`, 'scale', 'values'),
+        finding(
+          `found ${scale.values.length} numbers; ${theta.nodes} theta nodes need as many`,
+          'scale',
+          'values',
+        ),
       );
     }
     const flat = scale.values.findIndex((value, at) => at > 0 && value <= (scale.values[at - 1] ?? value));
@@ -321,7 +327,7 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
 function missingItems(bank: BankFile, calibrated: ReadonlySet<string>): readonly Finding[] {
   return bank.items
     .filter((item) => !calibrated.has(item.name))
-    .map((item) => finding(`lacks the item "${item.name}" of bank.json`, 'items'));
+    .map((item) => finding(`item "${item.name}" of bank.json is missing`, 'items'));
 }
 
 /** Whether every name in the policy is one of the bank's. */
@@ -365,7 +371,7 @@ export function checkPolicy(policy: PolicyFile, bank: BankFile): readonly Findin
     ),
     ...(rules.contentConstraints ?? []).flatMap((constraint, at) =>
       (constraint.minItems ?? 0) > (constraint.maxItems ?? Infinity)
-        ? [finding('minItems is above maxItems', 'eligibilityRules', 'contentConstraints', at)]
+        ? [finding('minItems must not be above maxItems', 'eligibilityRules', 'contentConstraints', at)]
         : [],
     ),
   ];

@@ -323,8 +323,8 @@ describe('a seed directory with a defect', () => {
   it('is not a file, and is there', async () => {
     const file = join(import.meta.dirname, 'load.ts');
     for (const [given, message] of [
-      [file, `is missing: ${file} is a file, no directory`],
-      [join(file, 'below'), `is missing: there is no directory ${join(file, 'below')}`],
+      [file, `not found: ${file} is a file, not a directory`],
+      [join(file, 'below'), `not found: there is no directory ${join(file, 'below')}`],
     ] as const) {
       expect(await loadSeed(given)).toEqual({
         ok: false,
@@ -334,13 +334,13 @@ describe('a seed directory with a defect', () => {
   });
 
   it.each<[string, Readonly<Record<string, unknown>>, string, string, RegExp]>([
-    ['no seed.json', { 'seed.json': undefined }, 'seed.json', '', /missing/],
+    ['no seed.json', { 'seed.json': undefined }, 'seed.json', '', /not found/],
     [
       'a study that was not turned into a seed',
       { 'seed.json': undefined, 'responses.csv': ',I1\n1,1\n' },
       'seed.json',
       '',
-      /holds a study: npm run seed -- from-responses \S+ --out SEED/,
+      /contains a study: .* npm run seed -- from-responses \S+ --out SEED/,
     ],
     [
       'a mark that is no hash',
@@ -349,7 +349,7 @@ describe('a seed directory with a defect', () => {
       '/fromResponses/a',
       /SHA-256/,
     ],
-    ['a missing file', { 'b/bank.json': undefined }, 'b/bank.json', '', /missing/],
+    ['a missing file', { 'b/bank.json': undefined }, 'b/bank.json', '', /not found/],
     ['broken JSON', { 'b/policy.json': '{' }, 'b/policy.json', '', /JSON/],
     ['a repeated member', { 'b/policy.json': '{"a":1,"a":2}' }, 'b/policy.json', '', /duplicate-key/],
     [
@@ -359,9 +359,21 @@ describe('a seed directory with a defect', () => {
       '/banks/0/directory',
       /a-z/,
     ],
-    ['a bank named twice', { 'seed.json#/banks/1': { name: 'b' } }, 'seed.json', '/banks/1/name', /twice/],
+    [
+      'a bank named twice',
+      { 'seed.json#/banks/1': { name: 'b' } },
+      'seed.json',
+      '/banks/1/name',
+      /duplicate bank "b"/,
+    ],
     ['an unknown member', { 'b/bank.json#/colour': 1 }, 'b/bank.json', '/colour', /not a member/],
-    ['an item twice', { 'b/bank.json#/items/1/name': 'I1' }, 'b/bank.json', '/items/1/name', /twice/],
+    [
+      'an item twice',
+      { 'b/bank.json#/items/1/name': 'I1' },
+      'b/bank.json',
+      '/items/1/name',
+      /duplicate item "I1"/,
+    ],
     ['an unknown component', { 'b/bank.json#/items/1/kcs/1': 'Z' }, 'b/bank.json', '/items/1/kcs/1', /"Z"/],
     [
       'an unknown standard',
@@ -493,7 +505,7 @@ describe('a seed directory with a defect', () => {
       },
       'analysis-policy.json',
       '',
-      /would not be released: \/document\/triggers\/0\/threshold\/value cannot be reached/,
+      /cannot be released: \/document\/triggers\/0\/threshold\/value cannot be reached/,
     ],
     [
       'an answer to no item',
