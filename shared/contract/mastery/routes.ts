@@ -71,7 +71,7 @@ export const startAdaptiveRun = defineRoute({
   path: '/v1/adaptive-runs',
   summary: 'Start an adaptive run',
   description:
-    'Resolves and reconciles the item pool, pins it, and offers the first item as a native QTI delivery session. The answer holds the only handle of the run: its continuation token. A repeated request with the same Idempotency-Key finds the same run and offer again.',
+    'Checks and pins the item pool, and offers the first item as a QTI delivery session. The response contains the only handle of the run: its continuation token. A repeated request with the same `Idempotency-Key` finds the same run and offer again. The normal loop: start; the learner answers in the player, and QTI scores the answer; inspect; advance with the `ETag` of inspect; repeat until `status` is `completed`.',
   scope: 'mastery:run',
   gates: [],
   handler: 'functions/mastery/endpoints/start-adaptive-run/handler.ts',
@@ -92,7 +92,7 @@ export const startAdaptiveRun = defineRoute({
   budget: { calls: 13, depth: 9 },
   lambda: {
     ...runLambda,
-    impact: 'Learners cannot begin an adaptive test; running tests go on.',
+    impact: 'Learners cannot begin an adaptive test. Tests in progress continue.',
   },
 });
 
@@ -104,7 +104,7 @@ export const inspectAdaptiveRun = defineRoute({
   path: '/v1/adaptive-runs:inspect',
   summary: 'Inspect an adaptive run',
   description:
-    'Reads the pinned pool and the QTI attempts of the run again and answers its state and current entity tag. Nothing is written upstream, and the continuation and its expiry stay the same.',
+    'Reads the pinned pool and the QTI attempts of the run again, and returns its state and its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing upstream; the continuation and its expiry stay the same.',
   scope: 'mastery:read',
   gates: [],
   handler: 'functions/mastery/endpoints/inspect-adaptive-run/handler.ts',
@@ -126,7 +126,7 @@ export const inspectAdaptiveRun = defineRoute({
   budget: { calls: 12, depth: 8 },
   lambda: {
     ...runLambda,
-    impact: 'Clients cannot read where a running test stands; after a 412 they cannot go on.',
+    impact: 'Clients cannot inspect a test in progress, so they cannot advance it.',
   },
 });
 
@@ -138,7 +138,7 @@ export const advanceAdaptiveRun = defineRoute({
   path: '/v1/adaptive-runs:advance',
   summary: 'Advance an adaptive run',
   description:
-    'Consumes the scored QTI attempt of the offered item, answers the classifications and the scale result, and offers at most one next item or finalizes the run. `If-Match` holds the entity tag of the last answer.',
+    'Consumes the scored QTI attempt of the offered item, returns the classifications and the scale result, and offers at most one next item or finalizes the run. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored and returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`.',
   scope: 'mastery:run',
   gates: [],
   handler: 'functions/mastery/endpoints/advance-adaptive-run/handler.ts',
@@ -165,8 +165,7 @@ export const advanceAdaptiveRun = defineRoute({
   budget: { calls: 18, depth: 14 },
   lambda: {
     ...runLambda,
-    impact:
-      'Learners in the middle of an adaptive test get no next item, and finished tests are not published.',
+    impact: 'Learners in an adaptive test get no next item, and finished tests are not published.',
   },
 });
 
