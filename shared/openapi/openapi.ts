@@ -17,8 +17,10 @@ import {
   gateDecision,
   score,
 } from '#shared/contract/reports/attempt-report.ts';
+import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import { readinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
 import { requestHeaderTexts, responseHeaderTexts } from '#shared/contract/descriptions/common.ts';
 import { descriptions } from '#shared/contract/descriptions/descriptions.ts';
@@ -71,7 +73,7 @@ const introductions: Readonly<Record<ServiceName, string>> = {
     'Failures are problem documents (RFC 9457): branch on `code`.',
   ].join('\n\n'),
   reports: [
-    'Evidence-first reports on scored attempts, composed live from the owners of the facts.',
+    'Reports on scored attempts. The service composes each report at request time from the sources that own the facts, and stores none of them.',
     'Failures are problem documents (RFC 9457): branch on `type`.',
   ].join('\n\n'),
 };
@@ -89,14 +91,14 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   'score-recovery-simulations':
     'How far the scale scores that a test recovers lie from those of made-up learners; no learner takes part.',
   'attempt-reports':
-    'What one scored attempt shows, and what it implies for named external tests. Every source has its receipt.',
-  candidates: 'The reports of one candidate, newest modification first, page by page.',
-  classes: 'A class as Analytics has rolled it up.',
-  schools: 'A grade of a school as Analytics has rolled it up.',
+    'Reports on one scored attempt, and what it implies for external tests. Each report has a receipt per source.',
+  candidates: 'The reports of one candidate, last modified first, in pages.',
+  classes: 'The roll-up of a class, as Analytics published it.',
+  schools: 'The roll-up of a grade of a school, as Analytics published it.',
   forms: 'Whether parallel forms measure alike, as Analytics decided it.',
-  administrations: 'Begin an analysis of one scored administration.',
+  administrations: 'Start the analysis of a scored administration.',
   'improvement-runs':
-    'What an analysis has found: how well the blueprint covers named external assessments, and what Bank and Blueprint are asked to revise. Receipt bundles are behind links of five minutes; read the resource again for a new one.',
+    'What an analysis found: how well the blueprint covers external assessments, and what Bank and Blueprint are asked to revise. Links to receipt bundles expire after five minutes; read the resource again to get a new link.',
 };
 
 function descriptionOf(tag: string): string {
@@ -124,7 +126,7 @@ export function renderOpenApi(
     host: service,
     routes: routes.filter((route) => route.service === service && isReleased(route, release)),
     security: ({ scope }) => ({ security: [{ bearer: [] }], 'x-scope': scope }),
-    securityDescription: `A JWT of the platform’s issuer with ${tokenClaims[service]} \`scope\` is a space-separated string and must hold the scope that the operation names. The tenant comes from the token alone.`,
+    securityDescription: `A JWT of the platform’s issuer with ${tokenClaims[service]} \`scope\` is a space-separated string and must contain the scope that the operation names. Only the token determines the tenant.`,
     note: ({ scope }) => `Scope: \`${scope}\`.`,
     problemKeys: problemKeysOf,
     examples: ({ success }) => ({ example: success.example }),
@@ -172,7 +174,7 @@ function pathsOf(edition: Edition): ZodOpenApiPathsObject {
 const tokenClaims: Readonly<Record<ServiceName, string>> = {
   mastery: '`iss`, `aud`, `sub`, `exp`, `role` and `tenantId`.',
   reports:
-    '`iss`, `aud`, `sub`, `iat`, `exp`, `role` and `tenantId`. Candidates are opened by `studentIds`, classes by `classSourcedIds`, schools by `schoolSourcedIds`: arrays of ids; without the claim there is no access.',
+    '`iss`, `aud`, `sub`, `iat`, `exp`, `role` and `tenantId`. The arrays `studentIds`, `classSourcedIds` and `schoolSourcedIds` list the candidates, classes and schools that the token gives access to. Without the array there is no access.',
 };
 
 function componentsOf({
@@ -212,7 +214,7 @@ function operationOf(route: Route, edition: Edition, shared: SharedResponses): Z
       : {
           requestBody: {
             required: true,
-            description: `JSON in UTF-8, at most ${request.maxBodyBytes} bytes.`,
+            description: `A JSON object in UTF-8, at most ${request.maxBodyBytes} bytes.`,
             content: {
               'application/json': {
                 schema: request.body,
@@ -223,7 +225,7 @@ function operationOf(route: Route, edition: Edition, shared: SharedResponses): Z
         }),
     responses: {
       [`${success.status}`]: {
-        description: success.status === 201 ? 'Created. A repeated request answers 201 again.' : 'OK.',
+        description: success.status === 201 ? 'Created. A retry with the same key returns 201 again.' : 'OK.',
         headers: headerReferences(success.headers),
         content: { 'application/json': { schema: success.schema, ...edition.examples(route) } },
         ...linksOf(route, edition.routes),
@@ -509,7 +511,9 @@ const conditions: ReadonlyMap<unknown, readonly JsonSchema[]> = new Map<unknown,
 
 /** Names of a kind of resource, which stay what they are in every later version [RP-054]. */
 const fixedNames: ReadonlySet<unknown> = new Set(
-  [attemptReport, cohortReport, equivalenceReport, readinessReport].map(({ shape }) => shape.object),
+  [attemptReport, cohortReport, equivalenceReport, readinessReport, improvementRun, alignmentReport].map(
+    ({ shape }) => shape.object,
+  ),
 );
 
 /** What the schema's refinement says [MA-057]: a learner is named exactly in a learner's run. */

@@ -8,9 +8,9 @@ import { renderEdition } from '#shared/openapi/openapi.ts';
 import type { OpenApiDocument } from '#shared/openapi/openapi.ts';
 
 const introduction = [
-  'Synthetic answers of the reports service, for code that is being written: the paths, parameters and schemas of production over a few fixed resources. It holds no tenant’s data, asks nobody, and opens no gate.',
-  'The ids that it knows stand in the examples of the path parameters. A request for anything else is the 404 `not-found`; a request for one of them that production would refuse for its query is the same 400 here. There are no other failures, no writes and no replays.',
-  'The `Authorization` header is accepted, so that requests can have the form of production, and never looked at.',
+  'Try the reports service without an account: the sandbox has the paths, parameters and schemas of production, and a few fixed synthetic resources. It contains no tenant’s data, calls no other service, and opens no release gate.',
+  'The examples of the path parameters are the ids of its resources. For any other id the sandbox returns 404 `not-found`. A query that production rejects with 400 is rejected here too. There are no other failures, no writes and no replays.',
+  'You can send the `Authorization` header as in production; the sandbox ignores it.',
 ].join('\n\n');
 
 const correlation = {
@@ -42,8 +42,8 @@ export function renderSandboxOpenApi(): OpenApiDocument {
     routes: Object.values(sandboxRoutes).map(withKnownIds),
     security: () => ({ security: [{}, { bearer: [] }] }),
     securityDescription:
-      'What production takes. The sandbox does not look at it: any value, and none, gets the same answer.',
-    note: ({ operationId }) => notes[operationId] ?? 'The sandbox holds it for the ids in the examples.',
+      'The token that production requires. The sandbox ignores it: the response is the same with any value, and without one.',
+    note: ({ operationId }) => notes[operationId] ?? 'The sandbox has it for the ids in the examples.',
     problemKeys: problemKeysOf,
     examples: (route) => ({ examples: answersOf(route) }),
   });
@@ -51,9 +51,9 @@ export function renderSandboxOpenApi(): OpenApiDocument {
 
 const notes: Readonly<Record<string, string>> = {
   [sandboxRoutes.materializeAttemptReport.operationId]:
-    'In the sandbox every request gets the same fixed operation, and nothing is written. Neither key nor body is looked at; both are documented as production takes them.',
+    'In the sandbox every request returns the same fixed operation, and nothing is written. The sandbox ignores key and body; they are documented as production requires them.',
   [sandboxRoutes.listCandidateReports.operationId]:
-    'The sandbox holds two attempts of one candidate. Filters, sort, limit and cursor work over them; a cursor does not expire.',
+    'The sandbox has two attempts of one candidate. Filters, sort, limit and cursor work as in production; a cursor does not expire.',
 };
 
 /** What the gateway or the function may answer instead of a fixture. */

@@ -348,9 +348,11 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
 
 /** The parameters of these routes. */
 export const attemptReportParameters: Descriptions['parameters'] = {
-  attemptId: 'The id of a scored attempt in QTI.',
+  attemptId:
+    'The id of a scored attempt in QTI. The list of a learner’s reports contains it. Your token must give access to the learner (`studentIds`).',
   candidateSourcedId: 'The OneRoster id of a learner. Your token must give access to it (`studentIds`).',
-  'readEquivalence.qtiTestId': 'The id of a test form in QTI. Reports contain it as `qtiTestId`.',
+  'readEquivalence.qtiTestId':
+    'The id of a test form in QTI. Reports contain it as `qtiTestId`. Its blueprint must belong to your tenant.',
   'listCandidateReports.qtiTestId': 'Only reports on this test form: its QTI id. Absent: all forms.',
   view,
   testKind: { text: 'Only reports of this kind of test. Absent: all kinds.', values: requestableKinds },

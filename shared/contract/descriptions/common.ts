@@ -1,7 +1,7 @@
 import type { ReportsProblem, SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
-import type { SchemaTexts } from './text.ts';
+import type { SchemaTexts, ValueText } from './text.ts';
 
 /** The request headers of every document. */
 export const requestHeaderTexts = {
@@ -72,8 +72,18 @@ export const pageParameters = {
   limit:
     'The most rows of a page, from 1 to 100. Default: 25. A page may have fewer rows although more follow.',
   cursor:
-    'The `nextCursor` of the previous page. Send it with the same filters, sort and limit, within an hour. Opaque. Absent: the first page.',
+    'The `nextCursor` of the previous page. Send it within an hour, with the same filters, sort and limit, and with a token of the same subject and rights. Opaque. Absent: the first page.',
 } as const;
+
+/** Whether Analytics withholds the values of a snapshot. */
+export const suppressionStatus: ValueText<'not_suppressed' | 'suppressed' | 'unknown'> = {
+  text: 'Whether Analytics withholds the values, usually because the population is too small.',
+  values: {
+    not_suppressed: 'the values are published',
+    suppressed: 'the values are withheld',
+    unknown: 'Analytics does not state it, and the values are withheld',
+  },
+};
 
 /** The components that every route of the reports service has. */
 export const reportsCommonSchemas = {

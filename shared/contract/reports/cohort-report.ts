@@ -34,8 +34,10 @@ export const grade = z
 
 const cohortScope = z
   .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('class'), classSourcedId: reference }),
-    z.strictObject({ type: z.literal('school_grade'), schoolSourcedId: reference, grade }),
+    z.strictObject({ type: z.literal('class'), classSourcedId: reference }).meta({ id: 'ClassScope' }),
+    z
+      .strictObject({ type: z.literal('school_grade'), schoolSourcedId: reference, grade })
+      .meta({ id: 'SchoolGradeScope' }),
   ])
   .meta({ id: 'CohortScope' });
 export type CohortScope = z.infer<typeof cohortScope>;
@@ -54,7 +56,9 @@ export const cohortReport = z
     formulaVersion: text,
     asOf: instant,
     populationCount: count,
-    suppression: z.strictObject({ status: z.enum(['not_suppressed', 'suppressed', 'unknown']) }),
+    suppression: z
+      .strictObject({ status: z.enum(['not_suppressed', 'suppressed', 'unknown']) })
+      .meta({ id: 'CohortSuppression' }),
     /** Absent unless the snapshot is not suppressed. */
     measures: z.array(cohortMeasure).optional(),
     source: sourceRef,

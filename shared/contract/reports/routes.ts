@@ -86,9 +86,9 @@ export const readAttemptReport = defineRoute({
   operationId: 'readAttemptReport',
   method: 'GET',
   path: '/v1/attempt-reports/{attemptId}',
-  summary: 'Read the report of an attempt',
+  summary: 'Get the report of an attempt',
   description:
-    'One report on a scored attempt, composed at request time from its owners: the settled score, the exact gaps and their evidence, with a receipt for every source. What the attempt’s test kind supports decides which sections it has; `view` only projects.',
+    'Returns the settled score of a scored attempt, the exact gaps and their evidence, with a receipt per source. The kind of the test decides which sections the report has; `view` decides how much of them is returned. If a required source is unavailable, the service returns 503: it never returns a partial report.',
   scope: 'reports:read',
   gates: ['C', 'D'],
   handler: 'functions/reports/endpoints/read-attempt-report/handler.ts',
@@ -121,9 +121,9 @@ export const readReadiness = defineRoute({
   operationId: 'readReadiness',
   method: 'GET',
   path: '/v1/attempt-reports/{attemptId}/readiness',
-  summary: 'Read what an attempt implies for named external tests',
+  summary: 'Get the readiness for external tests',
   description:
-    'For every named source test of the blueprint’s crosswalk: projected pass, not ready or indeterminate, by the rule `gate-implies-readiness` version 2. A failed gate is not ready. Otherwise evidence that is missing, unusable or stale gives `indeterminate` with a limitation that names the cause, also where it is the attempt’s own report that lacks it. A source test of which the blueprint does not say how much it covers is named in `omittedEntries`. An attempt whose blueprint has no crosswalk returns 404.',
+    'Returns one decision per external test that the blueprint’s crosswalk names, by the rule `gate-implies-readiness` version 2. A failed gate is `not_ready`. If evidence is missing, unusable or out of date, the decision is `indeterminate`, and a limitation names the cause. External tests without a published coverage are listed in `omittedEntries`. If the blueprint has no crosswalk, the service returns 404.',
   scope: 'reports:read',
   gates: ['C', 'D'],
   handler: 'functions/reports/endpoints/read-readiness/handler.ts',
@@ -154,7 +154,7 @@ export const listCandidateReports = defineRoute({
   path: '/v1/candidates/{candidateSourcedId}/attempt-reports',
   summary: 'List the reports of a candidate',
   description:
-    'The summaries of a candidate’s scored attempts, newest modification first, ties by attempt id. Every row satisfies every filter. Send `nextCursor` back with the same filters, sort and limit; it is valid for one hour. A page may have fewer rows than the limit while more follow, and is never empty then. Attempts that cannot be a report yet are passed over; `withheld` counts them by their reason, each on one page.',
+    'Returns the scored attempts of a candidate in the view `summary`, last modified first. Every report matches every filter. To get the next page, send `nextCursor` with the same filters, sort and limit; it expires after one hour. A page can have fewer reports than the limit although more follow; it is never empty then. Attempts that cannot be reported yet are left out, and `withheld` counts them by reason.',
   scope: 'reports:read',
   gates: ['C', 'D'],
   receipts: ['candidate_attempt_index'],
@@ -203,9 +203,9 @@ export const readClassCohort = defineRoute({
   ...cohort,
   operationId: 'readClassCohort',
   path: '/v1/classes/{classSourcedId}/cohort-report',
-  summary: 'Read the cohort report of a class',
+  summary: 'Get the cohort report of a class',
   description:
-    'The class as Analytics has rolled it up, once OneRoster confirms the class. Nothing is calculated here, and a suppressed snapshot shows no value. A class that Analytics has never rolled up returns 404.',
+    'Returns the roll-up of a class as Analytics published it, after OneRoster has confirmed the class. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the class, the service returns 404.',
   handler: 'functions/reports/endpoints/read-class-cohort/handler.ts',
   request: { ...read, path: z.strictObject({ classSourcedId: reference }), query: noQuery },
   success: {
@@ -223,9 +223,9 @@ export const readSchoolGradeCohort = defineRoute({
   ...cohort,
   operationId: 'readSchoolGradeCohort',
   path: '/v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report',
-  summary: 'Read the cohort report of a grade of a school',
+  summary: 'Get the cohort report of a grade',
   description:
-    'The grade of a school as Analytics has rolled it up, once OneRoster confirms the school. Nothing is calculated here, and a suppressed snapshot shows no value. A grade that Analytics has never rolled up returns 404.',
+    'Returns the roll-up of a grade of a school as Analytics published it, after OneRoster has confirmed the school. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the grade, the service returns 404.',
   handler: 'functions/reports/endpoints/read-school-grade-cohort/handler.ts',
   request: { ...read, path: z.strictObject({ schoolSourcedId: reference, grade }), query: noQuery },
   success: {
@@ -244,9 +244,9 @@ export const readEquivalence = defineRoute({
   operationId: 'readEquivalence',
   method: 'GET',
   path: '/v1/forms/{qtiTestId}/equivalence',
-  summary: 'Read whether a form measures like its parallel forms',
+  summary: 'Get the equivalence of a form',
   description:
-    'The decision of Analytics on a form and the forms beside it, with its method, its numbers and the blueprint’s evidence. Nothing is calculated here. A form that Analytics has never analysed returns 404.',
+    'Returns whether a form measures like its parallel forms: the decision of Analytics with its method, its figures and the evidence of the blueprint. The service calculates nothing. If Analytics has never analyzed the form, the service returns 404.',
   scope: 'reports:read',
   gates: ['A', 'D'],
   handler: 'functions/reports/endpoints/read-equivalence/handler.ts',
@@ -275,9 +275,9 @@ export const materializeAttemptReport = defineRoute({
   operationId: 'materializeAttemptReport',
   method: 'POST',
   path: '/v1/attempt-reports:materialize',
-  summary: 'Write a scored attempt through, and read its report back',
+  summary: 'Settle and publish a scored attempt',
   description:
-    'Hands the scored outcomes of an attempt to Results as settled components, emits the Caliper event of the settled score, reads Results back and composes the report. A repetition within 24 hours under the same key and with the same body writes nothing again: it has the same `operationId`, after a success the header `Idempotent-Replayed: true`, and the report as it is now. Every problem from the first write on carries the `operationId`; repeat the request under the same key until it succeeds.',
+    'Writes the scored outcomes of an attempt to Results, emits the Caliper event of the settled score, reads Results back and returns the report. If you retry within 24 hours with the same key and body, nothing is written twice: the response has the same `operationId` and the current report, and the header `Idempotent-Replayed: true` if the first request had succeeded. A problem after the first write contains the `operationId`; retry with the same key until the request succeeds.',
   scope: 'reports:write',
   gates: ['B', 'C', 'D'],
   handler: 'functions/reports/endpoints/materialize-attempt-report/handler.ts',
@@ -323,7 +323,7 @@ export const analyzeAdministration = defineRoute({
   path: '/v1/administrations/{administrationId}/improvement-runs:analyze',
   summary: 'Analyze a scored administration',
   description:
-    'Begins an improvement run: pins the administration’s blueprint, its named sources, the metrics of Analytics and the released policy, and queues the analysis. There is no body: policy and formula are the server’s. Read the run until it has ended. A repetition within 24 hours under the same key is the same run, as it is by then, after a success with the header `Idempotent-Replayed: true`; another key begins another run. A run that waits for a missing receiver is taken up again.',
+    'Starts an improvement run: pins the blueprint of the administration, its external assessments, the metrics of Analytics and the released policy, and queues the analysis. The request has no body: the server sets policy and formula. Read the run until it has ended. If you retry within 24 hours with the same key, the service returns the same run in its current state, with the header `Idempotent-Replayed: true` if the first request had succeeded. A different key starts another run. A run that waits for an unavailable receiver continues.',
   scope: 'reports:write',
   gates: ['D', 'F'],
   handler: 'functions/reports/endpoints/analyze-administration/handler.ts',
@@ -369,9 +369,9 @@ export const readImprovementRun = defineRoute({
   operationId: 'readImprovementRun',
   method: 'GET',
   path: '/v1/improvement-runs/{improvementRunId}',
-  summary: 'Read how far an improvement run is, and what it has found',
+  summary: 'Get an improvement run',
   description:
-    'State and counts of the run, the status of each of its four metrics, what it goes without, and a short-lived link to its receipt bundle once it is complete. Counts grow while the run is under way. What Analytics and Content publish is read again from the pinned artifacts: when one no longer dereferences, the answer is 503.',
+    'Returns the state of the run, its counts, the status of its four metrics and its omissions, and once it is complete a short-lived link to its receipt bundle. Counts can grow until the run has ended. The service reads the pinned artifacts of Analytics and Content again; if one is no longer available, it returns 503.',
   scope: 'reports:read',
   gates: ['D', 'F'],
   handler: 'functions/reports/endpoints/read-improvement-run/handler.ts',
@@ -400,9 +400,9 @@ export const readAlignmentReport = defineRoute({
   operationId: 'readAlignmentReport',
   method: 'GET',
   path: '/v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey}',
-  summary: 'Read how well the blueprint covers one named assessment',
+  summary: 'Get an alignment report',
   description:
-    'Every requirement of the source with its weight and what it contributes, their exact sums and the percentage by the formula `alignment-v1`, the comparison of predicted with actual results where Analytics has one, and a short-lived link to the immutable receipt bundle. Recomputed from the pinned crosswalk: when that no longer dereferences, the answer is 503. A source that the run has not reached yet is 503 too, and may be asked for again.',
+    'Returns how well the blueprint covers one external assessment: each requirement with its weight and its contribution, the exact sums, the percentage by the formula `alignment-v1`, the comparison of predicted with actual results if Analytics has one, and a short-lived link to the receipt bundle. The service calculates it from the pinned crosswalk. If the crosswalk is no longer available, or the run has not reached the assessment yet, it returns 503; retry later.',
   scope: 'reports:read',
   gates: ['D', 'F'],
   handler: 'functions/reports/endpoints/read-alignment-report/handler.ts',
@@ -442,7 +442,7 @@ export const listRevisionOrders = defineRoute({
   path: '/v1/improvement-runs/{improvementRunId}/revision-orders',
   summary: 'List the revision orders of an improvement run',
   description:
-    'What the run asks of Bank and Blueprint, with the observed value, the threshold that it trips and the receiver’s acknowledgement, in the order of `createdAt` and `revisionOrderId`. Observed values are read again from the pinned artifacts. A page may be shorter than the limit; follow `nextCursor` until it is null.',
+    'Returns what the run asks Bank and Blueprint to revise, with the observed value, the threshold that it breaches and the receipt of the receiver, sorted by `createdAt` and `revisionOrderId`. The service reads observed values again from the pinned artifacts. A page can have fewer orders than the limit; follow `nextCursor` until it is null.',
   scope: 'reports:read',
   gates: ['D', 'F'],
   handler: 'functions/reports/endpoints/list-revision-orders/handler.ts',
