@@ -8,7 +8,9 @@ const aws = '^node_modules/@aws-sdk/';
 const runtimePorts = '^shared/lambda/runtime\\.ts$';
 const ours = '^(bin|lib|functions|shared|client|ops|local|psychometrics|tools|bench|test)/';
 /** Leaves: they know nothing of ours but the kernel and the list of functions, so any command may use them. */
-const leaves = '^tools/(bundling|terminal)/';
+const leaves = '^tools/(bundling|terminal|page)/';
+/** The documentation site, which the local runtime and the stacks serve. */
+const site = '^tools/site/';
 /** What of the services others may import: the engine's entry, and the pure checks of what is released. */
 const engineEntry = '^functions/mastery/engine/index\\.ts$';
 const masteryRecords = '^functions/mastery/records/';
@@ -356,7 +358,7 @@ module.exports = {
       'app-builds-stacks',
       'The app chooses stage and gates and builds the stacks; it never runs a service.',
       '^bin/',
-      ['^lib/', '^shared/(?!platform/|http/|lambda/)'],
+      ['^lib/', '^shared/(?!platform/|http/|lambda/)', site],
     ),
 
     // Around the product
@@ -382,20 +384,26 @@ module.exports = {
       'local-runs-the-product',
       'The local runtime serves the bundled functions over HTTP: it imports the contract and the commands, not the services.',
       '^local/',
-      ['^(shared|client|ops)/', leaves, masteryRecords],
+      ['^(shared|client|ops)/', leaves, site, masteryRecords],
     ),
     only(
       'leaves-stand-alone',
-      'Bundling and terminal are used by every command: an import of theirs would become an import of all.',
+      'Bundling, terminal and page are used by every command: an import of theirs would become an import of all.',
       leaves,
       ['^shared/kernel/', '^shared/contract/functions\\.ts$'],
+    ),
+    only(
+      'site-from-registries',
+      'The site is made of documents and registries: whoever serves it must not come to depend on a service or a command.',
+      site,
+      ['^shared/(contract|kernel|openapi|problems|release)/', leaves],
     ),
     {
       name: 'tools-serve-maintainers',
       severity: 'error',
       comment: 'The maintainer’s tools may look at everything, so nothing that runs may depend on them.',
       from: { path: ours, pathNot: ['^(tools|bench)/', test] },
-      to: { path: '^tools/', pathNot: leaves },
+      to: { path: '^tools/', pathNot: [leaves, site] },
     },
     {
       name: 'bench-is-imported-by-nothing',
@@ -491,7 +499,8 @@ module.exports = {
       name: 'not-to-unresolvable',
       severity: 'error',
       comment: 'An import that leads nowhere fails at run time, in the one case that loads it.',
-      from: {},
+      // What a browser imports has its place on the site, not here.
+      from: { pathNot: '^tools/site/assets/' },
       to: { couldNotResolve: true },
     },
     {

@@ -37,7 +37,6 @@ export async function startLargeStack(bank: LargeBank): Promise<Stack & AsyncDis
     proved: new Set(provable),
     bundles: built.value,
     issuerKey: await createIssuerKey(),
-    documents: { openApi: new Map(), problemPages: new Map() },
   });
   return { ...stack, [Symbol.asyncDispose]: () => stack.close() };
 }

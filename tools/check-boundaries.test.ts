@@ -59,6 +59,7 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'psychometrics-are-studies': ['psychometrics/ay.ts', '#ops/target.ts'],
   'local-runs-the-product': ['local/az.ts', '#psychometrics/target.ts'],
   'leaves-stand-alone': ['tools/terminal/ba.ts', '#shared/contract/target.ts'],
+  'site-from-registries': ['tools/site/bc.ts', '#shared/platform/target.ts'],
   'tools-serve-maintainers': ['ops/bb.ts', '#tools/target.ts'],
   'bench-is-imported-by-nothing': ['tools/bc.ts', '../bench/target.ts'],
   'local-without-cdk': ['local/v.ts', '#lib/with-cdk.ts'],

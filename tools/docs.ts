@@ -60,7 +60,7 @@ if (import.meta.main) {
   await run(
     program(
       'npm run docs --',
-      'Writes every generated document: OpenAPI, the problem pages, the JSON Schemas of the release catalog and of a proof, the table of log codes, the upstream contracts.\nWith --out it writes the OpenAPI documents of one release into a folder instead: the routes that are open, and no other.',
+      'Writes every generated document: OpenAPI, the JSON Schemas of the release catalog and of a proof, the tables of log codes and problem types, the upstream contracts.\nWith --out it writes the OpenAPI documents of one release into a folder instead: the routes that are open, and no other.',
     )
       .option('--check', 'write nothing; fail and list what is out of date')
       .option('--out <DIR>', 'write mastery.json, reports.json and sandbox.json there', text)

@@ -9,7 +9,7 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
 import { toHttpAnswer } from './http-answer.ts';
-import type { HttpAnswer } from './http-answer.ts';
+import type { HttpAnswer, HttpHead } from './http-answer.ts';
 import { rawPathOf, toProxyEvent } from './proxy-event.ts';
 import type { IncomingRequest } from './proxy-event.ts';
 import { matchRoute, serviceOf } from './route-match.ts';
@@ -40,8 +40,13 @@ interface Served {
   /** The body and headers of a gateway response, as the deployed API is configured to give them. */
   readonly gatewayResponse: (service: ServiceName, failure: GatewayFailure, requestId: string) => HttpAnswer;
   /** What stands beside the services on this port: key set, problem pages, documents. Undefined: nothing there. */
-  readonly page: (method: string, rawPath: string) => HttpAnswer | undefined;
+  readonly page: (method: string, rawPath: string) => Page | undefined | Promise<Page | undefined>;
   readonly onAccess?: (access: Access) => void;
+}
+
+/** A file that is no answer of a function. */
+export interface Page extends HttpHead {
+  readonly body: string | Uint8Array;
 }
 
 export interface Gateway {
@@ -102,11 +107,11 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
 
   const addressee = addresseeOf(request);
   const found = addressee === 'ours' ? serviceOf(served.services, rawPath) : undefined;
-  const page = found === undefined ? served.page(method, rawPath) : undefined;
+  const page = found === undefined ? await served.page(method, rawPath) : undefined;
   const match = found === undefined ? undefined : matchRoute(found, method, rawPath);
   const service = found?.service ?? 'mastery';
 
-  let answer: HttpAnswer | StreamedAnswer;
+  let answer: HttpAnswer | StreamedAnswer | Page;
   if (addressee !== 'ours') {
     answer = transportProblem(addressee === 'malformed' ? 400 : 421);
   } else if (page !== undefined) {
@@ -139,8 +144,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   }
 
   const headers = { ...answer.headers, ...(found === undefined ? {} : { 'x-amzn-RequestId': requestId }) };
-  if (typeof answer.body === 'string') {
-    const bytes = Buffer.from(answer.body, 'utf8');
+  if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) {
+    const bytes = Buffer.from(answer.body);
     response.writeHead(answer.status, { ...headers, 'Content-Length': bytes.length });
     response.end(method === 'HEAD' ? undefined : bytes);
   } else {

@@ -1,110 +1,84 @@
-import type { HttpAnswer } from '#local/gateway/http-answer.ts';
+import type { Page } from '#local/gateway/gateway.ts';
 import type { Issuer } from '#shared/stage/local-issuer.ts';
+import { pageHeaders } from '#tools/page/headers.ts';
+import { contentTypeOf } from '#tools/site/files.ts';
+import type { LocalSite, Site } from '#tools/site/render.ts';
 
-/** The published documents, as files of a site: what a deployment serves under its documentation address. */
-export interface Documents {
-  /** OpenAPI documents by service: `mastery`, `reports`, `sandbox`. */
-  readonly openApi: ReadonlyMap<string, object>;
-  /** Problem pages as HTML, by the last segment of the problem's `type`; `index` lists them. */
-  readonly problemPages: ReadonlyMap<string, string>;
+export type RenderLocalSite = (local: LocalSite) => Promise<Site>;
+
+/** A token with which the reference of the site calls the APIs. */
+export interface TokenToTry {
+  readonly tenantId: string;
+  readonly token: string;
 }
 
 interface PageSources {
   readonly gatewayUrl: string;
   readonly platformUrl: string;
   readonly jwks: Issuer['jwks'];
-  readonly documents: Documents;
+  readonly site?: RenderLocalSite;
+  readonly tokens: () => Promise<readonly TokenToTry[]>;
   /** Plain text: commands that call the stack. */
   readonly exampleCalls: string;
 }
 
-/** The pages on the gateway's port: key set, example calls, problem pages, OpenAPI documents and an index of them. */
+const jwksPath = '/.well-known/jwks.json';
+const tokensPath = '/docs/tokens.json';
+const callsPath = '/calls';
+
+/**
+ * The files beside the services on the gateway's port: key set, tokens to try the APIs with, documentation site. The paths of the site are
+ * those of a deployed one: a problem's `type` is the address of its page without `.html`.
+ */
 export function createPages(
   sources: PageSources,
-): (method: string, rawPath: string) => HttpAnswer | undefined {
-  const { openApi, problemPages } = sources.documents;
-  const pages = new Map<string, HttpAnswer>([
-    ['/.well-known/jwks.json', page('application/json', JSON.stringify(sources.jwks))],
-    ['/', redirect('/docs')],
-    ['/docs', page('text/html', index(sources))],
-    ['/calls', page('text/plain', sources.exampleCalls)],
-    ...[...openApi].map(([service, document]): [string, HttpAnswer] => [
-      `/docs/openapi/${service}.json`,
-      page(
-        'application/json',
-        JSON.stringify(servedAt(document, `${sources.gatewayUrl}/${service}`), null, 2),
-      ),
-    ]),
-    // The index links to its neighbours by file name, so it must not be shown one level above them.
-    ['/problems', redirect('/problems/index.html')],
-    ...[...problemPages].flatMap(([name, html]): [string, HttpAnswer][] => [
-      [`/problems/${name}`, page('text/html', html)],
-      [`/problems/${name}.html`, page('text/html', html)],
-    ]),
-  ]);
-  return (method, rawPath) => (method === 'GET' || method === 'HEAD' ? pages.get(rawPath) : undefined);
-}
-
-/** The document with the address at which the service answers here. */
-function servedAt(document: object, url: string): object {
-  return { ...document, servers: [{ url, description: 'The service on this machine.' }] };
-}
-
-function redirect(location: string): HttpAnswer {
-  return { status: 302, headers: { Location: location }, body: '' };
-}
-
-function page(type: string, body: string): HttpAnswer {
-  return {
-    status: 200,
-    headers: {
-      'Content-Type': `${type}; charset=utf-8`,
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
-    },
-    body,
+): (method: string, rawPath: string) => Promise<Page | undefined> {
+  let rendered: Promise<Site> | undefined;
+  const site = async (): Promise<Site> => {
+    const { gatewayUrl, platformUrl } = sources;
+    rendered ??= sources.site?.({
+      apis: {
+        mastery: `${gatewayUrl}/mastery`,
+        reports: `${gatewayUrl}/reports`,
+        sandbox: `${gatewayUrl}/sandbox`,
+      },
+      tokensPath,
+      links: [
+        { title: 'Example calls', url: callsPath },
+        { title: 'Key set of the local issuer', url: jwksPath },
+        { title: 'Platform emulator: its data', url: `${platformUrl}/_control/state` },
+        { title: 'Platform emulator: calls served', url: `${platformUrl}/_control/calls` },
+      ],
+    });
+    return (await rendered) ?? new Map();
+  };
+  return async (method, rawPath) => {
+    if (method !== 'GET' && method !== 'HEAD') return undefined;
+    if (rawPath === jwksPath) return page(jwksPath, JSON.stringify(sources.jwks));
+    if (rawPath === callsPath) return page(`${callsPath}.txt`, sources.exampleCalls);
+    if (rawPath === tokensPath) return page(tokensPath, JSON.stringify(await sources.tokens()));
+    const folder = folders.get(rawPath);
+    if (folder !== undefined) return { status: 302, headers: { Location: folder }, body: '' };
+    const files = await site();
+    const path = [rawPath.slice(1), `${rawPath.slice(1)}.html`].find((candidate) => files.has(candidate));
+    const file = path === undefined ? undefined : files.get(path);
+    return path === undefined || file === undefined ? undefined : page(path, file);
   };
 }
 
-function index({ gatewayUrl, platformUrl, documents }: PageSources): string {
-  const openApi = [...documents.openApi.keys()].map((service) =>
-    link(
-      `/docs/openapi/${service}.json`,
-      `OpenAPI of the ${service === 'sandbox' ? 'sandbox' : `${service} service`}`,
-    ),
-  );
-  return html('mastery-reports on this machine', [
-    `<p>The mastery engine: <code>${gatewayUrl}/mastery/v1/…</code>. The reports service: <code>${gatewayUrl}/reports/v1/…</code>.
-    The sandbox, which needs no token: <code>${gatewayUrl}/sandbox/v1/…</code>. <code>npm run call -- readAttemptReport</code> makes a token and calls the service.</p>`,
-    list([
-      link('/calls', 'Example calls'),
-      ...openApi,
-      link('/problems', 'Problem types'),
-      link('/.well-known/jwks.json', 'Key set of the local issuer'),
-      `Platform emulator: ${link(`${platformUrl}/_control/state`, 'its data')} and ${link(`${platformUrl}/_control/calls`, 'the calls it has served')}`,
-    ]),
-    '<p><code>docs/local-runtime.md</code> lists which parts are real and which are emulators.</p>',
-  ]);
-}
+/** Pages link to their neighbours by file name, so none may be shown one level above them. */
+const folders: ReadonlyMap<string, string> = new Map([
+  ['/', '/docs/index.html'],
+  ...['docs', 'problems'].flatMap((name): [string, string][] => [
+    [`/${name}`, `/${name}/index.html`],
+    [`/${name}/`, `/${name}/index.html`],
+  ]),
+]);
 
-function html(title: string, parts: readonly string[]): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>${title}</title>
-<style>body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }</style>
-<h1>${title}</h1>
-${parts.join('\n')}
-</html>
-`;
-}
-
-function list(entries: readonly string[]): string {
-  return `<ul>\n${entries.map((entry) => `<li>${entry}</li>`).join('\n')}\n</ul>`;
-}
-
-/** Addresses and names are this project's own: nothing in them needs escaping. */
-function link(address: string, text: string): string {
-  return `<a href="${address}">${text}</a>`;
+function page(path: string, body: string | Uint8Array): Page {
+  return {
+    status: 200,
+    headers: { ...pageHeaders, 'Content-Type': contentTypeOf(path), 'Cache-Control': 'no-store' },
+    body,
+  };
 }

@@ -46,7 +46,7 @@ import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from 
 import { startImprovement } from './improvement.ts';
 import type { Improvement } from './improvement.ts';
 import { createPages } from './pages.ts';
-import type { Documents } from './pages.ts';
+import type { RenderLocalSite, TokenToTry } from './pages.ts';
 import { rehearse, ephemeralKey } from './rehearsal.ts';
 import type { Rehearsal } from './rehearsal.ts';
 
@@ -71,7 +71,8 @@ interface StackOptions {
   /** How the functions are run; default: each environment on a thread of its own. */
   readonly startEnvironment?: StartEnvironment;
   readonly issuerKey: IssuerKey;
-  readonly documents: Documents;
+  /** Renders the documentation site when it is first asked for. Absent: there is none. */
+  readonly site?: RenderLocalSite;
   /** How often the sweeper of improvement runs is called. Absent: only by `improvement.sweep`. */
   readonly sweepRunsEverySeconds?: number;
   readonly onFunctionLog?: (line: FunctionLogLine) => void;
@@ -127,6 +128,10 @@ const basePaths = [
 export async function startStack(options: StackOptions): Promise<Stack> {
   await using started = new AsyncDisposableStack();
   const issuer = await createIssuer(options.issuerKey);
+  const tokenFor: Stack['tokenFor'] = (tenantId, scopes, claims) => {
+    const { sub, role } = localTenant(tenantId);
+    return issuer.issueToken({ sub, role, ...claims, tenantId, scopes }, Date.now());
+  };
   const seededTenants = new Map(
     localTenantIds.map((tenantId) => [tenantId as string, instantiateSeed(options.seed, tenantId)]),
   );
@@ -190,7 +195,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         gatewayUrl,
         platformUrl: platform.url,
         jwks: issuer.jwks,
-        documents: options.documents,
+        ...(options.site === undefined ? {} : { site: options.site }),
+        tokens: () => tokensToTry([...seededTenants.values()], options.routes, tokenFor),
         exampleCalls: renderExampleCalls(
           urlsOf(gatewayUrl, platform.url, aws.url),
           options.routes,
@@ -218,10 +224,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     urls: urlsOf(gateway.url, platform.url, aws.url),
     seededTenants,
-    tokenFor: (tenantId, scopes, claims) => {
-      const { sub, role } = localTenant(tenantId);
-      return issuer.issueToken({ sub, role, ...claims, tenantId, scopes }, Date.now());
-    },
+    tokenFor,
     rehearsal,
     improvement,
     awsFaults: aws.faults,
@@ -286,6 +289,28 @@ function servedBelow(
           success: { transfer: 'stream' },
         }));
   }
+}
+
+/** For each tenant a token that may do and see everything of its own. */
+function tokensToTry(
+  tenants: readonly SeededTenant[],
+  routes: readonly Route[],
+  tokenFor: Stack['tokenFor'],
+): Promise<readonly TokenToTry[]> {
+  const scopes = [...new Set(routes.map(({ scope }) => scope))];
+  return Promise.all(
+    tenants.map(async ({ tenantId, fixtures: { reports } }) => ({
+      tenantId,
+      token: await tokenFor(tenantId, scopes, {
+        studentIds: reports.students,
+        classSourcedIds: reports.classes,
+        schoolSourcedIds: [...new Set(reports.schools.map(({ schoolSourcedId }) => schoolSourcedId))],
+        administrationIds: [
+          ...new Set([...Object.values(reports.administrationOf), ...reports.administrations]),
+        ],
+      }),
+    })),
+  );
 }
 
 /** What an operator does once for a stage: keys, records, service profiles. */

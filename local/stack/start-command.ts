@@ -19,9 +19,11 @@ import { serveSandbox } from '#shared/contract/sandbox.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { isReleased } from '#shared/release/release-state.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import { examples, exits, integer, parsed, program, run, text } from '#tools/terminal/command.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
+import type { LocalSite, Site } from '#tools/site/render.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import {
@@ -34,7 +36,6 @@ import {
   writeStackDescription,
 } from '#shared/stage/description.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
-import { loadDocuments } from './documents.ts';
 import { interrupted } from './interrupted.ts';
 import { takeLock } from './lock.ts';
 import { SeedRefusedError, startStack } from './stack.ts';
@@ -126,7 +127,7 @@ async function serveAlone(
       sweepRunsEverySeconds: SWEEP_SECONDS,
       bundles: built.value,
       issuerKey: await loadIssuerKey(files.issuerKey),
-      documents: await loadDocuments(release),
+      site: (local) => renderLocalSite(release, local),
       onFunctionLog: (line) => functionLog.write(`${JSON.stringify(line)}\n`),
       onAccess: (access) => {
         accessLog.write(`${JSON.stringify(access)}\n`);
@@ -167,6 +168,12 @@ async function serveAlone(
   return ok(undefined);
 }
 
+/** Loaded when it is first needed: nothing else of the stack waits for the generator. */
+async function renderLocalSite(release: ReleaseState, local: LocalSite): Promise<Site> {
+  const { renderSite } = await import('#tools/site/render.ts');
+  return renderSite({ release, apis: local.apis, local });
+}
+
 /** Whether the process is one of this command: an id alone may have been given to another program since. */
 async function isStack(descriptionFile: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
@@ -176,7 +183,9 @@ async function isStack(descriptionFile: string, pid: number): Promise<boolean> {
 
 async function answers({ docsUrl }: StackDescription): Promise<boolean> {
   try {
-    const response = await fetch(docsUrl, { signal: AbortSignal.timeout(2000) });
+    const response = await fetch(new URL('/.well-known/jwks.json', docsUrl), {
+      signal: AbortSignal.timeout(2000),
+    });
     return response.ok;
   } catch {
     return false;

@@ -121,7 +121,6 @@ async function start(options: TestStackOptions): Promise<StartedStack> {
     bundles: bundled === undefined ? sources : bundledFunctions().map(bundled),
     ...(bundled === undefined ? { startEnvironment: inProcess(options.inProcess) } : {}),
     issuerKey: await createIssuerKey(),
-    documents: { openApi: new Map(), problemPages: new Map() },
     onFunctionLog: (line) => lines.push(line),
   });
   return { stack, seed: seed.value, lines };

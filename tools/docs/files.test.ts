@@ -45,7 +45,7 @@ describe('refreshFiles', () => {
   let docs: string;
   const files = new Map([
     ['openapi/a.json', '{}\n'],
-    ['problems/b.html', '<p>b</p>\n'],
+    ['b.json', '[]\n'],
   ]);
 
   beforeEach(async () => {
@@ -60,13 +60,13 @@ describe('refreshFiles', () => {
     await writeFile(join(docs, 'hand-written.md'), 'text');
     const stale = [
       { path: 'openapi/a.json', kind: 'changed' },
-      { path: 'problems/b.html', kind: 'missing' },
+      { path: 'b.json', kind: 'missing' },
       { path: 'openapi/gone.json', kind: 'orphan' },
     ];
     expect(await staleFiles(docs, files)).toEqual(stale);
     expect(await refreshFiles(docs, files)).toEqual(stale);
     expect(await staleFiles(docs, files)).toEqual([]);
-    expect(await readFile(join(docs, 'problems/b.html'), 'utf8')).toBe('<p>b</p>\n');
+    expect(await readFile(join(docs, 'b.json'), 'utf8')).toBe('[]\n');
     expect(await readFile(join(docs, 'hand-written.md'), 'utf8')).toBe('text');
   });
 });

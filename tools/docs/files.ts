@@ -10,17 +10,18 @@ import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderLogCodes } from './log-codes.ts';
 import { withPart } from './page-part.ts';
 import { renderContracts } from './platform-contracts.ts';
-import { renderProblemPages } from './problem-pages.ts';
 import { renderProofSchema } from './proof-schema.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
+import { renderProblemTypes } from '#tools/site/problems.ts';
 
 /** Folders below `docs` that hold generated files and nothing else. */
-const generatedFolders = ['openapi', 'problems'] as const;
+const generatedFolders = ['openapi'] as const;
 
 /** Generated parts of hand-written pages: page, name of the part, what renders it. */
 const parts: readonly (readonly [page: string, part: string, render: () => string])[] = [
   ['log-codes.md', 'log codes', renderLogCodes],
   ['platform-contracts.md', 'operations', renderContracts],
+  ['problems.md', 'problem types', renderProblemTypes],
 ];
 
 /**
@@ -33,10 +34,6 @@ export function generatedFiles(docs: string): ReadonlyMap<string, string> {
     join('openapi', name),
     text,
   ]);
-  const pages = [...renderProblemPages()].map(([name, html]): [string, string] => [
-    join('problems', `${name}.html`),
-    html,
-  ]);
   const catalog: [string, string] = [
     'catalog.schema.json',
     `${JSON.stringify(renderCatalogSchema(), null, 2)}\n`,
@@ -46,7 +43,7 @@ export function generatedFiles(docs: string): ReadonlyMap<string, string> {
     page,
     withPart(readFileSync(join(docs, page), 'utf8'), part, render()),
   ]);
-  return new Map([...documents, catalog, proof, ...pages, ...written]);
+  return new Map([...documents, catalog, proof, ...written]);
 }
 
 /** The OpenAPI documents by file name, with the routes that are open and no other [RP-018]. A service without any route has no document. */

@@ -11,22 +11,30 @@ const serviceNames: Readonly<Record<ServiceName, string>> = {
   reports: 'Reports service',
 };
 
+/** The content of a page as HTML, below its title. */
+export interface ProblemPage {
+  readonly title: string;
+  readonly body: string;
+}
+
 /**
- * The documentation site of problem types as complete HTML pages without scripts, by the last segment of their address: one page a code
- * (both services share it where their codes coincide), `deprecation`, and `index`. Made of the problem registry alone.
+ * The pages of the problem types by the last segment of their address: one page per code (both services share it where their codes
+ * coincide), and `deprecation`. Made of the problem registry alone.
  */
-export function renderProblemPages(): ReadonlyMap<string, string> {
-  const byCode = new Map<string, ProblemRow[]>();
-  for (const row of problemRows) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);
-  const codes = [...byCode.keys()].sort();
+export function problemPages(): ReadonlyMap<string, ProblemPage> {
   return new Map([
-    ...codes.map((code): [string, string] => [code, problemPage(code, byCode.get(code) ?? [])]),
+    ...[...byCode()].map(([code, rows]): [string, ProblemPage] => [code, problemPage(code, rows)]),
     [deprecationPage, deprecation()],
-    ['index', index(codes.map((code) => ({ code, rows: byCode.get(code) ?? [] })))],
   ]);
 }
 
-function problemPage(code: string, rows: readonly ProblemRow[]): string {
+/** The rows of each code, in the order of the codes. */
+function byCode(): ReadonlyMap<string, readonly ProblemRow[]> {
+  const rows: readonly ProblemRow[] = problemRows;
+  return new Map([...Map.groupBy(rows, ({ code }) => code)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function problemPage(code: string, rows: readonly ProblemRow[]): ProblemPage {
   const groups = Map.groupBy(rows, (row) =>
     JSON.stringify([row.status, row.title, row.meaning, row.cause, row.remedy]),
   );
@@ -63,14 +71,15 @@ function section(rows: readonly ProblemRow[], titled: boolean): string {
     ['Status', String(first.status)],
     ['Retry', retry(first)],
   ];
+  const heading = titled ? 'h3' : 'h2';
   return [
     '<section>',
     ...(titled ? [`<h2>${first.status}: ${escape(first.title)}</h2>`] : []),
     `<dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${prose(value)}</dd>`).join('')}</dl>`,
-    `<h3>What happened</h3><p>${prose(first.meaning)}</p>`,
-    `<h3>Why</h3><p>${prose(first.cause)}</p>`,
-    `<h3>What to do</h3><p>${prose(first.remedy)}</p>`,
-    ...rows.map((row) => example(row, rows.length > 1)),
+    `<${heading}>What happened</${heading}><p>${prose(first.meaning)}</p>`,
+    `<${heading}>Why</${heading}><p>${prose(first.cause)}</p>`,
+    `<${heading}>What to do</${heading}><p>${prose(first.remedy)}</p>`,
+    ...rows.map((row) => example(row, heading, rows.length > 1)),
     '</section>',
   ].join('\n');
 }
@@ -90,73 +99,41 @@ function retry(row: ProblemRow): string {
   }
 }
 
-function example(row: ProblemRow, named: boolean): string {
+function example(row: ProblemRow, heading: 'h2' | 'h3', named: boolean): string {
   const body = JSON.stringify(problemExample(row), null, 2);
   return [
-    `<h3>Example${named ? `, ${serviceNames[row.service]}` : ''}</h3>`,
-    `<pre>HTTP/1.1 ${row.status}\nContent-Type: application/problem+json\n\n${escape(body)}</pre>`,
+    `<${heading}>Example${named ? `, ${serviceNames[row.service]}` : ''}</${heading}>`,
+    `<pre tabindex="0">HTTP/1.1 ${row.status}\nContent-Type: application/problem+json\n\n${escape(body)}</pre>`,
   ].join('\n');
 }
 
-function deprecation(): string {
+function deprecation(): ProblemPage {
   return page('Deprecated versions', [
     '<section>',
     '<p>An answer with a <code>Deprecation</code> header is about a selection policy or a scale calibration that its owner advises against using for anything new. The answer means what it always meant, and runs that are pinned to the version go on.</p>',
-    '<h3>The headers</h3>',
+    '<h2>The headers</h2>',
     '<dl><dt>Deprecation</dt><dd><code>@</code> and seconds since 1970 (RFC 9745): the time of the deprecation, which may lie ahead.</dd>',
     '<dt>Sunset</dt><dd>An HTTP date (RFC 8594), never before the deprecation: when the version will be withdrawn. Absent while no withdrawal is planned.</dd></dl>',
-    '<h3>What to do</h3><p>Ask the owner of the version for its successor, and start new runs with that. Versions are immutable: a successor has another id and another checksum.</p>',
+    '<h2>What to do</h2><p>Ask the owner of the version for its successor, and start new runs with that. Versions are immutable: a successor has another id and another checksum.</p>',
     '</section>',
   ]);
 }
 
-function index(pages: readonly { readonly code: string; readonly rows: readonly ProblemRow[] }[]): string {
-  const rows = pages.map(({ code, rows: of }) => {
-    const statuses = [...new Set(of.map((row) => row.status))].join(', ');
-    const services = [...new Set(of.map((row) => serviceNames[row.service]))].join(', ');
-    return `<tr><td>${statuses}</td><td><a href="${code}.html"><code>${escape(code)}</code></a></td><td>${escape(services)}</td></tr>`;
-  });
-  return page('Problem types', [
-    '<p>Every failure is a problem document (RFC 9457). Its <code>type</code> is the address of one of these pages.</p>',
-    `<table><thead><tr><th>Status</th><th>Problem</th><th>Service</th></tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table>`,
-    `<p>See also <a href="${deprecationPage}.html">deprecated versions</a>.</p>`,
-  ]);
+/** The table of the problem types for `docs/problems.md`, as Markdown: one line per code and service. */
+export function renderProblemTypes(): string {
+  const lines = [...byCode().values()].flatMap((rows) =>
+    rows.map(
+      (row) =>
+        `| \`${row.code}\` | ${row.status} | ${serviceNames[row.service]} | ${row.title} | ${retry(row)} |`,
+    ),
+  );
+  return ['| Problem | Status | Service | Title | Retry |', '| --- | --- | --- | --- | --- |', ...lines].join(
+    '\n',
+  );
 }
 
-const style = `
-:root { color-scheme: light dark }
-body { font: 1rem/1.55 system-ui, sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1.25rem }
-h1 { line-height: 1.2; margin-bottom: .25rem }
-h3 { margin: 1.5rem 0 .25rem }
-h3 + p { margin-top: 0 }
-.code { margin-top: 0; opacity: .75 }
-.note { margin-top: 2.5rem; font-size: .9rem; opacity: .75 }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.25rem }
-dt { font-weight: 600 }
-dd { margin: 0 }
-pre, code { font-family: ui-monospace, monospace; font-size: .9em }
-pre { padding: 1rem; overflow-x: auto; border: 1px solid #8886; border-radius: .4rem }
-table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid #8884 }
-`.trim();
-
-function page(title: string, parts: readonly string[]): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)}</title>
-<style>
-${style}
-</style>
-</head>
-<body>
-<h1>${escape(title)}</h1>
-${parts.join('\n')}
-</body>
-</html>
-`;
+function page(title: string, parts: readonly string[]): ProblemPage {
+  return { title, body: parts.join('\n') };
 }
 
 /** Registry text as HTML: escaped, with \`code\` in code elements. */

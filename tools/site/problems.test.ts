@@ -4,17 +4,17 @@ import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRows } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { problemExample } from '#shared/openapi/problem-examples.ts';
-import { renderProblemPages } from './problem-pages.ts';
+import { problemPages, renderProblemTypes } from './problems.ts';
 
-const pages = renderProblemPages();
+const pages = new Map([...problemPages()].map(([name, { title, body }]) => [name, `${title}\n${body}`]));
 const rows: readonly ProblemRow[] = problemRows;
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-describe('renderProblemPages', () => {
+describe('problemPages', () => {
   it('has a page for every registered code, and no page of a code that is not registered', () => {
     const codes = [...new Set(rows.map(({ code }) => code))];
-    expect([...pages.keys()].toSorted()).toEqual([...codes, 'deprecation', 'index'].toSorted());
+    expect([...pages.keys()].toSorted()).toEqual([...codes, 'deprecation'].toSorted());
   });
 
   it.each(rows.map((row): [string, ProblemRow] => [`${row.service} ${row.status} ${row.code}`, row]))(
@@ -35,9 +35,10 @@ describe('renderProblemPages', () => {
     expect(pages.get('stream-conflict')?.match(/What happened/g)).toHaveLength(2);
   });
 
-  it('links from the index to every page', () => {
-    const linked = [...(pages.get('index') ?? '').matchAll(/href="([^"]+)\.html"/g)].map((match) => match[1]);
-    expect(linked.toSorted()).toEqual([...pages.keys()].filter((name) => name !== 'index').toSorted());
+  it('has a line per row in the table of types', () => {
+    const table = renderProblemTypes();
+    for (const { code, status } of rows) expect(table).toContain(`| \`${code}\` | ${status} | `);
+    expect(table.split('\n')).toHaveLength(rows.length + 2);
   });
 
   it('runs no script and loads nothing', () => {

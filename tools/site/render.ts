@@ -1,0 +1,321 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join, posix, relative } from 'node:path';
+import Eleventy from '@11ty/eleventy';
+import type { EleventyConfig } from '@11ty/eleventy';
+import { serviceNames } from '#shared/contract/route.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { renderOpenApi } from '#shared/openapi/openapi.ts';
+import type { ReleaseState } from '#shared/release/release-state.ts';
+import { theme } from '#tools/page/theme.ts';
+import { amendMarkdown } from './markdown.ts';
+import { problemPages } from './problems.ts';
+import type { ProblemPage } from './problems.ts';
+
+/** A service, or the sandbox: what has an OpenAPI document. */
+export type Documented = ServiceName | 'sandbox';
+
+export interface SiteOptions {
+  /** What is open: the reference shows no other route. */
+  readonly release: ReleaseState;
+  /** Addresses of the APIs on the site's own origin, so that their reference can call them: `/sandbox`. */
+  readonly apis: Readonly<Partial<Record<Documented, string>>>;
+  /** On the local stack alone. */
+  readonly local?: LocalSite;
+}
+
+/** What the site of the local stack has more. */
+export interface LocalSite {
+  readonly apis: SiteOptions['apis'];
+  /** Where its origin gives out tokens to try the APIs with. */
+  readonly tokensPath: string;
+  /** Other addresses of the stack. */
+  readonly links: readonly Link[];
+}
+
+/** The files of the site by their path, `docs/index.html`. */
+export type Site = ReadonlyMap<string, string | Uint8Array>;
+
+export interface Link {
+  readonly title: string;
+  /** From the site's root; or absolute, or beginning with a slash, for what is not of the site. */
+  readonly url: string;
+}
+
+interface Group {
+  readonly title: string;
+  readonly links: readonly Link[];
+}
+
+const root = join(import.meta.dirname, '../..');
+const docs = join(root, 'docs');
+/** The page that lists the others, by reader: the site's navigation follows it. */
+const INDEX = 'docs/README.md';
+/** Pages outside of `docs` that the site shows as well. */
+const OTHER_PAGES = ['CONTRIBUTING.md', 'CHANGELOG.md'];
+/** Lists the problem types, so it is the index of their pages. */
+const PROBLEMS = 'docs/problems.md';
+
+const documentTitles: Readonly<Record<Documented, string>> = {
+  mastery: 'Mastery engine',
+  reports: 'Reports service',
+  sandbox: 'Sandbox',
+};
+
+/** Files of packages that the site serves as they are. */
+const packageFiles: Readonly<Record<string, string>> = {
+  'minisearch.js': 'minisearch/dist/es/index.js',
+  'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
+  'swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
+};
+
+/** Renders the documentation site: static files that ask no other host for anything and run no inline script. */
+export async function renderSite(options: SiteOptions): Promise<Site> {
+  const openApi = await openApiDocuments(options);
+  const guides = await readGuides();
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  const pictures = await readFolder(join(docs, 'pictures'));
+  const problems = problemPages();
+  const addressOf = (file: string): string | undefined =>
+    guides.has(file)
+      ? guidePath(file)
+      : /^docs\/(?:openapi|pictures)\/[\w.-]+$/.test(file)
+        ? file
+        : undefined;
+  const groups = [
+    ...navigation(guides),
+    referenceGroup(openApi),
+    ...(options.local === undefined ? [] : [{ title: 'This machine', links: options.local.links }]),
+  ];
+
+  const eleventy = new Eleventy(relative(process.cwd(), import.meta.dirname), 'build/site', {
+    configPath: null,
+    config(config) {
+      config.setQuietMode(true);
+      config.setTemplateFormats(['md', 'html']);
+      config.addFilter('headings', headings);
+      config.addFilter('href', (url, base) => (/^(?:\/|https?:)/.test(url) ? url : `${base}${url}`));
+      config.addGlobalData('version', version);
+      config.addGlobalData('groups', groups);
+      config.addGlobalData('sections', [
+        { title: 'Guides', url: guidePath(INDEX) },
+        ...[...openApi.keys()].slice(0, 1).map((name) => ({ title: 'API', url: referencePath(name) })),
+        { title: 'Problems', url: guidePath(PROBLEMS) },
+      ]);
+      config.amendLibrary('md', (library) => amendMarkdown(library, addressOf, problems));
+      addPages(config, guides, problems, openApi, options);
+      return { htmlTemplateEngine: false, markdownTemplateEngine: false };
+    },
+  });
+  const pages = (await eleventy.toJSON()).map(({ url, content }): [string, string] => [
+    url.slice(1).replace(/\/$/, '/index.html'),
+    content,
+  ]);
+  const assets = await readFolder(join(import.meta.dirname, 'assets'));
+  const packaged = await Promise.all(
+    Object.entries(packageFiles).map(
+      async ([name, file]) => [`assets/${name}`, await readFile(join(root, 'node_modules', file))] as const,
+    ),
+  );
+  return new Map<string, string | Uint8Array>([
+    ...pages,
+    ...[...openApi].map(([name, json]) => [`docs/openapi/${name}.json`, json] as const),
+    ...[...pictures].map(([name, bytes]) => [`docs/pictures/${name}`, bytes] as const),
+    ...[...assets].map(([name, bytes]) => [`assets/${name}`, bytes] as const),
+    ...packaged,
+    ['assets/theme.css', theme],
+    ['assets/search.json', JSON.stringify([...sectionsOf(pages), ...operationsOf(openApi)])],
+  ]);
+}
+
+function addPages(
+  config: EleventyConfig,
+  guides: ReadonlyMap<string, string>,
+  problems: ReadonlyMap<string, ProblemPage>,
+  openApi: ReadonlyMap<Documented, string>,
+  { apis, local }: SiteOptions,
+): void {
+  const add = (url: string, extension: 'md' | 'html', content: string, data: object): void => {
+    config.addTemplate(`pages/${url.replace(/html$/, extension)}`, content, {
+      layout: 'page.njk',
+      root: '../',
+      permalink: `/${url}`,
+      current: url,
+      ...data,
+    });
+  };
+  for (const [name, text] of guides) {
+    add(guidePath(name), 'md', text, { title: titleOf(text), source: name });
+  }
+  for (const [name, { title, body }] of problems) {
+    add(`problems/${name}.html`, 'html', `<h1>${title}</h1>\n${body}`, { title });
+  }
+  for (const name of openApi.keys()) {
+    const title = `${documentTitles[name]}: API reference`;
+    const attributes = Object.entries({ document: name, calls: apis[name], tokens: local?.tokensPath })
+      .filter(([, value]) => value !== undefined)
+      .map(([attribute, value]) => `data-${attribute}="${value}"`);
+    add(
+      referencePath(name),
+      'html',
+      `<h1>${title}</h1>
+<p>As a file: <a href="../docs/openapi/${name}.json">OpenAPI 3.1 document</a>.</p>
+<div id="reference" ${attributes.join(' ')}></div>
+<noscript><p>The reference needs JavaScript; the OpenAPI document does not.</p></noscript>`,
+      {
+        title,
+        styles: ['swagger-ui.css', 'reference.css'],
+        scripts: ['swagger-ui-bundle.js'],
+        modules: ['reference.mjs'],
+      },
+    );
+  }
+}
+
+/**
+ * The OpenAPI documents as JSON text: the open routes of each service, and the sandbox, which has no gates. They name the address on this
+ * origin, where there is one.
+ */
+async function openApiDocuments({ release, apis }: SiteOptions): Promise<ReadonlyMap<Documented, string>> {
+  const sandbox = JSON.parse(await readFile(join(docs, 'openapi/sandbox.json'), 'utf8')) as object;
+  const documents: readonly (readonly [Documented, object])[] = [
+    ...serviceNames.map((name) => [name, renderOpenApi(name, release)] as const),
+    ['sandbox', sandbox],
+  ];
+  return new Map(
+    documents.map(([name, document]) => {
+      const url = apis[name];
+      const servers = url === undefined ? {} : { servers: [{ url, description: 'On this origin' }] };
+      return [name, `${JSON.stringify({ ...document, ...servers }, null, 2)}\n`];
+    }),
+  );
+}
+
+/** The Markdown pages by their path in the repository. */
+async function readGuides(): Promise<ReadonlyMap<string, string>> {
+  const files = [
+    ...(await readdir(docs)).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+    ...OTHER_PAGES,
+  ];
+  return new Map(
+    await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')] as const)),
+  );
+}
+
+/** The files of a folder by name; none when there is no such folder. */
+async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return new Map(
+    await Promise.all(files.map(async (name) => [name, await readFile(join(folder, name))] as const)),
+  );
+}
+
+function guidePath(file: string): string {
+  if (file === INDEX) return 'docs/index.html';
+  if (file === PROBLEMS) return 'problems/index.html';
+  return `docs/${basename(file, '.md').toLowerCase()}.html`;
+}
+
+function referencePath(name: Documented): string {
+  return `reference/${name}.html`;
+}
+
+function titleOf(markdown: string): string {
+  return (/^# (.+)$/m.exec(markdown)?.[1] ?? '').replaceAll('`', '');
+}
+
+/**
+ * The pages by reader, as the third headings of the index page have them, each where it is named first; then the others of that page.
+ */
+function navigation(guides: ReadonlyMap<string, string>): readonly Group[] {
+  const [before = '', ...sections] = (guides.get(INDEX) ?? '').split(/^### /m);
+  const [last = '', ...rest] = (sections.pop() ?? '').split(/^## /m);
+  const listed = new Set([PROBLEMS]);
+  const group = (title: string, text: string): Group => {
+    const files = [...text.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, path = '']) => posix.join('docs', path));
+    const links = [...new Set(files)].filter((file) => guides.has(file) && !listed.has(file));
+    for (const file of links) listed.add(file);
+    return {
+      title,
+      links: links.map((file) => ({ title: titleOf(guides.get(file) ?? ''), url: guidePath(file) })),
+    };
+  };
+  return [
+    ...[...sections, last].map((section) => group(section.split('\n')[0] ?? '', section)),
+    group('More', [before, ...rest].join('\n')),
+  ];
+}
+
+function referenceGroup(openApi: ReadonlyMap<Documented, string>): Group {
+  return {
+    title: 'API',
+    links: [
+      ...[...openApi.keys()].map((name) => ({ title: documentTitles[name], url: referencePath(name) })),
+      { title: 'Problem types', url: guidePath(PROBLEMS) },
+    ],
+  };
+}
+
+/** The second headings of a page, for its table of contents. */
+function headings(html: string): readonly { readonly id: string; readonly text: string }[] {
+  return [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)].map(([, id = '', text = '']) => ({
+    id,
+    text: plainText(text),
+  }));
+}
+
+/** What the search finds: a section of a page, or an operation. */
+interface Entry {
+  readonly id: string;
+  readonly page: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
+/** The pages cut at their headings. */
+function sectionsOf(pages: readonly (readonly [string, string])[]): readonly Entry[] {
+  return pages.flatMap(([url, html]) => {
+    const content = /<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? '';
+    const page = plainText(/<h1[^>]*>(.*?)<\/h1>/s.exec(content)?.[1] ?? '');
+    return content.split(/(?=<h[23] id=)/).map((part) => {
+      const [whole = '', id, heading = ''] = /^<h[23] id="([^"]+)">(.*?)<\/h[23]>/.exec(part) ?? [];
+      return {
+        id: id === undefined ? url : `${url}#${id}`,
+        page,
+        heading: plainText(heading),
+        text: plainText(part.slice(whole.length).replace(/<svg.*?<\/svg>/gs, '')),
+      };
+    });
+  });
+}
+
+function operationsOf(openApi: ReadonlyMap<Documented, string>): readonly Entry[] {
+  return [...openApi].flatMap(([name, json]) => {
+    const { paths = {} } = JSON.parse(json) as {
+      paths?: Record<
+        string,
+        Record<string, { operationId: string; summary: string; description: string; tags: string[] }>
+      >;
+    };
+    return Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId, summary, description, tags }]) => ({
+        id: `${referencePath(name)}#/${tags[0] ?? ''}/${operationId}`,
+        page: documentTitles[name],
+        heading: summary,
+        text: `${method.toUpperCase()} ${path} ${description}`,
+      })),
+    );
+  });
+}
+
+function plainText(html: string): string {
+  return html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { allOpen } from '#shared/release/release-state.ts';
+import { offlineRelease } from '#shared/release/read-release.ts';
+import { contentTypeOf } from './files.ts';
+import { renderSite } from './render.ts';
+import type { Site } from './render.ts';
+
+let site: Site;
+let pages: readonly (readonly [path: string, html: string])[];
+beforeAll(async () => {
+  site = await renderSite({ release: allOpen, apis: { sandbox: '/sandbox' } });
+  pages = [...site].filter(([path]) => path.endsWith('.html')).map(([path, html]) => [path, String(html)]);
+});
+
+/** Every reference of a page, from the site's root: `docs/engine.html#numbers`. */
+function referencesOf([path, html]: readonly [string, string]): readonly string[] {
+  return [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, reference = '']) =>
+    new URL(reference, `site:///${path}`).href.replace('site:///', ''),
+  );
+}
+
+describe('the documentation site', () => {
+  it('has a page per guide, and its navigation leads to each', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../docs/README.md'), 'utf8');
+    const guides = [...readme.matchAll(/\]\(([\w-]+)\.md\)/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => name !== 'problems');
+    const [, index = ''] = pages.find(([path]) => path === 'docs/index.html') ?? [];
+    const navigation = /<nav id="pages".*?<\/nav>/s.exec(index)?.[0] ?? '';
+    expect(guides.length).toBeGreaterThan(20);
+    const missing = guides.filter((name) => !navigation.includes(`href="../docs/${name}.html"`));
+    expect(missing).toEqual([]);
+  });
+
+  it('links only to what is there: pages, anchors, files', () => {
+    const anchors = new Set(
+      pages.flatMap(([path, html]) =>
+        [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => `${path}#${id}`),
+      ),
+    );
+    const broken = pages.flatMap((page) =>
+      referencesOf(page)
+        .filter((reference) => !reference.startsWith('https:') && !reference.startsWith('http:'))
+        .filter((reference) => !(reference.includes('#') ? anchors : site).has(reference))
+        .map((reference) => `${page[0]}: ${reference}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('leads from the name of a problem to its page', () => {
+    const [, index = ''] = pages.find(([path]) => path === 'problems/index.html') ?? [];
+    expect(index).toContain('<a href="../problems/stream-conflict.html"><code>stream-conflict</code></a>');
+  });
+
+  it('runs nothing inline and loads nothing from another host', () => {
+    const inline = /<style|\sstyle=|<script>|\son\w+=|javascript:|@import/;
+    const foreign = / src="(?:https?:)?\/\/|<link [^>]*href="(?:https?:)?\/\//;
+    const offending = pages.flatMap(([path, html]) => {
+      const markup = html.replaceAll(/<(?:code|pre)[ >].*?<\/(?:code|pre)>/gs, '');
+      return [inline, foreign]
+        .flatMap((pattern) => pattern.exec(markup)?.[0] ?? [])
+        .map((found) => `${path}: ${found}`);
+    });
+    expect(offending).toEqual([]);
+  });
+
+  it('finds guides, operations and problems in its search index', () => {
+    const entries = JSON.parse(String(site.get('assets/search.json'))) as { id: string; text: string }[];
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    const ids = entries.map(({ id }) => id);
+    expect(ids).toContain('problems/stream-conflict.html');
+    expect(ids).toContain('reference/mastery.html#/adaptive-runs/startAdaptiveRun');
+    for (const id of ids.filter((each) => !each.includes('#/')))
+      expect(site.has(id.split('#')[0] ?? '')).toBe(true);
+  });
+
+  it('serves every file under a media type of its kind', () => {
+    for (const path of site.keys()) expect(contentTypeOf(path)).toBeTruthy();
+  });
+
+  it('shows the routes of the open gates alone, and every problem page whatever is open [RP-018]', async () => {
+    const closed = await renderSite({ release: offlineRelease(new Set()), apis: {} });
+    expect(JSON.parse(String(closed.get('docs/openapi/reports.json')))).toMatchObject({ paths: {} });
+    expect(String(closed.get('assets/search.json')).includes('reference/reports.html#/')).toBe(false);
+    const problems = (of: Site): readonly string[] =>
+      [...of.keys()].filter((path) => path.startsWith('problems/')).toSorted();
+    expect(problems(closed)).toEqual(problems(site));
+  });
+});
