@@ -34,18 +34,20 @@ export function randomesque(
 }
 
 /**
- * The gains mixed with chance: (1 - s) R + s gain, where R is drawn anew for each item from 0 to the highest gain. NaN stays NaN.
+ * The share of chance in the weight of each item of the model: (1 - s) R, where R is drawn anew for each offer from 0 to the highest gain.
+ * Every item has a draw, so that one item's does not depend on which others may be offered.
  * @param share s, the share of the test's items that are offered already
  */
-export function progressiveWeights(
-  gains: Float64Array,
+export function progressiveChances(
+  items: number,
   share: number,
+  highest: number,
   { runSeed, sequence }: DrawKey,
 ): Float64Array {
   const next = stream(`progressive|${runSeed}|${sequence}`);
-  const highest = gains.reduce((most, gain) => (gain > most ? gain : most), 0);
-  // Drawn for every item of the model, so that an item's draw does not depend on which others may be offered.
-  return gains.map((gain) => (1 - share) * next() * highest + share * gain);
+  const chances = new Float64Array(items);
+  for (let item = 0; item < items; item += 1) chances[item] = (1 - share) * next() * highest;
+  return chances;
 }
 
 /** The first that passes its draw, the best when none does. An item's draw is the same throughout the run. */

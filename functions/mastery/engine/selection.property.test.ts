@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
+import { stream } from '#shared/kernel/random-stream.ts';
 import type { Exposure } from './exposure.ts';
 import { compileModel, estimate } from './model.ts';
 import type { CompiledModel } from './model.ts';
@@ -208,7 +209,7 @@ const withoutMinima = fc.record({
     { maxLength: 3 },
   ),
   maxItems: fc.integer({ min: 1, max: 15 }),
-  exposure: exposures([1, 2, 5, 70]).filter(({ method }) => method !== 'progressive'),
+  exposure: exposures([1, 2, 5, 70]),
   scope: fc.subarray(
     Array.from({ length: 14 }, (_, k) => k),
     { minLength: 1 },
@@ -218,21 +219,41 @@ const withoutMinima = fc.record({
 /** A number below 2^48 from the hash of a text. */
 const drawOf = (text: string): bigint => BigInt(`0x${sha256Hex(text).slice(0, 12)}`);
 
-function exposed<T extends { readonly item: number }>(
-  ranked: readonly T[],
-  exposure: Exposure,
+interface Candidate {
+  readonly item: number;
+  /** As computed, before it is rounded. */
+  readonly exact: number;
+  readonly gain: number;
+  readonly hash: string;
+}
+
+const byHash = (a: Candidate, b: Candidate): number => (a.hash < b.hash ? -1 : 1);
+
+/** What exposure control takes of the items that are left, which are in the order of their gains. */
+function exposed(
+  ranked: readonly Candidate[],
+  { exposure, maxItems, items }: Case,
   runSeed: string,
-  sequence: number,
-): T | undefined {
+  used: number,
+): Candidate | undefined {
   if (exposure.method === 'sympson_hetter') {
-    const passes = ({ item }: T): boolean =>
+    const passes = ({ item }: Candidate): boolean =>
       Number(drawOf(`sympson_hetter|${runSeed}|a-${item}`)) <
       (exposure.probabilities.get(`q-${item}`) ?? 1) * 2 ** 48;
     return ranked.find(passes) ?? ranked[0];
   }
-  const best = ranked.slice(0, exposure.method === 'randomesque' ? exposure.size : 1);
+  if (exposure.method === 'progressive') {
+    const next = stream(`progressive|${runSeed}|${used + 1}`);
+    const draws = items.map(() => next());
+    const highest = Math.max(...ranked.map(({ exact }) => exact));
+    const share = used / maxItems;
+    const weightOf = ({ item, exact }: Candidate): number =>
+      roundSignificant((1 - share) * draws[item]! * highest + share * exact, 12);
+    return ranked.toSorted((a, b) => weightOf(b) - weightOf(a) || byHash(a, b))[0];
+  }
+  const best = ranked.slice(0, exposure.size);
   return best[
-    best.length > 1 ? Number(drawOf(`randomesque|${runSeed}|${sequence}`) % BigInt(best.length)) : 0
+    best.length > 1 ? Number(drawOf(`randomesque|${runSeed}|${used + 1}`) % BigInt(best.length)) : 0
   ];
 }
 
@@ -276,11 +297,12 @@ describe('selection against a plain reading of its rules', () => {
             )
             .map((item) => ({
               item,
+              exact: gains[item]!,
               gain: roundSignificant(gains[item]!, 12),
               hash: sha256Hex(`${runSeed}a-${item}`),
             }))
-            .sort((a, b) => b.gain - a.gain || (a.hash < b.hash ? -1 : 1));
-          const expected = exposed(ranked, value.exposure, runSeed, used.length + 1);
+            .sort((a, b) => b.gain - a.gain || byHash(a, b));
+          const expected = exposed(ranked, value, runSeed, used.length);
           const selection = selectItem(context, posterior, {
             used,
             runSeed,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stream } from '#shared/kernel/random-stream.ts';
 import type { Exposure } from './exposure.ts';
 import { compileModel, estimate } from './model.ts';
 import type { CompiledModel } from './model.ts';
@@ -299,6 +300,34 @@ describe('selectItem', () => {
       itemOf(select(model, { exposure }, { runSeed: `seed-${i}` })),
     );
     expect(new Set(first60).size).toBe(6);
+  });
+
+  it('takes under progressive control what the gains of all items give, though it works out only some', () => {
+    const model = fixture(300, (j) => 0.95 - ((j * 37) % 300) / 1000);
+    const targets = [{}, { selectionTarget: 'unsettled_components' }] as const;
+    for (const target of targets) {
+      for (let offered = 0; offered < 10; offered += 1) {
+        const used = Array.from({ length: offered }, (_, n) => 7 * n);
+        const posterior = estimate(
+          model,
+          used.map((item) => ({ item, correct: true })),
+        );
+        const gains = new Float64Array(300);
+        const eligible = gains.map((_, j) =>
+          Number(!used.includes(j) && (j % 2 === 1 || !('selectionTarget' in target))),
+        );
+        model.core.informationGains(posterior, Uint8Array.from(eligible), gains, Infinity);
+        const highest = Math.max(...gains.filter((gain) => !Number.isNaN(gain)));
+        for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
+          const next = stream(`progressive|${runSeed}|${offered + 1}`);
+          const weights = gains.map((gain) => (1 - offered / 10) * next() * highest + (offered / 10) * gain);
+          const most = Math.max(...weights.filter((weight) => !Number.isNaN(weight)));
+          const run = { used, runSeed, unsettled: [1] };
+          const selection = select(model, { exposure: { method: 'progressive' }, ...target }, run);
+          expect(itemOf(selection)).toBe(weights.indexOf(most));
+        }
+      }
+    }
   });
 
   it('lets ranked items pass by their own probability, those without one always, and takes the best when none passes', () => {

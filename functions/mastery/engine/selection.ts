@@ -2,7 +2,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { decisionGains, decisionModel } from './decision-gains.ts';
 import type { DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
-import { progressiveWeights, randomesque, sympsonHetter } from './exposure.ts';
+import { progressiveChances, randomesque, sympsonHetter } from './exposure.ts';
 import type { Exposure } from './exposure.ts';
 import { byGain, roundGain } from './ranking.ts';
 import type { Ranked } from './ranking.ts';
@@ -68,6 +68,12 @@ const SECOND_LOOK = 32;
 
 /** How many gains are worked out first for items that pass by their own probability. */
 const PASSING_LOOK = 8;
+
+/** How many of the highest gains are worked out first where chance takes part in the choice. */
+const CHANCE_LOOK = 32;
+
+/** Weights this close to the best are compared with it: far more than rounding to 12 digits can make equal. */
+const MARGIN = 1e-9;
 
 /** A pool under a policy, prepared once and used for every selection from it. */
 export interface SelectionContext {
@@ -285,7 +291,10 @@ function chooseAdmitted(
   }
 }
 
-/** The best admitted item by gain and chance. */
+/**
+ * The admitted item with the highest (1 - s) R + s gain. What a first look leaves out gains at most the least that the look keeps: of those
+ * items, only the gains of the ones whose draw could still make them the best are worked out.
+ */
 function progressive(
   context: SelectionContext,
   run: RunPosition,
@@ -294,12 +303,30 @@ function progressive(
   rank: Rank,
 ): Ranked | undefined {
   const { constraints, gains } = context;
-  if (!rank(eligible, Infinity)) return undefined;
-  const weights = progressiveWeights(gains, run.used.length / constraints.maxItems, run);
-  for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
-    for (const { item } of tied)
-      if (coverage.admits(item)) return { item, gain: roundGain(gains[item] ?? NaN) };
-  return undefined;
+  if (!rank(eligible, CHANCE_LOOK)) return undefined;
+  const known = gains.slice();
+  const look: number[] = [];
+  for (const gain of known) if (!Number.isNaN(gain)) look.push(gain);
+  look.sort((a, b) => b - a);
+  const share = run.used.length / constraints.maxItems;
+  const chances = progressiveChances(known.length, share, look[0] ?? 0, run);
+  const best = (): Ranked | undefined => {
+    const weights = new Float64Array(known.length);
+    for (let item = 0; item < known.length; item += 1)
+      weights[item] = (chances[item] ?? NaN) + share * (known[item] ?? NaN);
+    for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
+      for (const candidate of tied) if (coverage.admits(candidate.item)) return candidate;
+    return undefined;
+  };
+  const enough = (best()?.gain ?? -Infinity) - MARGIN - share * (look[CHANCE_LOOK - 1] ?? 0);
+  const open = eligible.slice();
+  for (let item = 0; item < open.length; item += 1)
+    if ((chances[item] ?? NaN) < enough || !Number.isNaN(known[item])) open[item] = 0;
+  coverage.ruleOut(open);
+  if (open.includes(1) && rank(open, Infinity))
+    for (let item = 0; item < open.length; item += 1) if (open[item] === 1) known[item] = gains[item] ?? NaN;
+  const chosen = best();
+  return chosen && { item: chosen.item, gain: roundGain(known[chosen.item] ?? NaN) };
 }
 
 /**
