@@ -91,7 +91,12 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
       maxItems: parameters.items.length,
       timeBudgetSeconds: null,
       coverageFloors: [],
-      eligibilityRules: { priorUse: 'avoid', poolMembership: 'manifest' },
+      eligibilityRules: {
+        exposure: { method: 'randomesque', size: 2 },
+        priorUse: 'avoid',
+        selectionTarget: 'unsettled_components',
+        poolMembership: 'manifest',
+      },
     },
     [`${bankName}/learners.json`]: {
       learners: learners.map(({ name, answers }) => ({

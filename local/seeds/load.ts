@@ -60,10 +60,11 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
     if (!read.ok || content === undefined) continue;
     const policy = read.value;
     defects.push(...located(`${folder}/${entry.policy}`, checkPolicy(policy, content.bank)));
-    const alsoReleased = entry.alsoReleased.map((rules) => ({
-      ...policy,
-      eligibilityRules: { ...policy.eligibilityRules, ...rules },
-    }));
+    const alsoReleased = entry.alsoReleased.map((earlier) => {
+      const rules = Object.entries({ ...policy.eligibilityRules, ...earlier });
+      const eligibilityRules = Object.fromEntries(rules.filter(([, rule]) => rule !== null));
+      return policyFile.parse({ ...policy, eligibilityRules });
+    });
     const [first] = banks;
     if (first !== undefined && first.calibration.anchor.version !== content.calibration.anchor.version) {
       defects.push({

@@ -13,6 +13,18 @@ const slug = z
 const name = z.string().min(1).max(128);
 
 const priorUse = z.enum(['allow', 'avoid', 'exclude']);
+const exposure = z.discriminatedUnion('method', [
+  z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }),
+  z.strictObject({ method: z.literal('progressive') }),
+]);
+const selectionTarget = z.enum(['latent_state', 'unsettled_components']);
+
+/** How an earlier policy of a bank differs from today's; a rule that it did not have is `null`. */
+const earlierRules = z.strictObject({
+  exposure: exposure.nullable().optional(),
+  priorUse: priorUse.nullable().optional(),
+  selectionTarget: selectionTarget.nullable().optional(),
+});
 const policyName = z.string().regex(/^[a-z0-9][a-z0-9-]*\.json$/, 'must be a file name ending in .json');
 
 /** `seed.json` */
@@ -26,8 +38,8 @@ export const seedFile = z.strictObject({
         /** The folder with the bank's files; several entries may share one and differ in the policy. */
         directory: slug.optional(),
         policy: policyName.default('policy.json'),
-        /** Differences of further policies for the bank, which are not in stack.json. */
-        alsoReleased: z.array(z.strictObject({ priorUse })).default([]),
+        /** Further policies for the bank, which are not in stack.json: those of earlier versions stay released. */
+        alsoReleased: z.array(earlierRules).default([]),
       }),
     )
     .min(1),
@@ -134,13 +146,9 @@ export const policyFile = z.strictObject({
       requiredAccessibility: z.array(z.string().min(1)).optional(),
       enemySets: z.array(z.array(name).min(2)).optional(),
       excludedItems: z.array(name).optional(),
-      exposure: z
-        .discriminatedUnion('method', [
-          z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }),
-          z.strictObject({ method: z.literal('progressive') }),
-        ])
-        .optional(),
+      exposure: exposure.optional(),
       priorUse: priorUse.optional(),
+      selectionTarget: selectionTarget.optional(),
       minimumGain: z.number().positive().optional(),
       poolMembership: z.literal('manifest').optional(),
       blueprintCoverage: z.enum(['slots', 'none']).optional(),

@@ -152,8 +152,28 @@ describe('the default seed', () => {
       'poolMembership',
       'priorUse',
       'requiredAccessibility',
+      'selectionTarget',
     ]);
     expect(aurora.policies.some(({ document }) => document.coverageFloors.length > 0)).toBe(true);
+  });
+
+  it('names policies that control exposure and avoid what a learner met before; earlier ones stay released', () => {
+    const named = aurora.fixtures.mastery.banks.map(({ selectionPolicyId }) => selectionPolicyId);
+    const released = aurora.policies.map(({ document }) => document);
+    for (const { id, eligibilityRules } of released.filter((policy) => named.includes(policy.id))) {
+      expect(eligibilityRules.exposure, id).toBeDefined();
+      expect(eligibilityRules.priorUse, id).toBe('avoid');
+    }
+    expect(released.map(({ id }) => id)).toEqual([
+      ...named,
+      'policy-fraction-subtraction-497ba4a35937',
+      'policy-fraction-subtraction-10bc52365222',
+      'policy-fraction-subtraction-short-590994fbfaaf',
+      'policy-fraction-subtraction-timed-0dc0532717f3',
+      'policy-fraction-subtraction-timed-f1f6738a6e4b',
+      'policy-generated-389c9faae8fd',
+      'policy-generated-e11fef040fd1',
+    ]);
   });
 
   it('holds learners who answer every item of their bank', () => {
