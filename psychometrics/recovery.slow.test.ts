@@ -73,12 +73,12 @@ describe('npm run recovery', () => {
     expect(run.stderr).toContain(message);
   });
 
-  it('says before the waiting that a folder cannot be made', () => {
+  it('fails before the computation when a folder cannot be created', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     const run = recovery('--out', join(file, 'below'));
     expect(run).toMatchObject({ status: 1, stdout: '' });
-    expect(run.stderr).toMatch(/cannot be made: a part of the path is no directory\n$/);
+    expect(run.stderr).toMatch(/^cannot create the folder .*: a part of the path is no directory\n$/);
   });
 
   it('explains itself', () => {

@@ -23,37 +23,37 @@ import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
-/** How much is simulated: enough for the second decimal of the aims, or, in a hurry, enough to see an aim missed by much. */
+/** How much is simulated: enough for the second decimal of the aims, or enough to see an aim missed by a wide margin. */
 const FULL = { worlds: 10, learners: 200 };
 const QUICK = { worlds: 4, learners: 100 };
 
-/** The largest world is that of the bench, far above what a test has. */
+/** The largest world is that of the benchmark, far larger than any real test. */
 const MOST_ITEMS = 10_000;
 const MOST_KCS = 500;
 const MOST_ADMINISTERED = 200;
 
 const command = program(
   'npm run recovery --',
-  'Gives the engine’s test to simulated learners who are known entirely, and says how much of them it recovers (docs/recovery.md).\n' +
-    'Exit code 1 when an aim is missed. Equal arguments give equal figures.',
+  'Gives the adaptive test to simulated learners whose abilities and KCs are known, and reports how well it recovers them (docs/recovery.md).\n' +
+    'Exits with 1 when an aim is missed. Equal arguments give equal figures.',
 )
   .option(
     '--quick',
-    `${QUICK.worlds} worlds with ${QUICK.learners} learners instead of ${FULL.worlds} with ${FULL.learners}`,
+    `${QUICK.worlds} worlds with ${QUICK.learners} learners each instead of ${FULL.worlds} with ${FULL.learners}`,
   )
-  .option('--worlds <N>', 'how many worlds are made up', integer(1, 1000))
+  .option('--worlds <N>', 'how many worlds are simulated', integer(1, 1000))
   .option(
     '--learners <N>',
-    'learners of each world; the rows that only compare take a third',
+    'simulated learners per world; rows that only compare use a third of them',
     integer(2, 100_000),
   )
-  .option('--items <N>', 'items of a world', integer(1, MOST_ITEMS), DESIGN.items)
-  .option('--kcs <N>', 'knowledge components of a world', integer(1, MOST_KCS), DESIGN.kcs)
-  .option('--length <N>', 'items that a learner is given', integer(1, MOST_ADMINISTERED), DESIGN.length)
+  .option('--items <N>', 'items per world', integer(1, MOST_ITEMS), DESIGN.items)
+  .option('--kcs <N>', 'knowledge components (KCs) per world', integer(1, MOST_KCS), DESIGN.kcs)
+  .option('--length <N>', 'items that each learner is given', integer(1, MOST_ADMINISTERED), DESIGN.length)
   .addOption(
     new Option(
       '--policy <POLICY>',
-      `how items are chosen in the first row: ${policyNames.map((name) => policies[name].description).join('; ')}`,
+      `how items are selected in the first row: ${policyNames.map((name) => policies[name].description).join('; ')}`,
     )
       .choices(policyNames)
       .default('plain' as const),
@@ -61,19 +61,19 @@ const command = program(
   .addOption(
     new Option(
       '--exposure <METHODS...>',
-      'further rows with exposure control, held to aims of their own; those of sympson_hetter decide the exit code',
+      'adds one row per method of exposure control, each with aims of its own; only those of sympson_hetter affect the exit code',
     ).choices(['randomesque', 'progressive', 'sympson_hetter'] as const),
   )
-  .option('--seed <N>', 'makes other worlds and other learners', integer(0, 1_000_000_000), 1)
+  .option('--seed <N>', 'selects other worlds and other learners', integer(0, 1_000_000_000), 1)
   .option(
     '--bar <FACTOR>',
-    'how many times as strict as the design the aims are: above 1 stricter, below laxer',
+    'makes the aims this many times as strict; below 1, laxer',
     decimal('from 0.01 to 1000', (factor) => factor >= 0.01 && factor <= 1000),
     1,
   )
   .option(
     '--out <DIR>',
-    'writes report.html, results.json and the exposure.json of sympson_hetter into this folder',
+    'writes report.html, results.json and, for sympson_hetter, exposure.json into this folder',
     text,
   )
   .addHelpText(
@@ -81,7 +81,7 @@ const command = program(
     examples(
       'npm run recovery -- --quick',
       'npm run recovery -- --quick --out .local/recovery',
-      'npm run recovery -- --quick --bar 3        # three times as strict: exit code 1',
+      'npm run recovery -- --quick --bar 3        # three times as strict: exits with 1',
       'npm run recovery -- --quick --exposure sympson_hetter --out .local/recovery',
       'npm run recovery -- --kcs 8 --items 120 --length 15',
     ),
@@ -91,12 +91,14 @@ async function main(
   values: ReturnType<typeof command.opts>,
 ): Promise<Result<undefined, string | UsageError>> {
   const { items, kcs, length, policy, exposure, seed, bar, out } = values;
-  // Each KC has an item of its own, and a run is given no item twice.
+  // Each KC has an item of its own, and a run never offers an item twice.
   if (items < kcs)
     return err(new UsageError(`--items must not be below --kcs: ${items} items cannot measure ${kcs} KCs`));
   if (items < length)
     return err(
-      new UsageError(`--items must not be below --length: there are no ${length} items among ${items}`),
+      new UsageError(
+        `--items must not be below --length: a test of ${length} items needs more than ${items}`,
+      ),
     );
   const amount = values.quick === true ? QUICK : FULL;
   const settings: StudySettings = {
@@ -110,7 +112,7 @@ async function main(
     worlds: values.worlds ?? amount.worlds,
     learners: values.learners ?? amount.learners,
   };
-  // A folder that cannot be written is found out before the waiting.
+  // An unusable folder must fail before the long computation, not after it.
   const folder = out === undefined ? ok(undefined) : await makeFolder(out);
   if (!folder.ok) return folder;
   const progress = openProgress(() => performance.now());
@@ -144,7 +146,7 @@ async function makeFolder(path: string): Promise<Result<undefined, string>> {
     await mkdir(path, { recursive: true });
     return ok(undefined);
   } catch (error) {
-    return err(`${path} cannot be made: ${fileFailure(error)}`);
+    return err(`cannot create the folder ${path}: ${fileFailure(error)}`);
   }
 }
 
@@ -153,7 +155,7 @@ async function write(path: string, content: string): Promise<Result<undefined, s
     await writeFile(path, content);
     return ok(undefined);
   } catch (error) {
-    return err(`${path} cannot be written: ${fileFailure(error)}`);
+    return err(`cannot write ${path}: ${fileFailure(error)}`);
   }
 }
 

@@ -108,15 +108,17 @@ export function judge(
   ];
 }
 
-/** What the reader must know before the aims mean what the design means by them; empty for its own world and bar. */
+/** How the study differs from the one that the aims were set for; empty when it does not. */
 export function reservations({ items, kcs, length, policy }: StudySize, bar: number): readonly string[] {
   return [
     ...(items === DESIGN.items && kcs === DESIGN.kcs && length === DESIGN.length
       ? []
       : [
-          `The design’s aims speak of ${DESIGN.kcs} KCs, ${DESIGN.items} items and ${DESIGN.length} administered; here they are held against another world.`,
+          `The aims were set for ${DESIGN.kcs} KCs, ${DESIGN.items} items and ${DESIGN.length} administered; this study uses other sizes.`,
         ]),
-    ...(policy === 'plain' ? [] : ['The design’s aims speak of no constraints; here there are some.']),
+    ...(policy === 'plain'
+      ? []
+      : ['The aims were set for selection without constraints; this study has some.']),
     ...(bar === 1
       ? []
       : [

@@ -28,7 +28,7 @@ export interface Condition {
   readonly answers: AnswerModel;
   readonly structure: Structure;
   readonly knowledge: Knowledge;
-  /** How exposure is controlled beside what the policy says; absent: not. */
+  /** How exposure is controlled, in addition to the policy; absent: not at all. */
   readonly exposure?: ExposureMethod;
 }
 

@@ -11,7 +11,7 @@ export type Probabilities = ReadonlyMap<string, number>;
 const TARGET = 0.18;
 /** Learners of a round, who are not those of the study. */
 const COHORT = 300;
-/** How often each round takes the square root of the change that its learners call for: none first, more as chance becomes its larger part. */
+/** How often each round takes the square root of the change that its learners call for: none at first, more as chance becomes the larger part of the change. */
 const ROOTS = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
 const LARGEST_RISE = 2;
 const DIGITS = 6;

@@ -2,13 +2,13 @@ import { bias, correlation, rootMeanSquareError, share, standardErrorOfBias } fr
 import type { Recovered } from './statistics.ts';
 import type { Sitting, SittingKc } from './sit.ts';
 
-/** What one row of the study says. Abilities in standard deviations (SD) of the prior, shares from 0 to 1. */
+/** The figures of one row. Abilities in standard deviations (SD) of the prior, shares from 0 to 1. */
 export interface Figures {
   readonly learners: number;
   readonly meanLength: number;
   /** Mean of recovered minus known ability, over the population. */
   readonly bias: number;
-  /** How much of the bias may be chance: one standard error of it. */
+  /** Standard error of the bias. */
   readonly biasError: number;
   readonly rmse: number;
   readonly correlation: number;
@@ -20,7 +20,7 @@ export interface Figures {
   readonly classified: number;
   /** Of those, the share that is right. */
   readonly classifiedAgreement: number;
-  /** Share of the pool that anybody was given. */
+  /** Share of the pool that was given at least once. */
   readonly poolUsed: number;
   /** The largest share of learners that was given the same item. */
   readonly mostExposed: number;

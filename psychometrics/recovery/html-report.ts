@@ -17,27 +17,26 @@ import {
   rowHead,
   rowLegend,
   signed,
+  sizeOf,
   wholeInterval,
 } from './text-report.ts';
 
-/** The study as one page that needs nothing else: no script, no font, no request. */
+/** The study as one self-contained page: no script, no font, no request. */
 export function htmlReport(study: Study): string {
-  const { settings } = study;
   return htmlPage({
     title: 'Recovery study',
     style,
     body: markup`<main>
 <h1>Recovery study</h1>
-<p>Learners who are known entirely take the test of the mastery engine; here is what it made of them.
-${settings.worlds} worlds of seed ${settings.seed}, ${settings.learners} learners in each; the rows below the first take a third of them.</p>
+<p>Simulated learners with known abilities took the adaptive test; this is how well it recovered them. ${sizeOf(study)}</p>
 <h2>Aims</h2>
 ${study.reservations.map((line) => markup`<p class="reservation">${line}</p>`)}
 ${table(
   'Aims',
-  ['aim', 'seen', 'asked', { text: '' }],
+  ['aim', 'result', 'required', { text: '' }],
   study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), aim.met ? met : missed]),
 )}
-<h2>What is assumed</h2>
+<h2>Assumptions</h2>
 <ul>
 ${study.assumptions.map((line) => markup`<li>${line}</li>`)}
 </ul>
@@ -45,8 +44,8 @@ ${study.assumptions.map((line) => markup`<li>${line}</li>`)}
 ${table('Rows', rowHead, study.rows.map(rowCells))}
 <p>${rowLegend.join(' ')}</p>
 <p>${coverageNote(study)}</p>
-<h2>Pictures</h2>
-<p>Of the first row, unless told otherwise.</p>
+<h2>Charts</h2>
+<p>The charts show the first row unless they state another.</p>
 ${[knownAndRecovered, errorByAbility, coverageByAbility, agreementByEvidence, reliability, testLengths].map((draw) => draw(study))}
 </main>`,
   });
@@ -55,7 +54,7 @@ ${[knownAndRecovered, errorByAbility, coverageByAbility, agreementByEvidence, re
 const met = markup`<span class="met">met</span>`;
 const missed = markup`<span class="missed">missed</span>`;
 
-/** What the page adds to the common style sheet. Captions are for the ear: to the eye, the headings above the tables say the same. */
+/** What the page adds to the common style sheet. Captions are for screen readers: the headings above the tables repeat them. */
 const style = markup`
 body { max-width: 76rem; } tbody th { min-width: 9rem; }
 figure { margin: 0 0 2rem; display: grid; grid-template-columns: minmax(18rem, 36rem) minmax(16rem, 1fr); gap: 1rem 2rem; align-items: start; }
@@ -80,7 +79,7 @@ ${table(`Figures: ${text.title}`, head, rows)}
 </figure>`;
 }
 
-/** Abilities beyond this are rare: their points are left out of charts, not of figures. */
+/** Abilities beyond this are rare: their points are left out of the charts, but not of the figures. */
 const ABILITY_SHOWN = 3.5;
 const abilityDomain = [-ABILITY_SHOWN, ABILITY_SHOWN];
 const abilityAxis: Plot.ScaleOptions = { label: 'known ability (SD)', domain: abilityDomain, ticks: 7 };
@@ -89,7 +88,7 @@ function isShown({ x, y }: Point): boolean {
   return Math.abs(x) <= ABILITY_SHOWN && Math.abs(y) <= ABILITY_SHOWN;
 }
 
-/** What is aimed at, over the whole width. */
+/** The aim, over the whole width. */
 function aimLine(domain: readonly number[], valueAt: (x: number) => number): Plot.Markish {
   return line(
     domain.map((x) => ({ x, y: valueAt(x) })),
@@ -109,7 +108,7 @@ function knownAndRecovered({ sample, rows }: Study): Markup {
     {
       id: 'recovered',
       title: `Known and recovered ability, ${sample.length} learners`,
-      description: 'One dot per learner; the dashed line is where recovered equals known.',
+      description: 'One dot per learner. On the dashed line, recovered equals known.',
       legend: [
         ['full', 'a learner'],
         ['dashed', 'recovered = known'],
@@ -168,7 +167,7 @@ function errorByAbility(study: Study): Markup {
       id: 'error',
       title: 'Error of ability by known ability: RMSE and bias',
       description:
-        'Scores lean towards the mean of the prior: bias is above zero for low abilities and below zero for high ones. The table also has the weighted likelihood estimate (WLE), which leaves the prior out.',
+        'Scores are pulled towards the mean of the prior: bias is positive for low abilities and negative for high ones. The table also shows the weighted likelihood estimate (WLE), which does not use the prior.',
       legend: [
         ['full', 'RMSE'],
         ['hollow', 'bias'],
@@ -206,7 +205,7 @@ function coverageByAbility(study: Study): Markup {
       id: 'coverage',
       title: 'Coverage of 95 % intervals by known ability',
       description:
-        'The dashed line is 95 %, the band 92 to 98 %. Intervals hold the ability of 95 % of all learners; of those far from the mean they hold fewer.',
+        'The dashed line is 95 %, the band 92 to 98 %. Intervals cover the ability of about 95 % of all learners, but of fewer learners far from the mean.',
       legend: [
         ['full', 'covered'],
         ['dashed', '95 %'],
@@ -245,9 +244,9 @@ function agreementByEvidence({ byEvidence, aims }: Study): Markup {
   return figure(
     {
       id: 'agreement',
-      title: 'KC agreement by how many items measured the KC',
+      title: 'KC agreement by the number of items that measured the KC',
       description:
-        'One dot for each number of items, from none on; the dashed line is the aim for all together. The axis does not begin at zero.',
+        'One dot per number of items, from zero. The dashed line is the aim for all learners and KCs together. The axis does not start at zero.',
       legend: [
         ['full', 'agreement'],
         ['dashed', 'aim'],
@@ -274,26 +273,26 @@ function outward(values: readonly number[], step: number, least: number): number
   return Number((step * Math.ceil(Number((highest / step).toFixed(9)))).toFixed(9));
 }
 
-/** A share of fewer claims than this says little: its dot is small. */
-const FEW_CLAIMS = 30;
+/** Bins with fewer posteriors are uncertain: their dots are small. */
+const FEW = 30;
 
 function reliability({ calibration, calibrationError }: Study): Markup {
   const points = (isFew: boolean): readonly Point[] =>
     calibration
-      .filter(({ count }) => count > 0 && count < FEW_CLAIMS === isFew)
+      .filter(({ count }) => count > 0 && count < FEW === isFew)
       .map(({ claimed, observed, count }) => ({
         x: claimed,
         y: observed,
-        label: `claimed ${decimals(claimed, 3)}, observed ${decimals(observed, 3)}, ${count} times`,
+        label: `predicted ${decimals(claimed, 3)}, observed ${decimals(observed, 3)}, ${count} times`,
       }));
   return figure(
     {
       id: 'reliability',
-      title: `Posteriors of mastery, claimed and observed (expected calibration error ${percent(calibrationError)})`,
-      description: `Posteriors in ten bins: the share of learners who had the KC against the mean posterior; small dots stand for fewer than ${FEW_CLAIMS}. The dashed line is where the two are equal.`,
+      title: `Posterior probability of mastery, predicted and observed (expected calibration error ${percent(calibrationError)})`,
+      description: `Posteriors in ten bins: the share of learners who had mastered the KC against the mean posterior. Small dots are bins with fewer than ${FEW} posteriors. On the dashed line the two are equal.`,
       legend: [
         ['full', 'a bin of posteriors'],
-        ['dashed', 'observed = claimed'],
+        ['dashed', 'observed = predicted'],
       ],
     },
     {
@@ -302,7 +301,7 @@ function reliability({ calibration, calibrationError }: Study): Markup {
       y: { label: 'share that had mastered', domain: [0, 1], ticks: 5 },
       marks: [aimLine([0, 1], (x) => x), dots(points(true), 'small'), dots(points(false), 'large')],
     },
-    ['posterior', 'learners × KCs', 'claimed', 'observed'],
+    ['posterior', 'learners × KCs', 'predicted', 'observed'],
     calibration.map(({ from, to, count, claimed, observed }) => [
       `${decimals(from, 1)} to ${decimals(to, 1)}`,
       String(count),
@@ -321,7 +320,7 @@ function testLengths(study: Study): Markup {
     {
       id: 'lengths',
       title: `Items until all KCs were classified (${lengthRow(study)})`,
-      description: `Learners by the number of items they were given, from ${first} to ${last}.`,
+      description: `Learners by the number of items that they were given, from ${first} to ${last}.`,
       legend: [['bar', 'learners']],
     },
     {

@@ -2,7 +2,7 @@ import { stream } from '#shared/kernel/random-stream.ts';
 import { masteryAt, successOf } from './world.ts';
 import type { World, WorldItem } from './world.ts';
 
-/** A simulated learner, who is known entirely. */
+/** A simulated learner, whose ability and KCs are known. */
 export interface Learner {
   /** Its draws depend on this name alone, so that it is the same learner under every policy. */
   readonly name: string;

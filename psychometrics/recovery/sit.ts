@@ -98,7 +98,7 @@ export function compiled(parameters: ModelParameters): CompiledModel {
 
 /**
  * Gives the test to as many learners of one world, by the rules of a learner's run.
- * @param exposure in place of what the policy says
+ * @param exposure replaces the policy's own
  * @param cohort other learners for another name
  */
 export function* sitAll(

@@ -57,11 +57,11 @@ describe('statistics against cases worked out by hand', () => {
       { from: 0.5, to: 1, count: 4, claimed: 0.75, observed: 0.75 },
     ]);
     expect(calibrationError(bins)).toBeCloseTo((2 / 6) * 0.375, 15);
-    // An empty bin says nothing and weighs nothing.
+    // An empty bin has no weight.
     expect(calibrationError(calibrationOf(claims.slice(3, 4), 4))).toBe(0);
   });
 
-  it('says NaN where nobody stands behind a figure', () => {
+  it('is NaN for a figure without learners', () => {
     expect([bias([]), share([], () => true), standardErrorOfBias(pairs.slice(1, 2))]).toEqual([
       NaN,
       NaN,

@@ -172,7 +172,7 @@ describe('exposure control', () => {
 });
 
 describe('a study', () => {
-  it('finds the engine equal to brute force, on as many posteriors as it says', () => {
+  it('finds the engine equal to brute force, on as many posteriors as it reports', () => {
     // 13 prefixes of 12 answers, 7 KCs and 61 nodes.
     const figures = compareWithBruteForce('small', 2);
     expect(figures.posteriors).toBe(2 * 13 * (7 + 61));
@@ -223,7 +223,7 @@ describe('a study', () => {
     expect(study.sample).toHaveLength(90);
   });
 
-  it('shows in its pictures what its row says of all', () => {
+  it('shows in its charts what its row shows for all learners', () => {
     const { bias, rmse, coverage, agreement } = study.rows[0]!.figures;
     const groups = study.byAbility.filter(({ learners }) => learners > 0);
     const over = (valueOf: (group: (typeof groups)[number]) => number): number =>
@@ -240,7 +240,7 @@ describe('a study', () => {
     const results = resultsJson(runStudy(small));
     expect(resultsJson(runStudy(small))).toBe(results);
     expect(resultsJson(runStudy({ ...small, seed: 2 }))).not.toBe(results);
-    // Groups that nobody is in have no figure, rather than one that is made up.
+    // A group without learners has no figure.
     expect(
       (JSON.parse(results) as { byAbility: { rmse: number | null }[] }).byAbility.some(
         ({ rmse }) => rmse === null,
@@ -248,12 +248,12 @@ describe('a study', () => {
     ).toBe(true);
   });
 
-  it('says that its aims are held against another world, policy or bar than the design’s', () => {
+  it('states where it differs from the study that the aims were set for', () => {
     const of = (change: object, bar = 1): readonly string[] =>
       reservations({ ...DESIGN, policy: 'plain', ...change }, bar);
     expect(study.reservations).toEqual(of(settings));
     expect(of({})).toEqual([]);
-    expect(of({ length: 29 })).toEqual([expect.stringContaining('another world')]);
+    expect(of({ length: 29 })).toEqual([expect.stringContaining('other sizes')]);
     expect(of({ policy: 'floors' }, 0.5)).toEqual([
       expect.stringContaining('constraints'),
       'The aims are 2 times as lax as the design’s (--bar).',
@@ -282,13 +282,13 @@ describe('the reports', () => {
     expect(text.match(/^(met|missed) /gm)).toHaveLength(7);
     for (const report of [text, html]) {
       expect(report).toMatch(
-        /independent given ability\..* too few: \d+\.\d % in chains of 5 KCs, \d+\.\d % in chains of 8 KCs/,
+        /independent given ability\..* too few abilities: \d+\.\d % in chains of 5 KCs, \d+\.\d % in chains of 8 KCs/,
       );
       expect(report).toContain('WLE RMSE');
     }
   });
 
-  it('draw six pictures with a title and a description each, and stand alone', () => {
+  it('draw six charts with a title and a description each, and stand alone', () => {
     const labels = [
       ...html.matchAll(/<svg [^>]*role="img" aria-labelledby="(\S+)" aria-describedby="(\S+)">/g),
     ];
@@ -300,7 +300,7 @@ describe('the reports', () => {
     expect(new Set(labels.map(([, title]) => title)).size).toBe(6);
     expect(html.match(/<figure>/g)).toHaveLength(6);
     expect(html.match(/<figure>.*?<\/figure>/gs)!.every((figure) => figure.includes('<table>'))).toBe(true);
-    // A place that scrolls is reached by keyboard, and says what it is.
+    // A region that scrolls can be reached by keyboard and has a name.
     expect(html.match(/<div class="scroll" role="region" aria-label="[^"]+" tabindex="0">/g)).toHaveLength(8);
     expect(html).toContain('prefers-color-scheme: dark');
     expect(html).not.toMatch(/<script|<link|src=|href=|url\(|@import/);

@@ -233,7 +233,7 @@ export function exposureJson({ probabilities }: Study): string {
   return `${JSON.stringify(Object.fromEntries(tables), null, 2)}\n`;
 }
 
-/** The study as a document: the same bytes for the same settings. What no learner stands behind is `null`. */
+/** The study as a document: the same bytes for the same settings. A figure without any learner is `null`. */
 export function resultsJson(study: Study): string {
   const rounded = (_key: string, value: unknown): unknown => {
     if (typeof value !== 'number') return value;

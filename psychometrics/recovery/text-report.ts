@@ -7,11 +7,10 @@ import type { Row, Study } from './study.ts';
 /** The characters of a bar at its full length. */
 const BAR = 40;
 
-/** Everything that the study found, for a terminal. */
+/** The whole study, for a terminal. */
 export function textReport(study: Study, paint: Paint): string {
-  const { settings } = study;
   return [
-    `${settings.worlds} worlds of seed ${settings.seed}, ${settings.learners} learners in each; the rows below the first take a third of them.`,
+    sizeOf(study),
     '',
     ...study.assumptions.map((line) => `- ${line}`),
     '',
@@ -24,7 +23,7 @@ export function textReport(study: Study, paint: Paint): string {
     '',
     coverageNote(study),
     '',
-    'Ability by known ability (SD of the prior); WLE: weighted likelihood estimate, without the prior of ability',
+    'Error of ability by known ability (SD of the prior). WLE: weighted likelihood estimate, which does not use the prior of ability',
     table(
       ['known', 'learners', 'bias', 'RMSE', 'covered', 'WLE bias', 'WLE RMSE', '', 'RMSE'],
       study.byAbility.map((group) => [
@@ -41,7 +40,7 @@ export function textReport(study: Study, paint: Paint): string {
       [8],
     ),
     '',
-    'KC agreement by how many items measured the KC',
+    'KC agreement by the number of items that measured the KC',
     table(
       ['items', 'learners × KCs', 'agree', 'disagree'],
       study.byEvidence.map(({ items, count, agreement }) => [
@@ -53,9 +52,9 @@ export function textReport(study: Study, paint: Paint): string {
       [3],
     ),
     '',
-    `Posteriors kept their word to ${percent(study.calibrationError)} on average (expected calibration error)`,
+    `Posterior probabilities were calibrated to within ${percent(study.calibrationError)} on average (expected calibration error)`,
     table(
-      ['posterior', 'learners × KCs', 'claimed', 'observed', ''],
+      ['posterior', 'learners × KCs', 'predicted', 'observed', ''],
       study.calibration.map(({ from, to, count, claimed, observed }) => [
         `${decimals(from, 1)} to ${decimals(to, 1)}`,
         String(count),
@@ -87,34 +86,39 @@ export const rowHead = [
   'learners',
   'length',
   'bias',
-  'chance',
+  'bias SE',
   'RMSE',
   'covered',
   'agree',
   'classified',
-  'of these',
+  'correct',
   'pool',
   'exposed',
   'overlap',
   'idle',
 ] as const;
 
+/** How many simulated learners there are. */
+export function sizeOf({ settings }: Study): string {
+  return `${settings.worlds} worlds (seed ${settings.seed}) with ${settings.learners} simulated learners each. Rows that only compare use a third of them.`;
+}
+
 /** What the columns of the rows mean. */
 export const rowLegend = [
-  'bias, RMSE: scale score less known ability, in SD of the prior; chance: one standard error of the bias.',
-  'covered: ability within 1.96 standard errors of the score. agree: posterior of a KC on the learner’s side of 0.5, all KCs counted.',
-  `classified: KCs mastered or gap at ${STATED_CONFIDENCE}; of these: the share that is right. pool: items that anybody was given; exposed: the largest`,
-  'share of learners that was given one item; overlap: the share of a test that two learners have in common.',
-  'idle: items after the posterior of every KC in scope was confident. unsettled first: selectionTarget unsettled_components.',
+  'bias, RMSE: of the scale score minus the known ability, in SD of the prior; bias SE: the standard error of the bias.',
+  'covered: learners whose ability is within 1.96 standard errors of the score. agree: learners × KCs whose posterior is on the true side of 0.5.',
+  `classified: learners × KCs classified as mastered or gap at ${STATED_CONFIDENCE}; correct: the share of those that is right. pool: items given at least once;`,
+  'exposed: the largest share of learners given the same item; overlap: the share of a test that two learners have in common.',
+  'idle: items given after every KC in scope had reached the confidence. unsettled first: selectionTarget unsettled_components.',
 ] as const;
 
-/** What a reader of intervals must know: their coverage counts on an assumption that prerequisites break. */
+/** The coverage of intervals rests on an assumption that prerequisites break. */
 export function coverageNote({ rows, settings }: Study): string {
   const figures = rows.flatMap((row) => (row.group === 'chains' ? [row.figures] : []));
   const covered = chains(settings.kcs).map(
     ({ name }, n) => `${percent(figures[n]?.coverage ?? NaN)} in ${name}`,
   );
-  return `95 % intervals count on KCs that are independent given ability. Where a KC can only be mastered after the one before it, they cover too few: ${covered.join(', ')}.`;
+  return `95 % intervals assume that KCs are independent given ability. Where a KC can only be mastered after the one before it, they cover too few abilities: ${covered.join(', ')}.`;
 }
 
 export function rowCells({ name, figures }: Row): readonly string[] {
@@ -136,7 +140,7 @@ export function rowCells({ name, figures }: Row): readonly string[] {
   ];
 }
 
-/** One aim in one line. */
+/** One line per aim. */
 function aimLine(aim: Judged, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
   return `${word}  ${aim.name.padEnd(30)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;

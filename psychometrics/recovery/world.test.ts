@@ -12,7 +12,7 @@ const sizes = fc
   .record({ kcs: fc.integer({ min: 1, max: 23 }), more: fc.integer({ min: 0, max: 60 }) })
   .map(({ kcs, more }) => ({ kcs, items: kcs + more }));
 
-describe('a made-up world', () => {
+describe('a simulated world', () => {
   it('is a sound calibration that measures each KC, of good items, whatever its size', () => {
     fc.assert(
       fc.property(sizes, fc.string(), (size, name) => {
@@ -53,7 +53,7 @@ describe('a made-up world', () => {
     expect([scale[0], scale[30], scale[60]].map((value) => abilityOfScale(value!))).toEqual([-6, 0, 6]);
   });
 
-  it('has success by table as the definition says', () => {
+  it('has success by table as defined', () => {
     const item = (table: WorldItem['table']): WorldItem => ({
       id: 'i',
       kcs: [0, 1],
@@ -87,7 +87,7 @@ describe('a made-up world', () => {
   });
 });
 
-describe('what the engine knows of a world', () => {
+describe('the engine’s parameters of a world', () => {
   const world = makeWorld('known', { items: 100, kcs: 10 });
   const tablesOf = (kind: Parameters<typeof knownParameters>[1]): readonly (readonly number[])[] =>
     knownParameters(world, kind).items.map(({ probabilities }) => probabilities);
@@ -164,7 +164,7 @@ describe('a simulated learner', () => {
     expect(shifted).toEqual(learners.map(({ ability }) => 3 + 0.5 * ability));
   });
 
-  it('has each KC as often as its ability says', () => {
+  it('masters each KC as often as its ability predicts', () => {
     for (let kc = 0; kc < 6; kc += 1) {
       const expected = mean(learners.map(({ ability }) => masteryAt(world, kc, ability)));
       const seen = learners.filter(({ mastered }) => mastered[kc] === true).length / learners.length;
@@ -233,7 +233,7 @@ describe('a simulated learner', () => {
     expect(mean(guessers)).toBeCloseTo(RAPID.items * (1 - RAPID.success), 1);
   });
 
-  it('answers as the table says, always alike, and makes up for a KC only where it is compensatory', () => {
+  it('answers by the table, always alike, and compensates for a KC only where the model is compensatory', () => {
     const item = { id: 'x', kcs: [0, 1], table: 'conjunctive', guess: 0.1, slip: 0.1 } as const;
     const half = learners.map(({ name, ability }) => ({
       name,

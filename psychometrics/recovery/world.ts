@@ -1,13 +1,13 @@
 import type { ModelParameters } from '#functions/mastery/engine/index.ts';
 import { stream } from '#shared/kernel/random-stream.ts';
 
-/** How large a made-up world is. */
+/** How large a simulated world is. */
 export interface WorldSize {
   readonly items: number;
   readonly kcs: number;
 }
 
-/** What a made-up item is like. Conjunctive: success needs every KC (DINA). Additive: every KC adds the same. */
+/** What a simulated item is like. Conjunctive: success needs every KC (DINA). Additive: every KC adds the same. */
 export interface WorldItem {
   readonly id: string;
   readonly kcs: readonly number[];
@@ -18,7 +18,7 @@ export interface WorldItem {
   readonly slip: number;
 }
 
-/** A made-up bank with its calibration. Abilities are in standard deviations of the population that it was calibrated on. */
+/** A simulated bank with its calibration. Abilities are in standard deviations of the population that it was calibrated on. */
 export interface World {
   readonly name: string;
   readonly kcs: readonly { readonly slope: number; readonly location: number }[];
@@ -64,8 +64,8 @@ export function assumptions({ guess, slip }: ItemQuality): readonly string[] {
     'Ability is drawn from the normal distribution with mean 0 and standard deviation 1, not from the grid of the engine.',
     `P(KC mastered) = 1/(1 + exp(−slope · (ability − location))), slope ${range(SLOPE)}, location ${range(LOCATION)}; KCs are independent given ability.`,
     `Items: ${percent(ONE_KC)} measure one KC, ${percent(UP_TO_TWO_KCS - ONE_KC)} two, ${percent(1 - UP_TO_TWO_KCS)} three of the same strand of ${STRAND} KCs; ${percent(CONJUNCTIVE)} are conjunctive (DINA), the others additive.`,
-    `Guess ${range(guess)}, slip ${range(slip)}. Everything is drawn evenly from its range.`,
-    `The engine knows the true parameters, unless a row says otherwise, on ${GRID.nodes} nodes from ${GRID.min} to ${GRID.max}.`,
+    `Guess ${range(guess)}, slip ${range(slip)}. All values are drawn uniformly from their ranges.`,
+    `Unless a row states otherwise, the engine uses the true parameters, on ${GRID.nodes} nodes from ${GRID.min} to ${GRID.max}.`,
   ];
 }
 
@@ -113,7 +113,7 @@ export function successOf({ kcs, table, guess, slip }: WorldItem, mastered: numb
 const SCALE_ORIGIN = 500;
 const SCALE_UNIT = 100;
 
-/** The ability that a scale value stands for. */
+/** The ability of a scale value. */
 export function abilityOfScale(value: number): number {
   return (value - SCALE_ORIGIN) / SCALE_UNIT;
 }
