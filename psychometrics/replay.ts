@@ -3,20 +3,18 @@
  * those from all of the learner's answers. Items that a learner did not answer are not offered.
  */
 import {
-  classify,
   compileModel,
   estimate,
+  nextStep,
   prepareSelection,
-  remainingUncertainty,
-  scoredItemsPerKc,
-  selectItem,
-  stopReason,
+  weigh,
 } from '#functions/mastery/engine/index.ts';
 import type {
   Classification,
   CompiledModel,
   ModelParameters,
   Outcome,
+  SelectionContext,
 } from '#functions/mastery/engine/index.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -122,39 +120,31 @@ function compile(parameters: ModelParameters): CompiledModel {
 }
 
 /** One run: until every KC is classified or no item is left that the learner answered. */
-function replay(model: CompiledModel, policy: Policy, learner: Learner, context: Context): Replay {
+function replay(context: SelectionContext, policy: Policy, learner: Learner): Replay {
+  const { model, constraints } = context;
+  const rules = {
+    ...policy,
+    numericPrecision: PRECISION,
+    // Only complete classifications or the end of the pool stop these runs.
+    precisionTarget: 0,
+    coverageFloors: [],
+    timeBudgetSeconds: null,
+  };
+  const clock = {
+    runSeed: sha256Hex(learner.id),
+    elapsedMilliseconds: 0,
+    // Excluded, as items of earlier runs are.
+    met: learner.answers.flatMap((answer, item) => (answer === undefined ? [item] : [])),
+  };
   const outcomes: Outcome[] = [];
-  const rule = { ...policy, numericPrecision: PRECISION };
-  const given = outcomesOf(learner);
-  // Selection passes over used items.
-  const unanswered = learner.answers.flatMap((answer, item) => (answer === undefined ? [item] : []));
   for (;;) {
-    const posterior = estimate(model, outcomes);
-    const used = outcomes.map(({ item }) => item);
-    const evidence = scoredItemsPerKc(model.itemKcs, model.kcGuids.length, used);
-    const classifications = [...posterior.kcPosteriors].map((p, kc) => classify(rule, p, evidence[kc] ?? 0));
-    const selection = selectItem(context.selection, posterior, {
-      used: [...unanswered, ...used],
-      runSeed: sha256Hex(learner.id),
-      sequence: used.length + 1,
-    });
-    const stopped = stopReason({
-      classifications,
-      remainingUncertainty: remainingUncertainty(model, posterior, context.scope),
-      // Only complete classifications or the end of the pool stop these runs.
-      precisionTarget: 0,
-      numericPrecision: PRECISION,
-      coverage: [],
-      itemsOffered: used.length,
-      maxItems: model.itemIds.length,
-      poolExhausted: selection.kind === 'exhausted',
-      elapsedMilliseconds: 0,
-      timeBudgetSeconds: null,
-    });
-    if (stopped !== undefined || selection.kind === 'exhausted') {
-      return { length: used.length, classifications, full: [...estimate(model, given).kcPosteriors] };
+    const evidence = weigh(model, constraints.scope, rules, outcomes);
+    const step = nextStep(context, rules, evidence, clock);
+    if (step.kind === 'stop') {
+      const full = [...estimate(model, outcomesOf(learner)).kcPosteriors];
+      return { length: outcomes.length, classifications: evidence.classifications, full };
     }
-    outcomes.push({ item: selection.item, correct: learner.answers[selection.item] === true });
+    outcomes.push({ item: step.item, correct: learner.answers[step.item] === true });
   }
 }
 
@@ -163,13 +153,7 @@ function outcomesOf({ answers }: Learner): readonly Outcome[] {
   return answers.flatMap((correct, item) => (correct === undefined ? [] : [{ item, correct }]));
 }
 
-interface Context {
-  readonly selection: ReturnType<typeof prepareSelection>;
-  readonly scope: readonly number[];
-}
-
-function prepare(model: CompiledModel): Context {
-  const scope = model.kcGuids.map((_, kc) => kc);
+function prepare(model: CompiledModel): SelectionContext {
   const pool = model.itemIds.map((id, item) => ({
     item,
     artifactVersionId: id,
@@ -177,18 +161,16 @@ function prepare(model: CompiledModel): Context {
     tags: (model.itemKcs[item] ?? []).map((kc) => model.kcGuids[kc] ?? ''),
     accessibility: [],
   }));
-  return {
-    scope,
-    selection: prepareSelection(model, pool, {
-      scope,
-      maxItems: pool.length,
-      requiredAccessibility: [],
-      enemySets: [],
-      excludedItems: [],
-      minima: [],
-      maxima: [],
-    }),
-  };
+  return prepareSelection(model, pool, {
+    scope: [...model.kcGuids.keys()],
+    maxItems: pool.length,
+    requiredAccessibility: [],
+    enemySets: [],
+    excludedItems: [],
+    minima: [],
+    maxima: [],
+    priorUse: 'exclude',
+  });
 }
 
 interface Verification {
@@ -318,7 +300,7 @@ async function main(values: ReturnType<typeof command.opts>): Promise<Result<und
   const model = compile(parameters);
   const learners = study.value.learners.slice(0, values.limit);
   const context = prepare(model);
-  const replays = learners.map((learner) => replay(model, policy, learner, context));
+  const replays = learners.map((learner) => replay(context, policy, learner));
   const figures = {
     ...summarize(study.value, model.itemIds.length, policy.kcCutScore, replays),
     ...(values.verify === true ? { verification: verify(parameters, learners, replays) } : {}),

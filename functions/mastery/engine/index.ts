@@ -3,9 +3,8 @@ export type { Estimate, KnownMastery, ModelDefect, ModelParameters, Outcome } fr
 export { runtimeVersions } from './kernels/index.ts';
 export { compileModel, estimate, remainingUncertainty } from './model.ts';
 export type { CompiledModel } from './model.ts';
-export { classify, scoredItemsPerKc } from './classification.ts';
+export { classify } from './classification.ts';
 export type { Classification, ClassificationRule } from './classification.ts';
-export { stopReason } from './stopping.ts';
 export type { StopCause, StopReason, StoppingInput } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, RunPosition, Selection, SelectionContext } from './selection.ts';
