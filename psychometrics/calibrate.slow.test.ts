@@ -250,7 +250,7 @@ describe('npm run calibrate', () => {
     });
     await write('names.json', JSON.stringify({ kcs: { C: {} }, items: { I9: {} } }));
     const names = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'names.json');
-    expect(names.error).toMatch(/#\/kcs\/C: is no knowledge component.*\n.*#\/items\/I9: is no item/);
+    expect(names.error).toMatch(/#\/kcs\/C: is not a knowledge component.*\n.*#\/items\/I9: is not an item/);
     await write('rank.json', JSON.stringify({ document: { limitations: ['Gives percentiles.'] } }));
     const spoilt = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'rank.json');
     expect(spoilt).toMatchObject({ code: 1 });

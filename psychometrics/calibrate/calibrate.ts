@@ -1,4 +1,4 @@
-/** From a study to everything that is written about it. Deterministic: the same study and options give the same numbers. */
+/** Fits a study and computes every figure. Deterministic: the same study and options give the same numbers. */
 import { describeAbilities } from './abilities.ts';
 import type { Abilities } from './abilities.ts';
 import { fit } from './em.ts';
@@ -84,7 +84,7 @@ export interface AgainstDina {
 /** Decimals of written parameters: far below any standard error, and the same text on every runtime. */
 const DECIMALS = 10;
 
-/** A pattern with fewer expected learners tells little about its probability. */
+/** With fewer expected learners, the probability of a pattern is uncertain. */
 const SPARSE = 5;
 
 /** Fits the model to a study and works out every figure. */
@@ -252,7 +252,7 @@ function reducedLogLikelihood(
   return reached;
 }
 
-/** Starts that end so far below the best have found another maximum. */
+/** A start that ends this far below the best one has found another maximum. */
 const OTHER_MAXIMUM = 0.01;
 
 function warningsOf(calibration: Omit<Calibration, 'warnings'>): string[] {
@@ -265,29 +265,31 @@ function warningsOf(calibration: Omit<Calibration, 'warnings'>): string[] {
   return [
     ...(em.converged
       ? []
-      : [`Not converged after ${em.iterations} iterations; see --max-iterations and --tolerance.`]),
+      : [`Not converged after ${em.iterations} E-steps: increase --max-iterations or --tolerance.`]),
     ...(options.model === 'gdina' && starts.length === 1
-      ? ['One start only: a G-DINA likelihood often has several maxima; --starts 10 looks for higher ones.']
+      ? [
+          'Only one start: a G-DINA likelihood often has several maxima. Add --starts 10 to look for higher ones.',
+        ]
       : []),
     ...(errors.rank < errors.free
       ? [
-          `The information matrix is singular: ${errors.free - errors.rank} of ${errors.free} free parameters have no standard error; the data do not tell them apart from others.`,
+          `The information matrix is singular: ${errors.free - errors.rank} of ${errors.free} free parameters have no standard error, because the data cannot tell them apart from others.`,
         ]
       : []),
     ...(atBound === 0
       ? []
       : [
-          `${atBound} item probabilities lie on the bound (${design.bound} or ${1 - design.bound}) and have no standard error.`,
+          `${atBound} item probabilities are on the bound (${design.bound} or ${1 - design.bound}) and have no standard error.`,
         ]),
     ...(criteria.parameters > study.responses.learners / 2
       ? [
-          `${criteria.parameters} parameters for ${study.responses.learners} learners: too many to be sure of any.`,
+          `${criteria.parameters} parameters for ${study.responses.learners} learners: all of them are uncertain.`,
         ]
       : []),
     ...(lower === 0
       ? []
       : [
-          `${lower} of ${starts.length} starts (seed ${options.seed}) ended at a lower maximum; the best one is written.`,
+          `${lower} of ${starts.length} starts (seed ${options.seed}) ended at a lower maximum. The best fit is written.`,
         ]),
   ];
 }

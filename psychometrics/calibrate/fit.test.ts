@@ -139,7 +139,9 @@ describe('what cannot be told', () => {
     const responses = simulateResponses(design, truth, 400, uniformFrom(2), 0.4);
     const parameters = fitted(design, responses);
     const errors = standardErrors(design, parameters, responses);
-    expect(limitedInformationFit(design, parameters, responses, errors)).toBe('M2 needs complete answers.');
+    expect(limitedInformationFit(design, parameters, responses, errors)).toBe(
+      'No M2: it requires complete answers.',
+    );
     for (const { sx2, answered } of fitItems(design, parameters, responses)) {
       expect(sx2).toBeUndefined();
       expect(answered).toBeLessThan(300);

@@ -34,7 +34,7 @@ const MAXIMUM_ITEMS = 40;
 const LOWER_TAIL = 0.95;
 const UPPER_TAIL = 0.05;
 
-/** M2 at fitted parameters, or a sentence why there is none. */
+/** M2 at fitted parameters, or the reason why there is none. */
 export function limitedInformationFit(
   design: Design,
   parameters: Parameters,
@@ -42,8 +42,8 @@ export function limitedInformationFit(
   errors: StandardErrors,
 ): LimitedInformationFit | string {
   const items = design.items.length;
-  if (items > MAXIMUM_ITEMS) return `M2 is worked out for at most ${MAXIMUM_ITEMS} items.`;
-  if (responses.answers.includes(-1)) return 'M2 needs complete answers.';
+  if (items > MAXIMUM_ITEMS) return `No M2: it is computed for at most ${MAXIMUM_ITEMS} items.`;
+  if (responses.answers.includes(-1)) return 'No M2: it requires complete answers.';
   const margins = marginsOf(items);
   const { success, patterns } = expectationsOf(design, parameters);
   const products = margins.map((margin) =>
@@ -53,7 +53,7 @@ export function limitedInformationFit(
   const residual = observedMargins(responses, margins).map((value, n) => value - at(expected, n));
   const size = margins.length;
   const weight = invert({ size, values: covariance(margins, success, patterns, expected) });
-  if (weight.rank < size) return 'M2 needs margins that vary: their covariance is singular.';
+  if (weight.rank < size) return 'No M2: the covariance of the margins is singular.';
   const jacobian = derivatives(design, parameters, errors, margins, success);
   const weighted = jacobian.map((column) => product(weight.inverse.values, column, size));
   const count = jacobian.length;

@@ -18,7 +18,7 @@ import { at } from './numbers.ts';
 const document = scaleCalibration.shape;
 const name = z.string().min(1);
 
-/** What only people know of a calibration: all of it optional, by the names of the two tables. */
+/** Metadata of a calibration: all optional, keyed by the names of the two tables. */
 const metaFile = z.strictObject({
   tenantId: name.optional(),
   document: z
@@ -73,7 +73,9 @@ export function readMeta(
       .map((key) => ({
         pointer: pointer(member, key),
         message:
-          member === 'kcs' ? 'is no knowledge component of the Q-matrix' : 'is no item of the Q-matrix',
+          member === 'kcs'
+            ? 'is not a knowledge component of the Q-matrix'
+            : 'is not an item of the Q-matrix',
       })),
   );
   return unknown.length > 0 ? err(unknown) : ok(parsed.data);
@@ -81,7 +83,7 @@ export function readMeta(
 
 export interface CalibrationFile {
   readonly record: CalibrationRecord;
-  /** JSON Pointers of the members that nobody supplied: placeholders, good for the local stage only. */
+  /** JSON Pointers of the members that the metadata did not supply: placeholders, for local use only. */
   readonly placeholders: readonly string[];
 }
 
@@ -89,8 +91,8 @@ export interface CalibrationFile {
 const DEFAULT_SCALE = { base: 500, perTheta: 100 };
 
 /**
- * The calibration as `npm run release -- calibration` takes it, checked by the same code. What the metadata leave open gets a placeholder
- * that follows from `name`, so that the same input gives the same bytes. Defects are those that metadata can cause.
+ * The calibration as `npm run release -- calibration` takes it, checked by the same code. Members that the metadata do not supply get a placeholder
+ * derived from `name`, so that the same input gives the same bytes. Defects are those that metadata can cause.
  */
 export function calibrationFile(
   calibration: Calibration,
@@ -143,7 +145,7 @@ export function calibrationFile(
   });
   const doc = (member: string): readonly string[] => ['document', member];
   const limitations = given(known.limitations, doc('limitations'), [
-    `Fitted to ${study.responses.learners} learners; the scale is linked to no other.`,
+    `Fitted to ${study.responses.learners} learners; the scale is not linked to any other.`,
   ]);
   const described = {
     scaleId: given(known.scaleId, doc('scaleId'), `${studyName}-scale`),
@@ -172,10 +174,7 @@ export function calibrationFile(
     limitations:
       placeholders.length === 0
         ? limitations
-        : [
-            ...limitations,
-            'Some members are placeholders of the calibrate command: not for use with learners.',
-          ],
+        : [...limitations, 'Contains placeholders of the calibrate command: not for use with learners.'],
   };
   // The id follows from the content: another fit is another version.
   const id =

@@ -2,11 +2,11 @@
 export function figure(value: number | undefined, decimals = 3): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
   const text = value.toFixed(decimals);
-  // No "-0.000", and the minus of typography.
+  // No "-0.000", and a typographic minus sign.
   return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
 }
 
-/** A p value: below a thousandth it says only that. */
+/** A p value; below 0.001 only the bound. */
 export function pValue(value: number | undefined): string {
   if (value === undefined) return '–';
   return value < 0.001 ? '< 0.001' : figure(value);

@@ -18,8 +18,8 @@ import {
 import { style } from './style.ts';
 
 /**
- * The report of a fit as one HTML page: no script, no request to anywhere, readable without its pictures. It holds figures over all
- * learners only.
+ * The report of a fit as one HTML page: no script, no requests, readable without its pictures. It contains figures over all learners
+ * only.
  */
 export function renderReport(
   calibration: Calibration,
@@ -75,11 +75,11 @@ function summary(calibration: Calibration, placeholders: readonly string[]): (Ma
   return [
     markup`<dl class="cards">${cards.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`,
     warnings.length === 0
-      ? markup`<p>No warning.</p>`
+      ? markup`<p>No warnings.</p>`
       : markup`<h3>Warnings</h3><ul class="warnings">${warnings.map((warning) => markup`<li>${warning}</li>`)}</ul>`,
     placeholders.length === 0
       ? undefined
-      : markup`<h3>Before a release</h3><p>${placeholders.length} members of <code>calibration.json</code> are placeholders, good for a local stage only; a metadata file supplies them. Among them: ${distinctMembers(placeholders)}.</p>`,
+      : markup`<h3>Before a release</h3><p><code>calibration.json</code> contains ${placeholders.length} placeholder values (local use only). Supply real ones with <code>--meta FILE</code>: ${distinctMembers(placeholders)}.</p>`,
   ];
 }
 
@@ -93,16 +93,16 @@ function distinctMembers(placeholders: readonly string[]): string {
 
 function howToRead({ options }: Calibration): Markup[] {
   return [
-    markup`<p>Each learner has an ability θ and either has or lacks each knowledge component (KC). θ is normal in the population; the probability of having a KC rises with θ along its own curve, P = 1 / (1 + exp(−slope · (θ − location))), and given θ the KCs are independent. An answer depends on the KCs that the item needs (the Q-matrix) and on nothing else.</p>`,
+    markup`<p>Each learner has an ability θ and has or lacks each knowledge component (KC). θ is normally distributed. The probability of having a KC rises with θ: P = 1 / (1 + exp(−slope · (θ − location))). Given θ, the KCs are independent. An answer depends only on the KCs that the item needs (the Q-matrix).</p>`,
     options.model === 'dina'
-      ? markup`<p>A DINA item has two numbers: <b>guess</b>, P(correct) of those who lack at least one of its KCs, and <b>slip</b>, P(wrong) of those who have all. Good items have both small; 1 − slip − guess is the item’s discrimination.</p>`
-      : markup`<p>A G-DINA item has one P(correct) for each pattern of its KCs, never falling when a KC is added. <b>Guess</b> is that of learners with none of them, 1 − <b>slip</b> that of learners with all; their difference is the item’s discrimination.</p>`,
+      ? markup`<p>A DINA item has two parameters: <b>guess</b>, P(correct) for learners who lack at least one of its KCs, and <b>slip</b>, P(incorrect) for learners who have all of them. Both are small for a good item; 1 − slip − guess is the item’s discrimination.</p>`
+      : markup`<p>A G-DINA item has one P(correct) for each pattern of its KCs; it never falls when a KC is added. <b>Guess</b> is P(correct) for learners with none of the KCs, 1 − <b>slip</b> for learners with all of them. Their difference is the item’s discrimination.</p>`,
     markup`<ul>
-<li><b>Standard errors</b> are from the observed information (cross-product of the learners’ scores, all parameters together). A dash: the parameter lies on its bound, or the data do not tell it apart from others.</li>
-<li><b>RMSEA₂</b> and <b>SRMSR</b> say how well pairs of items are told: below about 0.05 is close, above 0.08 poor. A small p of M₂ alone is no verdict: with many learners every model is refused.</li>
-<li><b>S-X²</b> asks the same of one item, over groups of equal total score; with many items, expect one in twenty below p = 0.05.</li>
-<li><b>Residual correlations</b>: two items with a large positive z share something that the model does not know (a common stem, a missing KC in the Q-matrix); a large negative one, too much.</li>
-<li><b>Accuracy</b> of a KC is the expected share of learners that its classification at 0.5 gets right with all items answered; <b>consistency</b>, of those whom a second test would classify alike.</li>
+<li><b>Standard errors</b> come from the observed information (cross-products of the learners’ scores, all parameters together). A dash means that the parameter is on its bound, or that the data cannot tell it apart from others.</li>
+<li><b>RMSEA₂</b> and <b>SRMSR</b> show how well the model fits pairs of items: below about 0.05 the fit is close, above 0.08 it is poor. Do not judge by the p value of M₂ alone: with many learners, every model is rejected.</li>
+<li><b>S-X²</b> tests the fit of one item, over groups of equal total score. With many items, expect one in twenty below p = 0.05.</li>
+<li><b>Residual correlations</b>: two items with a large positive z share something that is not in the model, such as a common stem or a KC that is missing in the Q-matrix. With a large negative z, the model assumes that they share too much.</li>
+<li><b>Accuracy</b> of a KC is the expected share of learners classified correctly at 0.5 when they answer all items. <b>Consistency</b> is the expected share that a second test would classify the same way.</li>
 </ul>`,
   ];
 }
@@ -115,19 +115,20 @@ function data({ study, items: fits }: Calibration): Markup[] {
       ['', 'number'],
       [
         ['learners', String(responses.learners)],
-        ['different rows of answers', String(responses.counts.length)],
-        ['learners without an answer, left out', String(study.silent)],
+        ['distinct rows of answers', String(responses.counts.length)],
+        ['learners left out because they answered no item', String(study.silent)],
         ['answers', String(responses.learners * study.items.length - study.missing)],
-        ['missing', String(study.missing)],
+        ['missing answers', String(study.missing)],
       ],
     ),
     table(
-      'Items: what they need, and how they were answered',
-      ['item', { text: 'knowledge components' }, 'answered', 'correct', 'expected'],
+      'Items: knowledge components and answers',
+      ['item', { text: 'knowledge components' }, 'answers', 'missing', 'correct', 'expected'],
       study.items.map((item, j) => [
         item,
         (study.kcsOf[j] ?? []).map((k) => study.kcs[k] ?? '').join(', '),
-        String(fits[j]?.answered ?? 0),
+        String(study.answered[j] ?? 0),
+        String(responses.learners - (study.answered[j] ?? 0)),
         figure(fits[j]?.proportion),
         figure(fits[j]?.expectedProportion),
       ]),
@@ -163,7 +164,7 @@ function items(calibration: Calibration): (Markup | undefined)[] {
 
 /** Every probability of a G-DINA fit. */
 function patterns({ study, parameters, errors }: Calibration): Markup {
-  return markup`<details><summary>P(correct) of every pattern</summary>${table(
+  return markup`<details><summary>P(correct) for every pattern</summary>${table(
     'P(correct) by the KCs that a learner has',
     ['item', { text: 'has' }, 'P(correct)', 'SE'],
     study.items.flatMap((item, j) =>
@@ -213,7 +214,7 @@ function components(calibration: Calibration): Markup[] {
         String(study.kcsOf.filter((own) => own.length === 1 && own[0] === k).length),
       ]),
     ),
-    markup`<p>“items” need the KC, “alone” need nothing else. Whole patterns of KCs: accuracy ${figure(abilities.patternAccuracy)}, consistency ${figure(abilities.patternConsistency)}.</p>`,
+    markup`<p>“Items” counts the items that need the KC, “alone” those that need no other. Whole patterns of KCs: accuracy ${figure(abilities.patternAccuracy)}, consistency ${figure(abilities.patternConsistency)}.</p>`,
   ];
 }
 
@@ -229,11 +230,11 @@ function ability(calibration: Calibration): Markup[] {
         ['standard deviation', figure(figures.sdEap)],
         ['posterior standard deviation (root mean square)', figure(figures.meanPsd)],
         ['reliability', figure(figures.reliability)],
-        ['reliability with every KC known', figure(figures.reliabilityCeiling)],
+        ['reliability if every KC were known', figure(figures.reliabilityCeiling)],
       ],
     ),
     markup`<details><summary>Learners by EAP</summary>${table(
-      'Learners by EAP; the outermost rows hold also what lies beyond',
+      'Learners by EAP; the first and last rows include all values beyond',
       ['EAP', 'learners'],
       figures.histogram.map(({ from, to, learners }) => [
         `${figure(from, 2)} to ${figure(to, 2)}`,
@@ -292,7 +293,7 @@ function estimation(calibration: Calibration): Markup[] {
   ];
 }
 
-/** So many pairs are listed. */
+/** How many pairs are listed. */
 const LISTED_PAIRS = 15;
 
 function fit(calibration: Calibration): (Markup | undefined)[] {
@@ -357,7 +358,7 @@ function fit(calibration: Calibration): (Markup | undefined)[] {
         ),
     againstDina === undefined
       ? undefined
-      : markup`<p>Likelihood ratio ${figure(againstDina.test.statistic, 1)} on ${againstDina.test.df} degrees of freedom, p ${pValue(againstDina.test.p)}. Where probabilities lie on bounds or are held together, this and the tests by item are conservative.</p>`,
+      : markup`<p>Likelihood ratio ${figure(againstDina.test.statistic, 1)} on ${againstDina.test.df} degrees of freedom, p ${pValue(againstDina.test.p)}. This test and the tests per item are conservative where probabilities are on bounds or are kept equal by monotonicity.</p>`,
     table(
       'Item fit',
       [
@@ -392,7 +393,7 @@ function fit(calibration: Calibration): (Markup | undefined)[] {
       }),
     ),
     pairsPicture(calibration) ??
-      markup`<p>No picture of the pairs: ${pairs.length === 0 ? 'no pair of items varies' : 'there are too many items for one'}.</p>`,
+      markup`<p>No chart of the pairs: ${pairs.length === 0 ? 'no pair of items varies' : 'there are too many items'}.</p>`,
     table(
       `Pairs with the largest residual correlations (${Math.min(LISTED_PAIRS, pairs.length)} of ${pairs.length})`,
       ['pair', 'learners', 'correlation', 'expected', 'z', 'z of log odds'],
@@ -413,19 +414,19 @@ function fit(calibration: Calibration): (Markup | undefined)[] {
 
 function monotonicity({ study, monotonicity: checks, options }: Calibration): Markup[] {
   return [
-    markup`<p>A KC more never lowers P(correct): the engine demands it. ${
+    markup`<p>An additional KC never lowers P(correct): the engine requires this. ${
       options.model === 'dina'
-        ? 'For DINA it says guess ≤ 1 − slip. Items where the two were put together discriminate nothing.'
-        : 'Tables that would fall are projected onto the nearest that does not (isotonic regression on the lattice of patterns). “Largest fall” is that of the unconstrained proportions between patterns of at least five expected learners; a large one speaks against the item’s row of the Q-matrix.'
+        ? 'For DINA this means guess ≤ 1 − slip. An item for which both are equal does not discriminate.'
+        : 'A table that would fall is replaced by the nearest one that does not (isotonic regression on the lattice of patterns). “Largest fall” is that of the unconstrained proportions between patterns with at least five expected learners. A large value is evidence against the item’s row of the Q-matrix.'
     }</p>`,
     table(
       'Monotonicity',
       [
         'item',
         'largest fall',
-        'patterns held together',
+        'patterns kept equal',
         'patterns with fewer than 5 expected learners',
-        { text: 'verdict' },
+        { text: 'monotonicity' },
       ],
       study.items.map((item, j) => {
         const check = checks[j];
@@ -435,7 +436,7 @@ function monotonicity({ study, monotonicity: checks, options }: Calibration): Ma
           figure(check?.largestFall),
           String(pooled),
           String(check?.sparse ?? 0),
-          pooled === 0 ? 'holds' : 'was binding',
+          pooled === 0 ? 'holds' : 'is enforced',
         ];
       }),
     ),

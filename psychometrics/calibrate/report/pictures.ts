@@ -1,4 +1,4 @@
-/** The charts of the report. None tells by colour alone: shapes, dashes, outlines and the tables beside them say the same. */
+/** The charts of the report. None relies on colour alone: shapes, dashes, outlines and the tables next to them carry the same information. */
 import * as Plot from '@observablehq/plot';
 import { CHART_WIDTH, bars, brief, chart, colour, dots, line, names } from '#psychometrics/charts.ts';
 import type { Point } from '#psychometrics/charts.ts';
@@ -19,7 +19,7 @@ interface Whisker {
   readonly half: number;
 }
 
-/** Guess and 1 - slip of each item with their intervals; of a G-DINA item all patterns as ticks between. */
+/** Guess and 1 - slip of each item with their intervals; for a G-DINA item the other patterns as ticks. */
 export function itemPicture({ study, parameters, errors, options }: Calibration): Markup {
   const rows = study.items.map((item, j) => {
     const values = [...(parameters.tables[j] ?? [])];
@@ -41,14 +41,14 @@ export function itemPicture({ study, parameters, errors, options }: Calibration)
   return chart(
     {
       id: 'items',
-      title: 'Probability of a correct answer, by item',
+      title: 'Probability of a correct answer, per item',
       description:
-        'One line per item: hollow circle, learners who have none of its components (guess); full circle, learners who have all (1 − slip); whiskers, 95 % intervals. The table after it has the figures.',
+        'One line per item. Hollow circle: learners who have none of its knowledge components (guess). Full circle: learners who have all of them (1 − slip). Whiskers: 95 % intervals. The table below contains the numbers.',
       legend: [
         ['hollow', 'guess'],
         ['full', '1 − slip'],
         ['line', '95 % interval'],
-        ...(options.model === 'gdina' ? ([['tick', 'some of the components']] as const) : []),
+        ...(options.model === 'gdina' ? ([['tick', 'some of the knowledge components']] as const) : []),
       ],
     },
     {
@@ -93,7 +93,7 @@ export function itemPicture({ study, parameters, errors, options }: Calibration)
   );
 }
 
-/** Share of the learners who have each component, after their answers and by the model alone. */
+/** Share of learners who have each knowledge component: given their answers, and in the model. */
 export function prevalencePicture({ study, abilities }: Calibration): Markup {
   const rows = abilities.kcs.map(({ prevalence, priorPrevalence }, k) => ({
     k,
@@ -106,7 +106,7 @@ export function prevalencePicture({ study, abilities }: Calibration): Markup {
       id: 'prevalence',
       title: 'Learners who have each knowledge component',
       description:
-        'One bar per component: mean posterior probability of mastery. The upright mark is the share that the fitted model expects; far from the bar, the higher-order part does not fit.',
+        'One bar per knowledge component: the mean posterior probability of mastery. The vertical mark is the share that the fitted model expects. If it is far from the bar, the higher-order part of the model does not fit.',
       legend: [
         ['bar', 'mean posterior'],
         ['tick', 'expected by the model'],
@@ -148,7 +148,7 @@ export function prevalencePicture({ study, abilities }: Calibration): Markup {
 /** Panels in a row. */
 const COLUMNS = 2;
 
-/** One small panel per component: P(mastered | theta), and where it is one half. */
+/** One small panel per knowledge component: P(mastered | theta), and where it is one half. */
 export function curvesPicture({ study, design, parameters }: Calibration): Markup {
   const panels = study.kcs.map((kc, k) => ({
     kc,
@@ -166,7 +166,7 @@ export function curvesPicture({ study, design, parameters }: Calibration): Marku
       id: 'curves',
       title: 'Mastery of each knowledge component by ability',
       description:
-        'One panel per component: the probability of having it, from 0 to 1, over theta from −4 to 4. The dashed upright line is the location, where the probability is one half. Steep curves tell much about theta.',
+        'One panel per knowledge component: the probability of having it, from 0 to 1, over theta from −4 to 4. The dashed vertical line is the location, where the probability is one half. A steep curve carries much information about theta.',
       legend: [
         ['line', 'P(mastered | θ)'],
         ['dashed', 'location'],
@@ -230,7 +230,7 @@ export function abilityPicture({ design, abilities, study }: Calibration): Marku
       id: 'ability',
       title: 'Ability: prior and posterior',
       description:
-        'Bars: learners by their posterior mean of theta (EAP), as a density. Full line: mean of the learners’ posteriors. Dashed line: the normal prior. The full line should follow the dashed one; bars are narrower, since means are drawn towards the middle.',
+        'Bars: learners by their posterior mean of theta (EAP), as a density. Solid line: mean of the learners’ posteriors. Dashed line: the normal prior. The solid line should follow the dashed one. The bars are narrower, because posterior means are shrunk towards the middle.',
       legend: [
         ['bar', 'learners by EAP'],
         ['ink', 'mean posterior'],
@@ -265,7 +265,7 @@ export function abilityPicture({ design, abilities, study }: Calibration): Marku
   );
 }
 
-/** How far below the end each accepted step was, on a logarithmic scale. */
+/** Distance of each accepted step from the final objective, on a logarithmic scale. */
 export function convergencePicture({ em }: Calibration): Markup {
   const floor = 1e-7;
   const end = em.history.at(-1)?.objective ?? 0;
@@ -279,7 +279,7 @@ export function convergencePicture({ em }: Calibration): Markup {
       id: 'convergence',
       title: 'Convergence',
       description:
-        'Distance of the objective from its final value after each accepted step, as a power of ten. It only falls: a step that would lower the objective is not taken. Dots are extrapolated steps.',
+        'Distance of the objective from its final value after each accepted step, as a power of ten. It only decreases: a step that would lower the objective is not accepted. Dots are extrapolated steps.',
       legend: [
         ['line', 'distance'],
         ['full', 'extrapolated step'],
@@ -310,7 +310,7 @@ export function convergencePicture({ em }: Calibration): Markup {
   );
 }
 
-/** More items than this make cells that nobody can see. */
+/** With more items, cells are too small to see. */
 const MOST_ITEMS = 45;
 
 /** Residual correlations of all pairs, as z; undefined where a chart would not be legible. */
@@ -319,7 +319,7 @@ export function pairsPicture({ study, pairs }: Calibration): Markup | undefined 
   if (count > MOST_ITEMS || pairs.length === 0) return undefined;
   const critical = normalQuantileTwoSided(0.05 / pairs.length);
   const margin = 104;
-  // Room for a name on each row and column: beyond some twenty items the chart is wider than a page and scrolls.
+  // Leaves room for a name in each row and column: above about twenty items the chart is wider than the page and scrolls.
   const width = Math.max(CHART_WIDTH, margin + 24 + 15 * count);
   const channels = {
     x: ({ first }: (typeof pairs)[number]) => first,
@@ -330,7 +330,7 @@ export function pairsPicture({ study, pairs }: Calibration): Markup | undefined 
     {
       id: 'pairs',
       title: 'Residual correlations of item pairs',
-      description: `One cell per pair; the deeper, the further is the observed correlation from the expected one, above (orange) or below (blue). Outlined cells are beyond ${figure(critical, 2)}, the 5 % limit for the largest of all pairs (Bonferroni). The table after it has the largest.`,
+      description: `One cell per pair. The darker the cell, the further the observed correlation is above (orange) or below (blue) the expected one. Outlined cells are beyond ${figure(critical, 2)}, the 5 % limit for the largest of all pairs (Bonferroni). The table below lists the largest.`,
       legend: [
         ['above', 'above: z of 5'],
         ['below', 'below: z of −5'],

@@ -1,6 +1,6 @@
 import { markup } from '#psychometrics/pages/markup.ts';
 
-/** What the report adds to the common style sheet. */
+/** The report's additions to the common style sheet. */
 export const style = markup`
 header p { margin: 0.25rem 0 1rem; color: var(--soft); }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; margin: 0; padding: 0; list-style: none; }
