@@ -17,7 +17,7 @@ import type { Route } from './route.ts';
 export const serveSandbox: BackgroundFunction = {
   service: 'reports',
   operationId: 'serveSandbox',
-  summary: 'Answers requests of the reports service from synthetic fixtures, without looking at a token',
+  summary: 'Serves requests of the reports service from synthetic fixtures, without checking a token',
   trigger: 'sandbox',
   gates: [],
   handler: 'functions/sandbox/handler.ts',

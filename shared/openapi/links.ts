@@ -27,32 +27,32 @@ export const links: readonly Link[] = [
   {
     from: [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun],
     to: inspectAdaptiveRun,
-    description: 'Read the current state and entity tag of the run.',
+    description: 'Get the current state and entity tag of the run.',
     requestBody: continuation,
   },
   {
     from: [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun],
     to: advanceAdaptiveRun,
-    description: 'After the offered item has been scored: consume the answer and get the next item.',
+    description: 'Once QTI has scored the offered item, get the next one.',
     parameters: { 'If-Match': '$response.header.ETag' },
     requestBody: continuation,
   },
   {
     from: [readAttemptReport],
     to: readReadiness,
-    description: 'Read what the attempt implies for named external tests.',
+    description: 'Get what the attempt implies for named external tests.',
     parameters: { attemptId: '$response.body#/attemptId' },
   },
   {
     from: [materializeAttemptReport],
     to: readAttemptReport,
-    description: 'Read the report again.',
+    description: 'Get the report again.',
     parameters: { attemptId: '$response.body#/report/attemptId' },
   },
   {
     from: [listCandidateReports],
     to: listCandidateReports,
-    description: 'While `hasMore` is true: get the next page, with the same filters, sort and limit.',
+    description: 'While `hasMore` is true, get the next page with the same filters, sort and limit.',
     parameters: {
       candidateSourcedId: '$request.path.candidateSourcedId',
       cursor: '$response.body#/nextCursor',
@@ -61,7 +61,7 @@ export const links: readonly Link[] = [
   {
     from: [analyzeAdministration, readImprovementRun],
     to: readImprovementRun,
-    description: 'Read the run until it has ended.',
+    description: 'Repeat until the run has ended.',
     parameters: { improvementRunId: '$response.body#/improvementRunId' },
   },
   {

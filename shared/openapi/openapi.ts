@@ -69,7 +69,7 @@ const titles: Readonly<Record<ServiceName, string>> = {
 
 const introductions: Readonly<Record<ServiceName, string>> = {
   mastery: [
-    'Stateless adaptive tests: knowledge-component diagnosis and one vertical scale score from the same posterior. A run is resumed with its encrypted continuation token.',
+    'Runs adaptive tests without storing learner data. A test diagnoses knowledge components and reports a score on a vertical scale; both come from the same posterior. To resume a run, send its encrypted continuation token.',
     'Failures are problem documents (RFC 9457): branch on `code`.',
   ].join('\n\n'),
   reports: [
@@ -84,12 +84,12 @@ const tolerance =
 /** What the operations of a resource are about, by the first segment below `/v1`. */
 const tagDescriptions: Readonly<Record<string, string>> = {
   'adaptive-runs':
-    'Start, inspect and advance an adaptive run. A run has no id: its continuation token is the only handle.',
-  'selection-policies': 'Immutable versions of how items are selected and when a run stops.',
+    'Start, inspect and advance an adaptive run. A run has no id; its continuation token is its only handle.',
+  'selection-policies': 'How a run selects items and when it stops. Versions are immutable.',
   'scale-calibrations':
-    'Immutable versions of what answers say about knowledge components and the scale; descriptors only.',
+    'What responses to items show about knowledge components and the scale. Versions are immutable; only their descriptors are public.',
   'score-recovery-simulations':
-    'How far the scale scores that a test recovers lie from those of made-up learners; no learner takes part.',
+    'Check how well a test recovers the known scores of simulated learners. No real learner takes part.',
   'attempt-reports':
     'Reports on one scored attempt, and what it implies for external tests. Each report has a receipt per source.',
   candidates: 'The reports of one candidate, last modified first, in pages.',

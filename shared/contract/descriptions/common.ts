@@ -8,7 +8,7 @@ export const requestHeaderTexts = {
   'Idempotency-Key':
     'A key that you generate for this request, for example a UUID: 1-255 visible ASCII characters. To retry, send the identical request with the same key; the service keeps the key for 24 hours. A different request needs a different key.',
   'If-Match':
-    'The `ETag` of the latest response for this run, exactly as you received it. Without the header the service returns 428; if the run has changed since, it returns 412 with the current entity tag.',
+    'The current `ETag` of the run, exactly as you received it. A newly scored attempt changes it: inspect the run first. Without the header the service returns 428; with any other tag it returns 412 and the current one.',
   traceparent:
     'The W3C trace context of your request. The service continues a valid trace and ignores an invalid one.',
 } as const;

@@ -193,7 +193,7 @@ const schemas: SchemaTexts<Components> = {
     about: 'The item that a run offers.',
     fields: {
       deliverySessionId:
-        'The id of the QTI delivery session of this item. Pass it to the QTI player; advance once QTI has scored the attempt.',
+        'The id of the QTI delivery session of this item. Pass it to the QTI player. Once QTI has scored the attempt, inspect and advance the run.',
       artifactVersionId:
         'The immutable version of the item in QTI. Equal to `rootArtifactVersionId` of the delivery session.',
       sequence: 'The position of the offer in the run. The first offer is 1.',

@@ -71,7 +71,7 @@ export const startAdaptiveRun = defineRoute({
   path: '/v1/adaptive-runs',
   summary: 'Start an adaptive run',
   description:
-    'Checks and pins the item pool, and offers the first item as a QTI delivery session. The response contains the only handle of the run: its continuation token. A repeated request with the same `Idempotency-Key` finds the same run and offer again. The normal loop: start; the learner answers in the player, and QTI scores the answer; inspect; advance with the `ETag` of inspect; repeat until `status` is `completed`.',
+    'Resolves the item pool, pins its exact versions, and offers the first item as a QTI delivery session. The response contains the only handle of the run, its continuation token. A retry with the same `Idempotency-Key` returns the same run and the same offer. The normal loop: start; the learner answers in the player, and QTI scores the answer; inspect; advance with the `ETag` of inspect; repeat until `status` is `completed`.',
   scope: 'mastery:run',
   gates: [],
   handler: 'functions/mastery/endpoints/start-adaptive-run/handler.ts',
@@ -104,7 +104,7 @@ export const inspectAdaptiveRun = defineRoute({
   path: '/v1/adaptive-runs:inspect',
   summary: 'Inspect an adaptive run',
   description:
-    'Reads the pinned pool and the QTI attempts of the run again, and returns its state and its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing upstream; the continuation and its expiry stay the same.',
+    'Reads the item pool and the run’s QTI attempts again, and returns the state of the run with its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing; the continuation token and its expiry stay the same.',
   scope: 'mastery:read',
   gates: [],
   handler: 'functions/mastery/endpoints/inspect-adaptive-run/handler.ts',
@@ -138,7 +138,7 @@ export const advanceAdaptiveRun = defineRoute({
   path: '/v1/adaptive-runs:advance',
   summary: 'Advance an adaptive run',
   description:
-    'Consumes the scored QTI attempt of the offered item, returns the classifications and the scale result, and offers at most one next item or finalizes the run. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored and returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`.',
+    'Consumes the scored QTI attempt of the offered item and updates the classifications and the scale score. Then it offers the next item, or stops the run and publishes its result. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored, and advance returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`.',
   scope: 'mastery:run',
   gates: [],
   handler: 'functions/mastery/endpoints/advance-adaptive-run/handler.ts',
@@ -175,9 +175,9 @@ export const readSelectionPolicy = defineRoute({
   operationId: 'readSelectionPolicy',
   method: 'GET',
   path: '/v1/selection-policies/{policyId}',
-  summary: 'Read a selection policy',
+  summary: 'Get a selection policy',
   description:
-    'One immutable version by its exact id. A policy of another tenant answers like an absent one. A deprecated version says so in its headers and stays as it is.',
+    'Returns one immutable version by its exact id. For a policy of another tenant the service returns 404, as for a policy that does not exist. A deprecated version does not change; the response headers announce the deprecation.',
   scope: 'mastery:read',
   gates: [],
   handler: 'functions/mastery/endpoints/read-selection-policy/handler.ts',
@@ -206,9 +206,9 @@ export const readScaleCalibration = defineRoute({
   operationId: 'readScaleCalibration',
   method: 'GET',
   path: '/v1/scale-calibrations/{calibrationId}',
-  summary: 'Read a scale calibration',
+  summary: 'Get a scale calibration',
   description:
-    'The public descriptor of one immutable version by its exact id; model parameters stay on the server. An expired version stays readable. A calibration of another tenant answers like an absent one.',
+    'Returns the public descriptor of one immutable version by its exact id. Model parameters stay on the server. Expired versions remain readable. For a calibration of another tenant the service returns 404, as for a calibration that does not exist.',
   scope: 'mastery:read',
   gates: [],
   handler: 'functions/mastery/endpoints/read-scale-calibration/handler.ts',
@@ -239,7 +239,7 @@ export const simulateScoreRecovery = defineRoute({
   path: '/v1/score-recovery-simulations',
   summary: 'Simulate score recovery',
   description:
-    'Lets made-up learners take the adaptive test, each of them `replications` times, and answers how far the mean of the recovered scale scores lies from the known one, with the standard error of that mean. The same request gives the same matrix, whenever and wherever it is answered; a repetition under its key names the same event too. A synthetic Caliper event is emitted and read back; nothing goes to Results. More than 100 profiles, or more than 500 knowledge components in one of them, is 413 `simulation-limit-exceeded`.',
+    'Simulated learners take the adaptive test, each one `replications` times. For each learner the response contains the difference between the mean of the recovered scale scores and the known score, and the standard error of that mean. The same request over the same versions always returns the same errors; a retry with the same `Idempotency-Key` also returns the same Caliper event. The service emits one synthetic Caliper event and reads it back; it writes nothing to Results. With more than 100 profiles, or more than 500 knowledge components in one profile, it returns 413 `simulation-limit-exceeded`.',
   scope: 'mastery:simulate',
   gates: [],
   handler: 'functions/mastery/endpoints/simulate-score-recovery/handler.ts',
