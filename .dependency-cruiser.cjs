@@ -362,12 +362,14 @@ module.exports = {
     ),
 
     // Around the product
-    only(
-      'client-stands-alone',
-      'The client is what an integrator would write. Until its types are generated it may use the contract’s schemas and the kernel, and nothing else.',
-      '^client/',
-      ['^shared/(kernel|contract)/'],
-    ),
+    {
+      name: 'client-stands-alone',
+      severity: 'error',
+      comment:
+        'The client is a package of its own, for browsers too: it may import nothing of ours, no package and no module of Node.js.',
+      from: { path: '^client/', pathNot: test },
+      to: { pathNot: '^client/' },
+    },
     only(
       'ops-on-libraries',
       'The operator’s commands work on any deployment: they reach the local stage through its description file, never by import.',
@@ -492,7 +494,8 @@ module.exports = {
       severity: 'error',
       comment:
         'A package that package.json does not name is there by accident and goes with the next install.',
-      from: { path: ours },
+      // The client's package names none: its tests run from the project's own.
+      from: { path: ours, pathNot: '^client/src/.*\\.test\\.ts$' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {

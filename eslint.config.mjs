@@ -3,7 +3,18 @@ import tseslint from 'typescript-eslint';
 const outsideRuntime = 'Take it from the Runtime (shared/lambda/runtime.ts).';
 
 export default tseslint.config(
-  { ignores: ['node_modules/', 'build/', 'cdk.out/', '.local/', 'coverage/', 'docs/'] },
+  {
+    ignores: [
+      'node_modules/',
+      'build/',
+      'cdk.out/',
+      '.local/',
+      'coverage/',
+      'docs/',
+      'client/src/generated/',
+      'client/dist/',
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

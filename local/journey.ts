@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from '@commander-js/extra-typings';
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
@@ -8,18 +7,15 @@ import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/des
 import { err, ok } from '#shared/kernel/result.ts';
 import { chooseLearner, findBank, startRequest } from './journey/bank.ts';
 import { browseEvidence } from './journey/browse-evidence.ts';
-import { describeCallFailure } from '#client/calls.ts';
+import { createMasteryClient, createReportsClient, MasteryReportsError, runAdaptive } from '#client/index.ts';
+import type { RetryEvent } from '#client/index.ts';
 import { openDrawing } from '#tools/terminal/drawing.ts';
 import { improve } from './journey/improve.ts';
-import { createImprovementClient } from '#client/improvement-client.ts';
 import { keysOf } from './journey/keys.ts';
-import { createPlayer } from '#client/player.ts';
-import { createReportClient, describeReportFailure } from '#client/report-client.ts';
+import { createPlayer } from './journey/player.ts';
 import { rowsByNeed } from './journey/report-view.ts';
-import { createRunClient, describeFailure } from '#client/run-client.ts';
 import { openScreen } from './journey/screen.ts';
 import { showReport } from './journey/show-report.ts';
-import { takeRun } from '#client/take-run.ts';
 import { openView, renderStep, renderSummary, withState } from './journey/view.ts';
 import { examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
@@ -84,10 +80,6 @@ command.action(
     if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
     const issuer = await createIssuer(key);
     const caller = { tenantId: tenant.tenantId, sub: tenant.sub, role: tenant.role };
-    const waiting = {
-      sleep: (milliseconds: number) => sleep(milliseconds),
-      random: Math.random,
-    };
     const paint = paintFor(process.stdout, process.env);
     if (values.improve === true) {
       const [first] = fixtures[tenant.tenantId]?.reports.administrations ?? [];
@@ -96,18 +88,17 @@ command.action(
         return err('the seed has no administration to analyze: set --administration ID');
       const drawing = openDrawing(process.stdout);
       const improved = await improve({
-        client: createImprovementClient(administrationId, {
-          reportsUrl,
-          token: ({ scope, administrationIds }) =>
-            issuer.issueToken({ ...caller, scopes: [scope], administrationIds }, Date.now()),
-          fetch,
-          newKey: randomUUID,
-          ...waiting,
-          onRetry: (why, waitMilliseconds) =>
-            drawing.keep([againIn('run', waitMilliseconds, describeCallFailure(why))]),
+        reports: createReportsClient({
+          baseUrl: reportsUrl,
+          token: ({ scope = '' }) =>
+            issuer.issueToken(
+              { ...caller, scopes: [scope], administrationIds: [administrationId] },
+              Date.now(),
+            ),
+          onRetry: (event) => drawing.keep([againIn(event)]),
         }),
+        administrationId,
         space: { width: process.stdout.isTTY ? process.stdout.columns : 160, paint },
-        ...waiting,
         draw: (line) => {
           if (process.stdout.isTTY) drawing.draw([line]);
         },
@@ -124,14 +115,10 @@ command.action(
     if (!learner.ok) return learner;
     const screen = openScreen(process.stdout, paint);
     const delay = values.delay ?? (process.stdout.isTTY ? 400 : 0);
-    const client = createRunClient({
-      masteryUrl,
-      token: () => issuer.issueToken({ ...caller, scopes: ['mastery:run', 'mastery:read'] }, Date.now()),
-      fetch,
-      newKey: randomUUID,
-      ...waiting,
-      onRetry: ({ call, why, waitMilliseconds }) =>
-        screen.note(againIn(call, waitMilliseconds, describeFailure(why))),
+    const mastery = createMasteryClient({
+      baseUrl: masteryUrl,
+      token: ({ scope = '' }) => issuer.issueToken({ ...caller, scopes: [scope] }, Date.now()),
+      onRetry: (event) => screen.note(againIn(event)),
     });
     const play = createPlayer({
       platformUrl,
@@ -148,22 +135,25 @@ command.action(
     );
     if (!process.stdout.isTTY) screen.note(renderStep(view));
     const filledIn: string[] = [];
-    const taken = await takeRun(startRequest(bank.value, values.mode), {
-      client,
+    let answered: Parameters<typeof withState>[2];
+    const taken = await runAdaptive(mastery, {
+      start: startRequest(bank.value, values.mode),
       play: async (item) => {
         await sleep(delay);
         const { artifactVersionId } = item;
         if (learner.value.isFilledIn(artifactVersionId))
           filledIn.push(bank.value.textOf(artifactVersionId).name);
-        return play(item);
+        answered = { item, correct: await play(item) };
       },
-      sleep: (milliseconds) => sleep(milliseconds),
-      onState: ({ run }, answered) => {
-        view = withState(view, run, answered, bank.value.textOf);
+      onState: ({ data }) => {
+        view = withState(view, data, answered, bank.value.textOf);
         screen.show(view);
       },
+    }).catch((error: unknown) => {
+      if (error instanceof MasteryReportsError) return error;
+      throw error;
     });
-    if (!taken.ok) return err(`the run ends early: ${describeFailure(taken.error)}`);
+    if (taken instanceof MasteryReportsError) return err(`the run ends early: ${taken.message}`);
     const space = { width: process.stdout.isTTY ? process.stdout.columns : 160, paint };
     process.stdout.write(`\n${renderSummary(view, space).join('\n')}\n`);
     if (filledIn.length > 0)
@@ -173,21 +163,21 @@ command.action(
     const studentId = bank.value.resultsStudentId;
     const names = bank.value.reportNames;
     const shown = await showReport(
-      { run: taken.value.run, studentId, answered: view.answers.length },
+      { run: taken.data, studentId, answered: view.answers.length },
       {
-        client: createReportClient({
-          reportsUrl,
-          token: ({ scope, administrationIds }) =>
-            issuer.issueToken(
-              { ...caller, scopes: [scope], studentIds: [studentId], administrationIds },
-              Date.now(),
-            ),
-          fetch,
-          newKey: randomUUID,
-          ...waiting,
-          onRetry: (why, waitMilliseconds) =>
-            process.stdout.write(`${againIn('report', waitMilliseconds, describeReportFailure(why))}\n`),
-        }),
+        connect: (administrationIds) =>
+          createReportsClient({
+            baseUrl: reportsUrl,
+            token:
+              administrationIds === undefined
+                ? undefined
+                : ({ scope = '' }) =>
+                    issuer.issueToken(
+                      { ...caller, scopes: [scope], studentIds: [studentId], administrationIds },
+                      Date.now(),
+                    ),
+            onRetry: (event) => process.stdout.write(`${againIn(event)}\n`),
+          }),
         names,
         space,
         withEvidence,
@@ -208,6 +198,6 @@ command.action(
 
 await run(command);
 
-function againIn(call: string, waitMilliseconds: number, why: string): string {
-  return `${call} again in ${(waitMilliseconds / 1000).toFixed(1)} s: ${why}`;
+function againIn({ operation, wait, error }: RetryEvent): string {
+  return `${operation} again in ${(wait / 1000).toFixed(1)} s: ${error.message}`;
 }

@@ -54,7 +54,7 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'sandbox-reaches-no-data': ['functions/sandbox/s.ts', '#shared/http/reaches-platform.ts'],
   'stacks-read-data': ['lib/t.ts', '#functions/mastery/run/target.ts'],
   'app-builds-stacks': ['bin/u.ts', '#functions/mastery/run/target.ts'],
-  'client-stands-alone': ['client/aw.ts', '#shared/platform/target.ts'],
+  'client-stands-alone': ['client/aw.ts', '../shared/http/reaches-platform.ts'],
   'ops-on-libraries': ['ops/ax.ts', '#local/target.ts'],
   'psychometrics-are-studies': ['psychometrics/ay.ts', '#ops/target.ts'],
   'local-runs-the-product': ['local/az.ts', '#psychometrics/target.ts'],

@@ -18,24 +18,22 @@ interface Settings {
   readonly out?: string | undefined;
 }
 
-/** Writes the documents of `docs`, or with `--check` compares them. */
+/** Writes the generated files, or with `--check` compares them. */
 async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
-  const docs = resolve(import.meta.dirname, '../docs');
-  const files = generatedFiles(docs);
+  const root = resolve(import.meta.dirname, '..');
+  const files = await generatedFiles(root);
   if (!check) {
-    const changed = await refreshFiles(docs, files);
+    const changed = await refreshFiles(root, files);
     console.log(
       changed.length === 0
         ? `${files.size} files are up to date`
-        : changed
-            .map(({ path, kind }) => `${kind === 'orphan' ? 'removed' : 'written'}: docs/${path}`)
-            .join('\n'),
+        : changed.map(({ path, kind }) => `${kind === 'orphan' ? 'removed' : 'written'}: ${path}`).join('\n'),
     );
     return ok(undefined);
   }
-  const stale = await staleFiles(docs, files);
+  const stale = await staleFiles(root, files);
   if (stale.length === 0) return ok(undefined);
-  const lines = stale.map(({ path, kind }) => `  docs/${path} (${kind})`);
+  const lines = stale.map(({ path, kind }) => `  ${path} (${kind})`);
   return err(`these generated files are out of date; run npm run docs:\n${lines.join('\n')}`);
 }
 
@@ -60,7 +58,7 @@ if (import.meta.main) {
   await run(
     program(
       'npm run docs --',
-      'Writes every generated document: OpenAPI, the JSON Schemas of the release catalog and of a proof, the tables of log codes and problem types, the upstream contracts.\nWith --out it writes the OpenAPI documents of one release into a folder instead: the routes that are open, and no other.',
+      'Writes every generated document: OpenAPI, the JSON Schemas of the release catalog and of a proof, the tables of log codes and problem types, the upstream contracts, the types of the client.\nWith --out it writes the OpenAPI documents of one release into a folder instead: the routes that are open, and no other.',
     )
       .option('--check', 'write nothing; fail and list what is out of date')
       .option('--out <DIR>', 'write mastery.json, reports.json and sandbox.json there', text)

@@ -1,4 +1,4 @@
-import { urlOf } from '#client/calls.ts';
+import { addressOf as addressBelow } from '#client/address.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
 import { shellWord } from '#tools/terminal/shell-word.ts';
 import type { CallRequest } from './example-request.ts';
@@ -7,7 +7,13 @@ type ServiceUrls = Pick<StackUrls, 'masteryUrl' | 'reportsUrl'>;
 
 /** The address of a request in the running stack. */
 export function addressOf(request: CallRequest, stack: ServiceUrls): string {
-  return urlOf(request.route.service === 'mastery' ? stack.masteryUrl : stack.reportsUrl, request);
+  const { route, path, query } = request;
+  return addressBelow(
+    route.service === 'mastery' ? stack.masteryUrl : stack.reportsUrl,
+    route.path,
+    path,
+    query,
+  );
 }
 
 /** The headers of a request beside its token. */

@@ -1,3 +1,4 @@
+import type { StartAdaptiveRunInput } from '#client/index.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import type { BankFixture } from '#local/seeds/instantiate.ts';
 import type { Learner as SeedLearner, Seed } from '#local/seeds/seed.ts';
@@ -91,7 +92,7 @@ export function chooseLearner(
 export function startRequest(
   bank: JourneyBank,
   runMode: 'owner_conformance' | 'production_learner',
-): Readonly<Record<string, string>> {
+): StartAdaptiveRunInput {
   const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank.fixture;
   return {
     selectionPolicyId,

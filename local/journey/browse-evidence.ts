@@ -1,4 +1,4 @@
-import type { MasteryRow } from '#shared/contract/reports/attempt-report.ts';
+import type { MasteryRow } from '#client/index.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import { openDrawing } from '#tools/terminal/drawing.ts';
 import type { Output } from '#tools/terminal/drawing.ts';

@@ -93,7 +93,7 @@ describe('describeComparison', () => {
   it('names both sides of every difference', () => {
     const report = sampleReport({ mastery: [mastered], candidateSourcedId: 'student-2' });
     expect(describeComparison(compareReport(engine, report))).toStrictEqual([
-      "5 of 21 facts differ between the engine and the report:",
+      '5 of 21 facts differ between the engine and the report:',
       '  candidate: engine "student-1", report "student-2"',
       '  knowledge_component k-gap: state: engine "gap", report nothing',
       '  knowledge_component k-gap: posterior: engine 0.04, report nothing',

@@ -1,10 +1,9 @@
-import type { AttemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
-import type { RunAnswer } from '#client/run-answers.ts';
+import type { AdaptiveRun, AttemptReport, MasteryRow } from '#client/index.ts';
 
 /** What the engine's last answer said of a completed run, and whose run it was. */
 export interface EngineResult {
   readonly run: Pick<
-    RunAnswer,
+    AdaptiveRun,
     | 'kcClassifications'
     | 'scale'
     | 'stopReason'
@@ -83,7 +82,7 @@ export function compareReport({ run, studentId, answered }: EngineResult, report
   };
 }
 
-function componentName({ caseCompetencyGuid }: RunAnswer['kcClassifications'][number]): string {
+function componentName({ caseCompetencyGuid }: AdaptiveRun['kcClassifications'][number]): string {
   return `knowledge_component ${caseCompetencyGuid}`;
 }
 

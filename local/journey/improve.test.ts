@@ -1,75 +1,67 @@
 import { describe, expect, it } from 'vitest';
-import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
+import { createReportsClient } from '#client/index.ts';
+import type { ImprovementRun } from '#client/index.ts';
 import { alignment, completedRun, queuedRun, revisionOrders } from '#shared/contract/reports/examples.ts';
-import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
-import {
-  analyzeAdministration,
-  listRevisionOrders,
-  readAlignmentReport,
-  readImprovementRun,
-} from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { plain } from '#tools/terminal/paint.ts';
-import type { CallFailure } from '#client/calls.ts';
 import { improve } from './improve.ts';
-import { createImprovementClient } from '#client/improvement-client.ts';
-import type { ImprovementClient } from '#client/improvement-client.ts';
 
-const queued = analyzeAdministration.success.schema.parse(queuedRun);
-const completed = readImprovementRun.success.schema.parse(completedRun);
-const report = readAlignmentReport.success.schema.parse(alignment);
-const { data: orders } = listRevisionOrders.success.schema.parse(revisionOrders);
-const unreachable: CallFailure = { kind: 'unreachable', message: 'refused' };
+const queued: ImprovementRun = analyzeAdministration.success.schema.parse(queuedRun);
+const completed: ImprovementRun = readImprovementRun.success.schema.parse(completedRun);
 
-const addressOf = (url: string | URL | Request): string =>
-  url instanceof Request ? url.url : url.toString();
-
-async function improved(
-  runs: readonly ImprovementRun[],
-  {
-    alignments = ok(report),
-    ...client
-  }: Partial<ImprovementClient> & {
-    alignments?: ReturnType<typeof ok<AlignmentReport>> | ReturnType<typeof err<CallFailure>>;
-  } = {},
-) {
+/** Improves with a service whose run goes through these states; paths that contain `missing` are not found there. */
+async function improved(runs: readonly ImprovementRun[], missing?: string) {
   const drawn: string[] = [];
   const asked: string[] = [];
   let text = '';
-  let waits = 0;
-  const [first = queued, ...later] = runs;
+  const states = [...runs];
   const result = await improve({
-    client: {
-      analyze: () => Promise.resolve(ok(first)),
-      readRun: (id) => {
-        asked.push(id);
-        return Promise.resolve(ok(later[asked.length - 1] ?? later.at(-1) ?? first));
+    reports: createReportsClient({
+      baseUrl: 'http://reports',
+      fetch: (url) => {
+        const path = url.replace('http://reports/v1/', '');
+        asked.push(path);
+        if (missing !== undefined && path.includes(missing))
+          return Promise.resolve(
+            Response.json(
+              { type: 'https://x/not-found', status: 404, detail: 'd', requestId: 'q', retryable: false },
+              { status: 404 },
+            ),
+          );
+        if (path.includes('alignment-reports')) return Promise.resolve(Response.json(alignment));
+        if (path.includes('revision-orders'))
+          return Promise.resolve(
+            Response.json({ ...revisionOrders, nextCursor: path.includes('cursor') ? null : 'next page' }),
+          );
+        return Promise.resolve(Response.json(states.length > 1 ? states.shift() : states[0]));
       },
-      readAlignment: (_, key) =>
-        Promise.resolve(alignments.ok ? ok({ ...alignments.value, sourceKey: key }) : alignments),
-      listOrders: () => Promise.resolve(ok(orders)),
-      ...client,
-    },
+    }),
+    administrationId: 'administration-1',
     space: { width: 120, paint: plain },
-    sleep: () => {
-      waits += 1;
-      return Promise.resolve();
-    },
+    sleep: () => Promise.resolve(),
     draw: (line) => drawn.push(line),
     write: (lines) => {
       text += lines.join('\n');
     },
   });
-  return { result, drawn, asked, text, waits };
+  return { result, drawn, asked, text };
 }
 
 describe('the journey of an improvement run', () => {
   it('shows how far the run is until it stands, then its alignments as bars and its orders with their reasons', async () => {
     const analyzing: ImprovementRun = { ...queued, status: 'analyzing', alignmentRecordCount: 1 };
-    const { result, drawn, asked, text, waits } = await improved([queued, analyzing, completed]);
+    const { result, drawn, asked, text } = await improved([queued, queued, analyzing, completed]);
     expect(result).toEqual(ok(completed));
-    expect(asked).toEqual([queued.improvementRunId, queued.improvementRunId]);
-    expect(waits).toBe(2);
+    const run = `improvement-runs/${queued.improvementRunId}`;
+    expect(asked.filter((path) => !path.includes('alignment'))).toEqual([
+      'administrations/administration-1/improvement-runs:analyze',
+      run,
+      run,
+      run,
+      `${run}/revision-orders?limit=100`,
+      `${run}/revision-orders?limit=100&cursor=next+page`,
+    ]);
     expect(drawn).toEqual([
       expect.stringMatching(/^queued\s+░{20} 0 of 2 sources aligned, 0 orders$/),
       expect.stringMatching(/^analyzing\s+█{10}░{10} 1 of 2 sources aligned, 0 orders$/),
@@ -100,78 +92,17 @@ describe('the journey of an improvement run', () => {
     expect((await improved([failed])).result).toEqual(err(expect.stringContaining('failed')));
   });
 
-  it('says what it could not read', async () => {
-    const silent = () => Promise.resolve(err(unreachable));
-    for (const [client, said] of [
-      [{ analyze: silent }, 'cannot analyze the administration: no answer'],
-      [{ listOrders: silent }, 'cannot read the orders: no answer'],
-      [{ alignments: err(unreachable) }, 'cannot read the alignment of state-math-5.2025'],
-    ] as const)
-      expect((await improved([completed], client)).result).toEqual(err(expect.stringContaining(said)));
+  it.each([
+    ['analyze', 'analyzeAdministration: 404'],
+    ['revision-orders', 'listRevisionOrders: 404'],
+    ['alignment-reports', 'readAlignmentReport: 404'],
+  ])('says that it could not read %s', async (missing, said) => {
+    expect((await improved([completed], missing)).result).toEqual(err(expect.stringContaining(said)));
   });
 
   it('goes without the alignments that a run which has not ended has not made', async () => {
     const blocked: ImprovementRun = { ...queued, status: 'blocked_upstream', blockedOrderCount: 0 };
-    const { text } = await improved([blocked], { alignments: err(unreachable) });
+    const { text } = await improved([blocked], 'alignment-reports');
     expect(text).toContain('improvement run  blocked_upstream');
-  });
-});
-
-describe('the client of improvement runs', () => {
-  it('asks for every page of a run’s orders, each with the token of its administration', async () => {
-    const urls: string[] = [];
-    const permissions: unknown[] = [];
-    const client = createImprovementClient('administration 1', {
-      reportsUrl: 'http://reports',
-      token: (permission) => {
-        permissions.push(permission);
-        return Promise.resolve('token');
-      },
-      newKey: () => 'key-1',
-      fetch: (url) => {
-        urls.push(addressOf(url));
-        const more = urls.length === 1;
-        return Promise.resolve(
-          Response.json({
-            ...revisionOrders,
-            hasMore: more,
-            nextCursor: more ? 'next page' : null,
-          }),
-        );
-      },
-      sleep: () => Promise.resolve(),
-      random: () => 0,
-    });
-    expect(await client.listOrders('run/1')).toEqual(ok([...orders, ...orders]));
-    expect(urls).toEqual([
-      'http://reports/v1/improvement-runs/run%2F1/revision-orders?limit=100',
-      'http://reports/v1/improvement-runs/run%2F1/revision-orders?limit=100&cursor=next+page',
-    ]);
-    expect(permissions).toEqual(
-      Array(2).fill({ scope: 'reports:read', administrationIds: ['administration 1'] }),
-    );
-  });
-
-  it('begins a run by a POST with a key and no body', async () => {
-    const sent: (readonly [string, RequestInit | undefined])[] = [];
-    const client = createImprovementClient('administration-1', {
-      reportsUrl: 'http://reports',
-      token: () => Promise.resolve('token'),
-      newKey: () => 'key-1',
-      fetch: (url, init) => {
-        sent.push([addressOf(url), init]);
-        return Promise.resolve(Response.json(queuedRun));
-      },
-      sleep: () => Promise.resolve(),
-      random: () => 0,
-    });
-    expect(await client.analyze()).toEqual(ok(queued));
-    expect(sent).toMatchObject([
-      [
-        'http://reports/v1/administrations/administration-1/improvement-runs:analyze',
-        { method: 'POST', headers: { 'Idempotency-Key': 'key-1', Authorization: 'Bearer token' } },
-      ],
-    ]);
-    expect(sent[0]?.[1]).not.toHaveProperty('body');
   });
 });

@@ -1,62 +1,73 @@
-import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
+import { MasteryReportsError, waitForImprovementRun } from '#client/index.ts';
+import type {
+  AlignmentReport,
+  ImprovementRun,
+  ReportsClient,
+  RevisionOrder,
+  WaitForImprovementRunOptions,
+} from '#client/index.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { describeCallFailure } from '#client/calls.ts';
-import type { ImprovementClient } from '#client/improvement-client.ts';
 import { renderImprovement, renderProgress } from './improvement-view.ts';
 import type { LineSpace } from '#tools/terminal/line.ts';
 
-interface ImproveOptions {
-  readonly client: ImprovementClient;
+interface ImproveOptions extends Pick<WaitForImprovementRunOptions, 'sleep'> {
+  readonly reports: Pick<
+    ReportsClient,
+    'analyzeAdministration' | 'readImprovementRun' | 'readAlignmentReport' | 'iterateRevisionOrders'
+  >;
+  readonly administrationId: string;
   readonly space: LineSpace;
-  readonly sleep: (milliseconds: number) => Promise<void>;
   /** Draws over the line before. */
   readonly draw: (line: string) => void;
   /** Adds lines that stay. */
   readonly write: (lines: readonly string[]) => void;
 }
 
-const POLL_MILLISECONDS = 250;
-/** Ten minutes: longer than a worker takes for the largest run. */
-const MOST_POLLS = 2_400;
+const PAGE_ROWS = 100;
 
 /**
  * Has an administration analyzed, shows how the run goes on until it stands, and then what it has found.
  * @returns what to tell the person when the run does not come to its end
  */
-export async function improve({
-  client,
+export async function improve(options: ImproveOptions): Promise<Result<ImprovementRun, string>> {
+  try {
+    return await improved(options);
+  } catch (error) {
+    if (error instanceof MasteryReportsError) return err(error.message);
+    throw error;
+  }
+}
+
+async function improved({
+  reports,
+  administrationId,
   space,
   sleep,
   draw,
   write,
 }: ImproveOptions): Promise<Result<ImprovementRun, string>> {
-  let answer = await client.analyze();
-  if (!answer.ok) return err(`cannot analyze the administration: ${describeCallFailure(answer.error)}`);
-  for (let polls = 0; answer.ok && isUnderWay(answer.value) && polls < MOST_POLLS; polls += 1) {
-    draw(renderProgress(answer.value, space));
-    await sleep(POLL_MILLISECONDS);
-    answer = await client.readRun(answer.value.improvementRunId);
-  }
-  if (!answer.ok) return err(`cannot read the run: ${describeCallFailure(answer.error)}`);
-  const run = answer.value;
+  const { data: begun } = await reports.analyzeAdministration({ administrationId });
+  const { improvementRunId } = begun;
+  const { data: run } = await waitForImprovementRun(reports, improvementRunId, {
+    sleep,
+    onProgress: (progress) => draw(renderProgress(progress, space)),
+  });
 
   const alignments: AlignmentReport[] = [];
-  for (const key of run.sourceKeys) {
-    const alignment = await client.readAlignment(run.improvementRunId, key);
-    if (alignment.ok) alignments.push(alignment.value);
-    else if (isComplete(run))
-      return err(`cannot read the alignment of ${key}: ${describeCallFailure(alignment.error)}`);
+  for (const sourceKey of run.sourceKeys) {
+    try {
+      alignments.push((await reports.readAlignmentReport({ improvementRunId, sourceKey })).data);
+    } catch (error) {
+      // A run that has not ended has not made all of them.
+      if (isComplete(run) || !(error instanceof MasteryReportsError)) throw error;
+    }
   }
-  const orders = await client.listOrders(run.improvementRunId);
-  if (!orders.ok) return err(`cannot read the orders: ${describeCallFailure(orders.error)}`);
-  write(renderImprovement(run, alignments, orders.value, space));
+  const orders: RevisionOrder[] = [];
+  for await (const order of reports.iterateRevisionOrders({ improvementRunId, limit: PAGE_ROWS }))
+    orders.push(order);
+  write(renderImprovement(run, alignments, orders, space));
   return isComplete(run) ? ok(run) : err(whyNot(run));
-}
-
-function isUnderWay({ status }: ImprovementRun): boolean {
-  return status === 'queued' || status === 'analyzing';
 }
 
 function isComplete({ status }: ImprovementRun): boolean {
@@ -64,12 +75,7 @@ function isComplete({ status }: ImprovementRun): boolean {
 }
 
 function whyNot({ status, blockedOrderCount, improvementRunId }: ImprovementRun): string {
-  switch (status) {
-    case 'blocked_upstream':
-      return `the run waits for a receiver: ${blockedOrderCount} orders are not delivered yet. It continues when the receiver is available`;
-    case 'failed':
-      return `the run failed: search the function log for ${improvementRunId}`;
-    default:
-      return `the run is still ${status}: read run ${improvementRunId} again later`;
-  }
+  return status === 'blocked_upstream'
+    ? `the run waits for a receiver: ${blockedOrderCount} orders are not delivered yet. It continues when the receiver is available`
+    : `the run is ${status}: search the function log for ${improvementRunId}`;
 }

@@ -1,6 +1,4 @@
-import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import type { ImprovementRun, MetricStatus } from '#shared/contract/reports/improvement-run.ts';
-import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
+import type { AlignmentReport, ImprovementRun, MetricStatus, RevisionOrder } from '#client/index.ts';
 import { bar, column, columnsOf, fit } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
 
@@ -59,10 +57,7 @@ function headLines(run: ImprovementRun, space: LineSpace): readonly string[] {
     factLine(space, 'administration', ['none', run.administrationId]),
     factLine(space, 'blueprint', ['none', `${run.contentTestSpecId}, version ${run.contentTestSpecVersion}`]),
     factLine(space, 'policy', ['none', `${run.analysisPolicyId}, version ${run.analysisPolicyVersion}`]),
-    factLine(space, 'omissions', [
-      'none',
-      run.omissions.length === 0 ? 'nothing' : run.omissions.join(', '),
-    ]),
+    factLine(space, 'omissions', ['none', run.omissions.length === 0 ? 'nothing' : run.omissions.join(', ')]),
   ];
 }
 
@@ -137,7 +132,7 @@ function orderLines(order: RevisionOrder, space: LineSpace): readonly string[] {
   return [
     fit(space, [
       ['none', `  ${column(order.targetModule, 10)}${column(order.requestedAction, 24)}`],
-      [orderStyles[order.status], column(order.status, 17)],
+      [orderStyles[order.status] ?? 'dim', column(order.status, 17)],
       ['none', `${about}${standards}`],
     ]),
     fit(space, [
@@ -148,14 +143,14 @@ function orderLines(order: RevisionOrder, space: LineSpace): readonly string[] {
   ];
 }
 
-const orderStyles: Readonly<Record<RevisionOrder['status'], Style>> = {
+/** A status that is not listed is of a later version. */
+const orderStyles: Readonly<Record<string, Style>> = {
   pending: 'dim',
   accepted: 'green',
   replayed: 'green',
   blocked_upstream: 'yellow',
   rejected: 'red',
   superseded: 'dim',
-  unknown: 'dim',
 };
 
 function styleOf(status: ImprovementRun['status']): Style {
@@ -167,9 +162,7 @@ function styleOf(status: ImprovementRun['status']): Style {
     case 'completed_with_omissions':
     case 'blocked_upstream':
       return 'yellow';
-    case 'queued':
-    case 'analyzing':
-    case 'unknown':
+    default:
       return 'dim';
   }
 }

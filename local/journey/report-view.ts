@@ -1,4 +1,4 @@
-import type { AttemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
+import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { column, columnsOf, fit, gauge } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
 
@@ -11,20 +11,23 @@ export interface ReportNames {
 }
 
 /** What needs attention comes first. */
-const states = ['gap', 'not_yet', 'insufficient_evidence', 'unknown', 'mastered'] as const;
-const stateStyles: Readonly<Record<MasteryRow['state'], Style>> = {
-  gap: 'red',
-  not_yet: 'dim',
-  insufficient_evidence: 'dim',
-  unknown: 'dim',
-  mastered: 'green',
-};
+const states = ['gap', 'not_yet', 'insufficient_evidence', 'unknown', 'mastered'];
+const stateStyles: Readonly<Record<string, Style>> = { gap: 'red', mastered: 'green' };
+
+function styleOf(state: string): Style {
+  return stateStyles[state] ?? 'dim';
+}
+
+/** A state of a later version counts as `unknown`. */
+function knownState({ state }: MasteryRow): string {
+  return states.includes(state) ? state : 'unknown';
+}
 
 /** The rows of a report, gaps first, and in each state the one first that is furthest below its threshold. */
 export function rowsByNeed({ mastery }: Pick<AttemptReport, 'mastery'>): readonly MasteryRow[] {
   return mastery.toSorted(
     (a, b) =>
-      states.indexOf(a.state) - states.indexOf(b.state) ||
+      states.indexOf(knownState(a)) - states.indexOf(knownState(b)) ||
       a.estimate - a.threshold - (b.estimate - b.threshold) ||
       (a.caseGuid < b.caseGuid ? -1 : 1),
   );
@@ -139,10 +142,10 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
       ['dim', `  ${estimate}, threshold ┃`],
     ]),
     ...states.flatMap((state) => {
-      const own = rows.filter((row) => row.state === state);
+      const own = rows.filter((row) => knownState(row) === state);
       if (own.length === 0) return [];
       return [
-        fit(space, [[stateStyles[state], `${state} (${own.length})`]]),
+        fit(space, [[styleOf(state), `${state} (${own.length})`]]),
         ...own.map((row) =>
           fit(space, [
             ['none', `  ${column(nameOf(row, names), labelWidth - 4)}  `],
@@ -154,7 +157,7 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
                 error: isProbability(row) ? 0 : row.uncertainty,
                 threshold: row.threshold,
               },
-              stateStyles[state],
+              styleOf(state),
             ),
             ['none', `  ${measured(row).padStart(ESTIMATE.length)}  ${row.threshold.toFixed(3)}`],
             ['dim', row.evidence === undefined ? '' : `  ${counted(row.evidence.length, 'item')}`],
@@ -254,7 +257,7 @@ export function renderEvidence(row: MasteryRow, names: ReportNames, space: LineS
     fit(space, [
       ['bold', nameOf(row, names)],
       ['none', '  '],
-      [stateStyles[row.state], row.state],
+      [styleOf(row.state), row.state],
       ['none', `  ${measured(row)} against ${row.threshold.toFixed(3)}`],
     ]),
     fit(space, [['dim', `  CASE ${row.caseGuid}, under ${row.parentCaseGuid ?? 'no parent'}`]]),

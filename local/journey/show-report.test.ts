@@ -1,47 +1,62 @@
 import { describe, expect, it } from 'vitest';
-import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { materializeAttemptReport, readAttemptReport } from '#shared/contract/reports/routes.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { createReportsClient } from '#client/index.ts';
+import type { AttemptReport } from '#client/index.ts';
 import { plain } from '#tools/terminal/paint.ts';
-import type { ReportFailure } from '#client/report-client.ts';
 import { sampleReport, sampleRow, sampleRun } from '#test/support/sample-report.ts';
 import { showReport } from './show-report.ts';
 
 const engine = { run: sampleRun, studentId: 'student-1', answered: 3 };
 const names = { component: () => undefined, item: () => undefined };
+const page = { nextCursor: null, hasMore: false, observedAt: '2026-03-02T10:15:30.412Z', sources: [] };
 
-async function shown(
-  report: AttemptReport | ReportFailure,
-  {
-    withEvidence = false,
-    run = sampleRun,
-    materialize = ok('op_1'),
-  }: {
-    withEvidence?: boolean;
-    run?: typeof sampleRun;
-    materialize?: Result<string, ReportFailure>;
-  } = {},
-): Promise<{ readonly result: unknown; readonly text: string; readonly asked: readonly string[] }> {
+function problem(status: number, code: string): Response {
+  const body = { type: `https://x/${code}`, status, detail: 'd', requestId: 'q', retryable: false };
+  return Response.json(body, { status });
+}
+
+type Routes = 'list' | 'materialize' | 'read';
+
+/** Shows the report of a service that has one report; `answers` are others than it would give, and `closed` routes are not there. */
+async function shown({
+  report = sampleReport(),
+  answers = {},
+  closed = [],
+  withEvidence = false,
+  run = sampleRun,
+}: {
+  report?: AttemptReport;
+  answers?: Partial<Record<Routes, () => Response>>;
+  closed?: readonly Routes[];
+  withEvidence?: boolean;
+  run?: typeof sampleRun;
+} = {}): Promise<{ readonly result: unknown; readonly text: string; readonly asked: readonly string[] }> {
   const asked: string[] = [];
   let text = '';
   const result = await showReport(
     { ...engine, run },
     {
-      client: {
-        findReport: (student, record) => {
-          asked.push(`find ${student} ${record}`);
-          return Promise.resolve('object' in report ? ok({ ...report, mastery: [] }) : err(report));
-        },
-        materialize: ({ attemptId, administrationId }) => {
-          asked.push(`materialize ${attemptId} ${administrationId}`);
-          return Promise.resolve(materialize);
-        },
-        readReport: (attemptId) => {
-          asked.push(`read ${attemptId}`);
-          return Promise.resolve('object' in report ? ok(report) : err(report));
-        },
-      },
+      connect: (administrationIds) =>
+        createReportsClient({
+          baseUrl: 'http://reports',
+          token: administrationIds?.join('+'),
+          fetch: (url) => {
+            const name = url.endsWith(':materialize')
+              ? 'materialize'
+              : url.includes('?view')
+                ? 'read'
+                : 'list';
+            if (closed.includes(name)) return Promise.resolve(problem(404, 'not-found'));
+            if (administrationIds === undefined)
+              return Promise.resolve(problem(401, 'authentication-required'));
+            asked.push([name, ...administrationIds].join(' '));
+            const own = {
+              list: () => Response.json({ ...page, data: [{ ...report, mastery: [] }] }),
+              materialize: () => Response.json({ operationId: 'op_1' }),
+              read: () => Response.json(report),
+            };
+            return Promise.resolve((answers[name] ?? own[name])());
+          },
+        }),
       names,
       space: { width: 100, paint: plain },
       withEvidence,
@@ -55,12 +70,8 @@ async function shown(
 
 describe('showReport', () => {
   it('shows the whole report of the run’s results record, and that it says what the engine answered', async () => {
-    const { result, text, asked } = await shown(sampleReport());
-    expect(asked).toStrictEqual([
-      'find student-1 record-1',
-      'materialize attempt-1 administration-1',
-      'read attempt-1',
-    ]);
+    const { result, text, asked } = await shown();
+    expect(asked).toStrictEqual(['list', 'materialize administration-1', 'read']);
     expect(text).toMatch(/^\nmaterialized: .* \(operation op_1\)\n\n/);
     expect(text).toMatch(/^attempt report {2}adaptive_diagnostic, scored$/m);
     expect(text).toMatch(/^the report agrees with the engine: /m);
@@ -69,16 +80,16 @@ describe('showReport', () => {
   });
 
   it('shows the evidence of every row when it is asked for, gaps first', async () => {
-    const { text } = await shown(sampleReport(), { withEvidence: true });
+    const { text } = await shown({ withEvidence: true });
     const places = ['outcome-q2', 'outcome-q1', 'outcome-q3'].map((id) => text.indexOf(id));
     expect(places).not.toContain(-1);
     expect(places).toStrictEqual(places.toSorted((a, b) => a - b));
   });
 
   it('shows a report that differs, and fails with every difference', async () => {
-    const { result, text } = await shown(
-      sampleReport({ mastery: [sampleRow('k-mastered', 'mastered', 0.97, ['q1', 'q3'])] }),
-    );
+    const { result, text } = await shown({
+      report: sampleReport({ mastery: [sampleRow('k-mastered', 'mastered', 0.97, ['q1', 'q3'])] }),
+    });
     expect(text).toMatch(/^attempt report/m);
     expect(text).not.toContain('the report says what the engine answered');
     expect(result).toMatchObject({
@@ -89,38 +100,42 @@ describe('showReport', () => {
     });
   });
 
-  it('says that the attempt cannot be materialized where that route is closed, and shows the report all the same', async () => {
-    const closed = err({ kind: 'closed', route: materializeAttemptReport } as const);
-    const { result, text } = await shown(sampleReport(), { materialize: closed });
+  it('shows the report without materializing where that route is closed', async () => {
+    const { result, text } = await shown({ closed: ['materialize'] });
     expect(text).toMatch(/^\nnot materialized: .* gates B, C, D .*\n\nattempt report/);
     expect(result).toMatchObject({ ok: true });
   });
 
   it('fails when the attempt is refused, and shows no report', async () => {
-    const refused = err({ kind: 'unexpected', message: 'the answer is not JSON' } as const);
-    const { result, asked } = await shown(sampleReport(), { materialize: refused });
-    expect(asked.at(-1)).toBe('materialize attempt-1 administration-1');
-    expect(result).toStrictEqual(err('cannot materialize the attempt: the answer is not JSON'));
+    const { result, asked } = await shown({
+      answers: { materialize: () => problem(409, 'idempotency-conflict') },
+    });
+    expect(asked.at(-1)).toBe('materialize administration-1');
+    expect(result).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('materializeAttemptReport: 409 idempotency-conflict') as string,
+    });
   });
 
-  it('says that the routes are closed, which is no failure of the run', async () => {
-    const { result, text } = await shown({ kind: 'closed', route: readAttemptReport });
+  it('says that the routes are closed, which is no failure of the run, and takes no hidden report for that', async () => {
+    const { result, text } = await shown({ closed: ['list'] });
     expect(text).toMatch(/^\nno report: .* gates C, D .*\n$/);
     expect(result).toStrictEqual({ ok: true, value: undefined });
+    const hidden = await shown({ answers: { list: () => problem(404, 'not-found') } });
+    expect(hidden.result).toMatchObject({ ok: false, error: expect.stringContaining('404') as string });
   });
 
   it('fails when no report names the results record, and shows no other one', async () => {
-    const { result, text } = await shown({ kind: 'absent', looked: 2, withheld: 0, hasMore: false });
+    const { result, text } = await shown({ report: sampleReport({ resultRecordId: 'record-2' }) });
     expect(text).toBe('');
     expect(result).toMatchObject({
       ok: false,
-      error: expect.stringMatching(/^there is no report: none of /) as string,
+      error: expect.stringMatching(/^there is no report: none of .* \(1\) /) as string,
     });
   });
 
   it('asks for nothing when the run names no results record', async () => {
-    const run = { ...sampleRun, resultRecordRef: undefined };
-    const { result, asked } = await shown(sampleReport(), { run });
+    const { result, asked } = await shown({ run: { ...sampleRun, resultRecordRef: undefined } });
     expect(asked).toStrictEqual([]);
     expect(result).toMatchObject({ ok: false });
   });

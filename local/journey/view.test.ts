@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { paintFor, plain } from '#tools/terminal/paint.ts';
-import type { RunAnswer } from '#client/run-answers.ts';
+import type { AdaptiveRun } from '#client/index.ts';
+import { sampleRun } from '#test/support/sample-report.ts';
 import { openView, renderLive, renderStep, renderSummary, withState } from './view.ts';
 import type { JourneyView } from './view.ts';
 
@@ -11,16 +12,16 @@ const labels = new Map([
   ['k3', 'simplify'],
 ]);
 
-function run(change: Partial<RunAnswer> = {}): RunAnswer {
+function run(change: Partial<AdaptiveRun> = {}): AdaptiveRun {
   return {
-    continuationToken: 'a..b.c.d',
+    ...sampleRun,
     status: 'in_progress',
     selectionPolicyId: 'policy-1',
     scaleCalibrationId: 'calibration-1',
     offeredItem: { deliverySessionId: 's', artifactVersionId: 'v2', sequence: 2 },
     kcClassifications: [kc('k3', 'not_yet', 0.5, 0), kc('k1', 'mastered', 0.97, 2), kc('k2', 'gap', 0.04, 1)],
     scaleReportability: 'reportable',
-    scale: { scaleScore: 512, standardError: 40, scaleId: 'scale-1' },
+    scale: { ...sampleRun.scale!, scaleScore: 512, standardError: 40, scaleId: 'scale-1' },
     stopReason: null,
     remainingUncertainty: 0.6,
     receiptId: 'receipt-1',
@@ -33,8 +34,9 @@ function kc(
   classification: string,
   posteriorProbability: number,
   evidence: number,
-): RunAnswer['kcClassifications'][number] {
+): AdaptiveRun['kcClassifications'][number] {
   return {
+    ...sampleRun.kcClassifications[0]!,
     caseCompetencyGuid,
     classification,
     posteriorProbability,
@@ -47,7 +49,7 @@ const texts = (id: string): { name: string; stem: string } => ({
   stem: `What is ${id}?`,
 });
 
-function journey(...states: RunAnswer[]): JourneyView {
+function journey(...states: AdaptiveRun[]): JourneyView {
   return states.reduce(
     (view, state, at) =>
       withState(
@@ -135,7 +137,9 @@ describe('renderLive', () => {
   });
 
   it('widens the axis when a band leaves it, and never narrows it', () => {
-    const far = run({ scale: { scaleScore: 900, standardError: 10, scaleId: 'scale-1' } });
+    const far = run({
+      scale: { ...sampleRun.scale!, scaleScore: 900, standardError: 10, scaleId: 'scale-1' },
+    });
     expect(journey(pending, run()).axis).toStrictEqual({ low: 352, high: 672 });
     expect(journey(pending, run(), far).axis).toStrictEqual({ low: 352, high: 910 });
     expect(journey(pending, run(), far, run()).axis).toStrictEqual({ low: 352, high: 910 });

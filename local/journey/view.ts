@@ -1,8 +1,7 @@
 import { bar, column, columnsOf, fit, gauge } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
 import type { Truth } from './learner.ts';
-import type { RunAnswer } from '#client/run-answers.ts';
-import type { OfferedItem } from '#client/take-run.ts';
+import type { AdaptiveRun, OfferedItem } from '#client/index.ts';
 
 /** What the seed calls an item. */
 export interface ItemText {
@@ -16,7 +15,7 @@ export interface JourneyView {
   /** Labels by CASE GUID, in the order of the bank. */
   readonly labels: ReadonlyMap<string, string>;
   readonly truth: Truth | undefined;
-  readonly run: RunAnswer | undefined;
+  readonly run: AdaptiveRun | undefined;
   readonly answers: readonly { readonly item: ItemText; readonly correct: boolean }[];
   readonly offered: { readonly sequence: number; readonly item: ItemText } | undefined;
   /** Both ends of the scale's axis: wide enough for every band so far. */
@@ -45,7 +44,7 @@ export function openView(
 /** The view after a state of the run, and after the answer that led to it. */
 export function withState(
   view: JourneyView,
-  run: RunAnswer,
+  run: AdaptiveRun,
   answered: { readonly item: OfferedItem; readonly correct: boolean } | undefined,
   textOf: (artifactVersionId: string) => ItemText,
 ): JourneyView {
@@ -178,7 +177,7 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
   ];
 }
 
-type Component = RunAnswer['kcClassifications'][number];
+type Component = AdaptiveRun['kcClassifications'][number];
 function isSettled({ classification }: Component): boolean {
   return classification !== 'not_yet';
 }
@@ -197,7 +196,7 @@ function labelColumn(view: JourneyView, available: number): number {
 const FIGURES = '  0.00  mastered  00'.length;
 
 /** In the bank's order; when there are too many, those with evidence that are still open come first. */
-function componentLines(view: JourneyView, run: RunAnswer, screen: Screen): readonly string[] {
+function componentLines(view: JourneyView, run: AdaptiveRun, screen: Screen): readonly string[] {
   const order = new Map([...view.labels.keys()].map((guid, at) => [guid, at]));
   const all = [...run.kcClassifications].sort(
     (a, b) => (order.get(a.caseCompetencyGuid) ?? Infinity) - (order.get(b.caseCompetencyGuid) ?? Infinity),
@@ -236,14 +235,14 @@ function componentLines(view: JourneyView, run: RunAnswer, screen: Screen): read
   return [...lines, fit(screen, [['dim', `… and ${hidden.length} more: ${counts.join(', ')}`]])];
 }
 
-function scaleText(run: RunAnswer): string {
+function scaleText(run: AdaptiveRun): string {
   return run.scale === null
     ? run.scaleReportability.replace('_', ' ')
     : `${run.scale.scaleScore.toFixed(1)} ± ${run.scale.standardError.toFixed(1)}`;
 }
 
 /** The score on its axis with one standard error to both sides. */
-function scaleLine(view: JourneyView, run: RunAnswer, screen: Screen): string {
+function scaleLine(view: JourneyView, run: AdaptiveRun, screen: Screen): string {
   const text = scaleText(run);
   const width = Math.min(50, screen.width - 13 - text.length - 2);
   if (run.scale === null || view.axis === undefined || width < 8) {
@@ -260,7 +259,7 @@ function scaleLine(view: JourneyView, run: RunAnswer, screen: Screen): string {
   ]);
 }
 
-function uncertaintyLine(view: JourneyView, run: RunAnswer, screen: Screen): string {
+function uncertaintyLine(view: JourneyView, run: AdaptiveRun, screen: Screen): string {
   const text = `${run.remainingUncertainty.toFixed(3)} bits`;
   const share = view.firstUncertainty > 0 ? run.remainingUncertainty / view.firstUncertainty : 0;
   return fit(screen, [
@@ -280,7 +279,7 @@ function answersLine(view: JourneyView, screen: Screen): string {
   ]);
 }
 
-function offerLine(view: JourneyView, run: RunAnswer, screen: Screen): string {
+function offerLine(view: JourneyView, run: AdaptiveRun, screen: Screen): string {
   if (view.offered === undefined) {
     return fit(screen, [
       ['dim', `${run.status.padEnd(11)}  `],

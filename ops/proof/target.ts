@@ -5,12 +5,9 @@ import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Route } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { urlOf } from '#client/calls.ts';
-import { repeat, retryAfterOf } from '#client/repeat.ts';
-import type { Attempted } from '#client/repeat.ts';
+import { addressOf } from '#client/address.ts';
+import { createBackoff, defaultLimits, retryAfterOf } from '#client/retry.ts';
 
 /** One request of a route, whoever sends it. */
 export interface Ask {
@@ -102,22 +99,20 @@ export function openTarget(url: string, onReply: (reply: Reply, sender: Sender) 
   }
 
   async function patiently(one: () => Promise<Reply>, sender: Sender): Promise<Reply> {
-    const result = await repeat<Reply, Reply>(
-      async (): Promise<Result<Reply, Attempted<Reply>>> => {
-        const reply = await one();
-        if (reply.status !== 0) onReply(reply, sender);
-        if (!mayRepeat(reply)) return ok(reply);
-        return err({ failure: reply, mayRepeat: true, retryAfterSeconds: retryAfterOf(reply.headers) });
-      },
-      { sleep: (milliseconds) => sleep(milliseconds), random: Math.random, onRetry: () => undefined },
-    );
-    return result.ok ? result.value : result.error;
+    const nextWait = createBackoff({ ...defaultLimits, random: Math.random });
+    for (;;) {
+      const reply = await one();
+      if (reply.status !== 0) onReply(reply, sender);
+      const wait = mayRepeat(reply) ? nextWait(retryAfterOf(reply.headers)) : undefined;
+      if (wait === undefined) return reply;
+      await sleep(wait);
+    }
   }
 
   return {
     url,
     send(ask, sender) {
-      const { route, body, ifMatch } = ask;
+      const { route, path = {}, query = {}, body, ifMatch } = ask;
       const headers = {
         Accept: 'application/json, application/problem+json',
         // The length of a compressed body depends on the ids of its request.
@@ -129,7 +124,10 @@ export function openTarget(url: string, onReply: (reply: Reply, sender: Sender) 
         ...sender.headers,
       };
       const text = body === undefined ? undefined : JSON.stringify(body);
-      return patiently(() => exchange(route.method, urlOf(url, ask), headers, text), sender);
+      return patiently(
+        () => exchange(route.method, addressOf(url, route.path, path, query), headers, text),
+        sender,
+      );
     },
     get: (path) => exchange('GET', `${url}${path}`, { 'Accept-Encoding': 'identity' }, undefined),
     close: () => {

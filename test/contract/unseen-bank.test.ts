@@ -9,8 +9,8 @@ import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
 import { chooseLearner, startRequest } from '#local/journey/bank.ts';
-import { createPlayer } from '#client/player.ts';
-import { takeRun } from '#client/take-run.ts';
+import { createPlayer } from '#local/journey/player.ts';
+import { runAdaptive } from '#client/index.ts';
 
 /** A study that nobody has seen: three skills, eleven items that need one to three of them, DINA and general tables side by side. */
 const kcs = [
@@ -124,18 +124,20 @@ describe('a bank that was made from responses', () => {
       for (const randomSeed of [1, 2, 3]) {
         const learner = chooseLearner(bank, undefined, randomSeed);
         if (!learner.ok) throw new Error(learner.error);
-        const taken = await takeRun(startRequest(bank, mode), {
-          client: stack.runClient(tenantId),
-          play: createPlayer({
-            platformUrl: stack.urls.platformUrl,
-            tenantId,
-            playerToken: stack.seededTenants.get(tenantId)!.platform.credentials.playerToken,
-            learner: learner.value,
-            fetch,
-          }),
-          sleep: () => Promise.resolve(),
+        const play = createPlayer({
+          platformUrl: stack.urls.platformUrl,
+          tenantId,
+          playerToken: stack.seededTenants.get(tenantId)!.platform.credentials.playerToken,
+          learner: learner.value,
+          fetch,
         });
-        expect(taken).toMatchObject({ ok: true, value: { run: { status: 'completed' } } });
+        const { data: run } = await runAdaptive(stack.masteryClient(tenantId), {
+          start: startRequest(bank, mode),
+          play: async (item) => {
+            await play(item);
+          },
+        });
+        expect(run.status).toBe('completed');
       }
     },
   );

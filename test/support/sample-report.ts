@@ -1,12 +1,17 @@
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
-import type { RunAnswer } from '#client/run-answers.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { AdaptiveRun } from '#client/index.ts';
 
 const observedAt = '2026-03-02T10:15:30.412Z';
 
 /** A run of two measured components and one without evidence, for tests. */
-export const sampleRun: RunAnswer = {
-  continuationToken: 'a..b.c.d',
+const { success } = advanceAdaptiveRun;
+const example: AdaptiveRun = success.schema.parse(success.example);
+const reported = example.scale!;
+
+export const sampleRun: AdaptiveRun = {
+  ...example,
   status: 'completed',
   selectionPolicyId: 'policy-1',
   scaleCalibrationId: 'calibration-1',
@@ -17,7 +22,7 @@ export const sampleRun: RunAnswer = {
     component('k-unasked', 'not_yet', 0.5, []),
   ],
   scaleReportability: 'reportable',
-  scale: { scaleScore: 512.4375, standardError: 18.25, scaleId: 'scale-1' },
+  scale: { ...reported, scaleScore: 512.4375, standardError: 18.25, scaleId: 'scale-1' },
   stopReason: 'max_items',
   remainingUncertainty: 0.6,
   resultRecordRef: 'record-1',
@@ -30,8 +35,15 @@ function component(
   classification: string,
   posteriorProbability: number,
   evidenceItemRefs: string[],
-): RunAnswer['kcClassifications'][number] {
-  return { caseCompetencyGuid, classification, posteriorProbability, evidenceItemRefs };
+): AdaptiveRun['kcClassifications'][number] {
+  return {
+    caseCompetencyGuid,
+    caseFrameworkGuid: 'framework-1',
+    caseMappingVersion: 'mapping-1',
+    classification,
+    posteriorProbability,
+    evidenceItemRefs,
+  };
 }
 
 /** A mastery row of the sample's kind. */

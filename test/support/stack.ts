@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
 import * as z from 'zod';
 import { createIssuerKey } from '#shared/stage/local-issuer.ts';
@@ -17,10 +16,10 @@ import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { Provable } from '#shared/contract/gates.ts';
-import type { Route } from '#shared/contract/route.ts';
+import type { Route, Scope } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
-import { createRunClient } from '#client/run-client.ts';
-import type { RunClient } from '#client/run-client.ts';
+import { createMasteryClient, createReportsClient } from '#client/index.ts';
+import type { MasteryClient, ReportsClient } from '#client/index.ts';
 import { inProcess, sourceOf } from './in-process.ts';
 import type { PortsOf } from './in-process.ts';
 import type { TestSigner } from './release.ts';
@@ -38,8 +37,10 @@ export interface TestStack extends Omit<Stack, 'reset'> {
   readonly fault: (body: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Resolves once every armed fault has struck as often as it should: with `latency`, its call is then in flight. */
   readonly faultsStruck: () => Promise<void>;
-  /** A client of the mastery engine for a tenant, without any wait between its tries. */
-  readonly runClient: (tenantId: string) => RunClient;
+  /** Clients for a tenant, without any wait between their tries. */
+  readonly masteryClient: (tenantId: string) => MasteryClient;
+  /** @param claims the resources that its tokens name */
+  readonly reportsClient: (tenantId: string, claims: Parameters<Stack['tokenFor']>[2]) => ReportsClient;
 }
 
 /** A bundled function and its file. */
@@ -158,14 +159,17 @@ function testStack({ stack, seed, lines }: StartedStack, close: () => Promise<vo
         await new Promise((resolve) => setImmediate(resolve));
       }
     },
-    runClient: (tenantId) =>
-      createRunClient({
-        masteryUrl: stack.urls.masteryUrl,
-        token: () => stack.tokenFor(tenantId, ['mastery:run', 'mastery:read']),
-        fetch,
-        newKey: randomUUID,
+    masteryClient: (tenantId) =>
+      createMasteryClient({
+        baseUrl: stack.urls.masteryUrl,
+        token: ({ scope }) => stack.tokenFor(tenantId, [scope as Scope]),
         sleep: () => Promise.resolve(),
-        random: () => 0,
+      }),
+    reportsClient: (tenantId, claims) =>
+      createReportsClient({
+        baseUrl: stack.urls.reportsUrl,
+        token: ({ scope }) => stack.tokenFor(tenantId, [scope as Scope], claims),
+        sleep: () => Promise.resolve(),
       }),
   };
 }

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { chooseLearner, findBank } from '#local/journey/bank.ts';
 import type { JourneyBank } from '#local/journey/bank.ts';
-import { createReportClient, describeReportFailure } from '#client/report-client.ts';
-import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import type { AttemptReport } from '#client/index.ts';
 import type { OfferedItem, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Seed } from '#local/seeds/seed.ts';
@@ -70,24 +68,16 @@ export async function takeJourney(runs: AdaptiveRuns, plan: JourneyPlan): Promis
 
 /** The report, with its evidence, of the attempt that a learner run has made; fails the test when there is none. */
 export async function reportOf(
-  stack: Pick<TestStack, 'urls' | 'tokenFor'>,
+  stack: Pick<TestStack, 'reportsClient'>,
   tenantId: string,
   studentId: string,
   resultRecordId: string,
 ): Promise<AttemptReport> {
-  const client = createReportClient({
-    reportsUrl: stack.urls.reportsUrl,
-    token: ({ scope, administrationIds }) =>
-      stack.tokenFor(tenantId, [scope], { studentIds: [studentId], administrationIds }),
-    fetch,
-    newKey: randomUUID,
-    sleep: () => Promise.resolve(),
-    random: () => 0,
-  });
-  const found = await client.findReport(studentId, resultRecordId);
-  const report = found.ok ? await client.readReport(found.value.attemptId) : found;
-  if (report.ok) return report.value;
-  throw new Error(describeReportFailure(report.error));
+  const reports = stack.reportsClient(tenantId, { studentIds: [studentId] });
+  for await (const report of reports.iterateCandidateReports({ candidateSourcedId: studentId }))
+    if (report.resultRecordId === resultRecordId)
+      return (await reports.readAttemptReport({ attemptId: report.attemptId, view: 'evidence' })).data;
+  throw new Error(`no report of ${studentId} names the results record ${resultRecordId}`);
 }
 
 function expectOk<T>(result: Result<T, string>): T {

@@ -38,6 +38,7 @@ const files = globSync(
       '**/*.test.ts',
       '**/node_modules/**',
       'docs/openapi/**',
+      'client/{src/generated,dist}/**',
       'docs/*.schema.json',
       'docs/change.md',
     ],

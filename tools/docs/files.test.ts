@@ -11,15 +11,15 @@ import {
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './files.ts';
 
-const folder = resolve(import.meta.dirname, '../../docs');
+const project = resolve(import.meta.dirname, '../..');
 
 describe('generatedFiles', () => {
-  it('are what docs holds: run npm run docs after a change of a registry', async () => {
-    expect(await staleFiles(folder, generatedFiles(folder))).toEqual([]);
+  it('are up to date: run npm run docs after a change of a registry', async () => {
+    expect(await staleFiles(project, await generatedFiles(project))).toEqual([]);
   });
 
-  it('are the same at every run', () => {
-    expect(generatedFiles(folder)).toEqual(generatedFiles(folder));
+  it('are the same at every run', async () => {
+    expect(await generatedFiles(project)).toEqual(await generatedFiles(project));
   });
 });
 
@@ -42,31 +42,31 @@ describe('openApiFiles', () => {
 });
 
 describe('refreshFiles', () => {
-  let docs: string;
+  let root: string;
   const files = new Map([
-    ['openapi/a.json', '{}\n'],
-    ['b.json', '[]\n'],
+    ['docs/openapi/a.json', '{}\n'],
+    ['docs/b.json', '[]\n'],
   ]);
 
   beforeEach(async () => {
-    docs = await mkdtemp(join(tmpdir(), 'docs-'));
+    root = await mkdtemp(join(tmpdir(), 'docs-'));
   });
-  afterEach(() => rm(docs, { recursive: true }));
+  afterEach(() => rm(root, { recursive: true }));
 
   it('writes what is missing or changed, removes what nothing makes any more, and then finds nothing to do', async () => {
-    await mkdir(join(docs, 'openapi'));
-    await writeFile(join(docs, 'openapi/a.json'), 'old');
-    await writeFile(join(docs, 'openapi/gone.json'), '{}');
-    await writeFile(join(docs, 'hand-written.md'), 'text');
+    await mkdir(join(root, 'docs/openapi'), { recursive: true });
+    await writeFile(join(root, 'docs/openapi/a.json'), 'old');
+    await writeFile(join(root, 'docs/openapi/gone.json'), '{}');
+    await writeFile(join(root, 'hand-written.md'), 'text');
     const stale = [
-      { path: 'openapi/a.json', kind: 'changed' },
-      { path: 'b.json', kind: 'missing' },
-      { path: 'openapi/gone.json', kind: 'orphan' },
+      { path: 'docs/openapi/a.json', kind: 'changed' },
+      { path: 'docs/b.json', kind: 'missing' },
+      { path: 'docs/openapi/gone.json', kind: 'orphan' },
     ];
-    expect(await staleFiles(docs, files)).toEqual(stale);
-    expect(await refreshFiles(docs, files)).toEqual(stale);
-    expect(await staleFiles(docs, files)).toEqual([]);
-    expect(await readFile(join(docs, 'b.json'), 'utf8')).toBe('[]\n');
-    expect(await readFile(join(docs, 'hand-written.md'), 'utf8')).toBe('text');
+    expect(await staleFiles(root, files)).toEqual(stale);
+    expect(await refreshFiles(root, files)).toEqual(stale);
+    expect(await staleFiles(root, files)).toEqual([]);
+    expect(await readFile(join(root, 'docs/b.json'), 'utf8')).toBe('[]\n');
+    expect(await readFile(join(root, 'hand-written.md'), 'utf8')).toBe('text');
   });
 });

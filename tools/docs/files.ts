@@ -7,6 +7,7 @@ import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
+import { renderClientSources } from './client-sources.ts';
 import { renderLogCodes } from './log-codes.ts';
 import { withPart } from './page-part.ts';
 import { renderContracts } from './platform-contracts.ts';
@@ -14,36 +15,39 @@ import { renderProofSchema } from './proof-schema.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
 import { renderProblemTypes } from '#tools/site/problems.ts';
 
-/** Folders below `docs` that hold generated files and nothing else. */
-const generatedFolders = ['openapi'] as const;
+/** Folders that hold generated files and nothing else. */
+const generatedFolders = ['docs/openapi', 'client/src/generated'] as const;
 
 /** Generated parts of hand-written pages: page, name of the part, what renders it. */
 const parts: readonly (readonly [page: string, part: string, render: () => string])[] = [
-  ['log-codes.md', 'log codes', renderLogCodes],
-  ['platform-contracts.md', 'operations', renderContracts],
-  ['problems.md', 'problem types', renderProblemTypes],
+  ['docs/log-codes.md', 'log codes', renderLogCodes],
+  ['docs/platform-contracts.md', 'operations', renderContracts],
+  ['docs/problems.md', 'problem types', renderProblemTypes],
 ];
 
 /**
- * The generated files by their path below `docs`. OpenAPI documents describe the services with every gate open; what a deployment publishes
- * is rendered for its own gates. The sandbox has no gates. A page with a generated part is read from `docs`.
+ * The generated files by their path below the project's root. OpenAPI documents describe the services with every gate open; what a deployment
+ * publishes is rendered for its own gates. The sandbox has no gates. A page with a generated part is read from `root`.
  * @throws {Error} when such a page is absent or has no marks for its part
  */
-export function generatedFiles(docs: string): ReadonlyMap<string, string> {
-  const documents = [...openApiFiles(allOpen)].map(([name, text]): [string, string] => [
-    join('openapi', name),
-    text,
+export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
+  const documents = openApiFiles(allOpen);
+  return new Map([
+    ...[...documents].map(([name, text]) => [`docs/openapi/${name}`, text] as const),
+    ['docs/catalog.schema.json', jsonOf(renderCatalogSchema())],
+    ['docs/proof.schema.json', jsonOf(renderProofSchema())],
+    ...[...(await renderClientSources(documents))].map(
+      ([name, source]) => [`client/src/generated/${name}`, source] as const,
+    ),
+    ...parts.map(
+      ([page, part, render]) =>
+        [page, withPart(readFileSync(join(root, page), 'utf8'), part, render())] as const,
+    ),
   ]);
-  const catalog: [string, string] = [
-    'catalog.schema.json',
-    `${JSON.stringify(renderCatalogSchema(), null, 2)}\n`,
-  ];
-  const proof: [string, string] = ['proof.schema.json', `${JSON.stringify(renderProofSchema(), null, 2)}\n`];
-  const written = parts.map(([page, part, render]): [string, string] => [
-    page,
-    withPart(readFileSync(join(docs, page), 'utf8'), part, render()),
-  ]);
-  return new Map([...documents, catalog, proof, ...written]);
+}
+
+function jsonOf(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 /** The OpenAPI documents by file name, with the routes that are open and no other [RP-018]. A service without any route has no document. */
@@ -54,9 +58,7 @@ export function openApiFiles(release: ReleaseState): ReadonlyMap<string, string>
       .map((service) => [service, renderOpenApi(service, release)] as const),
     ['sandbox', renderSandboxOpenApi()] as const,
   ];
-  return new Map(
-    documents.map(([name, document]) => [`${name}.json`, `${JSON.stringify(document, null, 2)}\n`]),
-  );
+  return new Map(documents.map(([name, document]) => [`${name}.json`, jsonOf(document)]));
 }
 
 /** One file that is not as the registries say. `orphan`: nothing makes it any more. */
@@ -65,19 +67,19 @@ export interface StaleFile {
   readonly kind: 'missing' | 'changed' | 'orphan';
 }
 
-/** Compares the folder with what would be generated. */
+/** Compares the project with what would be generated. */
 export async function staleFiles(
-  docs: string,
+  root: string,
   files: ReadonlyMap<string, string>,
 ): Promise<readonly StaleFile[]> {
   const stale: StaleFile[] = [];
   for (const [path, content] of files) {
-    const present = await readFile(join(docs, path), 'utf8').catch(() => undefined);
+    const present = await readFile(join(root, path), 'utf8').catch(() => undefined);
     if (present === undefined) stale.push({ path, kind: 'missing' });
     else if (present !== content) stale.push({ path, kind: 'changed' });
   }
   for (const folder of generatedFolders) {
-    for (const name of await readdir(join(docs, folder)).catch(() => [])) {
+    for (const name of await readdir(join(root, folder)).catch(() => [])) {
       const path = join(folder, name);
       if (!files.has(path)) stale.push({ path, kind: 'orphan' });
     }
@@ -85,19 +87,19 @@ export async function staleFiles(
   return stale;
 }
 
-/** Brings the folder to what is generated: writes what is missing or changed, removes orphans. Returns what it did. */
+/** Brings the project to what is generated: writes what is missing or changed, removes orphans. Returns what it did. */
 export async function refreshFiles(
-  docs: string,
+  root: string,
   files: ReadonlyMap<string, string>,
 ): Promise<readonly StaleFile[]> {
-  const stale = await staleFiles(docs, files);
+  const stale = await staleFiles(root, files);
   for (const { path } of stale) {
     const content = files.get(path);
     if (content === undefined) {
-      await rm(join(docs, path), { recursive: true });
+      await rm(join(root, path), { recursive: true });
     } else {
-      await mkdir(dirname(join(docs, path)), { recursive: true });
-      await writeFile(join(docs, path), content);
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), content);
     }
   }
   return stale;

@@ -1,0 +1,26 @@
+import type { Reply, RequestOptions } from './operations.ts';
+
+interface Page {
+  readonly data: readonly unknown[];
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Iterates over the pages of a list, for callers that need more of a page than its rows. It ends with the page without a `nextCursor`.
+ * @param input as the method takes it; with a `cursor`, the iteration goes on from there (a cursor is valid for one hour)
+ * @example
+ * for await (const { data: page } of pages(reports.listCandidateReports, { candidateSourcedId })) console.log(page.withheld);
+ */
+export async function* pages<Input extends object, Data extends Page>(
+  list: (input: Input, options?: RequestOptions) => Promise<Reply<Data>>,
+  input: Input,
+  options?: RequestOptions,
+): AsyncGenerator<Reply<Data>, void, undefined> {
+  for (let next = input; ;) {
+    const reply = await list(next, options);
+    yield reply;
+    const { nextCursor: cursor } = reply.data;
+    if (cursor === null) return;
+    next = { ...input, cursor };
+  }
+}

@@ -1,0 +1,190 @@
+import type { MasteryClient } from './client.ts';
+import { MasteryReportsError, ProblemError } from './errors.ts';
+import type { AdaptiveRun, OfferedItem, StartAdaptiveRunInput } from './generated/mastery.ts';
+import type { Reply, RequestOptions } from './operations.ts';
+import { reasonOf, sleep as sleepFor } from './retry.ts';
+import type { Sleep } from './retry.ts';
+
+/** What has to be kept of a run, to go on with it after a restart. It is as secret as a token of the learner. */
+export interface SavedRun {
+  /** Of the start, saved before it is sent: a repeated start finds the same run for 24 hours. */
+  readonly startKey: string;
+  /** The only handle of the run, from its start on. */
+  readonly continuationToken?: string;
+}
+
+/** Where a run is kept: one place per run. */
+export interface RunStore {
+  /** What was saved last; undefined for a run that has not begun. */
+  readonly load: () => SavedRun | undefined | Promise<SavedRun | undefined>;
+  readonly save: (run: SavedRun) => void | Promise<void>;
+}
+
+/** A run as the service last showed it. */
+export type RunState = Reply<AdaptiveRun, string>;
+
+/**
+ * Delivers an item to the learner and resolves when the attempt has been handed in to QTI. The engine reads the score from there.
+ * Its signal aborts when the run's time budget is over, or the caller ends the run.
+ */
+export type Play = (item: OfferedItem, context: { readonly signal: AbortSignal }) => void | Promise<void>;
+
+export interface RunAdaptiveOptions extends Pick<
+  RequestOptions,
+  'signal' | 'token' | 'traceparent' | 'timeout' | 'maxRetries'
+> {
+  /** What to start, unless the store holds a run that has started. */
+  readonly start: StartAdaptiveRunInput;
+  readonly play: Play;
+  /** Keeps the run from step to step. Without it, a run that is interrupted cannot be resumed. */
+  readonly store?: RunStore | undefined;
+  /** Called with every new state: after the start, after each advance, and with the one that a resumed run has. */
+  readonly onState?: ((state: RunState) => void | Promise<void>) | undefined;
+  /** Milliseconds to wait for news (a score, an acknowledgement) before the run is given up for now. Default: two minutes. */
+  readonly patience?: number | undefined;
+  /** In place of timers, for tests. */
+  readonly sleep?: Sleep | undefined;
+}
+
+/** A run had no news for longer than `patience`. It is not lost: call `runAdaptive` again with the same store to go on. */
+export class RunStalledError extends MasteryReportsError {
+  override name = 'RunStalledError';
+  readonly state: RunState;
+  constructor(state: RunState, waited: number) {
+    const { status, offeredItem } = state.data;
+    const what =
+      offeredItem === null
+        ? `it is ${status}: an owner has not acknowledged the result yet`
+        : `QTI has no scored attempt for the session ${offeredItem.deliverySessionId} yet`;
+    super(
+      `the run had no news for ${Math.round(waited / 1000)} s: ${what}. Call runAdaptive again with the same store to go on (receipt ${state.data.receiptId}).`,
+    );
+    this.state = state;
+  }
+}
+
+const PATIENCE_MILLISECONDS = 120_000;
+const FIRST_WAIT_MILLISECONDS = 500;
+const LONGEST_WAIT_MILLISECONDS = 10_000;
+const MAX_STALE_TAGS = 5;
+const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
+
+/**
+ * Takes an adaptive run from its start, or from where a stored one is, to `completed`: plays each offered item once, inspects the run after
+ * QTI has scored it (which gives the entity tag that advance needs), and advances.
+ * @returns the completed run
+ * @throws {ProblemError} what the service refuses; `error.remedy` says what to do
+ * @throws {RunStalledError} when nothing happens for longer than `patience`
+ * @example
+ * const { data: run } = await runAdaptive(mastery, { start, play: (item) => player.deliver(item), store });
+ */
+export async function runAdaptive(mastery: MasteryClient, options: RunAdaptiveOptions): Promise<RunState> {
+  const { store, onState, play, signal, sleep = sleepFor, patience = PATIENCE_MILLISECONDS } = options;
+  const request = requestOf(options);
+  const saved = await store?.load();
+  const startKey = saved?.startKey ?? crypto.randomUUID();
+  // The offer of a resumed run may have been answered before the restart: the service is asked before it is played again.
+  let isAnswered = saved?.continuationToken !== undefined;
+  let state: RunState;
+  if (saved?.continuationToken === undefined) {
+    if (saved === undefined) await store?.save({ startKey });
+    state = await mastery.startAdaptiveRun(options.start, { ...request, idempotencyKey: startKey });
+  } else {
+    const { continuationToken } = saved;
+    state = await mastery.inspectAdaptiveRun({ continuationToken }, request);
+  }
+  let waited = 0;
+  let wait = FIRST_WAIT_MILLISECONDS;
+  let isNew = true;
+  for (let played: string | undefined; ;) {
+    const { continuationToken, status, offeredItem } = state.data;
+    await store?.save({ startKey, continuationToken });
+    if (isNew) await onState?.(state);
+    if (status === 'completed') return state;
+    if (isAnswered) {
+      isAnswered = false;
+    } else if (offeredItem !== null && offeredItem.deliverySessionId !== played) {
+      await playInTime(play, offeredItem, timeLeft(state), signal);
+      played = offeredItem.deliverySessionId;
+    } else {
+      if (waited >= patience) throw new RunStalledError(state, waited);
+      const pause = Math.max(wait, (state.retryAfter ?? 0) * 1000);
+      await sleep(pause, signal);
+      waited += pause;
+      wait = Math.min(wait * 2, LONGEST_WAIT_MILLISECONDS);
+    }
+    const next = await advance(mastery, continuationToken, request);
+    isNew = isNews(state.data, next.data);
+    if (isNew) {
+      waited = 0;
+      wait = FIRST_WAIT_MILLISECONDS;
+    }
+    state = next;
+  }
+}
+
+function requestOf({ signal, token, traceparent, timeout, maxRetries }: RunAdaptiveOptions): RequestOptions {
+  return { signal, token, traceparent, timeout, maxRetries };
+}
+
+function isNews(before: AdaptiveRun, after: AdaptiveRun): boolean {
+  return (
+    after.status !== before.status ||
+    after.offeredItem?.deliverySessionId !== before.offeredItem?.deliverySessionId
+  );
+}
+
+/** Plays an item until it is answered or the time budget is over: from then on only an advance ends the run. */
+async function playInTime(
+  play: Play,
+  item: OfferedItem,
+  left: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const budget = left === undefined ? undefined : AbortSignal.timeout(Math.min(left, MAX_TIMER_MILLISECONDS));
+  const end = AbortSignal.any([budget, signal].filter((one) => one !== undefined));
+  try {
+    await Promise.race([aborted(end), play(item, { signal: end })]);
+  } catch (error) {
+    if (signal?.aborted === true) throw reasonOf(signal);
+    if (budget?.aborted !== true) throw error;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(reasonOf(signal));
+    else signal.addEventListener('abort', () => reject(reasonOf(signal)), { once: true });
+  });
+}
+
+/** Milliseconds of the time budget, by the clock of the service if its `Date` can be read: the own one may be wrong. */
+function timeLeft({ data, headers }: RunState): number | undefined {
+  if (data.timeBudgetEndsAt === undefined) return undefined;
+  const served = Date.parse(headers.get('date') ?? '');
+  return Math.max(0, Date.parse(data.timeBudgetEndsAt) - (Number.isNaN(served) ? Date.now() : served));
+}
+
+/**
+ * Inspects, then advances with the entity tag of that answer. After a stale tag, and once after a conflict or a finalization that the service
+ * does not ask to repeat, it inspects again and advances with the new tag and a fresh key, or returns what the inspection shows.
+ */
+async function advance(
+  mastery: MasteryClient,
+  continuationToken: string,
+  request: RequestOptions,
+): Promise<RunState> {
+  for (let staleTags = 0, conflicts = 0; ;) {
+    const inspected = await mastery.inspectAdaptiveRun({ continuationToken }, request);
+    if (inspected.data.status === 'completed') return inspected;
+    try {
+      return await mastery.advanceAdaptiveRun({ continuationToken, ifMatch: inspected.etag }, request);
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+      if (error.status === 412) staleTags += 1;
+      else if (error.code === 'stream-conflict' || error.code === 'finalization-incomplete') conflicts += 1;
+      else throw error;
+      if (staleTags > MAX_STALE_TAGS || conflicts > 1) throw error;
+    }
+  }
+}
