@@ -257,7 +257,7 @@ const schemas: SchemaTexts<Components> = {
       kcCutScore:
         'The mastery cut: at or above this posterior probability a knowledge component can be `mastered`, below it a `gap`.',
       confidenceThreshold:
-        'The posterior probability, above 0.5, that `mastered` or `gap` requires. Below it the classification is `not_yet`.',
+        'How certain a classification must be, above 0.5: `mastered` requires a posterior probability of at least this, `gap` of at most 1 minus this. Otherwise the classification is `not_yet`.',
       precisionTarget:
         'The run may stop once `remainingUncertainty` is at most this, in bits, and every coverage floor is met. Greater than 0.',
       maxItems: 'The most items that a run offers.',
@@ -460,7 +460,7 @@ const schemas: SchemaTexts<Components> = {
       service: {
         text: 'The owner.',
         values: {
-          platform_auth: 'the configuration that connects the service with the platform',
+          platform_auth: 'the platform’s authentication, and the service profile of your tenant',
           bank: 'generation of item pools',
           content: 'blueprints and the identity of item banks',
           qti: 'item packages, delivery sessions and scored attempts',
