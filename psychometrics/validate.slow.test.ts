@@ -74,9 +74,9 @@ describe('npm run validate', () => {
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout.match(/^passed /gm)).toHaveLength(6);
     expect(stdout).toContain('HDLV, each attribute at 0.8: items');
-    expect(stdout).toContain('not checked  cdcat-k5-dina-LDHV.json: the folder does not hold this file');
+    expect(stdout).toContain('not checked  cdcat-k5-dina-LDHV.json: the folder does not contain this file');
     expect(stdout).toContain(
-      'not checked  CDM, DINA: a survey (10 x 5, K 2): the folder does not hold these responses',
+      'not checked  CDM, DINA: a survey (10 x 5, K 2): the folder does not contain these responses',
     );
     expect(stdout).toContain('6 of 6 lines passed, 4 not checked');
     const html = readFileSync(join(out, 'validation.html'), 'utf8');
@@ -101,12 +101,12 @@ describe('npm run validate', () => {
     );
   });
 
-  it('exits 1 where there is nothing to compare with, or a file is none of its kind, and says which', () => {
+  it('exits with 1 when there is nothing to compare, or a file has another form, and names it', () => {
     const empty = join(folder, 'empty');
     mkdirSync(empty);
     expect(validate('--data', empty)).toMatchObject({
       status: 1,
-      stderr: `${empty} holds nothing to compare with\n`,
+      stderr: `${empty} contains nothing to compare: it needs at least one of the files of docs/validate.md\n`,
     });
     write('peers.json', { ...peers, cdcatK5: {} });
     const { status, stderr } = validate('--data', folder);

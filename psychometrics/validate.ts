@@ -13,8 +13,8 @@ import { validate } from './validate/validation.ts';
 
 const command = program(
   'npm run validate --',
-  'Holds the engine to published figures and frozen outputs of other programs (docs/validate.md), and says what it could not check.\n' +
-    'Exit code 1 when a line fails, or when there is nothing to compare with.',
+  'Compares the engine with published figures and frozen outputs of other programs (docs/validate.md), and lists what it could not check.\n' +
+    'Exits with 1 when a line fails, or when there is nothing to compare.',
 )
   .requiredOption('--data <DIR>', 'the folder of reference figures (required)', text)
   .option('--out <DIR>', 'writes validation.html into this folder', text)
@@ -36,12 +36,13 @@ async function main({ data, out }: ReturnType<typeof command.opts>): Promise<Res
       await mkdir(out, { recursive: true });
       await writeFile(path, htmlReport(validation));
     } catch (error) {
-      return err(`${path} cannot be written: ${fileFailure(error)}`);
+      return err(`cannot write ${path}: ${fileFailure(error)}`);
     }
     console.log(`\n${path}`);
   }
   const { lines } = validation;
-  if (lines.length === 0) return err(`${data} holds nothing to compare with`);
+  if (lines.length === 0)
+    return err(`${data} contains nothing to compare: it needs at least one of the files of docs/validate.md`);
   const failed = lines.filter(({ passed }) => !passed);
   return failed.length === 0 ? ok(undefined) : err(`${failed.length} of ${lines.length} lines failed`);
 }

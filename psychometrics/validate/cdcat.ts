@@ -17,7 +17,7 @@ export interface DesignFigures {
   readonly length: number;
 }
 
-/** cdCAT takes attributes to be independent, each mastered with probability 1/2: a slope so small says the same. */
+/** cdCAT assumes independent attributes, each mastered with probability 1/2, as they are with a slope this small. */
 const NO_SLOPE = 1e-300;
 const CUT = 0.5;
 const PRECISION = 12;

@@ -7,7 +7,7 @@ import { htmlPage } from '../pages/page.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import type { Line, Validation } from './validation.ts';
 
-/** Every line with both figures, what was not checked, and how many passed; for a terminal. */
+/** Every line with both figures, the figures that were not checked, and the totals; for a terminal. */
 export function textReport({ lines, unchecked }: Validation, paint: Paint): string {
   const width = Math.max(0, ...lines.map(({ peer, name }) => `${peer} ${name}`.length));
   return [
@@ -22,12 +22,12 @@ export function textReport({ lines, unchecked }: Validation, paint: Paint): stri
   ].join('\n');
 }
 
-/** A figure with as many decimals as its tolerance tells apart. */
+/** A figure with as many decimals as its tolerance can distinguish. */
 function shown({ tolerance }: Line, value: number): string {
   return value.toFixed(tolerance < 1e-6 ? 12 : 3);
 }
 
-/** The same as one page that needs nothing else. */
+/** The same as one self-contained page. */
 export function htmlReport(validation: Validation): string {
   const { lines, unchecked } = validation;
   const passed = lines.filter((one) => one.passed).length;
@@ -36,15 +36,15 @@ export function htmlReport(validation: Validation): string {
     style,
     body: markup`<main>
 <h1>Validation</h1>
-<p>The engine of the mastery service beside published figures and frozen outputs of other programs, on the same answers.
+<p>The mastery engine compared with published figures and frozen outputs of other programs, on the same answers.
 ${passed} of ${lines.length} lines passed; ${unchecked.length} could not be checked.</p>
 <h2>catR</h2>
-<p>Posterior mean (EAP) and standard error of ability under the four-parameter logistic model. Each item is a knowledge component of its own.</p>
+<p>Posterior mean (EAP) and standard error of ability under the four-parameter logistic model. Each item has a knowledge component of its own.</p>
 ${picture(lines, 'catR', 'ability (SD)', isAnything)}
 ${linesTable(lines, 'catR')}
 <h2>cdCAT</h2>
-<p>Five attributes, 310 DINA items, 640 learners: patterns and attributes recovered, and items given, when each attribute is classified as
-confidently. cdCAT chooses items by rules of its own: shares may differ by what chance makes of 640 learners.</p>
+<p>Five attributes, 310 DINA items, 640 learners: the shares of patterns and attributes recovered and the items given, at the same confidence per attribute.
+cdCAT selects items by its own rules, so shares may differ by the sampling error of 640 learners.</p>
 ${picture(lines, 'cdCAT', 'share recovered', ({ name }) => !name.endsWith('items'))}
 ${linesTable(lines, 'cdCAT')}
 <h2>Not checked</h2>
@@ -80,7 +80,7 @@ function linesTable(lines: readonly Line[], peer: Line['peer']): Markup {
   );
 }
 
-/** Ours over theirs: what agrees lies on the dashed line. */
+/** Our figures against theirs: equal figures lie on the dashed line. */
 function picture(
   lines: readonly Line[],
   peer: Line['peer'],
@@ -102,7 +102,7 @@ function picture(
     {
       id: peer.toLowerCase(),
       title: `Ours and ${peer}’s, ${unit}`,
-      description: `One dot per figure; the dashed line is where ours equals ${peer}’s.`,
+      description: `One dot per figure. On the dashed line, ours equals ${peer}’s.`,
       legend: [
         ['full', 'a figure'],
         ['dashed', 'equal'],

@@ -25,16 +25,16 @@ export interface Validation {
   readonly unchecked: readonly Unchecked[];
 }
 
-/** The engine keeps P(mastered | ability) within 10⁻⁶ of 0 and 1, and catR does not: so far that moves a mean. */
+/** The engine keeps P(mastered | ability) at least 10⁻⁶ away from 0 and 1, and catR does not. A mean can move by this much. */
 const EAP_TOLERANCE = 1.3e-9;
-/** A second moment feels the far ends of the grid twice as much. */
+/** The far ends of the grid move a second moment twice as much. */
 const ERROR_TOLERANCE = 2.6e-9;
 /** About two standard errors of a share of 640 learners, and as much of a mean length: both programs choose items of their own. */
 const PATTERN_TOLERANCE = 0.04;
 const ATTRIBUTE_TOLERANCE = 0.02;
 const LENGTH_TOLERANCE = 0.6;
 
-/** Holds the engine to every figure of the reference. @param progress is told the share that is done, and what is next */
+/** Compares the engine with every figure of the reference. @param progress is told the share that is done, and what is next */
 export function validate(
   { peers, catr, designs, absent }: Reference,
   progress: (done: number, what: string) => void = () => undefined,
@@ -42,7 +42,7 @@ export function validate(
   const lines: Line[] = [];
   const unchecked: Unchecked[] = absent.map((file) => ({
     name: file,
-    why: 'the folder does not hold this file',
+    why: 'the folder does not contain this file',
   }));
   const line = (peer: Line['peer'], name: string, ours: number, theirs: number, tolerance: number): void => {
     // NaN passes nothing.
@@ -75,6 +75,6 @@ export function validate(
     );
   });
   for (const { data, model } of peers.cdmFits.rows)
-    unchecked.push({ name: `CDM, ${model}: ${data}`, why: 'the folder does not hold these responses' });
+    unchecked.push({ name: `CDM, ${model}: ${data}`, why: 'the folder does not contain these responses' });
   return { lines, unchecked };
 }
