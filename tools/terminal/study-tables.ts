@@ -313,21 +313,21 @@ function readWide(
   const corner = header[0] ?? '';
   const hasIds = !indexOf.has(corner);
   const names = header.slice(Number(hasIds));
-  const others = names.filter((name) => name !== '' && !indexOf.has(name));
   const defects = columnDefects(names, Number(hasIds) + 1);
-  if (others.length > 0) {
-    const columns = others.map((name) => `"${shown(name)}"`).join(', ');
-    defects.push(
-      `row 1: no item of ${qMatrix} is named ${columns}: add --ignore ${argument(others.join(','))}`,
-    );
-  }
-  if (hasIds) {
-    const ofIds = rowDefects(rows, 'learner id');
-    if (ofIds.length > 0 && corner !== '')
+  const ofIds = hasIds ? rowDefects(rows, 'learner id') : [];
+  const others = names.filter((name) => name !== '' && !indexOf.has(name));
+  if (ofIds.length > 0) {
+    // The ids may be in one of the other columns: those are listed once this is settled.
+    if (corner !== '')
       defects.push(
         `row 1: if "${shown(corner)}" is not the column of learner ids, add --ignore ${argument(corner)}`,
       );
     defects.push(...ofIds);
+  } else if (others.length > 0) {
+    const columns = others.map((name) => `"${shown(name)}"`).join(', ');
+    defects.push(
+      `row 1: no item of ${qMatrix} is named ${columns}: add --ignore ${argument(others.join(','))}`,
+    );
   }
   const learners = rows.map(({ line, cells }, n) => {
     const answers = new Int8Array(indexOf.size).fill(MISSING);
