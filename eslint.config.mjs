@@ -36,7 +36,7 @@ export default tseslint.config(
   },
   {
     // Command-line programs and the local runtime talk to a terminal.
-    files: ['tools/**', 'ops/**', 'psychometrics/**', 'bench/**', 'local/**', 'bin/**'],
+    files: ['tools/**', 'ops/**', 'psychometrics/**', 'bench/**', 'local/**', 'examples/**', 'bin/**'],
     rules: { 'no-console': 'off' },
   },
   {

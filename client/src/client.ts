@@ -38,7 +38,7 @@ export interface ClientOptions {
   readonly token?: string | TokenProvider | undefined;
   /** How often a request is repeated at most, default 4. All waiting together is at most a minute. */
   readonly maxRetries?: number | undefined;
-  /** How long one try may take, in milliseconds; default 35 000, which is longer than an API Gateway takes. */
+  /** How long one try may take, in milliseconds; default 30 000, since a response takes at most 29 seconds. */
   readonly timeout?: number | undefined;
   /** Called before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
@@ -98,7 +98,7 @@ interface Prepared {
   readonly body: string | undefined;
 }
 
-const TIMEOUT_MILLISECONDS = 35_000;
+const TIMEOUT_MILLISECONDS = 30_000;
 
 async function call(
   service: string,
