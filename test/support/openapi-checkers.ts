@@ -17,7 +17,7 @@ function requireCheckers(): NodeJS.Require {
 }
 
 /** Runs a program of the checkers. Resolves to what it prints, whether it finds anything or not. */
-async function runChecker(file: string, args: readonly string[], cwd: string): Promise<string> {
+export async function runChecker(file: string, args: readonly string[], cwd: string): Promise<string> {
   const program = join(folder, 'node_modules', file);
   requireCheckers();
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
