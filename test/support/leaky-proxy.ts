@@ -43,7 +43,15 @@ export async function startLeakyProxy(serviceUrl: string): Promise<LeakyProxy> {
       ...(body === '' ? {} : { body }),
     });
     const answered = new Headers(response.headers);
-    for (const name of ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'date'])
+    // Of the hop before, and of bytes that are decoded by now.
+    for (const name of [
+      'connection',
+      'keep-alive',
+      'transfer-encoding',
+      'content-encoding',
+      'content-length',
+      'date',
+    ])
       answered.delete(name);
     return { status: response.status, headers: answered, body: await response.text() };
   };

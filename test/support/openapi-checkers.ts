@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const folder = resolve(import.meta.dirname, '../../tools/openapi-checkers');
 
 /** The checkers are large and check documents alone, so the project itself does not install them. */
-function requireCheckers(): NodeJS.Require {
+export function requireCheckers(): NodeJS.Require {
   if (!existsSync(join(folder, 'node_modules'))) {
     throw new Error('the OpenAPI checkers are not installed: run npm ci --prefix tools/openapi-checkers');
   }
