@@ -31,7 +31,8 @@ export const links: readonly Link[] = [
     requestBody: continuation,
   },
   {
-    from: [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun],
+    // The tags of start and advance are out of date once the offered item is scored.
+    from: [inspectAdaptiveRun],
     to: advanceAdaptiveRun,
     description: 'Once QTI has scored the offered item, get the next one.',
     parameters: { 'If-Match': '$response.header.ETag' },

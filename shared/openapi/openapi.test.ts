@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { offlineRelease } from '#shared/release/read-release.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import {
-  advanceAdaptiveRun,
+  inspectAdaptiveRun,
   readSelectionPolicy,
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
@@ -131,10 +131,17 @@ describe('the links of the documents', () => {
 
   it('lead to no route that the document does not have', () => {
     expect(JSON.stringify(renderOpenApi('mastery', closed, [startAdaptiveRun]))).not.toContain('"links"');
-    const some = renderOpenApi('mastery', closed, [startAdaptiveRun, advanceAdaptiveRun]);
+    const some = renderOpenApi('mastery', closed, [startAdaptiveRun, inspectAdaptiveRun]);
     expect(
       Object.keys(at(some, 'paths', startAdaptiveRun.path, 'post', 'responses', '201', 'links') as Json),
-    ).toEqual(['advanceAdaptiveRun']);
+    ).toEqual(['inspectAdaptiveRun']);
+  });
+
+  it('lead to advance from inspect alone: a new score changes the entity tag of every earlier answer', () => {
+    const advance = links.filter(({ to }) => to.operationId === 'advanceAdaptiveRun');
+    expect(advance.flatMap(({ from }) => from.map(({ operationId }) => operationId))).toEqual([
+      'inspectAdaptiveRun',
+    ]);
   });
 });
 

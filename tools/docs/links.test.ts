@@ -93,6 +93,19 @@ describe('the pages', () => {
     expect(unlinked).toEqual([]);
   });
 
+  it('name no file that does not exist', () => {
+    const folders = 'bin|lib|functions|shared|client|ops|local|psychometrics|tools|bench|test|docs|examples';
+    const path = new RegExp(`\`((?:${folders})/[\\w.@/-]+\\.\\w+)\``, 'g');
+    const absent = pages
+      .filter((page) => page !== 'CHANGELOG.md')
+      .flatMap((page) =>
+        [...read(page).prose.matchAll(path)]
+          .filter(([, name = '']) => !existsSync(join(projectRoot, name)))
+          .map(([, name = '']) => `${page}: ${name}`),
+      );
+    expect(absent).toEqual([]);
+  });
+
   it('are all in the index', () => {
     const index = read('docs/README.md').prose;
     const absent = pages

@@ -168,7 +168,7 @@ interface components {
         readonly StrongEntityTag: string;
         /** @description The item that a run offers. */
         readonly OfferedItem: {
-            /** @description The id of the QTI delivery session of this item. Pass it to the QTI player; advance once QTI has scored the attempt. */
+            /** @description The id of the QTI delivery session of this item. Pass it to the QTI player. Once QTI has scored the attempt, inspect and advance the run. */
             readonly deliverySessionId: components["schemas"]["Identifier"];
             /** @description The immutable version of the item in QTI. Equal to `rootArtifactVersionId` of the delivery session. */
             readonly artifactVersionId: components["schemas"]["Identifier"];
@@ -237,7 +237,7 @@ interface components {
             readonly type: string;
             /** @description A short summary of the problem type, for people. Do not branch on it. */
             readonly title: string;
-            /** @description The HTTP status of the response, from 400 to 599. */
+            /** @description The HTTP status of the problem, from 400 to 599. */
             readonly status: number;
             /** @description What went wrong in this request, for people. It never repeats submitted values or learner data. */
             readonly detail: string;
@@ -272,7 +272,7 @@ interface components {
             /**
              * @description The owner.
              *
-             *     - `platform_auth`: the configuration that connects the service with the platform
+             *     - `platform_auth`: the platform’s authentication, and the service profile of your tenant
              *     - `bank`: generation of item pools
              *     - `content`: blueprints and the identity of item banks
              *     - `qti`: item packages, delivery sessions and scored attempts
@@ -312,7 +312,7 @@ interface components {
             readonly algorithm: "constrained_information_gain" | OtherValue;
             /** @description The mastery cut: at or above this posterior probability a knowledge component can be `mastered`, below it a `gap`. */
             readonly kcCutScore: components["schemas"]["Probability"];
-            /** @description The posterior probability, above 0.5, that `mastered` or `gap` requires. Below it the classification is `not_yet`. */
+            /** @description How certain a classification must be, above 0.5: `mastered` requires a posterior probability of at least this, `gap` of at most 1 minus this. Otherwise the classification is `not_yet`. */
             readonly confidenceThreshold: components["schemas"]["Probability"];
             /** @description The run may stop once `remainingUncertainty` is at most this, in bits, and every coverage floor is met. Greater than 0. */
             readonly precisionTarget: number;
@@ -517,7 +517,7 @@ interface components {
         readonly InspectAdaptiveRunInput: components["schemas"]["ContinuationRequest"];
         readonly AdvanceAdaptiveRunInput: components["schemas"]["ContinuationRequest"] & {
             /**
-             * @description The `ETag` of the latest response for this run, exactly as you received it. Without the header the service returns 428; if the run has changed since, it returns 412 with the current entity tag.
+             * @description The current `ETag` of the run, exactly as you received it. A newly scored attempt changes it: inspect the run first. Without the header the service returns 428; with any other tag it returns 412 and the current one.
              * @example "5f3a1c0b9d2e4f60"
              */
             readonly ifMatch: string;
@@ -577,7 +577,7 @@ export interface MasteryMethods {
   /**
    * Start an adaptive run.
    *
-   * Checks and pins the item pool, and offers the first item as a QTI delivery session. The response contains the only handle of the run: its continuation token. A repeated request with the same `Idempotency-Key` finds the same run and offer again. The normal loop: start; the learner answers in the player, and QTI scores the answer; inspect; advance with the `ETag` of inspect; repeat until `status` is `completed`.
+   * Resolves the item pool, pins its exact versions, and offers the first item as a QTI delivery session. The response contains the only handle of the run, its continuation token. A retry with the same `Idempotency-Key` returns the same run and the same offer. The normal loop: start; the learner answers in the player, and QTI scores the answer; inspect; advance with the `ETag` of inspect; repeat until `status` is `completed`.
    *
    * Scope: `mastery:run`.
    */
@@ -585,7 +585,7 @@ export interface MasteryMethods {
   /**
    * Inspect an adaptive run.
    *
-   * Reads the pinned pool and the QTI attempts of the run again, and returns its state and its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing upstream; the continuation and its expiry stay the same.
+   * Reads the item pool and the run’s QTI attempts again, and returns the state of the run with its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing; the continuation token and its expiry stay the same.
    *
    * Scope: `mastery:read`.
    */
@@ -593,23 +593,23 @@ export interface MasteryMethods {
   /**
    * Advance an adaptive run.
    *
-   * Consumes the scored QTI attempt of the offered item, returns the classifications and the scale result, and offers at most one next item or finalizes the run. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored and returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`.
+   * Consumes the scored QTI attempt of the offered item and updates the classifications and the scale score. Then it offers the next item, or stops the run and publishes its result. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored, and advance returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`.
    *
    * Scope: `mastery:run`.
    */
   readonly advanceAdaptiveRun: Method<AdvanceAdaptiveRunInput, AdaptiveRun, string>;
   /**
-   * Read a selection policy.
+   * Get a selection policy.
    *
-   * One immutable version by its exact id. A policy of another tenant answers like an absent one. A deprecated version says so in its headers and stays as it is.
+   * Returns one immutable version by its exact id. For a policy of another tenant the service returns 404, as for a policy that does not exist. A deprecated version does not change; the response headers announce the deprecation.
    *
    * Scope: `mastery:read`.
    */
   readonly readSelectionPolicy: Method<ReadSelectionPolicyInput, SelectionPolicy, undefined>;
   /**
-   * Read a scale calibration.
+   * Get a scale calibration.
    *
-   * The public descriptor of one immutable version by its exact id; model parameters stay on the server. An expired version stays readable. A calibration of another tenant answers like an absent one.
+   * Returns the public descriptor of one immutable version by its exact id. Model parameters stay on the server. Expired versions remain readable. For a calibration of another tenant the service returns 404, as for a calibration that does not exist.
    *
    * Scope: `mastery:read`.
    */
@@ -617,7 +617,7 @@ export interface MasteryMethods {
   /**
    * Simulate score recovery.
    *
-   * Lets made-up learners take the adaptive test, each of them `replications` times, and answers how far the mean of the recovered scale scores lies from the known one, with the standard error of that mean. The same request gives the same matrix, whenever and wherever it is answered; a repetition under its key names the same event too. A synthetic Caliper event is emitted and read back; nothing goes to Results. More than 100 profiles, or more than 500 knowledge components in one of them, is 413 `simulation-limit-exceeded`.
+   * Simulated learners take the adaptive test, each one `replications` times. For each learner the response contains the difference between the mean of the recovered scale scores and the known score, and the standard error of that mean. The same request over the same versions always returns the same errors; a retry with the same `Idempotency-Key` also returns the same Caliper event. The service emits one synthetic Caliper event and reads it back; it writes nothing to Results. With more than 100 profiles, or more than 500 knowledge components in one profile, it returns 413 `simulation-limit-exceeded`.
    *
    * Scope: `mastery:simulate`.
    */

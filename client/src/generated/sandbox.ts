@@ -265,13 +265,13 @@ interface components {
          *     - `qti`: test delivery: attempts, items, forms and their outcomes
          *     - `results`: durable results: settled scores, mastery and gate decisions
          *     - `analytics`: cohort roll-ups, equivalence studies and item statistics
-         *     - `content`: blueprints, gate criteria and test specifications
+         *     - `content`: test specifications (blueprints), gate criteria, and crosswalks to external assessments
          *     - `case`: standards and knowledge components
          *     - `oneroster`: classes, schools and enrollments
          *     - `caliper`: learning events
          *     - `mastery_engine`: adaptive diagnostics
-         *     - `bank`: item banks
-         *     - `blueprint`: crosswalks and source requirements of named external assessments
+         *     - `bank`: item banks; the receiver of revision orders for items
+         *     - `blueprint`: the receiver of revision orders for calibrations and crosswalks
          *     - `unknown`: a source that this version has no name for
          *
          *     Later versions may add values.
@@ -286,7 +286,7 @@ interface components {
             readonly type: string;
             /** @description A short summary of the problem type, for people. Do not branch on it. */
             readonly title: string;
-            /** @description The HTTP status of the response, from 400 to 599. */
+            /** @description The HTTP status of the problem, from 400 to 599. */
             readonly status: number;
             /** @description What went wrong in this request, for people. It never repeats submitted values or learner data. */
             readonly detail: string;

@@ -22,7 +22,7 @@ export const responseHeaderTexts = {
     'Always `Bearer`. Behind a REST API of API Gateway the header is named `x-amzn-Remapped-WWW-Authenticate`.',
   'Retry-After':
     'Seconds to wait before you send the identical request again. Present on retryable problems, unless only an operator can remove the cause. On a success it means that an owner has not finished yet: wait this long before the next request.',
-  ETag: 'The strong entity tag of the run’s current state. Opaque: send it as `If-Match`, and do not parse it.',
+  ETag: 'The strong entity tag of the run’s current state. A newly scored answer changes it: send the tag of inspect as `If-Match`. Opaque: do not parse it.',
   Deprecation:
     'When the resource was or will be deprecated: an RFC 9745 date, `@` and Unix seconds. Present on deprecated resources only; the response keeps its meaning.',
   Sunset:
