@@ -5,6 +5,7 @@ import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
+import type { RenderLocalSite } from '#local/stack/pages.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { describeFixtures } from '#shared/stage/description.ts';
@@ -61,6 +62,8 @@ interface TestStackOptions {
   readonly bundled?: (bundle: BundledFile) => BundledFile;
   /** Otherwise the handlers' sources run in this process; these are ports that they are bound to. */
   readonly inProcess?: PortsOf;
+  /** Renders the documentation site; default: there is none. */
+  readonly site?: RenderLocalSite;
 }
 
 /** For `bundled`: the bundles as they are. */
@@ -122,6 +125,7 @@ async function start(options: TestStackOptions): Promise<StartedStack> {
     bundles: bundled === undefined ? sources : bundledFunctions().map(bundled),
     ...(bundled === undefined ? { startEnvironment: inProcess(options.inProcess) } : {}),
     issuerKey: await createIssuerKey(),
+    ...(options.site === undefined ? {} : { site: options.site }),
     onFunctionLog: (line) => lines.push(line),
   });
   return { stack, seed: seed.value, lines };

@@ -43,7 +43,7 @@ describe('the rendered contracts', () => {
     expect(text).toContain('scoredAt: string /* Instant, date-time */;');
     expect(text).toContain('minimum: number | null;');
     expect(text).toContain('scope: {\n    type: "class";');
-    const [evidence = ''] = text.split('\nqti.read_attempt_evidence. ')[1]!.split('\n### ');
+    const [evidence = ''] = text.split('\nqti.read_attempt_evidence. ')[1]!.split('\n## ');
     for (const member of ['administrationId', 'contentTestSpecVersion', 'resultRecordVersion', 'outcomes'])
       expect(evidence).toContain(`\n  ${member}: `);
   });

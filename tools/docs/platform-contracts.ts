@@ -40,7 +40,7 @@ function section(row: UpstreamOperation): readonly string[] {
   ];
   const isEmpty = row.answer.safeParse(undefined).success;
   return [
-    `### ${row.method} ${pathOf(row)}`,
+    `## ${row.method} ${pathOf(row)}`,
     '',
     `${row.id}. ${row.rule} The answer is at most ${row.maxAnswerBytes / 1024} KiB${row.tenantInAnswer ? ' and names its tenant' : ''}.`,
     '',

@@ -157,12 +157,14 @@ function addPages(
     add(
       referencePath(name),
       'html',
-      `<h1>${title}</h1>
-<p>As a file: <a href="../docs/openapi/${name}.json">OpenAPI 3.1 document</a>.</p>
+      `<section aria-label="About"><h1>${title}</h1>
+<p>As a file: <a href="../docs/openapi/${name}.json">OpenAPI 3.1 document</a>.</p></section>
 <div id="reference" ${attributes.join(' ')}></div>
 <noscript><p>The reference needs JavaScript; the OpenAPI document does not.</p></noscript>`,
       {
         title,
+        // Swagger UI has a main landmark of its own.
+        container: 'div',
         styles: ['swagger-ui.css', 'reference.css'],
         scripts: ['swagger-ui-bundle.js'],
         modules: ['reference.mjs'],
@@ -275,7 +277,7 @@ interface Entry {
 /** The pages cut at their headings. */
 function sectionsOf(pages: readonly (readonly [string, string])[]): readonly Entry[] {
   return pages.flatMap(([url, html]) => {
-    const content = /<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? '';
+    const content = /<(main|div) id="main"[^>]*>(.*)<\/\1>\n<nav id="pages"/s.exec(html)?.[2] ?? '';
     const page = plainText(/<h1[^>]*>(.*?)<\/h1>/s.exec(content)?.[1] ?? '');
     return content.split(/(?=<h[23] id=)/).map((part) => {
       const [whole = '', id, heading = ''] = /^<h[23] id="([^"]+)">(.*?)<\/h[23]>/.exec(part) ?? [];

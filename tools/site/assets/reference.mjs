@@ -2,6 +2,11 @@
 const place = document.querySelector('#reference');
 const { document: name, calls, tokens } = place.dataset;
 
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followScheme);
+followScheme();
+
 const response = await fetch(new URL(`../docs/openapi/${name}.json`, import.meta.url));
 const spec = await response.json();
 
@@ -11,6 +16,7 @@ const ui = window.SwaggerUIBundle({
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
+  syntaxHighlight: { activated: false },
   supportedSubmitMethods: calls === undefined ? [] : ['get', 'post'],
   onComplete: () => void offerTokens(),
 });
@@ -20,11 +26,36 @@ async function offerTokens() {
   if (tokens === undefined || name === 'sandbox') return;
   const offered = await (await fetch(tokens)).json();
   const choice = document.createElement('select');
+  choice.id = 'tenant';
   choice.append(...offered.map(({ tenantId }) => new Option(tenantId)));
   const use = () => ui.preauthorizeApiKey('bearer', offered[choice.selectedIndex].token);
   choice.addEventListener('change', use);
   const label = document.createElement('label');
   label.append('Calls are authorized as a client of ', choice);
-  place.before(label);
+  document.querySelector('#main section').append(label);
   use();
 }
+
+/** Names and roles that Swagger UI leaves out, by what they belong to: without them neither keyboard nor screen reader gets along. */
+const missing = [
+  ['.information-container', { role: 'region', 'aria-label': 'Introduction' }],
+  ['.scheme-container', { role: 'region', 'aria-label': 'Server and authorization' }],
+  ['.opblock-tag, .models h4', { role: 'heading', 'aria-level': '2' }],
+  ['.opblock-section-header h4, .responses-inner h4, .responses-inner h5', { 'aria-level': '3' }],
+  ['#servers', { 'aria-label': 'Server' }],
+  ['.parameters select', { 'aria-label': 'Value' }],
+  ['.content-type', { 'aria-label': 'Media type' }],
+  ['.examples-select-element', { 'aria-label': 'Example' }],
+  ['textarea.body-param__text', { 'aria-label': 'Request body' }],
+  ['pre, .microlight, .table-container', { tabindex: '0' }],
+];
+function mend() {
+  for (const [selector, attributes] of missing) {
+    for (const element of place.querySelectorAll(selector)) {
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    }
+  }
+  // A link within a button: the button does the same.
+  for (const link of place.querySelectorAll('button a[href]')) link.removeAttribute('href');
+}
+new MutationObserver(mend).observe(place, { childList: true, subtree: true });

@@ -1,0 +1,116 @@
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { allOpen } from '#shared/release/release-state.ts';
+import { openTab, startBrowser, views } from '#test/support/browser.ts';
+import type { Tab } from '#test/support/browser.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { renderSite } from '#tools/site/render.ts';
+import type { Site } from '#tools/site/render.ts';
+
+/** A page of each kind: they are photographed, and looked at in both colour schemes and widths. */
+const pictured =
+  /^(?:docs\/(?:index|architecture|client-guide|records)|problems\/(?:index|stream-conflict)|reference\/\w+)\.html$/;
+
+let site: Site;
+let stack: TestStack;
+let origin: string;
+let browser: Browser;
+beforeAll(async () => {
+  stack = await startTestStack({
+    site: async (local) => {
+      site = await renderSite({ release: allOpen, apis: local.apis, local });
+      return site;
+    },
+  });
+  origin = new URL(stack.urls.docsUrl).origin;
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+/** Opens a page and waits for what its scripts draw. */
+async function open({ page }: Tab, path: string): Promise<void> {
+  await page.goto(`/${path}`);
+  if (path.startsWith('reference/')) await page.locator('.opblock').first().waitFor();
+}
+
+/** Waits for the answer to a call that was tried. */
+async function answered(operation: Locator, status: number): Promise<void> {
+  await operation
+    .locator('.live-responses-table .response-col_status', { hasText: String(status) })
+    .last()
+    .waitFor();
+}
+
+describe('the documentation site in a browser', () => {
+  it('leads from the index through guide, search and reference to a call and its problem page', async () => {
+    const tab = await openTab(browser, origin);
+    const { page, defects } = tab;
+    await page.goto('/');
+    await page.locator('#pages').getByRole('link', { name: 'Client guide' }).click();
+    expect(await page.locator('h1').textContent()).toBe('Client guide');
+
+    await page.waitForLoadState();
+    await page.keyboard.press('/');
+    await page.keyboard.type('readiness external tests');
+    await page.locator('#results a').first().waitFor();
+    await tab.screenshot('search');
+    await page.locator('#results a[href*="reference/reports.html#/"]').first().click();
+
+    const operation = page.locator('#operations-attempt-reports-readReadiness');
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    const attempt = operation.locator('[data-param-name="attemptId"] input');
+    await attempt.fill(stack.seededTenants.get('tenant-aurora')?.fixtures.reports.attempts.gatePass ?? '');
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await answered(operation, 200);
+    expect(await tab.accessibility()).toEqual([]);
+    expect(defects).toEqual([]);
+
+    await attempt.fill('absent');
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await answered(operation, 404);
+    const problem = await operation.locator('.live-responses-table pre').first().textContent();
+    // The browser itself notes a 404 on its console.
+    expect(defects).toEqual([expect.stringContaining('404') as string]);
+    await page.goto(`/problems/${/problems\/([\w-]+)/.exec(problem ?? '')?.[1] ?? ''}`);
+    expect(await page.locator('h1').textContent()).toBe('Not found');
+  });
+
+  it('calls the sandbox without a token', async () => {
+    const { page, defects } = await openTab(browser, origin);
+    await page.goto('/reference/sandbox.html#/forms/readEquivalence');
+    const operation = page.locator('#operations-forms-readEquivalence');
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    await operation.locator('[data-param-name="qtiTestId"] input').fill(sandboxIds.form);
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await answered(operation, 200);
+    expect(defects).toEqual([]);
+  });
+
+  it.each([
+    ['wide', 'light', /\.html$/, 50],
+    ['phone', 'dark', pictured, 8],
+  ] as const)(
+    'is accessible, fits and asks no other host: %s and %s',
+    { timeout: 300_000 },
+    async (view, colorScheme, pattern, atLeast) => {
+      const tab = await openTab(browser, origin, { view, colorScheme });
+      const found: string[] = [];
+      const paths = [...site.keys()].filter((path) => pattern.test(path));
+      expect(paths.length).toBeGreaterThanOrEqual(atLeast);
+      for (const path of paths) {
+        await open(tab, path);
+        found.push(...(await tab.accessibility()).map((violation) => `${path}: ${violation}`));
+        const width = await tab.page.evaluate<number>('document.documentElement.scrollWidth');
+        if (width > views[view].width) found.push(`${path}: ${width} pixels wide`);
+        if (pictured.test(path)) await tab.screenshot(path.replaceAll(/[/.]/g, '-'));
+      }
+      expect(found).toEqual([]);
+      expect(tab.defects).toEqual([]);
+    },
+  );
+});
