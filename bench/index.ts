@@ -38,11 +38,11 @@ const names = parts.map(({ name }) => name);
 
 const command = program(
   'npm run bench --',
-  'Measures what the product promises to be quick at, and prints the figures beside their aims.\n' +
-    'Aims are the design’s; guards are ratios of our own, with some room above what they are today.',
+  'Measures performance, and prints each figure with its aim.\n' +
+    'Aims are from the design. Guards are ratios with some room above their present values.',
 )
-  .option('--only <NAME,…>', `only these parts: ${names.join(', ')}`, list)
-  .option('--check', 'exit 1 when a ratio or a bundle misses its aim or guard')
+  .option('--only <NAME,…>', `run only these parts: ${names.join(', ')}`, list)
+  .option('--check', 'exit with 1 if a ratio or a bundle misses its aim or guard')
   .addHelpText('after', examples('npm run bench -- --only next-item,replay', 'npm run bench -- --check'))
   .action(exits(main));
 
@@ -54,14 +54,14 @@ interface Options {
 async function main({ only, check }: Options): Promise<Result<undefined, string | UsageError>> {
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined)
-    return err(new UsageError(`there is no part "${unknown}"; known are ${names.join(', ')}`));
+    return err(new UsageError(`unknown part "${unknown}": expected ${names.join(', ')}`));
   console.log(
     `Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}`,
   );
   console.log(
     [
-      'Times vary by machine and with what else it does. p50 and p95: all calls. CPU: of the thread, with its garbage collection. best: the',
-      'median call at the best of several rounds; ratios are of these, unless they name CPU. Ratios and sizes count for --check, no time does.',
+      'Times depend on the machine and its load. p50 and p95: all calls. CPU: time of the thread, with garbage collection. best: the median',
+      'call of the best round; ratios compare these, unless they name CPU. --check looks at ratios and sizes, not at times.',
     ].join('\n'),
   );
   const { stderr } = process;
@@ -80,9 +80,7 @@ async function main({ only, check }: Options): Promise<Result<undefined, string 
     missed.push(...report.missed);
   }
   console.log(
-    missed.length === 0
-      ? '\nNothing that is held to an aim or guard misses it.'
-      : `\nMissed:\n${missed.join('\n')}`,
+    missed.length === 0 ? '\nEvery figure meets its aim or guard.' : `\nMissed:\n${missed.join('\n')}`,
   );
   return missed.length > 0 && check === true ? err(`missed: ${missed.length}`) : ok(undefined);
 }

@@ -115,7 +115,7 @@ command
   .action(
     exits(({ tenant, correct, wrong }) =>
       correct === undefined && wrong === undefined
-        ? err(new UsageError('missing option: --correct or --wrong'))
+        ? err(new UsageError('missing: --correct or --wrong'))
         : answer(tenant, correct === true),
     ),
   );

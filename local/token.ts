@@ -32,10 +32,13 @@ command.action(
   exits(async (values) => {
     const files = localFiles(process.cwd());
     const stack = await findRunningStack(files.stack);
-    if (!stack.ok) return err(describeNoStack(stack.error));
+    if (!stack.ok)
+      return err(
+        values.tenant === undefined ? new UsageError('missing: --tenant') : describeNoStack(stack.error),
+      );
     const { tenants } = stack.value;
     const known = tenants.map(({ tenantId }) => tenantId).join(' or ');
-    if (values.tenant === undefined) return err(new UsageError(`missing option: --tenant (${known})`));
+    if (values.tenant === undefined) return err(new UsageError(`missing: --tenant (${known})`));
     const tenant = tenants.find(({ tenantId }) => tenantId === values.tenant);
     if (tenant === undefined) return err(`unknown tenant "${values.tenant}": expected ${known}`);
     const scopes = values.scope.split(' ').filter((scope) => scope !== '');

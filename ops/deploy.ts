@@ -3,6 +3,6 @@ import { runCdk } from './cdk/run-cdk.ts';
 if (import.meta.main) {
   await runCdk(
     'deploy',
-    'Bundles the functions and deploys every stack of the stage (or the stacks that are named). -c stage=NAME is required.\nThe gates are the stage’s own, read from SSM. Gates given by -c gates are refused: they prove nothing.',
+    'Bundles the functions and deploys all stacks of a stage, or the stacks that you name. -c stage=NAME is required.\nThe release gates are read from the SSM parameters of the stage; -c gates is rejected.',
   );
 }

@@ -21,20 +21,17 @@ import {
 import { showGates } from '#ops/gates/show.ts';
 import { sign } from '#ops/gates/sign.ts';
 import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
-import { enterLocalStack } from './reach-stage.ts';
+import { enterLocalStack, stageName } from './reach-stage.ts';
 import { awsFailure } from '#tools/terminal/aws-failure.ts';
-import { examples, exits, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
+import { examples, exits, list, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
-/** Where things of a stage are: what several subcommands take. */
+/** Options of several subcommands. */
 const stageOption = '--stage <S>';
-const tableOption = [
-  '--table <T>',
-  'name of the settings table; default: that of the deployed stage',
-] as const;
+const tableOption = ['--table <T>', 'the settings table; default: the table of the stage'] as const;
 const trustedKey =
-  'the trusted public key, a JWK or PEM, in place of the stage’s own; of any stage but local only to look';
+  'a public key (JWK or PEM) to trust instead of the stage’s releaseKey; apply accepts it for local only';
 
-/** Where receipts are looked up; those in files have the manifest's folder besides. */
+/** Where receipts are looked up. Receipts in files are read from the manifest's folder. */
 const places = {
   fetch: (...request: Parameters<typeof fetch>) => fetch(...request),
   readObject: (location: string, maxBytes: number) => readObject(s3(), location, maxBytes),
@@ -46,7 +43,7 @@ const print = (line: string): void => {
 
 const command = program(
   'npm run gates --',
-  'Opens and closes the gates of a release (docs/release.md).',
+  'Opens and closes the release gates of a stage (docs/release.md).',
 ).addHelpText(
   'after',
   examples(
@@ -59,70 +56,68 @@ const command = program(
 
 command
   .command('show')
-  .description('what is open, why, what it still holds back, and what opens next')
-  .option(stageOption, 'which deployment; local is the one that npm start runs here', stageName, localStage)
+  .description('Show which gates and routes are open, why, and which gate opens next')
+  .option(stageOption, 'the stage; local: the stack that npm start runs', stageName, localStage)
   .option('--key <FILE>', trustedKey, text)
   .option(...tableOption, text)
-  .option('--receipts <DIR>', 'the folder of receipts in files, to look at them too', text)
+  .option('--receipts <DIR>', 'a folder of receipt files, to check them too', text)
   .action(exits((values) => explained(() => show(values))));
 command
   .command('verify')
-  .description('checks a signed manifest, and every receipt that it names, without changing anything')
+  .description('Check a signed manifest and every receipt that it names; changes nothing')
   .argument('<MANIFEST>')
-  .option(stageOption, 'which deployment; default the one that the manifest names', stageName)
+  .option(stageOption, 'the stage; default: the stage that the manifest names', stageName)
   .option('--key <FILE>', trustedKey, text)
   .action(exits((manifest, values) => explained(() => verify(manifest, values))));
-command
-  .command('apply')
+const applying = command.command('apply');
+applying
   .description(
-    'the same, then writes the manifest, the flags, and what deployed functions go by; with --withdraw and no manifest only closes gates',
+    'Check a manifest as verify does, then write it, the gate flags and the release state that deployed functions read. With --withdraw and no manifest: only close gates',
   )
   .argument('[MANIFEST]')
-  .requiredOption(
-    stageOption,
-    'which deployment; local is the one that npm start runs here (required)',
-    stageName,
-  )
+  .requiredOption(stageOption, 'the stage; local: the stack that npm start runs (required)', stageName)
   .option('--key <FILE>', trustedKey, text)
-  .option('--withdraw <C,D>', 'close these gates first, and whatever becomes of the manifest', gatesNamed)
-  .option('--dry-run', 'only says what would be written')
+  .option('--withdraw <C,D>', 'close these gates first, even if the manifest is rejected', gatesNamed)
+  .option('--dry-run', 'prints what would be written, and writes nothing')
   .option(...tableOption, text)
   .action(
     exits((manifest, values) =>
-      manifest === undefined && values.withdraw === undefined
-        ? err(new UsageError('missing argument: MANIFEST (or --withdraw, to close gates only)'))
-        : explained(
-            () => apply(manifest, values),
-            '\nwhat was written stays, and the rest follows: run it again',
-          ),
+      explained(
+        () => apply(manifest, values),
+        '\nRun the command again: it keeps what was written and writes the rest.',
+      ),
     ),
   );
-command
-  .command('sign')
+needs(applying, ({ withdraw }, [manifest]) =>
+  manifest === undefined && withdraw === undefined ? ['MANIFEST (or --withdraw)'] : [],
+);
+const signing = command.command('sign');
+signing
   .description(
-    'signs a manifest, for rehearsals; a real key is held elsewhere: --digest, --signature. Exactly one of the three says how',
+    'Sign a manifest. --key signs here, for rehearsals; a key in an HSM or in KMS signs with --digest and then --signature',
   )
   .argument('<DRAFT>')
-  .option('--key <FILE>', 'the private key, PEM', text)
-  .option('--digest <FILE>', 'write the SHA-256 that a key elsewhere has to sign', text)
-  .option('--signature <FILE>', 'take the DER signature that such a key has made', text)
-  .option('--out <FILE>', 'where the signed manifest goes; default standard output', text)
+  .option('--key <FILE>', 'the private key (PEM)', text)
+  .option('--digest <FILE>', 'write the SHA-256 digest to sign with a key that is held elsewhere', text)
+  .option('--signature <FILE>', 'read the DER signature of that digest', text)
+  .option('--out <FILE>', 'where to write the signed manifest; default: standard output', text)
   .action(
     exits((draft, values) => {
       const { key, digest, signature } = values;
       return [key, digest, signature].filter((file) => file !== undefined).length === 1
         ? sign(draft, { key, digest, signature, out: values.out, print })
-        : err(
-            new UsageError(
-              'say how: --key PEM signs here; --digest FILE and then --signature FILE let another key sign',
-            ),
-          );
+        : err(new UsageError('use only one of --key, --digest and --signature'));
     }),
   );
+needs(signing, ({ key, digest, signature }) =>
+  [key, digest, signature].every((file) => file === undefined)
+    ? ['one of --key, --digest and --signature']
+    : [],
+);
 
 await run(command);
 
-/** Does something, and says in a sentence what AWS has against it. @param hint what there is to do then */
+/** Does something, and explains a failure of AWS. @param hint what the operator can do then */
 async function explained(
   work: () => Promise<Result<undefined, string>>,
   hint = '',
@@ -136,19 +131,14 @@ async function explained(
   }
 }
 
-/** A stage as `--stage` names it: one that is known. */
-function stageName(value: string): string {
-  const known = value === localStage ? ok(value) : stageNamed(value);
-  if (!known.ok) throw new InvalidArgumentError(`${known.error}.`);
-  return value;
-}
-
 /** Gates as `--withdraw` names them. */
 function gatesNamed(value: string): ReadonlySet<GateName> {
   const names = list(value);
   const unknown = names.find((name) => !gates.some((gate) => gate === name));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`${unknown}: is no gate; known are ${gates.join(', ')}.`);
+    throw new InvalidArgumentError(
+      `unknown gate "${unknown}": expected ${gates[0]} to ${gates.at(-1) ?? ''}.`,
+    );
   return new Set(gates.filter((gate) => names.includes(gate)));
 }
 
@@ -164,20 +154,20 @@ async function useOf(
   const known = stage === localStage ? undefined : stageNamed(stage);
   if (known !== undefined && !known.ok) return known;
   if (keyFile !== undefined && known !== undefined && !mayStandIn)
-    return err(`${stage} trusts the releaseKey of shared/stage/stages.ts and no other: leave --key out`);
+    return err(`${stage} trusts only its releaseKey (shared/stage/stages.ts): omit --key`);
   if (keyFile === undefined && known !== undefined)
     return ok({ stage, key: { ...known.value.config.releaseKey }, now: Date.now() });
   if (keyFile === undefined) {
     const stack = await enterLocalStack();
     return stack.ok
       ? ok({ stage, key: stack.value.releaseKey, now: Date.now() })
-      : err(`${stack.error}, or say whose signature counts with --key`);
+      : err(`${stack.error}, or give the trusted key with --key`);
   }
   const key = await readKeyFile(keyFile);
   return key.ok ? ok({ stage, key: key.value, now: Date.now() }) : key;
 }
 
-/** Where receipts of a stage are looked up: what the local stage has in a bucket, nobody asks AWS for. */
+/** Where receipts of a stage are looked up. Without a running stack the local bucket has none; AWS is never asked for them. */
 async function placesOf(stage: string): Promise<typeof places> {
   if (stage !== localStage || (await enterLocalStack()).ok) return places;
   return { ...places, readObject: () => Promise.resolve(undefined) };
@@ -191,21 +181,21 @@ async function verify(
   if (!jws.ok) return jws;
   const stage = values.stage ?? claimedStage(jws.value);
   if (stage === undefined)
-    return err(`${path} is no prerequisite manifest: a compact JWS as docs/release.md describes it`);
+    return err(`${path} is not a prerequisite manifest: expected a compact JWS (docs/release.md)`);
   const use = await useOf(stage, values.key, true);
   if (!use.ok) return use;
   const checked = await checkManifest(path, jws.value, use.value, await placesOf(stage));
   if (!checked.ok) return checked;
   const { manifest, receipts } = checked.value;
   print(
-    `${path} is signed for ${stage}${manifest.rehearsal ? ', as a rehearsal' : ''}, good until ${manifest.expiresAt}\n`,
+    `${path} is signed for ${stage}${manifest.rehearsal ? ' as a rehearsal' : ''} and valid until ${manifest.expiresAt}\n`,
   );
   if (receipts.length > 0) print(renderReceipts(receipts));
   const failing = receiptFaults(receipts).length;
   return failing === 0
     ? ok(undefined)
     : err(
-        `\n${failing} of ${receipts.length} receipts prove nothing: gate E stays closed, and so does every other`,
+        `\n${failing} of ${receipts.length} receipts are not valid: gate E and every other gate stay closed`,
       );
 }
 
@@ -238,7 +228,7 @@ async function apply(
   }
   if (path === undefined) return ok(undefined);
   const refused = (reason: string): Result<undefined, string> =>
-    err(`${reason}\nnothing of the manifest was applied`);
+    err(`${reason}\nThe manifest was not applied.`);
   const jws = await readManifestFile(path);
   if (!jws.ok) return refused(jws.error);
   const use = await useOf(stage, key, false);

@@ -12,11 +12,11 @@ import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { scheduledPurposes } from '#shared/keys/key-states.ts';
 import { describeError, describeReport, describeRing } from '#ops/keys/report.ts';
 import type { KeysCommand } from '#ops/keys/report.ts';
-import { enterLocalStack, settingsTable } from './reach-stage.ts';
+import { enterLocalStack, settingsTable, stageName } from './reach-stage.ts';
 import { awsFailure } from '#tools/terminal/aws-failure.ts';
 import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
-const command = program('npm run keys --', 'The key ring of a stage (docs/key-ring.md).').addHelpText(
+const command = program('npm run keys --', 'Manages the key ring of a stage (docs/key-ring.md).').addHelpText(
   'after',
   examples(
     'npm run keys -- init --stage staging',
@@ -26,35 +26,39 @@ const command = program('npm run keys --', 'The key ring of a stage (docs/key-ri
   ),
 );
 
-/** A subcommand with the options that all of them take. */
+/** A subcommand with the common options. */
 function subcommand(name: string, description: string) {
   return command
     .command(name)
     .description(description)
-    .option('--stage <S>', 'which deployment; local is the one that npm start runs here', text, localStage)
-    .option('--key-alias <A>', 'KMS key that wraps new keys; default alias/mastery-reports/<stage>', text)
-    .option('--table <T>', 'name of the settings table; default: that of the deployed stage', text)
-    .addOption(new Option('--purpose <P>', 'only this one').choices(keyPurposes));
+    .option('--stage <S>', 'the stage; local: the stack that npm start runs', stageName, localStage)
+    .option(
+      '--key-alias <A>',
+      'the KMS key that wraps new keys; default: alias/mastery-reports/<stage>',
+      text,
+    )
+    .option('--table <T>', 'the settings table; default: the table of the stage', text)
+    .addOption(new Option('--purpose <P>', 'only the keys of this purpose').choices(keyPurposes));
 }
 type Values = ReturnType<ReturnType<typeof subcommand>['opts']> & {
   readonly leaked?: boolean | undefined;
   readonly kid?: string | undefined;
 };
 
-const leaked = 'at once, without the waiting times';
+const leaked = 'replace a leaked key at once, without the waiting times';
 
-subcommand('init', 'gives every purpose its first key; does nothing where there is one').action(
+subcommand('init', 'Create the first key of every purpose that has none').action(
   exits((values) => carryOut('init', values)),
 );
 subcommand(
   'rotate',
-  `creates the next key of ${scheduledPurposes.join(', ')}; run again 10 minutes later, it lets that key take over. The other purposes are not rotated by schedule`,
+  `Create the next key of ${scheduledPurposes.join(', ')}. Run it again 10 minutes later to activate that key. The other purposes are not rotated on a schedule`,
 )
   .option('--leaked', leaked)
   .action(exits((values) => carryOut('rotate', values)));
-subcommand('list', 'shows keys, states and times').action(exits((values) => carryOut('list', values)));
-subcommand('retire', 'ends the keys that stopped sealing more than 24 hours ago')
-  .option('--kid <K>', 'with --leaked: which key', text)
+subcommand('list', 'List keys, states and times').action(exits((values) => carryOut('list', values)));
+subcommand('retire', 'Retire the keys that stopped sealing more than 24 hours ago')
+  .option('--kid <K>', 'the leaked key; with --leaked', text)
   .option('--leaked', leaked)
   .action(exits((values) => carryOut('retire', values)));
 
@@ -79,19 +83,21 @@ async function carryOut(
   }
 }
 
-/** The purposes that a command is about; the options that do not go together are refused before anything is asked. */
+/** The purposes of a command. Options that do not go together are rejected before any call. */
 function purposesOf(
   action: KeysCommand | 'list',
   { purpose, kid, leaked = false }: Values,
 ): Result<readonly KeyPurpose[], string> {
-  if (leaked && purpose === undefined) return err('--leaked needs --purpose: whose key leaked?');
-  if ((leaked && action === 'retire') !== (kid !== undefined)) {
-    return err('--kid and --leaked go together with retire: which key leaked?');
-  }
+  const missing = [
+    ...(leaked && purpose === undefined ? ['--purpose'] : []),
+    ...(leaked && action === 'retire' && kid === undefined ? ['--kid'] : []),
+    ...(!leaked && kid !== undefined ? ['--leaked'] : []),
+  ];
+  if (missing.length > 0) return err(`missing: ${missing.join(', ')}`);
   if (purpose === undefined) return ok(action === 'rotate' ? scheduledPurposes : keyPurposes);
   if (action === 'rotate' && !leaked && !scheduledPurposes.some((scheduled) => scheduled === purpose)) {
     return err(
-      `${purpose} is not rotated by schedule: what was made with its key must be found again. After a leak: rotate --purpose ${purpose} --leaked`,
+      `${purpose} is not rotated on a schedule, because its values must be found again later. After a leak: rotate --purpose ${purpose} --leaked`,
     );
   }
   return ok([purpose]);
@@ -122,7 +128,7 @@ async function list(
   return ok(undefined);
 }
 
-/** Goes through all purposes, also when one of them cannot be done. */
+/** Handles every purpose, even if one of them fails. */
 async function change(
   command: KeysCommand,
   administration: KeyAdministration,

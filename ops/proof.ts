@@ -9,44 +9,44 @@ import type { Result } from '#shared/kernel/result.ts';
 import { openDrawing } from '#tools/terminal/drawing.ts';
 import { localProof } from '#ops/proof/local.ts';
 import type { LocalProof } from '#ops/proof/local.ts';
+import { isLoopback } from '#ops/proof/rehearsal.ts';
 import { runProof } from '#ops/proof/run-proof.ts';
 import { exampleTenantFile, readTenantFile } from '#ops/proof/tenant-file.ts';
 import { renderProgress, renderRun } from '#ops/proof/view.ts';
 import { receiptOf, writeReceipt } from '#ops/proof/write-receipt.ts';
 import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
+import { shellWord } from '#tools/terminal/shell-word.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
 const command = program(
   'npm run proof --',
-  [
-    'Proves over HTTP alone that a deployment keeps two tenants apart (docs/proof.md): each is served its own, nobody without a token is',
-    'served, and one tenant’s is to the other like what nobody has. Writes a receipt for gate D of a prerequisite manifest. Where they are',
-    'open, it materializes an attempt and analyzes an administration of each tenant. Exit 0 only when every check passed.',
-  ].join(' '),
+  'Tests a deployment for tenant isolation over HTTP (docs/proof.md): each tenant gets its own data, a caller without a token gets none, and the ' +
+    'data of one tenant is invisible to the other. Writes the receipt that opens gate D. On open routes it materializes an attempt and analyzes ' +
+    'an administration of each tenant. Exits with 0 only if every check passed.',
 )
   .option('--target <URL>', 'base URL of the deployed service, without /v1', text)
   .option(
     '--tenant-a <FILE>',
-    'what the suite has to know of one tenant (docs/proof.md), or the id of a local one',
+    'the tenant file of one tenant (docs/proof.md), or the id of a local tenant',
     text,
   )
-  .option('--tenant-b <FILE>', 'and of the other', text)
-  .option('--local', 'the stack that npm start runs in this folder: of these three those that are left out')
+  .option('--tenant-b <FILE>', 'the tenant file of the other tenant', text)
+  .option(
+    '--local',
+    'test the stack that npm start runs in this folder; sets the three options above that are omitted',
+  )
   .addOption(
-    new Option('--service <SERVICE>', 'which service is held to the proof')
+    new Option('--service <SERVICE>', 'the service to test')
       .choices(['reports', 'mastery'] as const)
       .default('reports' as const),
   )
-  .option(
-    '--rehearsal',
-    'writes a receipt that calls itself a rehearsal; the only one that there is of a stack on this machine',
-  )
+  .option('--rehearsal', 'writes a rehearsal receipt; a stack on this machine cannot have any other')
   .option(
     '--out <FILE>',
-    'where the receipt goes; default proof-SERVICE-TIME.json here, of the local stack in .local',
+    'where to write the receipt; default: proof-SERVICE-TIME.json, with --local in .local',
     text,
   )
-  .option('--example', 'prints a tenant file, and asks nothing')
+  .option('--example', 'prints an example of a tenant file, and sends nothing')
   .addHelpText(
     'after',
     examples(
@@ -57,6 +57,8 @@ const command = program(
       'npm run proof -- --service mastery --target https://mastery.staging.school.org --tenant-a a.json --tenant-b b.json',
     ),
   );
+const noReceipt =
+  'warning: the target is on the loopback interface, so these checks cannot result in a receipt. --rehearsal writes a rehearsal receipt';
 type Values = ReturnType<typeof command.opts>;
 
 command.action(
@@ -68,11 +70,13 @@ command.action(
     const chosen = await choose(values);
     if (!chosen.ok) return chosen;
     const out = values.out ?? defaultOut(values);
-    if (await isThere(out)) return err(`${out} is there already, and a receipt is written over nothing`);
-    // Asked before the suite is, whose hundreds of requests would be for nothing.
+    if (await isThere(out))
+      return err(`${out} already exists: a receipt never replaces a file, choose another with --out`);
+    // Before the suite sends hundreds of requests.
     if (!(await isThere(dirname(out), constants.W_OK)))
-      return err(`${out} cannot be written: its folder is not there, or may not be written to`);
+      return err(`cannot write ${out}: its folder does not exist or is not writable`);
 
+    const isInVain = values.rehearsal !== true && (await isLoopback(new URL(chosen.value.url).hostname));
     const space = {
       width: process.stdout.isTTY ? process.stdout.columns : 200,
       paint: paintFor(process.stdout, process.env),
@@ -83,6 +87,7 @@ command.action(
       service: values.service,
       clock: Date.now,
       onProgress: (done, of, next) => {
+        if (done === 0 && isInVain) console.error(noReceipt);
         if (process.stdout.isTTY) drawing.draw([renderProgress(done, of, next, space)]);
       },
     });
@@ -93,7 +98,7 @@ command.action(
     const written = await writeReceipt(receipt.value, out);
     if (!written.ok) return written;
     console.log(
-      `${receipt.value.rehearsal ? 'rehearsal receipt' : 'receipt'} ${out}  sha256 ${written.value}`,
+      `${receipt.value.rehearsal ? 'rehearsal receipt' : 'receipt'} ${shellWord(out)}  sha256 ${written.value}`,
     );
     return ok(undefined);
   }),
@@ -114,8 +119,11 @@ async function choose(
     const local = await chooseLocal(values.service, [tenantA, tenantB]);
     return local.ok ? ok({ ...local.value, ...(url === undefined ? {} : { url: url.value }) }) : local;
   }
+  const missing = Object.entries({ '--target': target, '--tenant-a': tenantA, '--tenant-b': tenantB })
+    .filter(([, value]) => value === undefined)
+    .map(([option]) => option);
   if (url === undefined || tenantA === undefined || tenantB === undefined)
-    return err(new UsageError('needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local'));
+    return err(new UsageError(`missing: ${missing.join(', ')} (or --local)`));
   const a = await readTenantFile(tenantA, 'A', process.env, Date.now());
   if (!a.ok) return a;
   const b = await readTenantFile(tenantB, 'B', process.env, Date.now());
@@ -136,26 +144,27 @@ async function namesLocalTenants(...given: readonly (string | undefined)[]): Pro
 async function chooseLocal(
   service: Values['service'],
   tenantIds: readonly (string | undefined)[],
-): Promise<Result<LocalProof, string>> {
+): Promise<Result<LocalProof, string | UsageError>> {
   const files = localFiles(process.cwd());
   const stack = await findRunningStack(files.stack);
   if (!stack.ok) return err(describeNoStack(stack.error));
   const key = await readIssuerKey(files.issuerKey);
   if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
   const { issueToken } = await createIssuer(key);
-  return localProof(service, stack.value, tenantIds, issueToken, Date.now());
+  const local = await localProof(service, stack.value, tenantIds, issueToken, Date.now());
+  return local.ok ? local : err(new UsageError(local.error));
 }
 
 /** A base URL as requests need it. Checked here and not by the option, whose error would quote a credential in it; what cannot be read may hold one too. */
 function baseUrl(given: string): Result<string, UsageError> {
   const refused = (reason: string): Result<string, UsageError> => err(new UsageError(`--target ${reason}`));
-  if (!URL.canParse(given)) return refused('is no URL');
+  if (!URL.canParse(given)) return refused('is not a URL');
   const { protocol, username, password, search, hash, href } = new URL(given);
-  if (username !== '' || password !== '') return refused('has a credential in it');
+  if (username !== '' || password !== '') return refused('must not contain a credential');
   if (protocol !== 'https:' && protocol !== 'http:') return refused('must be an https URL');
-  if (search !== '' || hash !== '') return refused('has a query or a fragment in it');
+  if (search !== '' || hash !== '') return refused('must not contain a query or a fragment');
   const url = href.replace(/\/+$/, '');
-  return url.endsWith('/v1') ? refused('is the base URL, without /v1') : ok(url);
+  return url.endsWith('/v1') ? refused('must be the base URL, without /v1') : ok(url);
 }
 
 /** Beside what is private to the local stack, or in the folder from which a deployment was proved. */

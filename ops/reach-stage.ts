@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { stageNamed } from '#shared/stage/stages.ts';
 import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
 import { dynamo } from '#shared/stores/clients.ts';
@@ -6,10 +8,17 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
 
+/** Reads `--stage`: a known stage or `local`. Checked before any call to AWS. */
+export function stageName(value: string): string {
+  const known = value === localStage ? ok(value) : stageNamed(value);
+  if (!known.ok) throw new InvalidArgumentError(`${known.error}.`);
+  return value;
+}
+
 /** Lets every client of this process talk to the local stack of this folder, and describes it; no client may have been made before. */
 export async function enterLocalStack(): Promise<Result<StackDescription, string>> {
   const stack = await findRunningStack(localFiles(process.cwd()).stack);
-  if (!stack.ok) return err(`${describeNoStack(stack.error)}, or name a deployment with --stage`);
+  if (!stack.ok) return err(`${describeNoStack(stack.error)}, or choose a deployment with --stage`);
   Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
   return stack;
 }
@@ -25,7 +34,7 @@ export async function settingsTable(
   if (found !== undefined && another === undefined) return ok(found);
   return err(
     found === undefined
-      ? `this account and region have no settings table of stage ${stage}; is it deployed, and are these its credentials?`
-      : `there are several settings tables of stage ${stage}; choose one with --table`,
+      ? `no settings table of stage ${stage} in this account and region: deploy the stage first, or use its credentials`
+      : `several settings tables of stage ${stage}: choose one with --table`,
   );
 }

@@ -112,7 +112,7 @@ describe('release FILE', () => {
     });
     await releaseFile(runtime, 'policy', 'a.json', { ...anywhere, dryRun: false });
     const refused = await releaseFile(runtime, 'policy', 'b.json', { ...anywhere, dryRun: false });
-    expect(refused).toEqual(err(expect.stringContaining('a correction needs a new id')));
+    expect(refused).toEqual(err(expect.stringContaining('give the correction a new id')));
   });
 
   const randomesque = { method: 'randomesque', size: 2 };
@@ -156,7 +156,7 @@ describe('release FILE', () => {
       sampleAnalysisPolicyFile()['document'] as object,
     );
     expect(await releaseOne('again.json')).toEqual(ok(undefined));
-    expect(await releaseOne('b.json')).toEqual(err(expect.stringContaining('a correction needs a new id')));
+    expect(await releaseOne('b.json')).toEqual(err(expect.stringContaining('give the correction a new id')));
     expect(await runtime.table.read(key)).toEqual(written);
     expect(runtime.lines).toEqual([
       expect.stringMatching(
@@ -244,7 +244,7 @@ describe('release FILE', () => {
     const runtime = runtimeWith({});
     const options = { ...anywhere, dryRun: true };
     expect(await releaseFile(runtime, 'policy', 'p.json', options)).toEqual(
-      err(expect.stringContaining('p.json cannot be read')),
+      err(expect.stringContaining('cannot read p.json')),
     );
   });
 });
@@ -290,7 +290,7 @@ describe('release policy FILE --calibration', () => {
       expect.stringMatching(
         new RegExp(`^not checked: /document/eligibilityRules/contentConstraints/${STANDARD_1}/minItems: `),
       ),
-      'calibration c.json can give what else the policy asks for',
+      'calibration c.json can meet every checked requirement of the policy',
       expect.stringMatching(/^policy fractions-policy-7 \(system\) released, /),
     ]);
   });
@@ -303,7 +303,7 @@ describe('release policy FILE --calibration', () => {
     const against = (path: string): ReturnType<typeof releaseFile> =>
       releaseFile(runtime, 'policy', path, { ...dry, calibration: 'fractions-2026.1' });
     const unknown = err(
-      'calibration fractions-2026.1 was never released here; the name of a file ends in .json',
+      'calibration fractions-2026.1 was never released here (a file name must end in .json)',
     );
     const tenantCalibration = (tenantId: string, parameters: object = {}): object =>
       sampleCalibrationFile({ visibility: 'tenant' }, { tenantId, ...parameters });
@@ -336,13 +336,11 @@ describe('release policy FILE --calibration', () => {
       err(expect.stringMatching(/^broken\.json cannot be released, one defect:\n {2}\/document\/id: /)),
     );
     expect(await of('p.json', 'absent.json')).toEqual(
-      err(expect.stringContaining('absent.json cannot be read')),
+      err(expect.stringContaining('cannot read absent.json')),
     );
     await releaseCalibration(runtime.table, sampleCalibrationFile());
     runtime.table.corrupt({ kind: 'calibration', id: 'fractions-2026.1' }, { parameters: '{}' });
-    expect(await of('p.json', 'fractions-2026.1')).toEqual(
-      err(expect.stringContaining('cannot be used: it is damaged')),
-    );
+    expect(await of('p.json', 'fractions-2026.1')).toEqual(err(expect.stringContaining('it is damaged')));
   });
 });
 
@@ -358,7 +356,7 @@ it('says in words why npm run release cannot read a file', () => {
     expect({ status, stdout, stderr }).toEqual({
       status: 1,
       stdout: '',
-      stderr: `${path} cannot be read: ${reason}\n`,
+      stderr: `cannot read ${path}: ${reason}\n`,
     });
   }
 });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Argument } from '@commander-js/extra-typings';
+import { Argument, InvalidArgumentError } from '@commander-js/extra-typings';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
@@ -11,6 +11,7 @@ import { schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { parseInstant } from '#shared/kernel/instant.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
@@ -27,8 +28,9 @@ import {
 import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
+import { stageName } from './reach-stage.ts';
 import { checkFeasibility } from './release/feasibility.ts';
-import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
+import { examples, exits, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 
 type Kind = RecordKey['kind'];
@@ -78,7 +80,9 @@ async function release(
   return prepared.ok ? writeRecord(table, prepared.value) : err({ kind: 'defects', defects: prepared.error });
 }
 
-/** How the command is told where to write. */
+const DESTINATION = '--stage or --table';
+
+/** Where the command writes. */
 export interface Destination {
   readonly stage?: string | undefined;
   readonly table?: string | undefined;
@@ -165,7 +169,7 @@ async function checkAgainst(
   const { defects, unchecked } = checkFeasibility(policy, parameters.value);
   if (defects.length > 0) return err(refusal(path, defects, ` with calibration ${calibration}`));
   for (const line of unchecked) runtime.print(`not checked: ${line}`);
-  runtime.print(`calibration ${calibration} can give what else the policy asks for`);
+  runtime.print(`calibration ${calibration} can meet every checked requirement of the policy`);
   return ok(undefined);
 }
 
@@ -193,11 +197,11 @@ async function findCalibration(
   // No tenant has an empty name: for a system policy only system calibrations are found.
   const found = await store.calibration(tenantId ?? '', id);
   if (found.ok && found.value === undefined)
-    return err(`calibration ${id} was never released here; the name of a file ends in .json`);
+    return err(`calibration ${id} was never released here (a file name must end in .json)`);
   const parameters = found.ok ? await found.value?.parameters() : found;
   return parameters?.ok === true
     ? parameters
-    : err(`calibration ${id} cannot be used: it is damaged, or of a form that is not known here`);
+    : err(`cannot use calibration ${id}: it is damaged, or of a later version`);
 }
 
 /** Rules that are legal and seldom meant: they wear a bank out, or leave a learner nothing to be offered. */
@@ -218,10 +222,10 @@ function warnOfRules({ warn }: ReleaseRuntime, { document }: PreparedRecord['sto
     );
 }
 
-/** A released policy analyzes nothing until a tenant's service profile names it. */
+/** A released policy has no effect until a tenant's service profile names it. */
 function howToChoose({ id, tenantId }: RecordKey): string {
   const whose = tenantId === undefined ? 'a tenant’s' : `${tenantId}’s`;
-  return `to have ${whose} new runs analyzed by it, set ANALYSIS_POLICY_ID to ${id} in the service profile (docs/deploy.md); functions take it up within five minutes`;
+  return `To analyze ${whose} new runs with it, set ANALYSIS_POLICY_ID to ${id} in the service profile (docs/deploy.md). Functions use it within five minutes.`;
 }
 
 /** `release deprecate KIND ID`: sets or moves the deprecation of a released record. */
@@ -266,7 +270,7 @@ function describe({ kind, id, tenantId }: RecordKey): string {
 
 function refusal(path: string, defects: readonly Defect[], given = ''): string {
   const lines = defects.map(
-    ({ pointer, message }) => `  ${pointer === '' ? '(the whole)' : pointer}: ${message}`,
+    ({ pointer, message }) => `  ${pointer === '' ? '(the whole file)' : pointer}: ${message}`,
   );
   const count = defects.length === 1 ? 'one defect' : `${defects.length} defects`;
   return [`${path} cannot be released${given}, ${count}:`, ...lines].join('\n');
@@ -274,7 +278,7 @@ function refusal(path: string, defects: readonly Defect[], given = ''): string {
 
 function failure(path: string, problem: ReleaseFailure): string {
   if (problem.kind === 'defects') return refusal(path, problem.defects);
-  return `${describe(problem.key)} was released before with other content; a correction needs a new id`;
+  return `${describe(problem.key)} is already released with other content: give the correction a new id`;
 }
 
 async function readJson(runtime: ReleaseRuntime, path: string): Promise<Result<unknown, string>> {
@@ -282,7 +286,7 @@ async function readJson(runtime: ReleaseRuntime, path: string): Promise<Result<u
   try {
     content = await runtime.readFile(path);
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
   const parsed = parseStrictJson(content);
   return parsed.ok ? parsed : err(`${path} ${jsonDefect(parsed.error)}`);
@@ -295,7 +299,7 @@ function jsonDefect(error: StrictJsonError): string {
     case 'too-deep':
       return 'is nested too deeply';
     case 'not-i-json':
-      return 'holds a number or a character that JSON systems do not share (RFC 7493)';
+      return 'contains a number or a character that is not interoperable (RFC 7493)';
     case 'duplicate-key':
       return `has a repeated member name in ${error.pointer === '' ? 'its outermost object' : error.pointer}`;
   }
@@ -308,15 +312,19 @@ async function openTable({ stage, table }: Destination): Promise<Result<RecordsT
   if (stage !== undefined) {
     const [only, ...others] = await findDeployedTables(dynamo(), stage, 'records');
     if (only === undefined) {
-      return err(`no records table of stage ${stage} in this account and region; is it deployed?`);
+      return err(
+        `no records table of stage ${stage} in this account and region: deploy the stage first, or use its credentials`,
+      );
     }
     return others.length === 0
       ? ok(createRecordsTable(dynamo(), only))
-      : err(`several records tables of stage ${stage}; choose with --table: ${[only, ...others].join(', ')}`);
+      : err(
+          `several records tables of stage ${stage}: choose one with --table: ${[only, ...others].join(', ')}`,
+        );
   }
   const name = process.env['RECORDS_TABLE'];
   return name === undefined
-    ? err(new UsageError('say where to write: --stage STAGE or --table NAME'))
+    ? err(new UsageError(`missing: ${DESTINATION}`))
     : ok(createRecordsTable(dynamo(), name));
 }
 
@@ -358,7 +366,7 @@ const runtime: ReleaseRuntime = {
 if (import.meta.main) {
   const command = program(
     'npm run release --',
-    'Checks a selection policy, a scale calibration or an analysis policy and writes it once, for ever (docs/records.md).',
+    'Checks a selection policy, a scale calibration or an analysis policy and releases it. A released record never changes (docs/records.md).',
   ).addHelpText(
     'after',
     examples(
@@ -374,40 +382,41 @@ if (import.meta.main) {
     command
       .command(name)
       .description(description)
-      .option(
-        '--stage <STAGE>',
-        'the stage whose records table is written; local: the stack that npm start runs',
-        text,
-      )
+      .option('--stage <STAGE>', 'the stage to write to; local: the stack that npm start runs', stageName)
       .option(
         '--table <NAME>',
-        'the records table by name (default: RECORDS_TABLE of the environment)',
+        'the records table to write to; default: RECORDS_TABLE of the environment',
         text,
       );
-  const dryRun =
-    'only checks the file; nothing is written, and nothing looked up but a calibration by its id';
+  const dryRun = 'only checks the file and writes nothing; looks up only a calibration that is given by id';
+  const toStageOrTable = (options: Readonly<Record<string, unknown>>): readonly string[] =>
+    [options['stage'], options['table'], options['dryRun'], process.env['RECORDS_TABLE']].every(
+      (given) => given === undefined,
+    )
+      ? [DESTINATION]
+      : [];
   const explained = (
     work: Promise<Result<undefined, string | UsageError>>,
   ): Promise<Result<undefined, string | UsageError>> =>
     work.catch((error: unknown) => err(operationalFailure(error)));
 
-  subcommand('policy', 'a selection policy')
+  subcommand('policy', 'Release a selection policy')
     .argument('<FILE>')
     .option(
       '--calibration <ID|FILE>',
-      'also checks that the items of this calibration can give what it asks for; the name of a file ends in .json',
+      'also checks that the items of this calibration can meet the policy; a file name ends in .json',
       text,
     )
     .option(
       '--exposure-table <FILE>',
-      'the item parameters of a policy with exposure sympson_hetter, released with it: {"QTI identifier": probability, …}',
+      'item parameters of exposure control sympson_hetter, released with the policy: {"QTI identifier": probability, …}',
       text,
     )
     .option('--dry-run', dryRun)
     .action(exits((file, options) => explained(releaseFile(runtime, 'policy', file, options))));
   for (const [kind, description] of [
-    ['calibration', 'a scale calibration'],
-    ['analysis-policy', 'an analysis policy'],
+    ['calibration', 'Release a scale calibration'],
+    ['analysis-policy', 'Release an analysis policy'],
   ] as const) {
     subcommand(kind, description)
       .argument('<FILE>')
@@ -416,14 +425,22 @@ if (import.meta.main) {
   }
   subcommand(
     'deprecate',
-    'deprecates a released record: answers about it carry Deprecation and Sunset headers from now on',
+    'Deprecate a released record: its responses then have the headers Deprecation and Sunset',
   )
     .addArgument(new Argument('<KIND>').choices(kinds))
     .argument('<ID>')
-    .requiredOption('--at <INSTANT>', 'when the record is deprecated, past or future (required)', text)
-    .option('--sunset <INSTANT>', 'when it will be withdrawn, not before --at', text)
-    .option('--tenant <TENANT>', 'the owner of a tenant record; without it, a system record', text)
+    .requiredOption('--at <INSTANT>', 'when the record is deprecated, past or future (required)', instant)
+    .option('--sunset <INSTANT>', 'when the record is withdrawn, not before --at', instant)
+    .option('--tenant <TENANT>', 'the tenant of a tenant record; default: a system record', text)
     .action(exits((kind, id, options) => explained(deprecate(runtime, kind, id, options))));
 
+  for (const each of command.commands) needs(each, toStageOrTable);
   await run(command);
+}
+
+/** Reads an instant. */
+function instant(value: string): string {
+  if (parseInstant(value) === undefined)
+    throw new InvalidArgumentError('It must be an instant such as 2026-09-01T00:00:00Z.');
+  return value;
 }

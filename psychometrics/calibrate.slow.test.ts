@@ -267,12 +267,6 @@ describe('npm run calibrate', () => {
   });
 
   it.each([
-    [
-      ['--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
-      2,
-      /^required option '--responses <CSV>'/,
-    ],
-    [[...study, '--out', 'no'], 2, /^required option '--model <MODEL>'/],
     [[...study, '--model', 'rasch', '--out', 'no'], 2, /Allowed choices are dina, gdina/],
     [[...study, '--model', 'dina', '--out', 'no', '--name', 'No Name'], 2, /'--name <NAME>'.*must be/],
     [

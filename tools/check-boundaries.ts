@@ -66,7 +66,7 @@ export function readBoundaries(root: string): Result<Boundaries, string> {
     { cwd: root, encoding: 'utf8', maxBuffer: 512 * 1024 * 1024 },
   );
   const parsed = report.safeParse(parseJson(stdout));
-  if (!parsed.success) return err(`dependency-cruiser gave no report (exit ${String(status)})\n${stderr}`);
+  if (!parsed.success) return err(`dependency-cruiser printed no report (exit ${String(status)})\n${stderr}`);
   const { totalCruised, violations, ruleSetUsed } = parsed.data.summary;
   const reasons = new Map(ruleSetUsed.forbidden.map(({ name, comment }) => [name, comment]));
   return ok({
@@ -94,15 +94,15 @@ function check(): Result<undefined, string> {
   if (!read.ok) return read;
   const { modules, rules, violations } = read.value;
   if (modules < FEWEST_MODULES) {
-    return err(`only ${modules} modules were read, at least ${FEWEST_MODULES} were expected`);
+    return err(`read only ${modules} modules: expected at least ${FEWEST_MODULES}`);
   }
   if (violations.length > 0) {
     const lines = violations.map(
       ({ rule, reason, from, way }) => `${[from, ...way].join(' → ')}\n  ${rule}: ${reason}`,
     );
-    return err(`${lines.join('\n')}\n${violations.length} imports go the wrong way`);
+    return err(`${lines.join('\n')}\n${violations.length} imports are not allowed`);
   }
-  console.log(`${modules} modules, ${rules.length} rules, no import goes the wrong way`);
+  console.log(`${modules} modules, ${rules.length} rules, no forbidden import`);
   return ok(undefined);
 }
 
@@ -110,7 +110,7 @@ if (import.meta.main) {
   await run(
     program(
       'npm run check:boundaries --',
-      'Holds the imports to .dependency-cruiser.cjs: who may import whom, and no cycles.',
+      'Checks every import against .dependency-cruiser.cjs: allowed directions, and no cycles.',
     ).action(exits(check)),
   );
 }

@@ -5,13 +5,14 @@ import { examples, exits, program, run } from './terminal/command.ts';
 await run(
   program(
     'npm run check --',
-    'Runs every static check: lint, types, format, dead code, import directions, generated documents. Files that have not changed are not read again; with CI=true in the environment everything is.',
+    'Runs every static check: lint, types, format, dead code, import directions, generated documents. Unchanged files are skipped, unless CI=true is set in the environment.',
   )
-    .option('--no-cache', 'read everything again')
+    .option('--no-cache', 'check all files again')
     .addHelpText(
       'after',
       examples(
-        'npm run check:lint    one check alone, without a cache (also types, format, dead-code, boundaries, docs)',
+        'npm run check:lint    run one check, without the cache',
+        'npm run check:types   also: format, dead-code, boundaries, docs',
       ),
     )
     .action(

@@ -30,7 +30,7 @@ describe('npm run rules', () => {
     expect(rules('ZZ', 'RC', '--quiet')).toEqual({
       status: 2,
       stdout: expect.stringMatching(/^RC: .*\n$/) as string,
-      stderr: 'ZZ: no rule of docs/rules.tsv begins so\n',
+      stderr: 'ZZ: no rule of docs/rules.tsv starts with this prefix\n',
     });
   });
 

@@ -47,7 +47,7 @@ function reportOn(
   quiet: boolean,
 ): Result<readonly string[], string> {
   const wanted = rules.filter((rule) => rule.id.startsWith(prefix));
-  if (wanted.length === 0) return err(`${prefix}: no rule of docs/rules.tsv begins so`);
+  if (wanted.length === 0) return err(`${prefix}: no rule of docs/rules.tsv starts with this prefix`);
   const missing = wanted.filter((rule) => !cited.has(rule.id));
   return ok([
     `${prefix}: ${wanted.length - missing.length} of ${wanted.length} rules are cited in a test file`,
@@ -57,10 +57,10 @@ function reportOn(
 
 const command = program(
   'npm run rules --',
-  'Which rules of the specification no test file names: of every document, or those whose id begins with PREFIX.\nA rule counts as cited when its id stands anywhere in a test file; by custom, in a title: it("… [MA-123]", …).\nRules marked (open), (client) and (release) are not counted.',
+  'Lists the rules of the specification that no test cites: all rules, or those whose id starts with PREFIX.\nA test cites a rule by its id, usually in the title: it("… [MA-123]", …). Rules marked (open), (client) and (release) are not counted.',
 )
   .argument('[PREFIX...]')
-  .option('--quiet', 'the counts alone')
+  .option('--quiet', 'print only the counts')
   .addHelpText('after', examples('npm run rules -- MA RP-1', 'npm run rules -- --quiet'));
 
 command.action(

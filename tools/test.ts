@@ -41,7 +41,7 @@ async function runTests(projects: readonly string[]): Promise<Counts> {
   );
   const results = vitestResults.safeParse(readJson(resultsFile));
   if (!results.success) {
-    console.log('FAIL the test runner left no results');
+    console.log('FAIL the test runner wrote no results');
     return { passed: 0, failed: 1, skipped: 0 };
   }
   const { numPassedTests, numFailedTests, numPendingTests } = results.data;
@@ -72,22 +72,22 @@ function readJson(file: string): unknown {
 function readCounts(): Counts {
   const read = counts.safeParse(readJson(countsFile));
   if (read.success) return read.data;
-  console.log('FAIL npm test left no counts');
+  console.log('FAIL npm test wrote no counts');
   return { passed: 0, failed: 1, skipped: 0 };
 }
 
 await run(
   program(
     'npm test --',
-    'Checks what CI checks: every static check (npm run check) and all tests but the slow ones. Ends with a line of counts, and with exit code 0 only when all is well.',
+    'Runs every static check (npm run check) and all tests except the slow ones. Ends with a line of counts. Exits with 0 only if everything passed.',
   )
-    .option('--slow', 'run the slow tests instead: npm run test:slow')
-    .option('--sum', 'as --slow; the line of counts and the exit code include the last npm test')
+    .option('--slow', 'run the slow tests instead, as npm run test:slow does')
+    .option('--sum', 'run the slow tests; counts and exit code include the last npm test')
     .addHelpText(
       'after',
       examples(
-        'npm run test:slow                       the slow tests: searches, studies, whole commands',
-        'npm run test:unit -- functions/mastery  tests of one folder or file, slow ones included',
+        'npm run test:slow                       run the slow tests',
+        'npm run test:unit -- functions/mastery  run the tests of a folder or file',
       ),
     )
     .action(

@@ -84,7 +84,7 @@ describe('npm run catalog', () => {
     [['check', 'absent.json'], 1, 'absent.json cannot be read: there is no such file\n'],
     [['hash', 'docs'], 1, 'docs cannot be read: it is a directory\n'],
     [['show', 'package.json'], 2, "unknown command 'show'\n"],
-    [['check'], 2, "missing required argument 'FILE'\n"],
+    [['check'], 2, 'missing: FILE\n'],
     [['check', 'a.json', '--all'], 2, "unknown option '--all'\n"],
   ])('says what is wrong with %j', (argv, status, stderr) => {
     expect(run(...argv)).toEqual({ status, stdout: '', stderr });

@@ -31,13 +31,13 @@ describe('npm run synth', () => {
 
   it.each([
     [['-c', 'gates=a'], /unknown gate "a"/],
-    [['-c', 'gates'], /-c gates: must be name=value/],
+    [['-c', 'gates'], /-c gates: expected name=value/],
     [['-c'], /-c needs name=value/],
     [['-c', 'gates=A', '-c', 'gates=B'], /-c gates is given twice/],
-    [['-c', 'gate='], /-c gate=: nothing reads "gate"; known are gates, stage/],
-    [['--context=Gates=A'], /nothing reads "Gates"; known are gates, stage/],
-    [['-cstages=prod'], /nothing reads "stages"/],
-    [['-c', 'stage=production'], /unknown stage "production"; known are sandbox-dev, staging, prod/],
+    [['-c', 'gate='], /-c gate=: unknown name "gate": expected gates or stage/],
+    [['--context=Gates=A'], /unknown name "Gates": expected gates or stage/],
+    [['-cstages=prod'], /unknown name "stages"/],
+    [['-c', 'stage=production'], /unknown stage "production": expected sandbox-dev, staging, prod/],
   ])('refuses %j before anything is bundled', (given, message) => {
     expect(cdkArguments('synth', given)).toStrictEqual({
       ok: false,
@@ -48,10 +48,10 @@ describe('npm run synth', () => {
 
 describe('npm run deploy', () => {
   it.each([
-    [['-c', 'stage=prod', '-c', 'gates=A'], /-c gates is for npm run synth/],
-    [['-c', 'stage=prod', '--context=gates='], /-c gates is for npm run synth/],
-    [[], /deploy needs the stage/],
-    [['-c', 'stage=prod'], /prod is not filled in yet: token.issuer/],
+    [['-c', 'stage=prod', '-c', 'gates=A'], /-c gates is only for npm run synth/],
+    [['-c', 'stage=prod', '--context=gates='], /-c gates is only for npm run synth/],
+    [[], /missing: -c stage=NAME/],
+    [['-c', 'stage=prod'], /prod still has placeholder settings: token.issuer/],
   ])('refuses %j', (given, message) => {
     expect(cdkArguments('deploy', given)).toStrictEqual({
       ok: false,

@@ -29,8 +29,8 @@ export function cdkArguments(command: CdkCommand, given: readonly string[]): Res
   const stage = context.value.get('stage');
   if (command === 'deploy') {
     if (gates !== undefined)
-      return err('deploy takes the gates from the stage itself; -c gates is for npm run synth');
-    if (stage === undefined) return err('deploy needs the stage: npm run deploy -- -c stage=NAME');
+      return err('deploy reads the release gates from the stage: -c gates is only for npm run synth');
+    if (stage === undefined) return err('missing: -c stage=NAME');
   }
   if (gates !== undefined) {
     const parsed = parseGates(gates);
@@ -42,7 +42,7 @@ export function cdkArguments(command: CdkCommand, given: readonly string[]): Res
     const open = placeholders(named.value);
     if (command === 'deploy' && open.length > 0) {
       return err(
-        `${stage} is not filled in yet: ${open.join(', ')} (shared/stage/stages.ts, docs/deploy.md step 2)`,
+        `${stage} still has placeholder settings: ${open.join(', ')} (shared/stage/stages.ts, docs/deploy.md step 2)`,
       );
     }
   }
@@ -71,10 +71,10 @@ function contextOf(given: readonly string[]): Result<ReadonlyMap<string, string>
       continue;
     }
     const at = pair.indexOf('=');
-    if (at < 1) return err(`-c ${pair}: must be name=value`);
+    if (at < 1) return err(`-c ${pair}: expected name=value`);
     const name = pair.slice(0, at);
     if (!CONTEXT_NAMES.includes(name) && !CDK_CONTEXT.test(name)) {
-      return err(`-c ${pair}: nothing reads "${name}"; known are ${CONTEXT_NAMES.join(', ')}`);
+      return err(`-c ${pair}: unknown name "${name}": expected ${CONTEXT_NAMES.join(' or ')}`);
     }
     if (pairs.has(name)) return err(`-c ${name} is given twice`);
     pairs.set(name, pair.slice(at + 1));

@@ -11,9 +11,12 @@ import { cdkArguments, type CdkCommand } from './arguments.ts';
  */
 export async function runCdk(command: CdkCommand, about: string): Promise<void> {
   await runProgram(
-    program(`npm run ${command} --`, `${about}\nEvery other option is one of cdk ${command}.`)
+    program(`npm run ${command} --`, `${about}\nOther options go to cdk ${command}.`)
       .usage(`[options] [options of cdk ${command}]`)
-      .option('-c <name=value...>', 'context: stage=NAME (shared/stage/stages.ts), and of synth gates=A,D')
+      .option(
+        '-c <name=value...>',
+        'context: stage=NAME (shared/stage/stages.ts); synth also takes gates=A,D',
+      )
       .option('--quiet', 'no templates, no progress')
       .allowUnknownOption()
       .allowExcessArguments()
@@ -25,10 +28,10 @@ export async function runCdk(command: CdkCommand, about: string): Promise<void> 
           const report = (line: string): void => {
             if (!quiet) console.error(line);
           };
-          report('bundling the functions …');
+          report('Bundling the functions …');
           const built = await buildFunctions();
           if (!built.ok) return err(built.error.join('\n'));
-          report(`${sizeTable(built.value)}\nsynthesizing …`);
+          report(`${sizeTable(built.value)}\nSynthesizing …`);
           const cdk = join(projectRoot, 'node_modules/aws-cdk/bin/cdk');
           process.exitCode = await run([cdk, ...argv, '--no-notices'], offline);
           return ok(undefined);

@@ -373,7 +373,7 @@ describe('show', () => {
     [
       'a gate that is none',
       { flags: { ...open, X: 'open' }, manifest: manifestOf(receipts) },
-      /^! \/prod\/gates\/X is no gate; .*every synth refuses it$/m,
+      /^! \/prod\/gates\/X is not a gate: .*every synth refuses it$/m,
     ],
     [
       'functions that still go by a manifest without a finer receipt',
@@ -419,14 +419,14 @@ describe('npm run gates', () => {
     expect(await run('verify', file, '--key', key)).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /signed for prod, good until 2999[\s\S]*A +OK +file:a +proof of A/,
+        /signed for prod and valid until 2999[\s\S]*A +OK +file:a +proof of A/,
       ) as string,
     });
     await writeFile(join(folder, 'a'), 'changed');
     expect(await run('verify', file, '--key', key)).toMatchObject({
       code: 1,
       out: expect.stringMatching(/A +no +file:a +it is not what was signed/) as string,
-      error: expect.stringContaining('1 of 1 receipts prove nothing') as string,
+      error: expect.stringContaining('1 of 1 receipts are not valid') as string,
     });
     // The stage's own setting is a place to fill in, which trusts nobody.
     expect(await run('verify', file)).toMatchObject({
@@ -489,7 +489,7 @@ describe('npm run gates', () => {
       expect(await run('apply', join(folder, 'lost.jws'), '--withdraw', 'C', ...where)).toMatchObject({
         code: 1,
         out: expect.stringContaining('closed C of prod') as string,
-        error: expect.stringMatching(/there is no such file\nnothing of the manifest was applied/) as string,
+        error: expect.stringMatching(/there is no such file\nThe manifest was not applied\./) as string,
       });
       expect(await state.read()).toMatchObject({
         manifest: jws,
@@ -509,7 +509,7 @@ describe('npm run gates', () => {
       );
       expect(await run('apply', '--withdraw', 'X', ...where)).toMatchObject({
         code: 2,
-        error: expect.stringContaining('X: is no gate; known are A, B, C, D, E, F') as string,
+        error: expect.stringContaining('unknown gate "X": expected A to F') as string,
       });
     } finally {
       env = process.env;

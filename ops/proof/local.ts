@@ -35,8 +35,8 @@ export async function localProof(
       : stack.tenants.find(({ tenantId }) => tenantId === tenantIds[side]),
   );
   if (first === undefined || second === undefined || first === second) {
-    const known = stack.tenants.map(({ tenantId }) => tenantId).join(', ');
-    return err(`the proof needs two different tenants of the local stack, which are ${known}`);
+    const known = stack.tenants.map(({ tenantId }) => tenantId).join(' and ');
+    return err(`expected two different tenants of the local stack: ${known}`);
   }
   const both = [first, second]
     .map(({ tenantId }) => stack.fixtures[tenantId])

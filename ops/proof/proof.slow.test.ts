@@ -64,9 +64,7 @@ it('takes the tenants of the local stack by their ids, two different ones', asyn
   ]);
   for (const tenantIds of [[proof.a.tenantId, proof.a.tenantId], ['tenant-nowhere']]) {
     const refused = await named(...tenantIds);
-    expect(!refused.ok && refused.error).toMatch(
-      /two different tenants of the local stack, which are tenant-/,
-    );
+    expect(!refused.ok && refused.error).toMatch(/two different tenants of the local stack: tenant-/);
   }
 });
 
@@ -155,7 +153,7 @@ describe('npm run proof', () => {
     const again = await run([...against(stack.urls.reportsUrl), '--rehearsal', '--out', 'receipt.json']);
     expect([again.code, again.error]).toEqual([
       1,
-      'receipt.json is there already, and a receipt is written over nothing\n',
+      'receipt.json already exists: a receipt never replaces a file, choose another with --out\n',
     ]);
   });
 
@@ -170,7 +168,7 @@ describe('npm run proof', () => {
     expect(code).toBe(1);
     expect(out).toContain('run.advance-to-stop.A: not played');
     expect(error).toMatch(
-      /^no receipt: .* it is on the loopback interface, .* --rehearsal writes one that says so\n$/,
+      /^warning: the target is on the loopback interface, .*\nno receipt: .* it is on the loopback interface, .* --rehearsal writes a rehearsal receipt\n$/,
     );
     await expect(readFile(join(folder, 'refused.json'))).rejects.toThrow('ENOENT');
   });
@@ -221,13 +219,9 @@ describe('npm run proof', () => {
       [
         [...against(urls.sandboxUrl), '--out', 'no-folder/receipt.json'],
         1,
-        /^no-folder\/receipt\.json cannot be written: its folder is not there, or may not be written to\n$/,
+        /^cannot write no-folder\/receipt\.json: its folder does not exist or is not writable\n$/,
       ],
-      [
-        ['--target', urls.reportsUrl],
-        2,
-        /^needs --target URL, --tenant-a FILE and --tenant-b FILE, or --local\n$/,
-      ],
+      [['--target', urls.reportsUrl], 2, /^missing: --tenant-a, --tenant-b \(or --local\)\n$/],
       [['--local', '--target', urls.reportsUrl], 1, /^no local stack is running/],
       [['--local', '--rehearsal'], 1, /^no local stack is running/],
       [
@@ -235,16 +229,12 @@ describe('npm run proof', () => {
         1,
         /tenant-aurora/,
       ],
-      [against('reports.school.org'), 2, /^--target is no URL\n$/],
+      [against('reports.school.org'), 2, /^--target is not a URL\n$/],
       // A credential stays unsaid also where the rest is no URL.
-      [against('https://user:secret@reports.school.org:99999999'), 2, /^--target is no URL\n$/],
-      [against('https://user:secret@reports.school.org'), 2, /^--target has a credential in it\n$/],
-      [against(`${urls.reportsUrl}/v1`), 2, /^--target is the base URL, without \/v1\n$/],
-      [
-        against(urls.sandboxUrl),
-        1,
-        /is the sandbox: it looks at no token, so nothing can be proved there\n$/,
-      ],
+      [against('https://user:secret@reports.school.org:99999999'), 2, /^--target is not a URL\n$/],
+      [against('https://user:secret@reports.school.org'), 2, /^--target must not contain a credential\n$/],
+      [against(`${urls.reportsUrl}/v1`), 2, /^--target must be the base URL, without \/v1\n$/],
+      [against(urls.sandboxUrl), 1, /is the sandbox, which ignores tokens: nothing can be proved there\n$/],
       [against(urls.platformUrl), 1, /does not answer like the reports service: for an unknown path/],
       [against(`http://127.0.0.1:${port}`), 1, /cannot be reached: ECONNREFUSED\n$/],
       [

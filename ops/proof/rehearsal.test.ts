@@ -46,12 +46,12 @@ it.each([
 
 it('knows what else no deployment has [RP-032]', async () => {
   expect(await marksOf('http://192.0.2.7')).toEqual(['it is not reached over TLS']);
-  expect(await marksOf(DEPLOYED, localIssuer)).toEqual(['its tokens are minted by the local issuer']);
+  expect(await marksOf(DEPLOYED, localIssuer)).toEqual(['its tokens are from the local issuer']);
   expect(
     await marksOf(DEPLOYED, undefined, ['https://analytics.platform.example/a', 'https://x.test']),
   ).toEqual([
     expect.stringMatching(
-      /^its answers link to analytics\.platform\.example and x\.test, names that no deployment has/,
+      /^its responses link to analytics\.platform\.example and x\.test, reserved names that only an emulator uses/,
     ),
   ]);
 });

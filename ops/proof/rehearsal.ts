@@ -6,14 +6,14 @@ import type { Transcript } from './transcript.ts';
 import type { Target } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
-/** Whether a target is the synthetic sandbox: it answers a fixture to nobody. There every caller is alike, and nothing can be proved. */
+/** Whether a target is the synthetic sandbox, which returns a fixture without a token. Nothing can be proved there. */
 export async function isSandbox(target: Target): Promise<boolean> {
   const { status } = await target.get(`/v1/attempt-reports/${sandboxIds.masteryGateAttempt}`);
   return status === 200;
 }
 
 /**
- * What makes a run a rehearsal: stubs, sandboxes and tokens that anybody mints prove nothing [RP-032]. Each a clause about the target;
+ * What makes a run a rehearsal: stubs, sandboxes and tokens that anyone can make prove nothing [RP-032]. Each is a clause about the target;
  * empty for a deployment.
  */
 export async function rehearsalMarks(
@@ -26,18 +26,15 @@ export async function rehearsalMarks(
   return [
     ...((await isLoopback(hostname)) ? ['it is on the loopback interface'] : []),
     ...(protocol === 'https:' ? [] : ['it is not reached over TLS']),
-    ...(tenants.some(({ issuer }) => issuer === localIssuer)
-      ? ['its tokens are minted by the local issuer']
-      : []),
+    ...(tenants.some(({ issuer }) => issuer === localIssuer) ? ['its tokens are from the local issuer'] : []),
     ...(hosts.length === 0
       ? []
-      : [
-          `its answers link to ${hosts.join(' and ')}, names that no deployment has, as a platform emulator does`,
-        ]),
+      : [`its responses link to ${hosts.join(' and ')}, reserved names that only an emulator uses`]),
   ];
 }
 
-async function isLoopback(hostname: string): Promise<boolean> {
+/** Whether a name or an address leads back to this machine. */
+export async function isLoopback(hostname: string): Promise<boolean> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0) return isLoopbackAddress(host);
   if (/(?:^|\.)localhost$/i.test(host)) return true;

@@ -80,7 +80,7 @@ export async function runProof(options: ProofOptions): Promise<Result<ProofRun, 
   try {
     const startedAt = formatInstant(clock());
     if (service === 'reports' && (await isSandbox(target)))
-      return err(`${url} is the sandbox: it looks at no token, so nothing can be proved there`);
+      return err(`${url} is the sandbox, which ignores tokens: nothing can be proved there`);
     const routes = await discoverRoutes(target, service, routesOf(service), a.full);
     if (!routes.ok) return routes;
     const subjects = openSubjects(target, service, routes.value);

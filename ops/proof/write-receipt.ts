@@ -25,7 +25,7 @@ export function receiptOf(
   if (failed > 0) return err(`no receipt: ${failed} of ${rows.length} checks failed`);
   if (marks.length > 0 && !rehearsal)
     return err(
-      `no receipt: ${target} proves nothing, since ${marks.join(', ')}. --rehearsal writes one that says so`,
+      `no receipt: ${target} is not a deployment: ${marks.join(', ')}. --rehearsal writes a rehearsal receipt`,
     );
   const checks = rows.map(checkOf);
   return ok({
@@ -85,8 +85,8 @@ export async function writeReceipt(receipt: ProofReceipt, path: string): Promise
   } catch (error) {
     return err(
       error instanceof Error && 'code' in error && error.code === 'EEXIST'
-        ? `${path} is there already, and a receipt is written over nothing: name another with --out`
-        : `${path} cannot be written: ${fileFailure(error)}`,
+        ? `${path} already exists: a receipt never replaces a file, choose another with --out`
+        : `cannot write ${path}: ${fileFailure(error)}`,
     );
   }
 }

@@ -82,7 +82,7 @@ describe('npm run receipts', () => {
     [['verify', 'evidence'], 1, 'evidence cannot be read: it is a directory\n'],
     [['verify', 'bundle.json', '--artifacts', 'absent'], 1, 'absent cannot be read: there is no such file\n'],
     [['show', 'bundle.json'], 2, "unknown command 'show'\n"],
-    [['verify'], 2, "missing required argument 'FILE'\n"],
+    [['verify'], 2, 'missing: FILE\n'],
     [['verify', 'bundle.json', '--zip'], 2, "unknown option '--zip'\n"],
   ])('says what is wrong with %j', (argv, status, stderr) => {
     expect(run(...argv)).toEqual({ status, stdout: '', stderr });

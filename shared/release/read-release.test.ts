@@ -190,7 +190,7 @@ describe('readRelease', () => {
       /is a rehearsal/,
     ],
     ['another value', { flags: { A: 'true' } }, /gates\/A is neither "open" nor "closed"/],
-    ['another name', { flags: { a: 'closed' } }, /gates\/a is no gate/],
+    ['another name', { flags: { a: 'closed' } }, /gates\/a is not a gate/],
   ])(
     'refuses %s instead of closing what may be in use, with a hint at -c gates=',
     async (_, stored, message) => {

@@ -66,7 +66,7 @@ export function sortFlags(stage: string, parameters: ReadonlyMap<string, string>
   for (const [name, value] of parameters) {
     const parameter = `${gatesPath(stage)}/${name}`;
     if (!gates.some((gate) => gate === name))
-      wrong.push(`${parameter} is no gate; known are ${gates.join(', ')}`);
+      wrong.push(`${parameter} is not a gate: expected ${gates.join(', ')}`);
     else if (value !== 'open' && value !== 'closed')
       wrong.push(`${parameter} is neither "open" nor "closed"`);
   }

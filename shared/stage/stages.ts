@@ -76,7 +76,7 @@ export function stageNamed(name: string): Result<Stage, string> {
   const known = stageNames.find((candidate) => candidate === name);
   return known === undefined
     ? err(
-        `unknown stage ${JSON.stringify(name)}; known are ${stageNames.join(', ')} (shared/stage/stages.ts)`,
+        `unknown stage ${JSON.stringify(name)}: expected ${stageNames.join(', ')} (shared/stage/stages.ts)`,
       )
     : ok({ name: known, config: stages[known] });
 }

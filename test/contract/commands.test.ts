@@ -111,50 +111,79 @@ describe.concurrent('a command of version 0.1.0 names in its help all that it to
   );
 });
 
-describe.concurrent('a command of version 0.1.0 refuses an option that it does not know', () => {
-  it.each(
-    Object.keys(scripts).filter((script) =>
-      own.some(([name, , { forwards }]) => name === script && forwards === undefined),
-    ),
-  )(
-    '%s, with exit code 2 and a sentence',
+/** Every program of this project, those that are newer than version 0.1.0 included. */
+const programs = Object.keys(scripts).filter((name) =>
+  /^node --import \S+ \S+\.ts$/.test(scripts[name] ?? ''),
+);
+
+describe.concurrent('every command', () => {
+  it.each(programs)(
+    '%s prints its help within 80 columns where there is no terminal',
+    async (script) => {
+      const { code, stdout, stderr } = await run(script, '--help');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^Usage: npm (?:run \S+|start|test) -- /);
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+    120_000,
+  );
+
+  // What synth and deploy do not know goes on to cdk.
+  it.each(programs.filter((script) => script !== 'synth' && script !== 'deploy'))(
+    '%s refuses an unknown option with exit code 2 and a sentence',
     async (script) => {
       const { code, stdout, stderr } = await run(script, '--no-such-option');
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       // What a command cannot do without is asked for first.
-      expect(stderr).toMatch(/--no-such-option|^required option/);
+      expect(stderr).toMatch(/--no-such-option|^missing: |^Usage: /);
       expect(stderr).not.toMatch(/^\s+at /m);
     },
     120_000,
   );
 });
 
-describe.concurrent('wrong usage exits with 2 and a sentence', () => {
+describe.concurrent('wrong usage exits with 2 and a sentence, which names everything that is missing', () => {
   it.each([
-    ['replay', []],
-    ['build', ['--only', 'noSuchFunction']],
-    ['gates', ['sign']],
-    ['gates', ['sign', 'draft.json']],
-    ['gates', ['apply', '--withdraw', 'C']],
-    ['gates', ['apply', '--stage', 'local', '--withdraw', 'X']],
-    ['gates', ['apply', '--stage', 'nowhere', '--withdraw', 'C']],
-    ['gates', ['show', 'surplus']],
-    ['release', ['deprecate', 'policy', 'an-id']],
-    ['release', ['polcy', 'policy.json']],
-    ['proof', ['--local', '--rehearsal', '--target', 'nowhere']],
-    ['proof', ['--rehearsal']],
-    ['synth', ['-c', 'gate=A']],
-    ['bench', ['--only', 'no-such-part']],
-    ['docs', ['--gates', 'A']],
-    ['docs', ['--gates', 'A,G', '--out', 'nowhere']],
-    ['docs', ['--out', 'nowhere']],
-    ['docs', ['--check', '--gates', 'A', '--out', 'nowhere']],
+    ['token', [], /^missing: --tenant/],
+    ['call', ['answer'], 'missing: --correct or --wrong'],
+    ['replay', [], 'missing: --data'],
+    ['validate', [], 'missing: --data'],
+    ['calibrate', [], 'missing: --responses, --q-matrix, --model, --out'],
+    ['build', ['--only', 'noSuchFunction'], /unknown function "noSuchFunction"/],
+    ['gates', ['sign'], 'missing: DRAFT, one of --key, --digest and --signature'],
+    ['gates', ['sign', 'draft.json'], 'missing: one of --key, --digest and --signature'],
+    ['gates', ['sign', 'draft.json', '--key', 'k', '--digest', 'd'], /only one of --key/],
+    ['gates', ['apply'], 'missing: --stage, MANIFEST (or --withdraw)'],
+    ['gates', ['apply', '--withdraw', 'C'], 'missing: --stage'],
+    ['gates', ['apply', '--stage', 'local', '--withdraw', 'X'], /unknown gate "X": expected A to F/],
+    ['gates', ['apply', '--stage', 'nowhere', '--withdraw', 'C'], /unknown stage "nowhere"/],
+    ['gates', ['show', 'surplus'], /too many arguments/],
+    ['keys', ['retire', '--leaked'], 'missing: --purpose, --kid'],
+    ['keys', ['list', '--stage', 'nowhere'], /unknown stage "nowhere"/],
+    ['release', ['policy'], 'missing: FILE, --stage or --table'],
+    ['release', ['deprecate'], 'missing: KIND, ID, --at, --stage or --table'],
+    ['release', ['deprecate', 'policy', 'an-id', '--at', 'today', '--stage', 'prod'], /must be an instant/],
+    ['release', ['polcy', 'policy.json'], /unknown command 'polcy'/],
+    ['receipts', ['verify'], 'missing: FILE'],
+    ['catalog', ['hash'], 'missing: FILE'],
+    ['proof', ['--local', '--rehearsal', '--target', 'nowhere'], /--target is not a URL/],
+    ['proof', ['--rehearsal'], 'missing: --target, --tenant-a, --tenant-b (or --local)'],
+    ['deploy', [], 'missing: -c stage=NAME'],
+    ['synth', ['-c', 'stage=nowhere'], /unknown stage "nowhere"/],
+    ['synth', ['-c', 'gate=A'], /unknown name "gate"/],
+    ['bench', ['--only', 'no-such-part'], /unknown part "no-such-part"/],
+    ['docs', ['--gates', 'A'], /--out/],
+    ['docs', ['--gates', 'A,G', '--out', 'nowhere'], /unknown gate "G"/],
+    ['docs', ['--out', 'nowhere'], /--(?:gates|stage)/],
+    ['docs', ['--check', '--gates', 'A', '--out', 'nowhere'], /--check/],
   ] as const)(
     '%s %j',
-    async (script, argv) => {
+    async (script, argv, sentence) => {
       const { code, stdout, stderr } = await run(script, ...argv);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(/^[^\n]+\n$/);
+      if (typeof sentence === 'string') expect(stderr).toBe(`${sentence}\n`);
+      else expect(stderr).toMatch(sentence);
     },
     120_000,
   );

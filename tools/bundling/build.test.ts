@@ -80,7 +80,7 @@ describe('buildFunctions', () => {
     const outdir = await folder();
     expect(await buildFunctions({ outdir, entries: [probe], only: ['porbe'] })).toStrictEqual({
       ok: false,
-      error: ['no function has the operation id porbe'],
+      error: ['unknown function "porbe": expected an operation id'],
     });
     const absent = await buildFunctions({
       outdir,

@@ -132,7 +132,7 @@ function unknownFunctions(
 ): readonly string[] {
   return names
     .filter((name) => !all.some(({ operationId }) => operationId === name))
-    .map((name) => `no function has the operation id ${name}`);
+    .map((name) => `unknown function "${name}": expected an operation id`);
 }
 
 /** One sentence with the heaviest parts of a bundle. */
@@ -141,7 +141,7 @@ function explainSize({ operationId, bytes, shares }: BuiltFunction): string {
     .sort(([, a], [, b]) => b - a)
     .slice(0, 8)
     .map(([owner, share]) => `${owner} ${kilobytes(share)}`);
-  return `${operationId} is ${kilobytes(bytes)}, above the limit of ${kilobytes(bundleLimit)}; heaviest: ${heaviest.join(', ')}`;
+  return `${operationId} is ${kilobytes(bytes)}, more than the limit of ${kilobytes(bundleLimit)}; largest parts: ${heaviest.join(', ')}`;
 }
 
 function kilobytes(bytes: number): string {
@@ -215,10 +215,10 @@ if (import.meta.main) {
   await run(
     program(
       'npm run build --',
-      `Bundles the handler of every function: the bytes that deploy. Above ${kilobytes(bundleLimit)} a bundle fails the build.`,
+      `Bundles every Lambda function, as it is deployed. A bundle of more than ${kilobytes(bundleLimit)} fails the build.`,
     )
-      .option('--only <operationId,…>', 'build these functions only', list)
-      .option('--outdir <DIR>', 'where <operationId>/index.mjs go', text, 'build/functions')
+      .option('--only <operationId,…>', 'build only these functions', list)
+      .option('--outdir <DIR>', 'the folder for <operationId>/index.mjs', text, 'build/functions')
       .action(
         exits(async ({ only, outdir }) => {
           const unknown = unknownFunctions(only, deployedFunctions);

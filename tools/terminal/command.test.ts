@@ -119,7 +119,7 @@ describe('a program', () => {
     [['--port'], /'--port <N>' argument missing/],
     [['--share', '1.1'], /a number from 0 to 1/],
     [['--share', '1.1.1'], /a number from 0 to 1/],
-    [['--tenant', '--loud'], /a value is missing/],
+    [['--tenant', '--loud'], /The value is missing/],
     [['--tenant='], /must not be empty/],
     [['--mode', 'slow'], /Allowed choices are fast, careful/],
     [['--ids', 'a,,b'], /names separated by commas/],
@@ -166,7 +166,7 @@ describe('a program with subcommands', () => {
   it.each([
     [['\u001B[2J'], /^unknown command '\u{fffd}\[2J'\n$/u],
     [['aply', 'a.json'], /unknown command 'aply'. Did you mean apply\?/],
-    [['apply'], /missing required argument 'FILE'/],
+    [['apply'], /missing: FILE/],
     [['apply', 'a', 'b'], /too many arguments/],
     [['show', '--dry-run'], /unknown option '--dry-run'/],
     [[], /Usage: npm run group --/],

@@ -3,7 +3,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Result } from '#shared/kernel/result.ts';
 import { plainText } from './plain-text.ts';
 
-/** A mistake in the arguments that only the command itself can see: it exits with 2, as every usage error does. */
+/** A mistake in the arguments that only the command itself can find. Like every usage error it exits with 2. */
 export class UsageError {
   readonly message: string;
 
@@ -42,9 +42,51 @@ export function program(name: string, description: string): Command {
   );
 }
 
-/** Lines for `addHelpText('after', …)`. */
-export function examples(...lines: readonly string[]): string {
-  return ['\nExamples:', ...lines.map((line) => `  ${line}`)].join('\n');
+/** Example commands for `addHelpText('after', …)`. One that is wider than the help goes on behind `\\`, so that it works when pasted. */
+export function examples(...lines: readonly string[]): (context: { command: CommandUnknownOpts }) => string {
+  return ({ command }) => {
+    const width = command.configureOutput().getOutHelpWidth?.() ?? HELP_WIDTH;
+    return ['\nExamples:', ...lines.flatMap((line) => wrapCommand(`  ${line}`, width))].join('\n');
+  };
+}
+
+/** Where standard output is no terminal. */
+const HELP_WIDTH = 80;
+
+/** Breaks a command before one of its options. A comment in columns behind it goes to a line of its own. */
+function wrapCommand(line: string, width: number): readonly string[] {
+  if (line.length <= width) return [line];
+  const [, command = line, comment] = /^(.*?\S) {2,}(\S.*)$/.exec(line) ?? [];
+  if (comment !== undefined) return [`  ${command.trim()}`, `      ${comment}`];
+  const at = line.lastIndexOf(' --', width - ' \\'.length);
+  if (at < 1 || line.slice(0, at).trim() === '') return [line];
+  return [`${line.slice(0, at)} \\`, ...wrapCommand(`     ${line.slice(at)}`, width)];
+}
+
+type Missing = (options: Readonly<Record<string, unknown>>, args: readonly string[]) => readonly string[];
+const conditions = new WeakMap<object, Missing>();
+
+/**
+ * Adds what a command needs beside its required options and arguments, for example one of two options.
+ * @param missing returns the names of what is missing, as the user writes them
+ */
+export function needs(command: CommandUnknownOpts, missing: Missing): void {
+  conditions.set(command, missing);
+}
+
+/** Everything that a command needs and was not given, in one sentence; undefined when it has all. */
+function missingOf(command: CommandUnknownOpts): string | undefined {
+  const values = command.opts() as Readonly<Record<string, unknown>>;
+  const names = [
+    ...command.registeredArguments
+      .filter(({ required }, at) => required && at >= command.args.length)
+      .map((argument) => argument.name()),
+    ...command.options
+      .filter((option) => option.mandatory && values[option.attributeName()] === undefined)
+      .map(({ long }) => long ?? ''),
+    ...(conditions.get(command)?.(values, command.args) ?? []),
+  ];
+  return names.length === 0 ? undefined : `missing: ${names.join(', ')}`;
 }
 
 /** A handler for `action`, made of a function that returns what went wrong: text exits with 1, a `UsageError` with 2. */
@@ -52,8 +94,10 @@ export function exits<Args extends readonly unknown[]>(
   main: (
     ...args: Args
   ) => Result<undefined, string | UsageError> | Promise<Result<undefined, string | UsageError>>,
-): (this: Pick<Command, 'error'>, ...args: Args) => Promise<void> {
+): (this: CommandUnknownOpts, ...args: Args) => Promise<void> {
   return async function (...args) {
+    const missing = missingOf(this);
+    if (missing !== undefined) this.error(missing);
     const result = await main(...args);
     if (result.ok) return;
     if (result.error instanceof UsageError) this.error(result.error.message);
@@ -75,6 +119,7 @@ export async function run(command: CommandUnknownOpts): Promise<void> {
 /** Runs a program: help goes to standard output, a mistake as a sentence to standard error. A throw is a defect and passes through. */
 export async function exitCodeOf(command: CommandUnknownOpts, argv: readonly string[]): Promise<number> {
   refuseRepetition(command);
+  nameAllMissing(command);
   const words = subcommandFirst(command, argv);
   const [first = '-'] = words;
   try {
@@ -90,7 +135,17 @@ export async function exitCodeOf(command: CommandUnknownOpts, argv: readonly str
   }
 }
 
-/** An option's second value would silently win over the first. */
+/** commander names the first missing option or argument alone. */
+function nameAllMissing(command: CommandUnknownOpts): void {
+  for (const each of [command, ...command.commands]) {
+    const refuse = (): void => {
+      each.error(missingOf(each) ?? 'missing argument');
+    };
+    Object.assign(each, { missingMandatoryOptionValue: refuse, missingArgument: refuse });
+  }
+}
+
+/** Otherwise an option's second value would silently win over the first. */
 function refuseRepetition(command: CommandUnknownOpts): void {
   for (const each of [command, ...command.commands]) {
     for (const option of each.options.filter(({ variadic }) => !variadic)) {
@@ -117,7 +172,7 @@ function subcommandFirst({ commands }: CommandUnknownOpts, argv: readonly string
 export function text(value: string): string {
   if (value === '') throw new InvalidArgumentError('It must not be empty.');
   if (value.startsWith('--'))
-    throw new InvalidArgumentError('It looks like the next option: a value is missing.');
+    throw new InvalidArgumentError('The value is missing: this is the next option.');
   return value;
 }
 
