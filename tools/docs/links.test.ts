@@ -9,12 +9,10 @@ const pages = globSync(['*.md', 'docs/**/*.md', 'client/**/*.md', 'examples/**/*
   exclude: ['**/node_modules/**'],
 }).toSorted();
 
-/** The changelog names files as they were; the pages of the engine follow. */
+/** The changelog names files as they were; two pages follow. */
 const unlinkedPages = new Set([
   'CHANGELOG.md',
-  ...['calibrate', 'engine', 'records', 'recovery', 'score-recovery', 'validate'].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...['calibrate', 'score-recovery'].map((name) => `docs/${name}.md`),
 ]);
 
 interface Page {
