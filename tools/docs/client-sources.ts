@@ -9,6 +9,7 @@ interface Schema {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly anyOf?: readonly Schema[];
   readonly 'x-extensible-enum'?: readonly string[];
   readonly allOf?: readonly Schema[];
   readonly if?: Schema;
@@ -195,7 +196,9 @@ function expressible(_key: string, value: unknown): unknown {
       ],
     };
   }
-  return kept.length === 0 ? schema : { ...schema, allOf: kept };
+  // A type beside its alternatives would become one more of them.
+  const type = schema.anyOf === undefined ? schema.type : undefined;
+  return { ...schema, type, ...(kept.length === 0 ? {} : { allOf: kept }) };
 }
 
 /** `name?: T` becomes `name?: T | undefined`, so that a caller with `exactOptionalPropertyTypes` may pass a member that has no value. */

@@ -832,9 +832,9 @@ interface components {
             /** @description The weight of the requirement; greater than 0. */
             readonly weight: number;
             /** @description Whether the blueprint covers the requirement: 1 if a valid mapping leads to a slot, otherwise 0. */
-            readonly coverage: number | 0 | 1;
+            readonly coverage: 0 | 1;
             /** @description Whether the slot demands enough: 1 if `targetDok` is at least `sourceDok`, otherwise 0. */
-            readonly rigor: number | 0 | 1;
+            readonly rigor: 0 | 1;
             /** @description The depth of knowledge (DOK) that the requirement demands, from 1 to 4. */
             readonly sourceDok: number;
             /** @description The depth of knowledge that the slot demands, from 1 to 4. Null if no slot covers the requirement. */
