@@ -17,6 +17,8 @@ type Plain<T> = T extends readonly (infer Item)[]
     ? { -readonly [Key in keyof T]: Plain<WithoutOther<T[Key]>> }
     : T;
 
+// Identical types, not only assignable ones: the usual comparison of two functions that are generic in T.
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type AnyMethod = (input: never) => Promise<{ readonly data: unknown }>;
 
