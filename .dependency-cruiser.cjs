@@ -384,9 +384,26 @@ module.exports = {
     ),
     only(
       'local-runs-the-product',
-      'The local runtime serves the bundled functions over HTTP: it imports the contract and the commands, not the services.',
+      'The local runtime serves the bundled functions over HTTP: it imports the contract and the commands, not the services; only the explorer asks the engine what an item tells.',
       '^local/',
       ['^(shared|client|ops)/', leaves, site, masteryRecords],
+      ['^local/explorer/backend\\.ts$'],
+    ),
+    {
+      name: 'explorer-in-a-browser',
+      severity: 'error',
+      comment:
+        'The page runs in a browser: the client, the charts and small packages are all that it takes along.',
+      from: { path: '^local/explorer/app/', pathNot: test },
+      to: {
+        pathNot: '^(local/explorer/app|client/src|tools/page)/|^node_modules/(preact|@observablehq/plot)/',
+      },
+    },
+    only(
+      'explorer-backend-beside-the-services',
+      'The backend of the explorer knows the seed and asks the engine; the services themselves are called by the page.',
+      '^local/explorer/backend\\.ts$',
+      ['^(shared|local)/', engineEntry, masteryRecords],
     ),
     only(
       'leaves-stand-alone',

@@ -62,6 +62,8 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'site-from-registries': ['tools/site/bc.ts', '#shared/platform/target.ts'],
   'tools-serve-maintainers': ['ops/bb.ts', '#tools/target.ts'],
   'bench-is-imported-by-nothing': ['tools/bc.ts', '../bench/target.ts'],
+  'explorer-in-a-browser': ['local/explorer/app/ba.ts', '#shared/target.ts'],
+  'explorer-backend-beside-the-services': ['local/explorer/backend.ts', '#ops/target.ts'],
   'local-without-cdk': ['local/v.ts', '#lib/with-cdk.ts'],
   'no-import-of-tests': ['local/w.ts', '#test/target.ts'],
   'sdk-in-one-folder': ['tools/x.ts', '@aws-sdk/client-kms'],

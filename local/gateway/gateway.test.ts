@@ -97,7 +97,7 @@ beforeAll(async () => {
       headers: { 'Content-Type': 'application/problem+json' },
       body: JSON.stringify({ service, failure, requestId }),
     }),
-    page: (method, path) =>
+    page: ({ method, rawPath: path }) =>
       method === 'GET' && path === '/docs' ? { status: 200, headers: {}, body: 'documents' } : undefined,
     onAccess: (access) => accesses.push(access),
   }));

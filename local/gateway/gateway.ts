@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { addresseeOf } from '#local/loopback.ts';
+import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
@@ -32,6 +32,15 @@ export interface Access {
   readonly milliseconds: number;
 }
 
+/** A request that no service serves. */
+export interface PageRequest {
+  readonly method: string;
+  readonly rawPath: string;
+  readonly body: Buffer;
+  /** Whether a page of another origin sent it. */
+  readonly isForeign: boolean;
+}
+
 /** What stands behind the port. */
 interface Served {
   readonly stage: string;
@@ -39,8 +48,8 @@ interface Served {
   readonly pool: FunctionPool;
   /** The body and headers of a gateway response, as the deployed API is configured to give them. */
   readonly gatewayResponse: (service: ServiceName, failure: GatewayFailure, requestId: string) => HttpAnswer;
-  /** What stands beside the services on this port: key set, problem pages, documents. Undefined: nothing there. */
-  readonly page: (method: string, rawPath: string) => Page | undefined | Promise<Page | undefined>;
+  /** What else the port serves: key set, documentation site, explorer. Undefined: nothing there. */
+  readonly page: (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
   readonly onAccess?: (access: Access) => void;
 }
 
@@ -107,7 +116,10 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
 
   const addressee = addresseeOf(request);
   const found = addressee === 'ours' ? serviceOf(served.services, rawPath) : undefined;
-  const page = found === undefined ? await served.page(method, rawPath) : undefined;
+  const page =
+    found === undefined && addressee === 'ours' && body !== undefined
+      ? await served.page({ method, rawPath, body, isForeign: isOfForeignOrigin(request) })
+      : undefined;
   const match = found === undefined ? undefined : matchRoute(found, method, rawPath);
   const service = found?.service ?? 'mastery';
 

@@ -20,12 +20,13 @@ export const faultKinds = [
 ] as const;
 type FaultKind = (typeof faultKinds)[number];
 
-const operationIds = [...new Set(ownerRoutes.map((route) => route.operation))];
+/** The operations that a fault can strike. */
+export const faultyOperations = [...new Set(ownerRoutes.map((route) => route.operation))];
 
 /** The body of `POST /_control/faults`. */
 const faultRequest = z
   .strictObject({
-    operation: z.enum(operationIds),
+    operation: z.enum(faultyOperations),
     kind: z.enum(faultKinds),
     /** The fault strikes this many calls. */
     times: z.int().min(1).max(100_000).default(1),

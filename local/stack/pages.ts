@@ -44,6 +44,7 @@ export function createPages(
       },
       tokensPath,
       links: [
+        { title: 'Explorer', url: '/explorer/' },
         { title: 'Example calls', url: callsPath },
         { title: 'Key set of the local issuer', url: jwksPath },
         { title: 'Platform emulator: its data', url: `${platformUrl}/_control/state` },

@@ -35,7 +35,7 @@ import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
-import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
 import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#ops/release.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
@@ -45,6 +45,8 @@ import type { FunctionLogLine } from './function-log.ts';
 import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from './function-variables.ts';
 import { startImprovement } from './improvement.ts';
 import type { Improvement } from './improvement.ts';
+import { serveExplorer } from '#local/explorer/serve.ts';
+import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
 import { createPages } from './pages.ts';
 import type { RenderLocalSite, TokenToTry } from './pages.ts';
 import { rehearse, ephemeralKey } from './rehearsal.ts';
@@ -73,6 +75,8 @@ interface StackOptions {
   readonly issuerKey: IssuerKey;
   /** Renders the documentation site when it is first asked for. Absent: there is none. */
   readonly site?: RenderLocalSite;
+  /** The explorer's files by path. Absent: there is no explorer. */
+  readonly explorer?: ExplorerFiles;
   /** How often the sweeper of improvement runs is called. Absent: only by `improvement.sweep`. */
   readonly sweepRunsEverySeconds?: number;
   readonly onFunctionLog?: (line: FunctionLogLine) => void;
@@ -182,6 +186,29 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       (name) => createLineReader(name, options.onFunctionLog ?? (() => undefined)),
       options.startEnvironment,
     );
+    const pages = createPages({
+      gatewayUrl,
+      platformUrl: platform.url,
+      jwks: issuer.jwks,
+      ...(options.site === undefined ? {} : { site: options.site }),
+      tokens: () => tokensToTry([...seededTenants.values()], options.routes, tokenFor),
+      exampleCalls: renderExampleCalls(
+        urlsOf(gatewayUrl, platform.url, aws.url),
+        options.routes,
+        [...seededTenants.values()][0],
+      ),
+    });
+    const explorer = serveExplorer({
+      files: options.explorer ?? new Map(),
+      seed: options.seed,
+      tenants: seededTenants,
+      operationIds: options.routes.map(({ operationId }) => operationId),
+      sandbox: sandboxIds,
+      platformUrl: platform.url,
+      tokenFor,
+      playerToken: (tenantId) => localTenant(tenantId).credentials.playerToken,
+      fetch,
+    });
     return {
       stage: localStage,
       services: basePaths.map(([service, basePath]) => ({
@@ -191,18 +218,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       })),
       pool,
       gatewayResponse: answerOfGateway(localProblemsUrl),
-      page: createPages({
-        gatewayUrl,
-        platformUrl: platform.url,
-        jwks: issuer.jwks,
-        ...(options.site === undefined ? {} : { site: options.site }),
-        tokens: () => tokensToTry([...seededTenants.values()], options.routes, tokenFor),
-        exampleCalls: renderExampleCalls(
-          urlsOf(gatewayUrl, platform.url, aws.url),
-          options.routes,
-          [...seededTenants.values()][0],
-        ),
-      }),
+      page: (request) => explorer(request) ?? pages(request.method, request.rawPath),
       ...(options.onAccess === undefined ? {} : { onAccess: options.onAccess }),
     };
   });
@@ -251,6 +267,7 @@ function urlsOf(gatewayUrl: string, platformUrl: string, awsUrl: string): StackU
     problemsUrl: `${gatewayUrl}/problems`,
     receiptsUrl: receiptsUrlOf(gatewayUrl),
     docsUrl: `${gatewayUrl}/docs`,
+    explorerUrl: `${gatewayUrl}/explorer/`,
     platformUrl,
     awsUrl,
   };

@@ -36,6 +36,7 @@ import {
   writeStackDescription,
 } from '#shared/stage/description.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
+import { bundleExplorer } from '#tools/bundling/explorer.ts';
 import { interrupted } from './interrupted.ts';
 import { takeLock } from './lock.ts';
 import { SeedRefusedError, startStack } from './stack.ts';
@@ -105,10 +106,13 @@ async function serveAlone(
   const release = offlineRelease(settings.gates);
   const served = routes.filter((route) => isReleased(route, release));
   const background = backgroundFunctions.filter((row) => isReleased(row, release));
-  process.stdout.write('Bundling the functions …\n');
-  const built = await buildFunctions({
-    only: [...served, ...background, serveSandbox].map(({ operationId }) => operationId),
-  });
+  process.stdout.write('Bundling the functions and the explorer …\n');
+  const [built, explorer] = await Promise.all([
+    buildFunctions({
+      only: [...served, ...background, serveSandbox].map(({ operationId }) => operationId),
+    }),
+    bundleExplorer(),
+  ]);
   if (!built.ok) return err(`cannot bundle the functions:\n${built.error.join('\n')}`);
 
   process.stdout.write('Starting the emulators and the gateway …\n');
@@ -128,6 +132,7 @@ async function serveAlone(
       bundles: built.value,
       issuerKey: await loadIssuerKey(files.issuerKey),
       site: (local) => renderLocalSite(release, local),
+      explorer,
       onFunctionLog: (line) => functionLog.write(`${JSON.stringify(line)}\n`),
       onAccess: (access) => {
         accessLog.write(`${JSON.stringify(access)}\n`);
@@ -217,6 +222,7 @@ function welcome(stack: StackDescription, seedTitle: string, paint: Paint): read
     `  mastery engine     ${stack.masteryUrl}`,
     `  reports service    ${stack.reportsUrl}`,
     `  sandbox            ${stack.sandboxUrl}`,
+    `  explorer           ${stack.explorerUrl}`,
     `  documents          ${stack.docsUrl}`,
     `  platform emulator  ${stack.platformUrl}`,
     `  AWS emulator       ${stack.awsUrl}`,

@@ -34,6 +34,7 @@ function describeStack(root: string, awsUrl: string): Promise<void> {
     problemsUrl: url,
     receiptsUrl: url,
     docsUrl: url,
+    explorerUrl: url,
     platformUrl: url,
     awsUrl,
     tenants: [{ tenantId: 'tenant', sub: 'sub', role: 'role', playerToken: 'token' }],

@@ -1,6 +1,8 @@
 import * as Plot from '@observablehq/plot';
-import { bars, chart, colour, dots, line } from '../charts.ts';
-import type { ChartText, Point } from '../charts.ts';
+import { bars, colour, dots, line } from '#tools/page/plot.ts';
+import { chart } from '../charts.ts';
+import type { Point } from '#tools/page/plot.ts';
+import type { ChartText } from '../charts.ts';
 import { markup, table } from '../pages/markup.ts';
 import type { Markup } from '../pages/markup.ts';
 import { htmlPage } from '../pages/page.ts';

@@ -1,6 +1,7 @@
 import type * as Plot from '@observablehq/plot';
-import { chart, colour, dots, line } from '../charts.ts';
-import type { Point } from '../charts.ts';
+import { colour, dots, line } from '#tools/page/plot.ts';
+import { chart } from '../charts.ts';
+import type { Point } from '#tools/page/plot.ts';
 import { markup, table } from '../pages/markup.ts';
 import type { Markup } from '../pages/markup.ts';
 import { htmlPage } from '../pages/page.ts';

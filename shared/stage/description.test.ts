@@ -35,6 +35,7 @@ function description(pid: number): StackDescription {
     problemsUrl: url,
     receiptsUrl: url,
     docsUrl: url,
+    explorerUrl: url,
     platformUrl: url,
     awsUrl: url,
     tenants: [{ tenantId: 't', sub: 's', role: 'r', playerToken: 'p' }],

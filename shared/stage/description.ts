@@ -13,6 +13,7 @@ const urls = {
   problemsUrl: z.url(),
   receiptsUrl: z.url(),
   docsUrl: z.url(),
+  explorerUrl: z.url(),
   platformUrl: z.url(),
   awsUrl: z.url(),
 };

@@ -7,6 +7,7 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { theme } from '#tools/page/theme.ts';
+import { sandboxExplorer } from './explorer.ts';
 import { amendMarkdown } from './markdown.ts';
 import { problemPages } from './problems.ts';
 import type { ProblemPage } from './problems.ts';
@@ -122,6 +123,9 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
     ...[...pictures].map(([name, bytes]) => [`docs/pictures/${name}`, bytes] as const),
     ...[...assets].map(([name, bytes]) => [`assets/${name}`, bytes] as const),
     ...packaged,
+    ...(options.local === undefined && options.apis.sandbox !== undefined
+      ? await sandboxExplorer(options.apis.sandbox)
+      : []),
     ['assets/theme.css', theme],
     ['assets/search.json', JSON.stringify([...sectionsOf(pages), ...operationsOf(openApi)])],
   ]);

@@ -1,0 +1,66 @@
+import type { JSX } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { band, colour, draw, line } from '#tools/page/plot.ts';
+import type { Point } from '#tools/page/plot.ts';
+import { ruleY } from '@observablehq/plot';
+
+interface LineChartProps {
+  readonly title: string;
+  readonly description: string;
+  readonly x: string;
+  readonly y: string;
+  readonly yDomain?: readonly [number, number];
+  readonly lines: readonly (readonly Point[])[];
+  readonly band?: readonly { readonly x: number; readonly low: number; readonly high: number }[];
+  /** Values of y at which a dashed line runs across. */
+  readonly rules?: readonly number[];
+}
+
+/** Lines over the number of answers, with a caption that says what they show. */
+export function LineChart({
+  title,
+  description,
+  x,
+  y,
+  yDomain,
+  lines,
+  band: area,
+  rules = [],
+}: LineChartProps): JSX.Element {
+  const id = useId();
+  const svg = useRef<SVGSVGElement>(null);
+  useEffect(() => {
+    const { parts, width, height } = draw(document, {
+      x: {
+        label: x,
+        ticks: 6,
+        tickFormat: (value: number) => (Number.isInteger(value) ? String(value) : ''),
+      },
+      y: { label: y, grid: true, ...(yDomain === undefined ? {} : { domain: [...yDomain] }) },
+      marks: [
+        ...(area === undefined ? [] : [band(area)]),
+        ruleY(rules, { stroke: colour.soft, strokeDasharray: '4 4' }),
+        ...lines.map((points) => line(points, 'full')),
+      ],
+    });
+    svg.current?.setAttribute('viewBox', `0 0 ${width} ${height}`);
+    svg.current?.replaceChildren(...(parts as readonly SVGElement[]));
+  });
+  return (
+    <figure>
+      <svg
+        class="chart"
+        ref={svg}
+        role="img"
+        aria-labelledby={`${id}-t`}
+        aria-describedby={`${id}-d`}
+        fill="currentColor"
+        text-anchor="middle"
+      />
+      <figcaption>
+        <strong id={`${id}-t`}>{title}</strong>
+        <span id={`${id}-d`}>{description}</span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,62 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { createMasteryClient, createReportsClient, createSandboxClient } from '#client/index.ts';
+import type { MasteryClient, ReportsClient, SandboxClient } from '#client/index.ts';
+import { recordingFetch } from './exchanges.ts';
+import { tokenProvider } from './session.ts';
+import type { Claims, Config, Tenant } from './session.ts';
+
+/** What every view works with. */
+export interface Surface {
+  readonly config: Config;
+  /** Undefined over the sandbox, which has no tenants. */
+  readonly tenant: Tenant | undefined;
+  readonly mastery: () => MasteryClient;
+  /** A client of the reports service for learners, cohorts and administrations that the claims name; over the sandbox, a client of that. */
+  readonly reports: (
+    scope: 'reports:read' | 'reports:write',
+    claims: Claims,
+  ) => ReportsClient & SandboxClient;
+  /** What a standard or knowledge component is called; its id where no name is known. */
+  readonly nameOf: (caseGuid: string) => string;
+  /** What an item is called, by QTI identifier. */
+  readonly itemNameOf: (qtiItemId: string) => string;
+}
+
+export function createSurface(config: Config, tenant: Tenant | undefined): Surface {
+  const address = (base: string): string => new URL(base, location.href).href.replace(/\/$/, '');
+  const items = new Map(
+    (tenant?.banks ?? []).flatMap((bank) =>
+      bank.items.map(({ qtiIdentifier, name, stem }) => [qtiIdentifier, stem === '' ? name : stem]),
+    ),
+  );
+  return {
+    config,
+    tenant,
+    mastery: () =>
+      createMasteryClient({
+        baseUrl: address(config.urls.mastery ?? ''),
+        fetch: recordingFetch,
+        token: tokenProvider(tenant?.tenantId ?? '', ['mastery:run', 'mastery:read'], {}),
+      }),
+    reports: (scope, claims) =>
+      // SAFETY: the sandbox serves a part of the reports service's operations, under the same names; views of others are not offered there.
+      (tenant === undefined
+        ? createSandboxClient({ baseUrl: address(config.urls.sandbox), fetch: recordingFetch })
+        : createReportsClient({
+            baseUrl: address(config.urls.reports ?? ''),
+            fetch: recordingFetch,
+            token: tokenProvider(tenant.tenantId, [scope], claims),
+          })) as ReportsClient & SandboxClient,
+    nameOf: (caseGuid) => tenant?.names[caseGuid] ?? caseGuid,
+    itemNameOf: (qtiItemId) => items.get(qtiItemId) ?? qtiItemId,
+  };
+}
+
+export const SurfaceContext = createContext<Surface | undefined>(undefined);
+
+export function useSurface(): Surface {
+  const surface = useContext(SurfaceContext);
+  if (surface === undefined) throw new Error('a view is rendered inside a SurfaceContext');
+  return surface;
+}

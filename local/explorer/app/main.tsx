@@ -1,0 +1,190 @@
+import { render } from 'preact';
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import './explorer.css';
+import { createSurface, SurfaceContext } from './context.ts';
+import { Developer } from './developer.tsx';
+import { exchanges } from './exchanges.ts';
+import { Choice, Outcome } from './parts.tsx';
+import { hrefOf, usePlace } from './router.ts';
+import { loadConfig, loadTenant } from './session.ts';
+import type { Config } from './session.ts';
+import { useLoad } from './store.ts';
+import { Cohort } from './views/cohort.tsx';
+import { Form } from './views/form.tsx';
+import { History } from './views/history.tsx';
+import { Improvement } from './views/improvement.tsx';
+import { Report } from './views/report.tsx';
+import { Test } from './views/test.tsx';
+
+interface View {
+  readonly title: string;
+  readonly about: string;
+  /** Without any of these operations there is nothing to see. */
+  readonly operationIds: readonly string[];
+  /** Not over the sandbox, which has no such fixtures. */
+  readonly localOnly: boolean;
+  readonly component: () => JSX.Element;
+}
+
+const views: Readonly<Record<string, View>> = {
+  test: {
+    title: 'Take the test',
+    about: 'Answer the adaptive test yourself and watch the diagnosis settle.',
+    operationIds: ['startAdaptiveRun'],
+    localOnly: true,
+    component: Test,
+  },
+  report: {
+    title: 'Attempt report',
+    about: 'One scored attempt: score, gaps first, mastery by standard, evidence and receipts.',
+    operationIds: ['readAttemptReport'],
+    localOnly: false,
+    component: Report,
+  },
+  history: {
+    title: 'Candidate history',
+    about: 'All reports of one learner over time.',
+    operationIds: ['listCandidateReports'],
+    localOnly: false,
+    component: History,
+  },
+  cohort: {
+    title: 'Cohort',
+    about: 'A class or a grade of a school, as Analytics has rolled it up. Small groups are suppressed.',
+    operationIds: ['readClassCohort', 'readSchoolGradeCohort'],
+    localOnly: true,
+    component: Cohort,
+  },
+  form: {
+    title: 'Form equivalence',
+    about: 'Whether two forms of a test can stand for each other.',
+    operationIds: ['readEquivalence'],
+    localOnly: false,
+    component: Form,
+  },
+  improvement: {
+    title: 'Improvement run',
+    about: 'How well a blueprint covers external assessments, and what should be revised.',
+    operationIds: ['analyzeAdministration'],
+    localOnly: true,
+    component: Improvement,
+  },
+};
+
+function offered({ mode, operationIds }: Config): readonly (readonly [name: string, view: View])[] {
+  return Object.entries(views).filter(
+    ([, view]) =>
+      (mode === 'local' || !view.localOnly) && view.operationIds.some((id) => operationIds.includes(id)),
+  );
+}
+
+function Explorer({ config }: { readonly config: Config }): JSX.Element {
+  const place = usePlace();
+  const tenantId = place.parameters['tenant'] ?? config.tenants[0];
+  const surface = useLoad(
+    async () => createSurface(config, tenantId === undefined ? undefined : await loadTenant(tenantId)),
+    [config, tenantId],
+  );
+  const shown = offered(config);
+  const view = shown.find(([name]) => name === place.view)?.[1];
+  const main = useRef<HTMLElement>(null);
+  const [isFirst, setFirst] = useState(true);
+  useEffect(() => {
+    document.title = `${view?.title ?? 'Explorer'} · mastery-reports`;
+    exchanges.set([]);
+    // A screen reader begins with the new view; the first page is read from its top anyway.
+    if (isFirst) setFirst(false);
+    else main.current?.focus();
+  }, [place.view]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        Skip to content
+      </a>
+      <header>
+        <a class="brand" href={hrefOf('', { tenant: tenantId })}>
+          mastery-reports explorer
+        </a>
+        <nav aria-label="Views">
+          <ul>
+            {shown.map(([name, { title }]) => (
+              <li key={name}>
+                <a
+                  href={hrefOf(name, { tenant: tenantId })}
+                  {...(name === place.view ? { 'aria-current': 'page' as const } : {})}
+                >
+                  {title}
+                </a>
+              </li>
+            ))}
+            <li>
+              <a href="../docs/">Documentation</a>
+            </li>
+          </ul>
+        </nav>
+        {config.mode === 'sandbox' ? (
+          <p class="quiet">Sandbox: synthetic data</p>
+        ) : (
+          <Choice
+            label="Tenant"
+            value={tenantId ?? ''}
+            options={config.tenants.map((tenant) => [tenant, tenant])}
+            onChange={(tenant) => {
+              location.hash = hrefOf(place.view, { tenant });
+            }}
+          />
+        )}
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <Outcome of={surface}>
+          {(value) => (
+            <SurfaceContext.Provider value={value}>
+              {view === undefined ? (
+                <Home views={shown} tenantId={tenantId} />
+              ) : (
+                <view.component key={tenantId} />
+              )}
+              {view === undefined ? null : <Developer />}
+            </SurfaceContext.Provider>
+          )}
+        </Outcome>
+      </main>
+    </>
+  );
+}
+
+function Home({
+  views: shown,
+  tenantId,
+}: {
+  readonly views: ReturnType<typeof offered>;
+  readonly tenantId: string | undefined;
+}): JSX.Element {
+  return (
+    <>
+      <h1>Explorer</h1>
+      <p class="lead">
+        Everything that the services return, shown the way people want to see it. Each view lists the HTTP
+        requests behind it, ready to copy.
+      </p>
+      <ul class="cards">
+        {shown.map(([name, { title, about }]) => (
+          <li key={name}>
+            <a href={hrefOf(name, { tenant: tenantId })}>
+              <strong>{title}</strong>
+              <span>{about}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Page(): JSX.Element {
+  const config = useLoad(loadConfig, []);
+  return <Outcome of={config}>{(value) => <Explorer config={value} />}</Outcome>;
+}
+
+render(<Page />, document.body);

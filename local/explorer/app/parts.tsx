@@ -1,0 +1,244 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { ProblemError } from '#client/index.ts';
+import type { Loaded } from './store.ts';
+
+/** What is said of each state: a word and a sign, so that no meaning rests on a colour alone. */
+const states: Readonly<
+  Record<string, readonly [sign: string, words: string, kind: 'good' | 'bad' | 'open']>
+> = {
+  mastered: ['●', 'mastered', 'good'],
+  gap: ['▲', 'gap', 'bad'],
+  not_yet: ['○', 'not yet known', 'open'],
+  insufficient_evidence: ['○', 'too little evidence', 'open'],
+  pass: ['●', 'passed', 'good'],
+  fail: ['▲', 'not passed', 'bad'],
+  indeterminate: ['○', 'indeterminate', 'open'],
+  equivalent: ['●', 'equivalent', 'good'],
+  not_equivalent: ['▲', 'not equivalent', 'bad'],
+  insufficient: ['○', 'not enough data', 'open'],
+  completed: ['●', 'completed', 'good'],
+  completed_with_omissions: ['●', 'completed with omissions', 'good'],
+  failed: ['▲', 'failed', 'bad'],
+  blocked_upstream: ['▲', 'blocked by an owner', 'bad'],
+};
+
+/** A state as sign and word. */
+export function State({ of }: { readonly of: string }): JSX.Element {
+  const [sign, words, kind] = states[of] ?? ['○', of.replaceAll('_', ' '), 'open'];
+  return (
+    <span class={`state ${kind}`}>
+      <span aria-hidden="true">{sign}</span> {words}
+    </span>
+  );
+}
+
+/** A probability on an axis from 0 to 1, with the cut and the two confidence bounds at which it counts as settled. */
+export function Probability({
+  value,
+  label,
+  confidence,
+}: {
+  readonly value: number;
+  readonly label: string;
+  readonly confidence: number;
+}): JSX.Element {
+  const percent = `${(value * 100).toFixed(0)} %`;
+  return (
+    <span class="probability">
+      <svg
+        viewBox="0 0 100 12"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}: probability ${percent}`}
+      >
+        <rect class="track" x="0" y="3" width="100" height="6" />
+        <rect class="settled" x="0" y="3" width={(1 - confidence) * 100} height="6" />
+        <rect class="settled" x={confidence * 100} y="3" width={(1 - confidence) * 100} height="6" />
+        <rect
+          class="value"
+          x={Math.min(98.5, Math.max(0, value * 100 - 0.75))}
+          y="0"
+          width="1.5"
+          height="12"
+        />
+      </svg>
+      <span class="figure">{percent}</span>
+    </span>
+  );
+}
+
+/** A score on its scale, with one standard error to both sides. */
+export function ScoreBand({
+  score,
+  error,
+  low,
+  high,
+}: {
+  readonly score: number;
+  readonly error: number;
+  readonly low: number;
+  readonly high: number;
+}): JSX.Element {
+  const at = (value: number): number => (100 * (value - low)) / (high - low);
+  const left = Math.max(0, at(score - error));
+  const right = Math.min(100, at(score + error));
+  return (
+    <div class="score-band">
+      <svg
+        viewBox="0 0 100 12"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`scale score ${score.toFixed(1)}, standard error ${error.toFixed(1)}, on a scale from ${low.toFixed(0)} to ${high.toFixed(0)}`}
+      >
+        <rect class="track" x="0" y="3" width="100" height="6" />
+        <rect class="band" x={left} y="1" width={Math.max(0, right - left)} height="10" />
+        <rect class="value" x={Math.min(99.2, Math.max(0, at(score) - 0.4))} y="0" width="0.8" height="12" />
+      </svg>
+      <div class="ends" aria-hidden="true">
+        <span>{low.toFixed(0)}</span>
+        <span>{high.toFixed(0)}</span>
+      </div>
+    </div>
+  );
+}
+
+/** Facts as a list of terms; undefined values are left out. */
+export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }): JSX.Element {
+  return (
+    <dl class="facts">
+      {Object.entries(of).map(([term, value]) =>
+        value === undefined ? null : (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+/** What went wrong, in the service's own words, and what to do. */
+export function Failure({ error }: { readonly error: unknown }): JSX.Element {
+  if (!(error instanceof ProblemError)) {
+    return (
+      <div class="failure" role="alert">
+        <p>{error instanceof Error ? error.message : String(error)}</p>
+      </div>
+    );
+  }
+  const { problem, remedy, code } = error;
+  const owner = problem.upstream?.service ?? problem.dependency;
+  return (
+    <div class="failure" role="alert">
+      <h2>
+        {problem.status} {problem.title}
+      </h2>
+      <p>{problem.detail}</p>
+      <p>{remedy}</p>
+      <Facts
+        of={{
+          code: <a href={`../problems/${code}.html`}>{code}</a>,
+          owner: owner ?? undefined,
+          'can be repeated': problem.retryable ? 'yes' : 'no',
+          request: <code>{problem.requestId}</code>,
+        }}
+      />
+    </div>
+  );
+}
+
+/** What was loaded, or why there is none. */
+export function Outcome<Value>({
+  of,
+  children,
+}: {
+  readonly of: Loaded<Value>;
+  readonly children: (value: Value) => ComponentChildren;
+}): JSX.Element {
+  switch (of.state) {
+    case 'loading':
+      return (
+        <p class="quiet" role="status">
+          Loading …
+        </p>
+      );
+    case 'failed':
+      return <Failure error={of.error} />;
+    case 'done':
+      return <>{children(of.value)}</>;
+  }
+}
+
+/** A choice with its label. */
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, words: string])[];
+  readonly onChange: (value: string) => void;
+}): JSX.Element {
+  const id = useId();
+  return (
+    <span class="choice">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map(([option, words]) => (
+          <option key={option} value={option}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+/** One source of a report: who owns the facts, in which version, and how fresh it was. */
+interface Source {
+  readonly service: string;
+  readonly resourceId: string;
+  readonly version: string | null;
+  readonly status: string;
+  readonly observedAt: string;
+}
+
+export const instant = (text: string): JSX.Element => (
+  <time dateTime={text}>{text.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')}</time>
+);
+
+/** The receipts of an answer. */
+export function Receipts({ sources }: { readonly sources: readonly Source[] }): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Receipts">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Owner</th>
+            <th scope="col">Resource</th>
+            <th scope="col">Version</th>
+            <th scope="col">Freshness</th>
+            <th scope="col">Read at</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sources.map((source) => (
+            <tr key={`${source.service} ${source.resourceId}`}>
+              <td>{source.service}</td>
+              <td>
+                <code>{source.resourceId}</code>
+              </td>
+              <td>{source.version === null ? 'none given' : <code>{source.version}</code>}</td>
+              <td>{source.status}</td>
+              <td>{instant(source.observedAt)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,181 @@
+/** What the page knows of where it runs: the services, the tenants of a local stack with the names of their seeded things, and tokens. */
+
+interface SandboxFixtures {
+  readonly masteryGateAttempt: string;
+  readonly adaptiveDiagnosticAttempt: string;
+  readonly candidate: string;
+  readonly form: string;
+}
+
+/** `config.json` beside the page. */
+export interface Config {
+  readonly mode: 'local' | 'sandbox';
+  /** Base addresses on this origin, without `/v1`; over the sandbox, that of the sandbox alone. */
+  readonly urls: { readonly mastery?: string; readonly reports?: string; readonly sandbox: string };
+  readonly tenants: readonly string[];
+  /** The operations that are served; views of others are not offered. */
+  readonly operationIds: readonly string[];
+  readonly sandbox: SandboxFixtures;
+  /** What can go wrong at the platform emulator on demand; absent over the sandbox. */
+  readonly faults?: { readonly operations: readonly string[]; readonly kinds: readonly string[] };
+}
+
+interface BankItem {
+  readonly artifactVersionId: string;
+  readonly qtiIdentifier: string;
+  readonly name: string;
+  readonly stem: string;
+  readonly kcs: readonly string[];
+  /** Whether the explorer can score what a person types. */
+  readonly hasKey: boolean;
+}
+
+export interface Bank {
+  readonly name: string;
+  readonly title: string;
+  /** The members of a start request that name the test. */
+  readonly start: Readonly<
+    Record<
+      'selectionPolicyId' | 'scaleCalibrationId' | 'testSpecId' | 'testBankId' | 'bankOperationId',
+      string
+    >
+  >;
+  readonly rule: {
+    readonly kcCutScore: number;
+    readonly confidenceThreshold: number;
+    readonly maxItems: number;
+  };
+  readonly kcs: readonly { readonly guid: string; readonly label: string }[];
+  readonly items: readonly BankItem[];
+}
+
+export interface SchoolGrade {
+  readonly schoolSourcedId: string;
+  readonly grade: string;
+}
+
+export interface Tenant {
+  readonly tenantId: string;
+  readonly resultsStudentId: string;
+  readonly banks: readonly Bank[];
+  /** Names of standards and knowledge components by CASE GUID. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly reports: {
+    readonly attempts: Readonly<Record<string, string>>;
+    readonly administrationOf: Readonly<Record<string, string>>;
+    readonly candidates: Readonly<Record<string, string>>;
+    readonly students: readonly string[];
+    readonly classes: readonly string[];
+    readonly schools: readonly SchoolGrade[];
+    readonly forms: Readonly<Record<string, string>>;
+    readonly administrations: readonly string[];
+    readonly special: {
+      readonly classesWithheld: readonly string[];
+      readonly classesWithoutRollup: readonly string[];
+    };
+  };
+}
+
+/** The resource claims of a token. */
+export interface Claims {
+  readonly studentIds?: readonly string[];
+  readonly classSourcedIds?: readonly string[];
+  readonly schoolSourcedIds?: readonly string[];
+  readonly administrationIds?: readonly string[];
+}
+
+/** What the explorer's own backend refuses or cannot do. */
+class BackendError extends Error {
+  override readonly name = 'BackendError';
+}
+
+export async function loadConfig(): Promise<Config> {
+  const response = await fetch('config.json');
+  if (!response.ok) throw new BackendError(`config.json: status ${response.status}`);
+  return (await response.json()) as Config;
+}
+
+/** One call of the explorer's own backend, which only a local stack has. */
+async function backend<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+  const response = await fetch(`api/${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as Answer & { readonly message?: string };
+  if (!response.ok) {
+    throw new BackendError(answer.message ?? `${method} ${path} failed with status ${response.status}`);
+  }
+  return answer;
+}
+
+export const loadTenant = (tenantId: string): Promise<Tenant> =>
+  backend('GET', `tenants/${encodeURIComponent(tenantId)}`);
+
+/** A provider of tokens for one purpose, which renews them before they expire. */
+export function tokenProvider(
+  tenantId: string,
+  scopes: readonly string[],
+  claims: Claims,
+): () => Promise<string> {
+  const lifetime = 50 * 60 * 1000;
+  let issued: { readonly token: Promise<string>; readonly until: number } | undefined;
+  return () => {
+    if (issued === undefined || issued.until < Date.now()) {
+      const token = backend<{ token: string }>('POST', 'token', { tenantId, scopes, ...claims }).then(
+        (answer) => answer.token,
+      );
+      issued = { token, until: Date.now() + lifetime };
+      token.catch(() => {
+        issued = undefined;
+      });
+    }
+    return issued.token;
+  };
+}
+
+/** Hands an answer to the platform's player, which scores it; resolves to whether it was correct. */
+export async function answerItem(answer: {
+  readonly tenantId: string;
+  readonly bank: string;
+  readonly deliverySessionId: string;
+  readonly artifactVersionId: string;
+  readonly response: string | boolean;
+}): Promise<boolean> {
+  const { correct } = await backend<{ correct: boolean }>('POST', 'answer', answer);
+  return correct;
+}
+
+export interface Answered {
+  readonly artifactVersionId: string;
+  readonly correct: boolean;
+}
+
+/** The expected information of an item, in bits, given the answers so far. */
+export async function informationOf(
+  tenantId: string,
+  bank: string,
+  answered: readonly Answered[],
+  artifactVersionId: string,
+): Promise<number> {
+  const { bits } = await backend<{ bits: number }>('POST', 'information', {
+    tenantId,
+    bank,
+    answered,
+    artifactVersionId,
+  });
+  return bits;
+}
+
+export interface Fault {
+  readonly operation: string;
+  readonly kind: string;
+  readonly times: number;
+}
+
+export const faults = {
+  list: (): Promise<{ readonly faults: readonly Fault[] }> => backend('GET', 'faults'),
+  arm: (fault: object): Promise<unknown> => backend('POST', 'faults', fault),
+  clear: (): Promise<unknown> => backend('DELETE', 'faults'),
+};

@@ -1,0 +1,272 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { waitForImprovementRun } from '#client/index.ts';
+import type { AlignmentReport, ImprovementRun, ReportsClient, RevisionOrder } from '#client/index.ts';
+import { useSurface } from '../context.ts';
+import { Choice, Facts, Failure, instant, Outcome, Receipts, State } from '../parts.tsx';
+import { choose, usePlace } from '../router.ts';
+import { useLoad } from '../store.ts';
+
+/** The analysis of an administration. */
+export function Improvement(): JSX.Element {
+  const { tenant, reports } = useSurface();
+  const { parameters } = usePlace();
+  const administrations = tenant?.reports.administrations ?? [];
+  const administrationId = parameters['administration'] ?? administrations[0] ?? '';
+  const runId = parameters['run'];
+  const [failure, setFailure] = useState<unknown>();
+  const [isStarting, setStarting] = useState(false);
+  const analyze = async (): Promise<void> => {
+    setFailure(undefined);
+    setStarting(true);
+    try {
+      const client = reports('reports:write', { administrationIds: [administrationId] });
+      choose({ run: (await client.analyzeAdministration({ administrationId })).data.improvementRunId });
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setStarting(false);
+    }
+  };
+  return (
+    <>
+      <h1>Improvement run</h1>
+      <p class="lead">
+        Analyzes a scored administration: how well its blueprint covers named external assessments, and what
+        Bank and Blueprint should revise.
+      </p>
+      <p class="picker">
+        <Choice
+          label="Administration"
+          value={administrationId}
+          options={administrations.map((id, at) => [id, `administration ${at + 1} (${id.slice(0, 8)}…)`])}
+          onChange={(administration) => choose({ administration, run: '' })}
+        />
+        <button type="button" class="primary" disabled={isStarting} onClick={() => void analyze()}>
+          {isStarting ? 'Starting …' : 'Analyze'}
+        </button>
+      </p>
+      {failure === undefined ? null : <Failure error={failure} />}
+      {runId === undefined ? null : (
+        <Run
+          key={runId}
+          client={reports('reports:read', { administrationIds: [administrationId] })}
+          improvementRunId={runId}
+        />
+      )}
+    </>
+  );
+}
+
+function Run({
+  client,
+  improvementRunId,
+}: {
+  readonly client: ReportsClient;
+  readonly improvementRunId: string;
+}): JSX.Element {
+  const [progress, setProgress] = useState<ImprovementRun>();
+  const ended = useLoad(
+    async (signal) => {
+      const { data: run } = await waitForImprovementRun(client, improvementRunId, {
+        signal,
+        onProgress: setProgress,
+      });
+      const alignments = await Promise.all(
+        run.receipt === null
+          ? []
+          : run.sourceKeys.map(
+              async (sourceKey) =>
+                (await client.readAlignmentReport({ improvementRunId, sourceKey }, { signal })).data,
+            ),
+      );
+      const orders: RevisionOrder[] = [];
+      for await (const order of client.iterateRevisionOrders({ improvementRunId, limit: 100 }, { signal }))
+        orders.push(order);
+      return { run, alignments, orders };
+    },
+    [improvementRunId],
+  );
+  if (ended.state === 'loading') {
+    return (
+      <p role="status" class="quiet">
+        {progress === undefined
+          ? 'Loading …'
+          : `${progress.status}: ${progress.alignmentRecordCount} of ${progress.namedSourceCount} alignments, ${progress.revisionOrderCount} orders so far`}
+      </p>
+    );
+  }
+  return (
+    <Outcome of={ended}>
+      {({ run, alignments, orders }) => (
+        <>
+          <section aria-labelledby="run-heading">
+            <h2 id="run-heading">
+              <State of={run.status} />
+            </h2>
+            <Facts
+              of={{
+                'begun at': instant(run.createdAt),
+                'ended at': run.completedAt === null ? undefined : instant(run.completedAt),
+                policy: `${run.analysisPolicyId}, ${run.analysisPolicyVersion}`,
+                'done without':
+                  run.omissions.length === 0
+                    ? 'nothing'
+                    : run.omissions.map((name) => name.replaceAll('_', ' ')).join(', '),
+                receipt:
+                  run.receipt === null ? undefined : (
+                    <a href={run.receipt.downloadUrl}>download, SHA-256 {run.receipt.sha256.slice(0, 12)}…</a>
+                  ),
+              }}
+            />
+            <Metrics run={run} />
+          </section>
+          {alignments.map((alignment) => (
+            <Alignment key={alignment.sourceKey} alignment={alignment} />
+          ))}
+          <Orders orders={orders} />
+          <h2>Receipts</h2>
+          <Receipts sources={run.sources} />
+        </>
+      )}
+    </Outcome>
+  );
+}
+
+function Metrics({ run }: { readonly run: ImprovementRun }): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Metric</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">
+              Learners
+            </th>
+            <th scope="col" class="number">
+              Sample
+            </th>
+            <th scope="col">Why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {run.metricStatuses.map((metric) => (
+            <tr key={metric.metric}>
+              <th scope="row">{metric.metric.replaceAll('_', ' ')}</th>
+              <td>{metric.status}</td>
+              <td class="number">{metric.populationCount ?? '–'}</td>
+              <td class="number">{metric.sampleCount ?? '–'}</td>
+              <td>{metric.suppressionRule ?? metric.reasonCode?.replaceAll('_', ' ') ?? ''}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Alignment({ alignment }: { readonly alignment: AlignmentReport }): JSX.Element {
+  const { nameOf } = useSurface();
+  const id = `alignment-${alignment.sourceKey}`;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>
+        {alignment.sourceAssessment}: {alignment.alignmentPercent.toFixed(1)} % aligned
+      </h2>
+      <svg
+        class="estimate"
+        viewBox="0 0 100 12"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${alignment.alignmentPercent.toFixed(1)} percent aligned`}
+      >
+        <rect class="track" x="0" y="3" width="100" height="6" />
+        <rect class="band" x="0" y="3" width={Math.min(100, alignment.alignmentPercent)} height="6" />
+      </svg>
+      <p class="quiet">
+        {alignment.numerator} of {alignment.denominator} weighted requirements, {alignment.sourceVersion}.{' '}
+        {alignment.limitations.join(' ')}
+      </p>
+      <details>
+        <summary>Contributions: {alignment.contributions.length} requirements</summary>
+        <div
+          class="scroll"
+          tabIndex={0}
+          role="region"
+          aria-label={`Contributions of ${alignment.sourceAssessment}`}
+        >
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Requirement</th>
+                <th scope="col">Standard</th>
+                <th scope="col">Covered</th>
+                <th scope="col">Rigor</th>
+                <th scope="col" class="number">
+                  Contribution
+                </th>
+                <th scope="col">Why not</th>
+              </tr>
+            </thead>
+            <tbody>
+              {alignment.contributions.map((row) => (
+                <tr key={row.sourceRequirementId}>
+                  <th scope="row">{row.sourceRequirementId}</th>
+                  <td>{row.caseGuid === null ? '–' : nameOf(row.caseGuid)}</td>
+                  <td>{row.coverage === 1 ? 'yes' : 'no'}</td>
+                  <td>
+                    {row.sourceDok} asked, {row.targetDok ?? 'none'} met
+                  </td>
+                  <td class="number">
+                    {row.weightedContribution} of {row.weight}
+                  </td>
+                  <td>{row.reasonCode?.replaceAll('_', ' ') ?? ''}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </section>
+  );
+}
+
+const operators: Readonly<Record<string, string>> = {
+  lt: 'below',
+  lte: 'at most',
+  gt: 'above',
+  gte: 'at least',
+  outside: 'outside of',
+};
+
+function Orders({ orders }: { readonly orders: readonly RevisionOrder[] }): JSX.Element {
+  const { itemNameOf, nameOf } = useSurface();
+  return (
+    <section aria-labelledby="orders-heading">
+      <h2 id="orders-heading">
+        {orders.length === 0 ? 'No revision orders' : `${orders.length} revision orders and why`}
+      </h2>
+      <ul class="rows">
+        {orders.map((order) => (
+          <li class="row" key={order.revisionOrderId}>
+            <div class="row-head">
+              <strong>
+                {order.targetModule}: {order.requestedAction.replaceAll('_', ' ')}
+                {order.qtiItemId === null ? '' : `, item ${itemNameOf(order.qtiItemId)}`}
+              </strong>
+              <State of={order.status} />
+            </div>
+            <p class="quiet">
+              {order.reasonCodes.map((reason) => reason.replaceAll('_', ' ')).join(', ')}:{' '}
+              {order.observedMetric.name.replaceAll('_', ' ')} is {order.observedMetric.value}{' '}
+              {order.observedMetric.unit}, and an order is due{' '}
+              {operators[order.threshold.operator] ?? order.threshold.operator} {order.threshold.value}.{' '}
+              {order.caseGuids.length === 0 ? '' : `Concerns ${order.caseGuids.map(nameOf).join('; ')}.`}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

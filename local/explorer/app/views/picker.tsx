@@ -1,0 +1,46 @@
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { Choice } from '../parts.tsx';
+
+/** Chooses one of the seeded ids, or any other one. */
+export function Picker({
+  label,
+  value,
+  fixtures,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly fixtures: readonly (readonly [words: string, id: string])[];
+  readonly onChange: (id: string) => void;
+}): JSX.Element {
+  const id = useId();
+  const known = fixtures.find(([, fixture]) => fixture === value);
+  return (
+    <form
+      class="picker"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const typed = new FormData(event.currentTarget).get('id');
+        if (typeof typed === 'string' && typed.trim() !== '') onChange(typed.trim());
+      }}
+    >
+      <Choice
+        label={label}
+        value={known?.[1] ?? ''}
+        options={[
+          ...fixtures.map(([words, fixture]) => [fixture, words] as const),
+          ...(known === undefined ? [['', 'another one'] as const] : []),
+        ]}
+        onChange={(chosen) => {
+          if (chosen !== '') onChange(chosen);
+        }}
+      />
+      <span class="choice">
+        <label for={id}>Id</label>
+        <input id={id} name="id" key={value} defaultValue={value} autocomplete="off" spellcheck={false} />
+      </span>
+      <button type="submit">Show</button>
+    </form>
+  );
+}

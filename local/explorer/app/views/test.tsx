@@ -1,0 +1,445 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AdaptiveRun } from '#client/index.ts';
+import { LineChart } from '../charts.tsx';
+import { useSurface } from '../context.ts';
+import { Choice, Facts, Failure, Probability, ScoreBand, State } from '../parts.tsx';
+import { choose, hrefOf, usePlace } from '../router.ts';
+import type { Bank, Tenant } from '../session.ts';
+import { useLoad, useStore } from '../store.ts';
+import { forget, isUnderWay, takeTest } from './take.ts';
+import type { Session, Step } from './take.ts';
+
+/** A person takes an adaptive test. */
+export function Test(): JSX.Element {
+  const { tenant, mastery } = useSurface();
+  const place = usePlace();
+  const bank = tenant?.banks.find(({ name }) => name === place.parameters['bank']) ?? tenant?.banks[0];
+  const [session, setSession] = useState<Session>();
+  const start = (): void => {
+    if (tenant === undefined || bank === undefined) return;
+    const { tenantId, resultsStudentId } = tenant;
+    setSession(takeTest({ tenantId, bank, mastery: mastery(), resultsStudentId, storage: sessionStorage }));
+  };
+  useEffect(() => {
+    setSession(undefined);
+    if (tenant !== undefined && bank !== undefined && isUnderWay(sessionStorage, tenant.tenantId, bank.name))
+      start();
+  }, [bank?.name]);
+  useEffect(() => () => session?.leave(), [session]);
+  if (tenant === undefined || bank === undefined) return <p>This stack has no item bank.</p>;
+  return (
+    <>
+      <h1>Take the test</h1>
+      {session === undefined ? (
+        <Opening tenant={tenant} bank={bank} onStart={start} />
+      ) : (
+        <Taken
+          tenant={tenant}
+          session={session}
+          onAgain={() => {
+            forget(sessionStorage, tenant.tenantId, bank.name);
+            setSession(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Opening({
+  tenant,
+  bank,
+  onStart,
+}: {
+  readonly tenant: Tenant;
+  readonly bank: Bank;
+  readonly onStart: () => void;
+}): JSX.Element {
+  const { kcCutScore, confidenceThreshold, maxItems } = bank.rule;
+  return (
+    <section>
+      <p class="lead">
+        The engine chooses each next item by what it still has to find out. It stops as soon as it knows every
+        knowledge component well enough.
+      </p>
+      {tenant.banks.length > 1 ? (
+        <Choice
+          label="Test"
+          value={bank.name}
+          options={tenant.banks.map(({ name, title }) => [name, title])}
+          onChange={(name) => choose({ bank: name })}
+        />
+      ) : null}
+      <Facts
+        of={{
+          'knowledge components': bank.kcs.length,
+          'items in the bank': bank.items.length,
+          'items at most': maxItems,
+          'counts as mastered': `probability of mastery at least ${kcCutScore.toFixed(2)}, known with ${(confidenceThreshold * 100).toFixed(0)} % confidence`,
+        }}
+      />
+      <button type="button" class="primary" onClick={onStart}>
+        Start the test
+      </button>
+    </section>
+  );
+}
+
+function Taken({
+  tenant,
+  session,
+  onAgain,
+}: {
+  readonly tenant: Tenant;
+  readonly session: Session;
+  readonly onAgain: () => void;
+}): JSX.Element {
+  const { bank, steps, waiting, failure } = useStore(session.taking);
+  const last = steps.at(-1);
+  const item = bank.items.find(({ artifactVersionId }) => artifactVersionId === waiting?.artifactVersionId);
+  return (
+    <div class="test">
+      <p class="visually-hidden" role="status">
+        {last === undefined ? 'Starting the test' : spoken(bank, last, steps.length)}
+      </p>
+      {failure === undefined ? null : (
+        <>
+          <Failure error={failure} />
+          <button type="button" onClick={session.resume}>
+            Try again
+          </button>
+        </>
+      )}
+      {last?.run.status === 'completed' ? (
+        <Finished tenant={tenant} bank={bank} steps={steps} run={last.run} onAgain={onAgain} />
+      ) : item === undefined || waiting === undefined ? (
+        failure === undefined ? (
+          <p class="item quiet">The engine is at work …</p>
+        ) : null
+      ) : (
+        <Answer
+          key={waiting.deliverySessionId}
+          number={waiting.sequence}
+          stem={item.stem}
+          hasKey={item.hasKey}
+          bits={last?.bits}
+          onAnswer={session.answer}
+        />
+      )}
+      {last === undefined ? null : <Diagnosis bank={bank} steps={steps} run={last.run} />}
+    </div>
+  );
+}
+
+/** What a screen reader says after each answer. */
+function spoken(bank: Bank, { run, answered }: Step, count: number): string {
+  const settled = run.kcClassifications.filter(isSettled).length;
+  return [
+    ...(answered === undefined ? [] : [answered.correct ? 'Correct.' : 'Not correct.']),
+    `${settled} of ${bank.kcs.length} knowledge components are settled after ${count - 1} answers.`,
+    run.status === 'completed' ? `The test is over: ${stopWords(run)}.` : '',
+  ].join(' ');
+}
+
+function Answer({
+  number,
+  stem,
+  hasKey,
+  bits,
+  onAnswer,
+}: {
+  readonly number: number;
+  readonly stem: string;
+  readonly hasKey: boolean;
+  readonly bits: number | undefined;
+  readonly onAnswer: (response: string | boolean) => void;
+}): JSX.Element {
+  const [text, setText] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  const first = useRef<HTMLButtonElement>(null);
+  useEffect(() => (field.current ?? first.current)?.focus(), []);
+  return (
+    <section class="item" aria-labelledby="item-heading">
+      <h2 id="item-heading">Item {number}</h2>
+      <p class="stem" id="stem">
+        {hasKey ? stem.replaceAll(' - ', ' − ') : stem}
+      </p>
+      {hasKey ? (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (text.trim() !== '') onAnswer(text);
+          }}
+        >
+          <label for="response">Your answer</label>
+          <input
+            id="response"
+            ref={field}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            aria-describedby="stem response-help"
+            autocomplete="off"
+            maxLength={40}
+          />
+          <button type="submit" class="primary">
+            Answer
+          </button>
+          <p id="response-help" class="quiet">
+            A whole number, a fraction or a mixed number, as in 2, 3/8 or 1 2/3.
+          </p>
+        </form>
+      ) : (
+        <p>
+          This item of the generated bank has no text of its own. Decide how the learner answers:{' '}
+          <button type="button" ref={first} onClick={() => onAnswer(true)}>
+            Correct
+          </button>{' '}
+          <button type="button" onClick={() => onAnswer(false)}>
+            Not correct
+          </button>
+        </p>
+      )}
+      {bits === undefined ? null : (
+        <p class="quiet">
+          Expected information of this item: {bits.toFixed(3)} bits about ability and knowledge components.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const isSettled = ({ classification }: AdaptiveRun['kcClassifications'][number]): boolean =>
+  classification !== 'not_yet';
+
+function Diagnosis({
+  bank,
+  steps,
+  run,
+}: {
+  readonly bank: Bank;
+  readonly steps: readonly Step[];
+  readonly run: AdaptiveRun;
+}): JSX.Element {
+  const answered = steps.flatMap((step) => step.answered ?? []);
+  const settled = run.kcClassifications.filter(isSettled).length;
+  const byGuid = new Map(run.kcClassifications.map((row) => [row.caseCompetencyGuid, row]));
+  const rows = bank.kcs.flatMap(({ guid, label }) => {
+    const row = byGuid.get(guid);
+    return row === undefined ? [] : [{ guid, label, ...row }];
+  });
+  return (
+    <>
+      <section aria-labelledby="diagnosis-heading">
+        <h2 id="diagnosis-heading">Diagnosis</h2>
+        <div class="scroll" tabIndex={0} role="region" aria-labelledby="diagnosis-heading">
+          <table class="diagnosis">
+            <thead>
+              <tr>
+                <th scope="col">Knowledge component</th>
+                <th scope="col">Probability of mastery</th>
+                <th scope="col">State</th>
+                <th scope="col" class="number">
+                  Items
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.guid}>
+                  <th scope="row">{row.label}</th>
+                  <td>
+                    <Probability
+                      value={row.posteriorProbability}
+                      label={row.label}
+                      confidence={bank.rule.confidenceThreshold}
+                    />
+                  </td>
+                  <td>
+                    <State of={row.classification} />
+                  </td>
+                  <td class="number">{row.evidenceItemRefs.length}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        <Scale run={run} />
+        <Facts
+          of={{
+            settled: `${settled} of ${bank.kcs.length} knowledge components`,
+            items: `${answered.length} of at most ${bank.rule.maxItems}`,
+            'remaining uncertainty': `${run.remainingUncertainty.toFixed(3)} bits per knowledge component`,
+            'the test stops': 'when every component is settled, or no item may follow',
+          }}
+        />
+      </section>
+      {steps.length < 2 ? null : <Course bank={bank} steps={steps} />}
+    </>
+  );
+}
+
+function Scale({ run: { scale, scaleReportability } }: { readonly run: AdaptiveRun }): JSX.Element {
+  if (scale === null) {
+    return (
+      <p class="quiet">
+        {scaleReportability === 'anchor_unavailable'
+          ? 'No scale score: the anchor of the scale is not available.'
+          : 'The scale score follows once it is precise enough to be reported.'}
+      </p>
+    );
+  }
+  const { scaleScore, standardError } = scale;
+  return (
+    <>
+      <h3>
+        Scale score {scaleScore.toFixed(1)} <small>± {standardError.toFixed(1)} (one standard error)</small>
+      </h3>
+      <ScoreBand
+        score={scaleScore}
+        error={standardError}
+        low={scaleScore - 4 * standardError}
+        high={scaleScore + 4 * standardError}
+      />
+      <ul class="quiet">
+        {scale.limitations.map((limitation) => (
+          <li key={limitation}>{limitation}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** How probabilities and score have moved from answer to answer. */
+function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly Step[] }): JSX.Element {
+  const { confidenceThreshold } = bank.rule;
+  const lines = bank.kcs.map(({ guid }) =>
+    steps.flatMap(({ run }, x) => {
+      const row = run.kcClassifications.find(({ caseCompetencyGuid }) => caseCompetencyGuid === guid);
+      return row === undefined ? [] : [{ x, y: row.posteriorProbability }];
+    }),
+  );
+  const scores = steps.flatMap(({ run: { scale } }, x) =>
+    scale === null
+      ? []
+      : [
+          {
+            x,
+            y: scale.scaleScore,
+            low: scale.scaleScore - scale.standardError,
+            high: scale.scaleScore + scale.standardError,
+          },
+        ],
+  );
+  return (
+    <section aria-labelledby="course-heading" class="charts">
+      <h2 id="course-heading">The way there</h2>
+      <LineChart
+        title="Probability of mastery per knowledge component, by number of answers"
+        description={`One line per knowledge component. Above ${confidenceThreshold.toFixed(2)} a component is settled as mastered, below ${(1 - confidenceThreshold).toFixed(2)} as a gap.`}
+        x="answers"
+        y="probability"
+        yDomain={[0, 1]}
+        lines={lines}
+        rules={[confidenceThreshold, 1 - confidenceThreshold]}
+      />
+      {scores.length < 2 ? null : (
+        <LineChart
+          title="Scale score with one standard error to both sides, by number of answers"
+          description="The band narrows as the answers say more."
+          x="answers"
+          y="scale score"
+          lines={[scores]}
+          band={scores}
+        />
+      )}
+      <details>
+        <summary>Answers so far</summary>
+        <ol>
+          {steps.flatMap(({ answered }, at) => {
+            if (answered === undefined) return [];
+            const item = bank.items.find(
+              ({ artifactVersionId }) => artifactVersionId === answered.artifactVersionId,
+            );
+            return [
+              <li key={at}>
+                {item?.stem ?? item?.name ?? answered.artifactVersionId}:{' '}
+                {answered.correct ? '✓ correct' : '✗ not correct'}
+              </li>,
+            ];
+          })}
+        </ol>
+      </details>
+    </section>
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  classifications_complete: 'every knowledge component is settled',
+  precision_target_met: 'the remaining uncertainty is below the target',
+  max_items: 'no further item may be offered',
+  time_budget: 'the time is over',
+};
+
+const stopWords = ({ stopReason }: AdaptiveRun): string =>
+  stopReason === null ? '' : (reasons[stopReason] ?? stopReason.replaceAll('_', ' '));
+
+function Finished({
+  tenant,
+  bank,
+  steps,
+  run,
+  onAgain,
+}: {
+  readonly tenant: Tenant;
+  readonly bank: Bank;
+  readonly steps: readonly Step[];
+  readonly run: AdaptiveRun;
+  readonly onAgain: () => void;
+}): JSX.Element {
+  const { config, reports } = useSurface();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const answered = steps.flatMap((step) => step.answered ?? []);
+  const found = useLoad(
+    async (signal) => {
+      if (!config.operationIds.includes('listCandidateReports') || run.resultRecordRef === undefined)
+        return undefined;
+      const client = reports('reports:read', { studentIds: [tenant.resultsStudentId] });
+      const rows = client.iterateCandidateReports(
+        { candidateSourcedId: tenant.resultsStudentId, testKind: 'adaptive_diagnostic' },
+        { signal },
+      );
+      for await (const report of rows)
+        if (report.resultRecordId === run.resultRecordRef) return report.attemptId;
+      return undefined;
+    },
+    [run.resultRecordRef],
+  );
+  return (
+    <section class="item">
+      <h2 tabIndex={-1} ref={heading}>
+        The test is over: {stopWords(run)}
+      </h2>
+      <p>
+        {answered.length} answers, {answered.filter(({ correct }) => correct).length} of them correct, out of
+        a bank of {bank.items.length} items.
+      </p>
+      <p class="actions">
+        {found.state === 'done' && found.value !== undefined ? (
+          <a class="primary" href={hrefOf('report', { tenant: tenant.tenantId, id: found.value })}>
+            Read the report of this attempt
+          </a>
+        ) : found.state === 'loading' ? (
+          <span class="quiet">Looking for the report …</span>
+        ) : (
+          <span class="quiet">The report of this attempt is not available.</span>
+        )}{' '}
+        <button type="button" onClick={onAgain}>
+          Take it again
+        </button>
+      </p>
+      {found.state === 'failed' ? <Failure error={found.error} /> : null}
+    </section>
+  );
+}

@@ -1,0 +1,269 @@
+import * as z from 'zod';
+import type { HttpAnswer } from '#local/gateway/http-answer.ts';
+import { faultKinds, faultyOperations } from '#local/platform/faults.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
+import type { Seed } from '#local/seeds/seed.ts';
+import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
+import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
+import type { TokenClaims } from '#shared/stage/local-issuer.ts';
+import { scoreDifference } from './fractions.ts';
+
+/** A request below `/explorer/api/`. */
+export interface ExplorerRequest {
+  readonly method: string;
+  /** The path below `/explorer/api/`. */
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface ExplorerOptions {
+  readonly seed: Seed;
+  readonly tenants: ReadonlyMap<string, SeededTenant>;
+  /** The operations that are served: a view whose operation is absent is not offered. */
+  readonly operationIds: readonly string[];
+  readonly sandbox: object;
+  readonly platformUrl: string;
+  readonly tokenFor: (
+    tenantId: string,
+    scopes: readonly string[],
+    claims: Pick<TokenClaims, 'studentIds' | 'classSourcedIds' | 'schoolSourcedIds' | 'administrationIds'>,
+  ) => Promise<string>;
+  /** The credential of the platform's own player, by tenant. */
+  readonly playerToken: (tenantId: string) => string;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+const ids = z.array(z.string().min(1)).max(1000).optional();
+const tokenRequest = z.strictObject({
+  tenantId: z.string(),
+  scopes: z.array(z.string().min(1)).min(1),
+  studentIds: ids,
+  classSourcedIds: ids,
+  schoolSourcedIds: ids,
+  administrationIds: ids,
+});
+const answerRequest = z.strictObject({
+  tenantId: z.string(),
+  bank: z.string(),
+  deliverySessionId: z.string().min(1),
+  artifactVersionId: z.string().min(1),
+  /** What the person typed, or for an item that the explorer cannot score, whether the answer counts as correct. */
+  response: z.union([z.string().max(100), z.boolean()]),
+});
+const informationRequest = z.strictObject({
+  tenantId: z.string(),
+  bank: z.string(),
+  answered: z.array(z.strictObject({ artifactVersionId: z.string(), correct: z.boolean() })).max(500),
+  artifactVersionId: z.string(),
+});
+
+/**
+ * What the explorer needs on this machine beside the services themselves: tokens of the local issuer, the names of seeded things, the
+ * platform's player, and the faults of the platform emulator. A development tool; a deployment has none of it.
+ */
+export function createExplorerBackend(
+  options: ExplorerOptions,
+): (request: ExplorerRequest) => Promise<HttpAnswer> {
+  const banks = new Map<string, ReturnType<typeof openBank>>();
+  const bankOf = (tenantId: string, name: string): ReturnType<typeof openBank> => {
+    const key = JSON.stringify([tenantId, name]);
+    const bank = banks.get(key) ?? openBank(options, tenantId, name);
+    banks.set(key, bank);
+    return bank;
+  };
+
+  const endpoints: Readonly<Record<string, (body: unknown) => Promise<HttpAnswer> | HttpAnswer>> = {
+    'POST token': async (body) => {
+      const { tenantId, scopes, ...claims } = tokenRequest.parse(body);
+      return json(200, {
+        token: await options.tokenFor(tenantOf(options, tenantId).tenantId, scopes, claims),
+      });
+    },
+    'POST answer': async (body) => {
+      const request = answerRequest.parse(body);
+      const stem = bankOf(request.tenantId, request.bank).stems.get(request.artifactVersionId);
+      if (stem === undefined) throw new Refusal('unknown item');
+      const { response } = request;
+      const correct = typeof response === 'boolean' ? response : scoreDifference(stem, response);
+      if (correct === undefined)
+        throw new Refusal('this item has no key: say whether the answer counts as correct');
+      const scored = await options.fetch(
+        `${options.platformUrl}/tenants/${encodeURIComponent(request.tenantId)}/qti/delivery-sessions/${encodeURIComponent(request.deliverySessionId)}/attempts`,
+        {
+          method: 'POST',
+          headers: {
+            Authorization: `Bearer ${options.playerToken(request.tenantId)}`,
+            'Content-Type': 'application/json',
+          },
+          body: JSON.stringify({ outcomes: { SCORE: correct ? 1 : 0 } }),
+        },
+      );
+      await scored.arrayBuffer();
+      return scored.ok
+        ? json(200, { correct })
+        : json(502, { message: `QTI refused the answer with status ${scored.status}` });
+    },
+    'POST information': (body) => {
+      const { tenantId, bank, answered, artifactVersionId } = informationRequest.parse(body);
+      return json(200, informationOf(bankOf(tenantId, bank), answered, artifactVersionId));
+    },
+    'GET faults': () => passOn(options, 'GET', undefined),
+    'POST faults': (body) => passOn(options, 'POST', body),
+    'DELETE faults': () => passOn(options, 'DELETE', undefined),
+  };
+
+  return async ({ method, path, body }) => {
+    const described = /^tenants\/([^/]+)$/.exec(path);
+    try {
+      if (method === 'GET' && described !== null) {
+        return json(200, describeTenant(options, tenantOf(options, decodeURIComponent(described[1] ?? ''))));
+      }
+      const endpoint = endpoints[`${method} ${path}`];
+      if (endpoint === undefined) return json(404, { message: 'the explorer has nothing here' });
+      return await endpoint(body === '' ? undefined : JSON.parse(body));
+    } catch (error) {
+      if (error instanceof z.ZodError) return json(400, { message: z.prettifyError(error) });
+      if (error instanceof Refusal || error instanceof SyntaxError || error instanceof URIError) {
+        return json(400, { message: error.message });
+      }
+      throw error;
+    }
+  };
+}
+
+/** `config.json` of a local explorer. A deployed one has `mode` `sandbox` and no tenants. */
+export function explorerConfig({ tenants, operationIds, sandbox }: ExplorerOptions): object {
+  return {
+    mode: 'local',
+    urls: { mastery: '/mastery', reports: '/reports', sandbox: '/sandbox' },
+    tenants: [...tenants.keys()],
+    operationIds,
+    sandbox,
+    faults: { operations: faultyOperations, kinds: faultKinds },
+  };
+}
+
+/** What the caller can put right. */
+class Refusal extends Error {}
+
+export function json(status: number, body: object): HttpAnswer {
+  return {
+    status,
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+function tenantOf({ tenants }: ExplorerOptions, tenantId: string): SeededTenant {
+  const tenant = tenants.get(tenantId);
+  if (tenant === undefined)
+    throw new Refusal(`unknown tenant; expected one of ${[...tenants.keys()].join(', ')}`);
+  return tenant;
+}
+
+/** A bank of the seed as one tenant sees it, with its model. */
+function openBank(options: ExplorerOptions, tenantId: string, name: string) {
+  const tenant = tenantOf(options, tenantId);
+  const fixture = tenant.fixtures.mastery.banks.find((candidate) => candidate.name === name);
+  const bank = options.seed.banks.find((candidate) => candidate.name === name);
+  const calibration = tenant.calibrations.find(({ document }) => document.id === fixture?.scaleCalibrationId);
+  if (fixture === undefined || bank === undefined || calibration === undefined)
+    throw new Refusal('unknown bank');
+  const model = compileModel(modelParameters(calibration.parameters));
+  if (!model.ok) throw new Error('a released calibration compiles');
+  const stemOf = new Map(bank.bank.items.map((item) => [item.name, item.stem]));
+  const items = calibration.parameters.items.map(({ artifactVersionId, qtiIdentifier, kcs }) => {
+    const item = tenant.itemNames[artifactVersionId] ?? artifactVersionId;
+    return { artifactVersionId, qtiIdentifier, kcs, name: item, stem: stemOf.get(item) ?? '' };
+  });
+  return {
+    fixture,
+    bank,
+    calibration,
+    model: model.value,
+    items,
+    stems: new Map(items.map(({ artifactVersionId, stem }) => [artifactVersionId, stem])),
+  };
+}
+
+function describeTenant(options: ExplorerOptions, tenant: SeededTenant): object {
+  const { tenantId, fixtures } = tenant;
+  return {
+    tenantId,
+    resultsStudentId: fixtures.mastery.resultsStudentId,
+    reports: fixtures.reports,
+    names: Object.fromEntries(
+      tenant.platform.caseItems.map(({ identifier, fullStatement }) => [identifier, fullStatement]),
+    ),
+    banks: fixtures.mastery.banks.map(({ name }) => {
+      const { fixture, bank, items } = openBank(options, tenantId, name);
+      const policy = tenant.policies.find(({ document }) => document.id === fixture.selectionPolicyId);
+      return {
+        name,
+        title: bank.bank.title,
+        start: {
+          selectionPolicyId: fixture.selectionPolicyId,
+          scaleCalibrationId: fixture.scaleCalibrationId,
+          testSpecId: fixture.testSpecId,
+          testBankId: fixture.testBankId,
+          bankOperationId: fixture.bankOperationId,
+        },
+        rule: {
+          kcCutScore: policy?.document.kcCutScore,
+          confidenceThreshold: policy?.document.confidenceThreshold,
+          maxItems: policy?.document.maxItems,
+        },
+        kcs: fixture.kcGuids.map((guid, at) => ({ guid, label: bank.bank.kcs[at]?.label ?? guid })),
+        items: items.map((item) => ({ ...item, hasKey: scoreDifference(item.stem, '0') !== undefined })),
+      };
+    }),
+  };
+}
+
+/**
+ * What an answer to the item is expected to tell, in bits, and how likely it is to be correct, given the answers so far. The services
+ * publish neither; the explorer works them out with the engine itself.
+ */
+function informationOf(
+  { model }: { readonly model: CompiledModel },
+  answered: readonly { readonly artifactVersionId: string; readonly correct: boolean }[],
+  artifactVersionId: string,
+): { readonly bits: number } {
+  const indexOf = (id: string): number => {
+    const index = model.itemIndex.get(id);
+    if (index === undefined) throw new Refusal('unknown item');
+    return index;
+  };
+  const outcomes = answered.map(({ artifactVersionId: id, correct }) => ({ item: indexOf(id), correct }));
+  const item = indexOf(artifactVersionId);
+  const eligible = new Uint8Array(model.itemIds.length);
+  eligible[item] = 1;
+  const gains = new Float64Array(model.itemIds.length);
+  model.core.informationGains(estimate(model, outcomes), eligible, gains, Infinity);
+  return { bits: gains[item] ?? NaN };
+}
+
+/** The platform emulator's answer, its defects as one message. */
+async function passOn(options: ExplorerOptions, method: string, body: unknown): Promise<HttpAnswer> {
+  const response = await options.fetch(`${options.platformUrl}/_control/faults`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = controlAnswer.parse(await response.json());
+  const { errors } = answer;
+  return json(
+    response.status,
+    errors === undefined
+      ? answer
+      : { message: errors.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`).join('; ') },
+  );
+}
+
+const controlAnswer = z.looseObject({
+  errors: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpHead } from '#local/gateway/http-answer.ts';
+import { instantiateSeed } from '#local/seeds/instantiate.ts';
+import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
+import { serveExplorer } from './serve.ts';
+
+const seed = await loadSeed(DEFAULT_SEED_DIRECTORY);
+if (!seed.ok) throw new Error('the built-in seed loads');
+const tenant = instantiateSeed(seed.value, 'tenant-aurora');
+const [bank] = tenant.fixtures.mastery.banks;
+const items = Object.entries(tenant.itemNames);
+const itemNamed = (name: string): string => items.find(([, known]) => known === name)?.[0] ?? '';
+
+/** What the platform was sent. */
+const sent: { url: string; init: RequestInit | undefined }[] = [];
+const serve = serveExplorer({
+  files: new Map([['index.html', '<!doctype html>']]),
+  seed: seed.value,
+  tenants: new Map([[tenant.tenantId, tenant]]),
+  operationIds: ['readAttemptReport'],
+  sandbox: {},
+  platformUrl: 'http://platform.example',
+  tokenFor: (tenantId, scopes, claims) => Promise.resolve(JSON.stringify({ tenantId, scopes, claims })),
+  playerToken: (tenantId) => `player of ${tenantId}`,
+  fetch: (url, init) => {
+    sent.push({ url: url as string, init });
+    return Promise.resolve(
+      (init?.body as string).includes('no such operation')
+        ? Response.json({ errors: [{ pointer: '/operation', message: 'is unknown' }] }, { status: 400 })
+        : Response.json({}, { status: 201 }),
+    );
+  },
+});
+
+async function ask(
+  method: string,
+  path: string,
+  body: unknown = '',
+  isForeign = false,
+): Promise<{ status: number; headers: HttpHead['headers']; body: string } | undefined> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const page = await serve({ method, rawPath: `/explorer/${path}`, body: Buffer.from(text), isForeign });
+  return page === undefined ? undefined : { ...page, body: String(page.body) };
+}
+
+const common = { tenantId: 'tenant-aurora', bank: bank?.name };
+
+describe('serveExplorer', () => {
+  it('serves its page under a policy that admits this origin alone', async () => {
+    const page = await ask('GET', '');
+    expect(page).toMatchObject({ status: 200, body: '<!doctype html>' });
+    expect(page?.headers['Content-Security-Policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+    expect(JSON.stringify(page?.headers)).not.toContain('unsafe');
+    expect(await ask('GET', 'other.html')).toBeUndefined();
+    expect(await ask('POST', '')).toBeUndefined();
+  });
+
+  it('tells which tenants and operations there are', async () => {
+    expect(JSON.parse((await ask('GET', 'config.json'))?.body ?? '')).toMatchObject({
+      mode: 'local',
+      tenants: ['tenant-aurora'],
+      operationIds: ['readAttemptReport'],
+    });
+  });
+
+  it('issues tokens, except to a page of another origin', async () => {
+    const request = { tenantId: 'tenant-aurora', scopes: ['reports:read'], studentIds: ['s'] };
+    const issued = JSON.parse((await ask('POST', 'api/token', request))?.body ?? '') as { token: string };
+    expect(JSON.parse(issued.token)).toEqual({
+      tenantId: 'tenant-aurora',
+      scopes: ['reports:read'],
+      claims: { studentIds: ['s'] },
+    });
+    expect(await ask('POST', 'api/token', request, true)).toMatchObject({ status: 403 });
+  });
+
+  it.each([
+    ['an unknown tenant', 'api/token', { tenantId: 'tenant-other', scopes: ['reports:read'] }],
+    ['an unknown member', 'api/token', { tenantId: 'tenant-aurora', scopes: ['a'], sub: 'root' }],
+    ['what is not JSON', 'api/token', '{'],
+    ['no body', 'api/token', ''],
+    ['an unknown bank', 'api/information', { ...common, bank: 'x', answered: [], artifactVersionId: 'x' }],
+    ['an unknown item', 'api/information', { ...common, answered: [], artifactVersionId: 'x' }],
+    ['an unknown fault', 'api/faults', { operation: 'no such operation' }],
+  ])('refuses %s with a sentence', async (_, path, body) => {
+    const answer = await ask('POST', path, body);
+    expect(answer?.status).toBe(400);
+    expect((JSON.parse(answer?.body ?? '') as { message: string }).message).toMatch(/\w{3}/);
+  });
+
+  it.each([
+    ['Item02', '3/8', 1],
+    ['Item02', '1/2', 0],
+    ['Item02', true, 1],
+  ])(
+    'scores the answer to %s, %s, with %i and hands it to QTI as the player does [MA-030]',
+    async (name, response, score) => {
+      sent.length = 0;
+      const answer = { ...common, deliverySessionId: 'a/b', artifactVersionId: itemNamed(name), response };
+      expect(JSON.parse((await ask('POST', 'api/answer', answer))?.body ?? '')).toEqual({
+        correct: score === 1,
+      });
+      expect(sent).toMatchObject([
+        {
+          url: 'http://platform.example/tenants/tenant-aurora/qti/delivery-sessions/a%2Fb/attempts',
+          init: {
+            headers: { Authorization: 'Bearer player of tenant-aurora' },
+            body: JSON.stringify({ outcomes: { SCORE: score } }),
+          },
+        },
+      ]);
+    },
+  );
+
+  it('works out an item’s information, which is never negative and falls when the item has been answered', async () => {
+    const artifactVersionId = itemNamed('Item02');
+    const bitsAfter = async (answered: readonly object[]): Promise<number> => {
+      const answer = await ask('POST', 'api/information', { ...common, answered, artifactVersionId });
+      return (JSON.parse(answer?.body ?? '') as { bits: number }).bits;
+    };
+    const first = await bitsAfter([]);
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThanOrEqual(1);
+    expect(await bitsAfter([{ artifactVersionId, correct: true }])).toBeLessThan(first);
+  });
+
+  it('describes a tenant with names for everything that its reports show', async () => {
+    const described = JSON.parse((await ask('GET', 'api/tenants/tenant-aurora'))?.body ?? '') as {
+      names: Record<string, string>;
+      banks: { kcs: { guid: string; label: string }[]; items: { stem: string; hasKey: boolean }[] }[];
+    };
+    const [first] = described.banks;
+    expect(first?.kcs.map(({ guid, label }) => described.names[guid] === label)).not.toContain(false);
+    expect(first?.items.every(({ hasKey }) => hasKey)).toBe(true);
+    expect(described.banks.at(-1)?.items.some(({ hasKey }) => hasKey)).toBe(false);
+  });
+});
