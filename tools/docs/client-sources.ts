@@ -29,7 +29,7 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly 'x-scope'?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Media;
   readonly responses: Readonly<Record<string, Media>>;
@@ -238,7 +238,7 @@ function declare({ operation, input, output, hasEtag, row }: Method): string {
 function describe({ operation, verb, path, query, hasBody, hasEtag, row }: Method): [string, object] {
   const takes = (header: string): boolean =>
     operation.parameters?.some(({ name }) => name === header) === true;
-  const scope = operation.security.flatMap((one) => one['bearer'] ?? [])[0];
+  const scope = operation['x-scope'];
   return [
     operation.operationId,
     {

@@ -629,6 +629,7 @@ export const masteryOperations = {
   "startAdaptiveRun": {
     "method": "POST",
     "path": "/v1/adaptive-runs",
+    "scope": "mastery:run",
     "query": [],
     "hasBody": true,
     "hasEtag": true,
@@ -637,6 +638,7 @@ export const masteryOperations = {
   "inspectAdaptiveRun": {
     "method": "POST",
     "path": "/v1/adaptive-runs:inspect",
+    "scope": "mastery:read",
     "query": [],
     "hasBody": true,
     "hasEtag": true,
@@ -645,6 +647,7 @@ export const masteryOperations = {
   "advanceAdaptiveRun": {
     "method": "POST",
     "path": "/v1/adaptive-runs:advance",
+    "scope": "mastery:run",
     "query": [],
     "hasBody": true,
     "hasEtag": true,
@@ -653,6 +656,7 @@ export const masteryOperations = {
   "readSelectionPolicy": {
     "method": "GET",
     "path": "/v1/selection-policies/{policyId}",
+    "scope": "mastery:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -661,6 +665,7 @@ export const masteryOperations = {
   "readScaleCalibration": {
     "method": "GET",
     "path": "/v1/scale-calibrations/{calibrationId}",
+    "scope": "mastery:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -669,6 +674,7 @@ export const masteryOperations = {
   "simulateScoreRecovery": {
     "method": "POST",
     "path": "/v1/score-recovery-simulations",
+    "scope": "mastery:simulate",
     "query": [],
     "hasBody": true,
     "hasEtag": false,

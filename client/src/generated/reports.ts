@@ -1327,6 +1327,7 @@ export const reportsOperations = {
   "readAttemptReport": {
     "method": "GET",
     "path": "/v1/attempt-reports/{attemptId}",
+    "scope": "reports:read",
     "query": [
       "view"
     ],
@@ -1337,6 +1338,7 @@ export const reportsOperations = {
   "listCandidateReports": {
     "method": "GET",
     "path": "/v1/candidates/{candidateSourcedId}/attempt-reports",
+    "scope": "reports:read",
     "query": [
       "qtiTestId",
       "testKind",
@@ -1354,6 +1356,7 @@ export const reportsOperations = {
   "readClassCohort": {
     "method": "GET",
     "path": "/v1/classes/{classSourcedId}/cohort-report",
+    "scope": "reports:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -1362,6 +1365,7 @@ export const reportsOperations = {
   "readSchoolGradeCohort": {
     "method": "GET",
     "path": "/v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report",
+    "scope": "reports:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -1370,6 +1374,7 @@ export const reportsOperations = {
   "readEquivalence": {
     "method": "GET",
     "path": "/v1/forms/{qtiTestId}/equivalence",
+    "scope": "reports:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -1378,6 +1383,7 @@ export const reportsOperations = {
   "readReadiness": {
     "method": "GET",
     "path": "/v1/attempt-reports/{attemptId}/readiness",
+    "scope": "reports:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -1386,6 +1392,7 @@ export const reportsOperations = {
   "materializeAttemptReport": {
     "method": "POST",
     "path": "/v1/attempt-reports:materialize",
+    "scope": "reports:write",
     "query": [],
     "hasBody": true,
     "hasEtag": false,
@@ -1394,6 +1401,7 @@ export const reportsOperations = {
   "analyzeAdministration": {
     "method": "POST",
     "path": "/v1/administrations/{administrationId}/improvement-runs:analyze",
+    "scope": "reports:write",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -1402,6 +1410,7 @@ export const reportsOperations = {
   "readImprovementRun": {
     "method": "GET",
     "path": "/v1/improvement-runs/{improvementRunId}",
+    "scope": "reports:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -1410,6 +1419,7 @@ export const reportsOperations = {
   "readAlignmentReport": {
     "method": "GET",
     "path": "/v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey}",
+    "scope": "reports:read",
     "query": [],
     "hasBody": false,
     "hasEtag": false,
@@ -1418,6 +1428,7 @@ export const reportsOperations = {
   "listRevisionOrders": {
     "method": "GET",
     "path": "/v1/improvement-runs/{improvementRunId}/revision-orders",
+    "scope": "reports:read",
     "query": [
       "status",
       "targetModule",
