@@ -8,11 +8,11 @@ import { itemId } from './world.ts';
 export type Probabilities = ReadonlyMap<string, number>;
 
 /** The share of learners that no item should go to more of: below the aim by what chance adds in a row of few learners. */
-const TARGET = 0.18;
+const TARGET = 0.17;
 /** Learners of a round, who are not those of the study. */
 const COHORT = 300;
 /** How often each round takes the square root of the change that its learners call for: none at first, more as chance becomes the larger part of the change. */
-const ROOTS = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
+const ROOTS = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3];
 const LARGEST_RISE = 2;
 const DIGITS = 6;
 
