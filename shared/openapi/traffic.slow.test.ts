@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { createReportsClient } from '#client/index.ts';
 import { localProof } from '#ops/proof/local.ts';
 import { runProof } from '#ops/proof/run-proof.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
@@ -9,6 +10,7 @@ import type { Traffic } from '#test/support/openapi-traffic.ts';
 import { localDescription, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, reportOf, takeJourney } from '#test/support/take-journey.ts';
+import type { Scope } from '#shared/contract/route.ts';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
 
 // A validator of OpenAPI that is not ours stands between the clients and the gateway, and sees every request and response.
@@ -33,7 +35,15 @@ beforeAll(async () => {
     proxy.leak = traffic.get(name)?.watch;
     urls[`${name}Url`] = proxy.url;
   }
-  behind = { ...stack, urls };
+  behind = {
+    ...stack,
+    urls,
+    reportsClient: (tenantId, claims) =>
+      createReportsClient({
+        baseUrl: urls.reportsUrl,
+        token: ({ scope }) => stack.tokenFor(tenantId, [scope as Scope], claims),
+      }),
+  };
 });
 afterAll(async () => {
   for (const proxy of proxies.values()) await proxy.close();
