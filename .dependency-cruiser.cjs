@@ -352,6 +352,7 @@ module.exports = {
         '^shared/(kernel|contract|problems|release|stage)/',
         '^shared/stores/tables\\.ts$',
         '^shared/keys/key-ring\\.ts$',
+        '^tools/page/',
       ],
     ),
     only(

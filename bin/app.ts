@@ -12,6 +12,8 @@ import { deployedFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
+import { writeSite } from '#tools/site/files.ts';
+import { renderSite } from '#tools/site/render.ts';
 
 /** The CDK app: which stage, which gates, then the stacks. `cdk.json` runs it. */
 const built = await build(new App());
@@ -34,11 +36,14 @@ async function build(app: App): Promise<Result<Deployment, string>> {
       `no bundle of ${missing.map(({ operationId }) => operationId).join(', ')}: run npm run build (npm run synth does)`,
     );
   }
+  const site = join(app.outdir, 'site');
+  await writeSite(site, await renderSite({ release: release.value, apis: {} }));
   const stacks = deployment(app, {
     stage: stage.value,
     release: release.value,
     functions: deployedFunctions,
     assets,
+    site,
   });
   checkWithNag(app);
   return ok(stacks);

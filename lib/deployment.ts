@@ -3,6 +3,7 @@ import { deploymentOf, type DeployedFunction } from '#shared/contract/functions.
 import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
+import { documentation } from './stacks/documentation.ts';
 import { operations } from './stacks/operations.ts';
 import { recordsAndKeys } from './stacks/records-and-keys.ts';
 import { sandbox } from './stacks/sandbox.ts';
@@ -15,6 +16,8 @@ export interface DeploymentOptions {
   readonly functions: readonly DeployedFunction[];
   /** The folder with `<operationId>/index.mjs`. */
   readonly assets: string;
+  /** The folder of the documentation site, rendered for this release. */
+  readonly site: string;
 }
 
 export interface Deployment {
@@ -24,10 +27,14 @@ export interface Deployment {
   /** Undefined where its function is not among those of the stage. */
   readonly sandbox: Stack | undefined;
   readonly operations: Stack;
+  readonly documentation: Stack;
 }
 
 /** Every stack of a stage. */
-export function deployment(app: App, { stage, release, functions, assets }: DeploymentOptions): Deployment {
+export function deployment(
+  app: App,
+  { stage, release, functions, assets, site }: DeploymentOptions,
+): Deployment {
   const open = functions.filter((row) => isReleased(row, release));
   const stores = recordsAndKeys(app, stage);
   const services = new Map<ServiceName, Stack>();
@@ -41,5 +48,6 @@ export function deployment(app: App, { stage, release, functions, assets }: Depl
     services,
     sandbox: synthetic && sandbox(app, stage, synthetic, assets),
     operations: operations(app, stage, open, stores),
+    documentation: documentation(app, stage, site),
   };
 }

@@ -29,6 +29,11 @@ export interface StageConfig {
   readonly approvedHosts: readonly [string, ...string[]];
   /** Base of every problem's `type`, without a trailing slash. */
   readonly problemsUrl: HttpsUrl;
+  /** The documentation site's own host name, with its certificate, which CloudFront wants in us-east-1. Absent: a name of CloudFront's. */
+  readonly documentation?: {
+    readonly domain: string;
+    readonly certificateArn: `arn:${string}:acm:us-east-1:${string}`;
+  };
   /** The page whose anchors the alarms name: docs/runbook.md as your operators read it. */
   readonly runbookUrl: HttpsUrl;
   /** Requests per second over all callers, and how many may come at once. Beyond them: 429 `rate-limited`. */

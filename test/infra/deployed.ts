@@ -41,6 +41,7 @@ export interface Deployed {
   readonly services: ReadonlyMap<ServiceName, Synthesized>;
   readonly sandbox: Synthesized;
   readonly operations: Synthesized;
+  readonly documentation: Synthesized;
 }
 
 export interface DeployedOptions {
@@ -70,6 +71,13 @@ function stubbedAssets(of: readonly DeployedFunction[]): string {
   return assets;
 }
 
+/** A site of one page. */
+function stubbedSite(): string {
+  const site = mkdtempSync(join(tmpdir(), 'site-'));
+  writeFileSync(join(site, '404.html'), '<!doctype html>');
+  return site;
+}
+
 /** An app with every stack of a stage; not synthesized yet. */
 export function appOf(options: DeployedOptions = {}): {
   readonly app: App;
@@ -84,6 +92,7 @@ export function appOf(options: DeployedOptions = {}): {
       options.release ?? offlineRelease(new Set(options.gates ?? served.flatMap(({ gates }) => gates))),
     functions,
     assets: stubbedAssets(functions),
+    site: stubbedSite(),
   });
   return { app, stacks };
 }
@@ -107,6 +116,7 @@ export function deployed(options: DeployedOptions = {}): Deployed {
     services: new Map([...stacks.services].map(([name, of]) => [name, synthesized(of)])),
     sandbox: synthesized(stacks.sandbox),
     operations: synthesized(stacks.operations),
+    documentation: synthesized(stacks.documentation),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Nothing but this origin's own files: no inline script or style, no plug-in, no frame. Pictures may stand in a style sheet as data. */
-const contentSecurityPolicy =
+export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Headers of every page that this project serves, locally and deployed; https-only ones are added by the deployment. */

@@ -153,6 +153,15 @@ function addPages(
   for (const [name, { title, body }] of problems) {
     add(`problems/${name}.html`, 'html', `<h1>${title}</h1>\n${body}`, { title });
   }
+  add(
+    '404.html',
+    'html',
+    '<h1>Page not found</h1>\n<p>There is no page at this address. Try the search or the list of pages.</p>',
+    {
+      title: 'Page not found',
+      root: '/',
+    },
+  );
   for (const name of openApi.keys()) {
     const title = `${documentTitles[name]}: API reference`;
     const attributes = Object.entries({ document: name, calls: apis[name], tokens: local?.tokensPath })

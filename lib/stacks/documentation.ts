@@ -1,0 +1,170 @@
+import { CfnOutput, Duration, Stack, Token, type App } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HeadersFrameOption,
+  HeadersReferrerPolicy,
+  HttpVersion,
+  ResponseHeadersPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  ObjectOwnership,
+  type CfnBucket,
+  type IBucket,
+} from 'aws-cdk-lib/aws-s3';
+import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
+import type { Stage } from '#shared/stage/stages.ts';
+import { contentSecurityPolicy } from '#tools/page/headers.ts';
+import { acknowledge } from '../constructs/acknowledge.ts';
+import { stackProps } from '../names.ts';
+
+/**
+ * What a file server does and S3 does not: `/` and the folders lead to their index, and a path without an extension is a page. The `type`
+ * of a problem is such a path.
+ */
+export const pathFunction = `function handler(event) {
+  var request = event.request;
+  var folder = /^\\/(docs|problems)?\\/?$/.exec(request.uri);
+  if (folder) {
+    var location = '/' + (folder[1] || 'docs') + '/index.html';
+    return { statusCode: 302, statusDescription: 'Found', headers: { location: { value: location } } };
+  }
+  if (!/\\.[a-z]+$/.test(request.uri)) request.uri += '.html';
+  return request;
+}`;
+
+/**
+ * The documentation site: a private bucket that only CloudFront reads. Nothing refers to this stack, so that it can be deployed, changed
+ * and deleted alone.
+ * @param site the folder of the rendered site
+ */
+export function documentation(app: App, stage: Stage, site: string): Stack {
+  const stack = new Stack(app, 'Documentation', {
+    ...stackProps(stage, 'documentation'),
+    description: 'Mastery reports: the documentation site with the problem pages',
+  });
+  const bucket = new Bucket(stack, 'Site', {
+    encryption: BucketEncryption.S3_MANAGED,
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    enforceSSL: true,
+  });
+  acknowledge(bucket, {
+    'AwsSolutions-S1': 'Only CloudFront reads the bucket, and what it holds is published.',
+  });
+
+  // The CDK's own types disagree under exactOptionalPropertyTypes.
+  const files = bucket as IBucket;
+
+  const { documentation: address } = stage.config;
+  const distribution = new Distribution(stack, 'Distribution', {
+    comment: `Mastery reports ${stage.name}: documentation`,
+    ...(address === undefined
+      ? {}
+      : {
+          domainNames: [address.domain],
+          certificate: Certificate.fromCertificateArn(stack, 'Certificate', address.certificateArn),
+          minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+        }),
+    httpVersion: HttpVersion.HTTP2_AND_3,
+    defaultBehavior: {
+      origin: S3BucketOrigin.withOriginAccessControl(files),
+      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      responseHeadersPolicy: securityHeaders(stack),
+      functionAssociations: [
+        {
+          eventType: FunctionEventType.VIEWER_REQUEST,
+          function: new EdgeFunction(stack, 'Paths', {
+            code: FunctionCode.fromInline(pathFunction),
+            runtime: FunctionRuntime.JS_2_0,
+            comment: 'Index pages and paths without an extension',
+          }),
+        },
+      ],
+    },
+    // S3 tells a reader who may not list the bucket that an absent object is forbidden.
+    errorResponses: [
+      { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/404.html', ttl: Duration.minutes(1) },
+    ],
+  });
+  acknowledge(distribution, {
+    'AwsSolutions-CFR1': 'The documentation is for every country.',
+    'AwsSolutions-CFR2': 'Static files without a back end: there is nothing for a firewall to protect.',
+    'AwsSolutions-CFR3': 'Who reads which page is not recorded.',
+    ...(address === undefined
+      ? {
+          'AwsSolutions-CFR4':
+            'CloudFront’s own certificate fixes the oldest protocol; a stage with an address of its own takes TLS 1.2.',
+        }
+      : {}),
+  });
+
+  new BucketDeployment(stack, 'Files', {
+    sources: [Source.asset(site)],
+    destinationBucket: files,
+    cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(5))],
+    distribution,
+    memoryLimit: 256,
+  });
+  acknowledgeUploader(stack, bucket);
+  new CfnOutput(stack, 'SiteUrl', {
+    value: `https://${address?.domain ?? distribution.distributionDomainName}`,
+    description: 'The documentation; the problem pages are below /problems',
+  });
+  return stack;
+}
+
+function securityHeaders(stack: Stack): ResponseHeadersPolicy {
+  return new ResponseHeadersPolicy(stack, 'Headers', {
+    securityHeadersBehavior: {
+      contentSecurityPolicy: { contentSecurityPolicy, override: true },
+      contentTypeOptions: { override: true },
+      frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
+      referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+      strictTransportSecurity: {
+        accessControlMaxAge: Duration.days(365),
+        includeSubdomains: true,
+        override: true,
+      },
+    },
+  });
+}
+
+/** Accepts what cdk-nag finds on the CDK's own function, which uploads the files during a deployment. */
+function acknowledgeUploader(stack: Stack, bucket: Bucket): void {
+  const uploader = stack.node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
+  if (uploader === undefined) throw new Error('the CDK has renamed the function that uploads files');
+  const named = (token: string, pseudo: string): string =>
+    Token.isUnresolved(token) ? `<${pseudo}>` : token;
+  const assets = `cdk-hnb659fds-assets-${named(stack.account, 'AWS::AccountId')}-${named(stack.region, 'AWS::Region')}`;
+  const site = stack.getLogicalId(bucket.node.defaultChild as CfnBucket);
+  const findings = [
+    'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+    ...['GetBucket*', 'GetObject*', 'List*', 'Abort*', 'DeleteObject*'].map(
+      (action) => `IAM5[Action::s3:${action}]`,
+    ),
+    `IAM5[Resource::arn:${named(stack.partition, 'AWS::Partition')}:s3:::${assets}/*]`,
+    `IAM5[Resource::<${site}.Arn>/*]`,
+    'IAM5[Resource::*]',
+    'L1',
+  ].map((finding) => `AwsSolutions-${finding}`);
+  const reason =
+    'The CDK chooses role and runtime of this function. It reads the assets of the stage, writes to the bucket of the site and empties the cache.';
+  acknowledge(uploader, {
+    ...Object.fromEntries(
+      [...findings, 'Serverless-LambdaLatestVersion'].map((finding) => [finding, reason]),
+    ),
+    'Serverless-LambdaDLQ': 'CloudFormation waits for its answer: a failure fails the deployment.',
+    'Serverless-LambdaTracing': 'It runs during a deployment only.',
+  });
+}
