@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { appliedGates } from '#ops/gates/stage-places.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { offlineRelease, parseGates, readRelease } from '#shared/release/read-release.ts';
+import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import type { OpenGates } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import type { Stage } from '#shared/stage/stages.ts';
+import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
 import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
 
@@ -44,14 +44,6 @@ async function writeOpenApi(release: ReleaseState, folder: string): Promise<void
     await writeFile(join(folder, name), content);
     console.log(`written: ${join(folder, name)}`);
   }
-}
-
-/** What is open in a stage, as a synth of it would read it. */
-async function releaseIn({ name, config }: Stage): Promise<Result<ReleaseState, string>> {
-  const read = await readRelease({ key: config.releaseKey, stage: name, now: Date.now() }, appliedGates());
-  if (!read.ok) return read;
-  for (const note of read.value.notes) console.error(note);
-  return ok(read.value.release);
 }
 
 if (import.meta.main) {

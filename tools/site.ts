@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { Option } from '@commander-js/extra-typings';
-import { ok } from '#shared/kernel/result.ts';
-import { gates } from '#shared/contract/gates.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
-import type { OpenGates } from '#shared/release/read-release.ts';
+import { allOpen } from '#shared/release/release-state.ts';
+import { stageNamed } from '#shared/stage/stages.ts';
+import { releaseIn } from './docs/release-in.ts';
 import { writeSite } from './site/files.ts';
 import { renderSite } from './site/render.ts';
-import { examples, exits, parsed, program, run, text } from './terminal/command.ts';
+import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
 
 const DEFAULT_FOLDER = join(import.meta.dirname, '../build/site');
 
@@ -15,18 +15,30 @@ if (import.meta.main) {
   await run(
     program(
       'npm run site --',
-      'Builds the documentation site: guides, API reference, problem pages, search. Any web server can serve the folder; npm start serves the site as well.',
+      'Builds the documentation site: guides, API reference, problem pages, search. Any web server can serve the folder that adds .html to a path without an extension, as the types of problems are. npm start serves the site as well.',
     )
-      .addOption(
-        new Option('--gates <LIST>', 'the gates whose routes the reference shows, as in A,D; empty for none')
-          .default<OpenGates>(new Set(gates), 'all')
-          .argParser(parsed(parseGates)),
+      .option(
+        '--stage <NAME>',
+        'the reference shows the routes that are open in this stage',
+        parsed(stageNamed),
+      )
+      .option(
+        '--gates <LIST>',
+        'the reference shows the routes that these gates open, as in A,D; empty for none; default: every route',
+        parsed(parseGates),
       )
       .option('--out <DIR>', `where to write it; default: build/site, emptied first`, text)
-      .addHelpText('after', examples('npm run site', 'npm run site -- --gates A,D --out /var/www/docs'))
+      .addHelpText('after', examples('npm run site', 'npm run site -- --stage prod --out /var/www/docs'))
       .action(
-        exits(async ({ gates, out }) => {
-          const site = await renderSite({ release: offlineRelease(gates), apis: {} });
+        exits(async ({ stage, gates, out }) => {
+          if (stage !== undefined && gates !== undefined)
+            return err(new UsageError('--stage and --gates exclude each other'));
+          const release =
+            stage === undefined
+              ? ok(gates === undefined ? allOpen : offlineRelease(gates))
+              : await releaseIn(stage);
+          if (!release.ok) return release;
+          const site = await renderSite({ release: release.value, apis: {} });
           const folder = resolve(out ?? DEFAULT_FOLDER);
           if (out === undefined) await rm(folder, { recursive: true, force: true });
           await writeSite(folder, site);
