@@ -3,7 +3,7 @@ import { plainText } from '#tools/terminal/plain-text.ts';
 /** Not exported: no other file can write an object that passes as markup, and none that was read as JSON does. */
 const html = Symbol('html');
 
-/** Text that is HTML already. Only `markup` makes it, so that nothing gets into a page unescaped. */
+/** Text that is HTML already. Only this file makes it, so that nothing gets into a page unescaped. */
 export interface Markup {
   readonly [html]: string;
 }
@@ -16,6 +16,15 @@ type Insert = string | number | Markup | readonly Markup[] | undefined;
  */
 export function markup(texts: TemplateStringsArray, ...values: readonly Insert[]): Markup {
   return { [html]: texts.map((text, n) => text + rendered(values[n])).join('') };
+}
+
+/**
+ * A style sheet as it is, for the content of `style`.
+ * @throws TypeError for one that would end the element
+ */
+export function styleSheet(css: string): Markup {
+  if (css.includes('</')) throw new TypeError('a style sheet that ends its own element');
+  return { [html]: css };
 }
 
 /** What a file is to hold. */
