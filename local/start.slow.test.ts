@@ -97,7 +97,9 @@ describe('npm start', () => {
 
   it('prints each step before it takes time, then at most 20 lines', () => {
     const [steps = '', banner = ''] = shown().split(/^(?=\nmastery-reports is running)/m);
-    expect(steps).toMatch(/^Reading the seed …\nBundling the functions …\nStarting the emulators/);
+    expect(steps).toMatch(
+      /^Reading the seed …\nBundling the functions and the explorer …\nStarting the emulators/,
+    );
     expect(banner.split('\n').indexOf('Press Ctrl-C to stop. Requests are listed below.')).toBeLessThan(20);
   });
 
@@ -305,7 +307,10 @@ describe('npm run journey', () => {
     expect((await fetch(faults, { method: 'POST', body: JSON.stringify(fault) })).status).toBe(201);
     const { code, stdout, stderr } = await run('local/journey.ts');
     await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
-    expect([code, stderr]).toStrictEqual([1, expect.stringMatching(/^there is no report: 404 not-found: /)]);
+    expect([code, stderr]).toStrictEqual([
+      1,
+      expect.stringMatching(/^there is no report: listCandidateReports: 404 not-found: /),
+    ]);
     expect(stdout).toMatch(/^stop reason /m);
   });
 
@@ -350,7 +355,7 @@ describe('npm run journey', () => {
     const ended = await run('local/journey.ts');
     await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(/^the run ends early: (409|502) /);
+    expect(ended.stderr).toMatch(/^the run ends early: startAdaptiveRun: (409|502) /);
   });
 });
 
@@ -369,7 +374,7 @@ describe('npm run gates', () => {
       expect(whole.stdout).toMatch(/^Deployed functions: the same .*\nEvery route is open\.$/m);
       expect(await gates('verify', manifest)).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/is signed for local, as a rehearsal[\s\S]*F +OK +s3:/) as string,
+        stdout: expect.stringMatching(/is signed for local as a rehearsal[\s\S]*F +OK +s3:/) as string,
       });
 
       const { stdout: token } = await run(

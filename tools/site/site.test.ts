@@ -42,7 +42,7 @@ describe('the documentation site', () => {
     );
     const broken = pages.flatMap((page) =>
       referencesOf(page)
-        .filter((reference) => !reference.startsWith('https:') && !reference.startsWith('http:'))
+        .filter((reference) => !/^(?:https?|data):/.test(reference))
         .filter((reference) => !(reference.includes('#') ? anchors : site).has(reference))
         .map((reference) => `${page[0]}: ${reference}`),
     );
