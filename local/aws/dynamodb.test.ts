@@ -3,6 +3,8 @@ import {
   ConditionalCheckFailedException,
   CreateTableCommand,
   DeleteItemCommand,
+  DeleteTableCommand,
+  DescribeContinuousBackupsCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   ExecuteStatementCommand,
@@ -11,6 +13,7 @@ import {
   PutItemCommand,
   QueryCommand,
   ResourceNotFoundException,
+  RestoreTableToPointInTimeCommand,
   ScanCommand,
   TransactGetItemsCommand,
   TransactWriteItemsCommand,
@@ -400,5 +403,78 @@ describe('time to live', () => {
       AttributeName: 'until',
     });
     await expect(test.dynamo.send(update)).rejects.toMatchObject({ name: 'ValidationException' });
+  });
+});
+
+describe('point-in-time recovery', () => {
+  const target = `${TableName}-restored`;
+  const restore = (at: number, into = target) =>
+    test.dynamo.send(
+      new RestoreTableToPointInTimeCommand({
+        SourceTableName: TableName,
+        TargetTableName: into,
+        RestoreDateTime: new Date(at),
+      }),
+    );
+
+  it('restores the items of a second into another table, which takes a while and has no settings', async () => {
+    const put = (sk: string, n: number) =>
+      test.dynamo.send(new PutItemCommand({ TableName, Item: item('history', sk, n) }));
+    const erase = (sk: string) =>
+      test.dynamo.send(new DeleteItemCommand({ TableName, Key: key('history', sk) }));
+    await put('changed', 1);
+    await put('deleted', 1);
+    await put('gone', 1);
+    await erase('gone');
+    await test.dynamo.send(
+      new TransactWriteItemsCommand({
+        TransactItems: [{ Put: { TableName, Item: item('history', 'both', 1) } }],
+      }),
+    );
+    await test.dynamo.send(
+      new BatchWriteItemCommand({
+        RequestItems: { [TableName]: [{ PutRequest: { Item: item('history', 'batch', 1) } }] },
+      }),
+    );
+    const at = now;
+    now += 1000;
+    await put('changed', 2);
+    await put('added', 2);
+    await erase('deleted');
+
+    await expect(restore(at)).rejects.toThrow('outside of the restorable window');
+    now += 5 * 60_000;
+    const { ContinuousBackupsDescription: backups } = await test.dynamo.send(
+      new DescribeContinuousBackupsCommand({ TableName }),
+    );
+    expect(backups?.PointInTimeRecoveryDescription?.LatestRestorableDateTime).toStrictEqual(
+      new Date(at + 1000),
+    );
+    await restore(at);
+    await expect(test.dynamo.send(new ScanCommand({ TableName: target }))).rejects.toThrow(
+      ResourceNotFoundException,
+    );
+    const states = [];
+    while (states.at(-1) !== 'ACTIVE') {
+      const { Table } = await test.dynamo.send(new DescribeTableCommand({ TableName: target }));
+      states.push(Table?.TableStatus);
+    }
+    expect(states).toStrictEqual(['CREATING', 'CREATING', 'ACTIVE']);
+    const { Items } = await test.dynamo.send(
+      new QueryCommand({
+        TableName: target,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: 'history' } },
+      }),
+    );
+    expect(Items).toStrictEqual(['batch', 'both', 'changed', 'deleted'].map((sk) => item('history', sk, 1)));
+    await expect(restore(at)).rejects.toThrow('already exists');
+
+    await expect(test.dynamo.send(new DeleteTableCommand({ TableName }))).rejects.toThrow('protected');
+    const { ContinuousBackupsDescription: second } = await test.dynamo.send(
+      new DescribeContinuousBackupsCommand({ TableName: target }),
+    );
+    expect(second?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus).toBe('DISABLED');
+    await test.dynamo.send(new DeleteTableCommand({ TableName: target }));
   });
 });

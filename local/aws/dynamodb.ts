@@ -3,6 +3,7 @@ import { ok } from '#shared/kernel/result.ts';
 import type { Checked, DynaliteOperation, Item, Store } from './dynalite.ts';
 import { check, conditionHolds, createStore, dynaliteOperations, keyAttributes, run } from './dynalite.ts';
 import { createMutex } from './mutex.ts';
+import { createPointInTime } from './point-in-time.ts';
 import type { AwsAnswer, AwsOperation, AwsService, Restore } from './wire.ts';
 import { notCovered, refuse, snapshotOf } from './wire.ts';
 
@@ -15,6 +16,8 @@ export interface LocalTable {
   readonly sortKey?: string;
   /** The attribute, in seconds since the epoch, after which the sweep may delete an item. */
   readonly ttl?: string;
+  /** Keeps every change, so that the table can be restored to a point in time, and protects the table from deletion. */
+  readonly recoverable?: boolean;
 }
 
 interface DynamoDbEmulator extends AwsService {
@@ -31,15 +34,16 @@ const TOKEN_LIFETIME = 10 * 60_000;
 const MAX_TRANSACTION = 100;
 
 /**
- * DynamoDB in memory: dynalite, and what it lacks: `ReturnValuesOnConditionCheckFailure`, transactions, time to live. All operations
- * pass one mutex, so that a condition, the item it failed on and a whole transaction are always of one moment.
- * Not covered: streams, PartiQL, point-in-time recovery; an empty string in a key attribute of a global index is let through.
+ * DynamoDB in memory: dynalite, and what it lacks: `ReturnValuesOnConditionCheckFailure`, transactions, time to live, point-in-time
+ * recovery. All operations pass one mutex, so that a condition, the item it failed on and a whole transaction are always of one moment.
+ * Not covered: streams, PartiQL, backups on demand; an empty string in a key attribute of a global index is let through.
  */
 export function createDynamoDb(now: () => number): DynamoDbEmulator {
   const store = createStore();
   const exclusive = createMutex();
   const ttlAttributes = new Map<string, string>();
   const transactions = new Map<string, { readonly at: number; readonly request: string }>();
+  const pointInTime = createPointInTime(now, createRestored);
 
   const operations = new Map<string, AwsOperation>(
     dynaliteOperations.map((operation) => [operation, (input) => exclusive(() => execute(operation, input))]),
@@ -49,7 +53,59 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
   operations.set('UpdateTimeToLive', (input) => exclusive(() => updateTimeToLive(input)));
   operations.set('DescribeTimeToLive', (input) => exclusive(() => describeTimeToLive(input)));
 
+  for (const [name, work] of pointInTime.operations) {
+    operations.set(name, (input, hungUp) => exclusive(() => work(input, hungUp)));
+  }
+
   async function execute(operation: DynaliteOperation, input: Input): Promise<AwsAnswer> {
+    const table = String(input['TableName']);
+    const restoring = pointInTime.whileRestoring(table, operation);
+    if (restoring !== undefined) return restoring;
+    if (operation === 'DeleteTable' && pointInTime.isEnabled(table)) {
+      return refuse('ValidationException', 'Resource cannot be deleted as it is protected against deletion');
+    }
+    const answer = await carryOut(operation, input);
+    if (answer.ok && conditional.has(operation)) await note([input]);
+    if (answer.ok && operation === 'BatchWriteItem') await note(batchWrites(input));
+    return answer;
+  }
+
+  /** Brings the journal up to date after writes, each with its `TableName` and its `Key` or `Item`. */
+  async function note(writes: readonly Input[]): Promise<void> {
+    for (const write of writes) {
+      const table = String(write['TableName']);
+      if (!pointInTime.isEnabled(table)) continue;
+      const key = await keyOf(store, write);
+      pointInTime.note(table, key, await read(store, table, key));
+    }
+  }
+
+  async function createRestored(source: string, target: string, items: readonly Item[]): Promise<AwsAnswer> {
+    const { Table: like } = must(await run(store, 'DescribeTable', { TableName: source })) as {
+      readonly Table: { readonly AttributeDefinitions: unknown; readonly KeySchema: unknown };
+    };
+    const created = await run(store, 'CreateTable', {
+      TableName: target,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: like.AttributeDefinitions,
+      KeySchema: like.KeySchema,
+    });
+    if (!created.ok) return refuse('TableAlreadyExistsException', `Table already exists: ${target}`);
+    await untilActive(target);
+    for (const item of items) must(await run(store, 'PutItem', { TableName: target, Item: item }));
+    return created;
+  }
+
+  async function untilActive(tableName: string): Promise<void> {
+    for (;;) {
+      const { Table } = must(await run(store, 'DescribeTable', { TableName: tableName })) as {
+        readonly Table: { readonly TableStatus: string };
+      };
+      if (Table.TableStatus === 'ACTIVE') return;
+    }
+  }
+
+  async function carryOut(operation: DynaliteOperation, input: Input): Promise<AwsAnswer> {
     const { ReturnValuesOnConditionCheckFailure: wanted, ...rest } = input;
     if (wanted === undefined || !conditional.has(operation)) return run(store, operation, input);
     const answer = await run(store, operation, rest);
@@ -78,6 +134,7 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
           );
     }
     const answer = await applyTransaction(store, list.value);
+    if (answer.ok) await note(list.value.map((write) => write.input));
     if (answer.ok && typeof token === 'string') transactions.set(token, { at: now(), request });
     return answer;
   }
@@ -130,6 +187,7 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
   async function deleteItem(table: string, item: Item): Promise<void> {
     const key = await keyOf(store, { TableName: table, Item: item });
     must(await run(store, 'DeleteItem', { TableName: table, Key: key }));
+    pointInTime.note(table, key, undefined);
   }
 
   async function sweepTable(table: string, attribute: string, seconds: number): Promise<number> {
@@ -166,7 +224,7 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
     };
     const kept = new Map<string, ReadonlyMap<string, Item>>();
     for (const table of tables) kept.set(table, await contentsOf(table));
-    const others = [snapshotOf(ttlAttributes), snapshotOf(transactions)];
+    const others = [snapshotOf(ttlAttributes), snapshotOf(transactions), pointInTime.snapshot()];
     return () =>
       exclusive(async () => {
         for (const [table, items] of kept) await restoreTable(table, items);
@@ -180,7 +238,7 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
     contentType: 'application/x-amz-json-1.0',
     operations,
     snapshot: () => exclusive(snapshot),
-    async createTable({ tableName, partitionKey, sortKey, ttl }) {
+    async createTable({ tableName, partitionKey, sortKey, ttl, recoverable = false }) {
       const keys = [partitionKey, ...(sortKey === undefined ? [] : [sortKey])];
       must(
         await run(store, 'CreateTable', {
@@ -193,12 +251,8 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
           })),
         }),
       );
-      for (;;) {
-        const { Table } = must(await run(store, 'DescribeTable', { TableName: tableName })) as {
-          readonly Table: { readonly TableStatus: string };
-        };
-        if (Table.TableStatus === 'ACTIVE') break;
-      }
+      await untilActive(tableName);
+      if (recoverable) pointInTime.enable(tableName);
       if (ttl !== undefined) ttlAttributes.set(tableName, ttl);
     },
     sweepExpired: (at) =>
@@ -213,6 +267,16 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
 }
 
 const conditional: ReadonlySet<DynaliteOperation> = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
+
+/** The writes of a BatchWriteItem, each with its table. */
+function batchWrites(input: Input): readonly Input[] {
+  return Object.entries(input['RequestItems'] as Readonly<Record<string, readonly Input[]>>).flatMap(
+    ([table, requests]) =>
+      requests.flatMap((request) =>
+        Object.values(request).map((write) => ({ TableName: table, ...(write as Input) })),
+      ),
+  );
+}
 
 /** One write of a transaction, its request checked by dynalite and its key known only later. */
 interface Write {

@@ -16,6 +16,7 @@ export function localTables(): readonly LocalTable[] {
     partitionKey: table.partitionKey,
     ...(table.sortKey === undefined ? {} : { sortKey: table.sortKey }),
     ...(table.ttl === undefined ? {} : { ttl: table.ttl }),
+    recoverable: true,
   }));
 }
 
