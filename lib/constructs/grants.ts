@@ -85,8 +85,6 @@ function statementsBy(
         'dynamodb:PutItem',
         'dynamodb:UpdateItem',
         'dynamodb:DeleteItem',
-        // A transaction needs the permission of each of its parts, and this one for a part that only looks.
-        'dynamodb:ConditionCheckItem',
       ),
     'improvement:queue': () => allow(runs.arn, 'sqs:SendMessage'),
     // No s3:ListBucket: links are made for bundles that are there, and who could list would see every tenant's.

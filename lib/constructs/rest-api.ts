@@ -25,7 +25,7 @@ export interface RestApiOptions {
   /** Whose problems the gateway and the firewall answer with. */
   readonly service: ServiceName;
   readonly title: string;
-  /** Whether X-Ray may see its requests: a trace holds their whole URLs. */
+  /** Whether X-Ray traces its stage. A trace contains whole URLs, so no URL of a traced API may name a learner or be a credential. */
   readonly traced: boolean;
 }
 
@@ -65,7 +65,7 @@ export function restApi(
       throttlingRateLimit: config.throttle.ratePerSecond,
       throttlingBurstLimit: config.throttle.burst,
       accessLogDestination: new LogGroupLogDestination(accessLogs),
-      accessLogFormat: accessLogFormat(),
+      accessLogFormat: accessLogFormat(traced),
     },
   });
 
@@ -98,17 +98,22 @@ export function restApi(
       ? {}
       : {
           'Serverless-APIGWXrayEnabled':
-            'A trace of the gateway holds the whole URL, and here the URL is the credential; the function itself is traced.',
+            'A trace of the gateway contains the whole URL, which here names a learner or is the credential; the functions are traced.',
         }),
   });
   return { api, url: `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${stage.name}` };
 }
 
-/** What an access log line holds: the operation's template and never path or query, which have ids and signatures in them. */
-function accessLogFormat(): AccessLogFormat {
+/**
+ * The fields of an access log line: the operation's template, never path or query, which contain ids and signatures. `integrationRequestId`
+ * is the `function_request_id` of the function's own lines.
+ */
+function accessLogFormat(traced: boolean): AccessLogFormat {
   return AccessLogFormat.custom(
     JSON.stringify({
       requestId: AccessLogField.contextRequestId(),
+      integrationRequestId: '$context.integration.requestId',
+      ...(traced ? { xrayTraceId: AccessLogField.contextXrayTraceId() } : {}),
       time: AccessLogField.contextRequestTimeEpoch(),
       method: AccessLogField.contextHttpMethod(),
       resourcePath: AccessLogField.contextResourcePath(),

@@ -28,7 +28,8 @@ export function webAcl(
     description: `Protects the ${api} API of ${stage.name}`,
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
-    visibilityConfig: unsampled('all'),
+    // The dimension `WebACL` of every metric of the firewall. A name of its own: AWS WAF reserves `All`, and APIs share the namespace.
+    visibilityConfig: unsampled(webAclName(stage, api)),
     customResponseBodies: {
       rateLimited: {
         contentType: 'APPLICATION_JSON',

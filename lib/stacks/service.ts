@@ -12,9 +12,12 @@ import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
 import { stackProps } from '../names.ts';
 
-const titles: Readonly<Record<ServiceName, { readonly id: string; readonly api: string }>> = {
-  mastery: { id: 'Mastery', api: 'Adaptive Mastery Engine API' },
-  reports: { id: 'Reports', api: 'Attempt Reports API' },
+const titles: Readonly<
+  Record<ServiceName, { readonly id: string; readonly api: string; readonly traced: boolean }>
+> = {
+  mastery: { id: 'Mastery', api: 'Adaptive Mastery Engine API', traced: true },
+  // Its paths and queries name learners.
+  reports: { id: 'Reports', api: 'Attempt Reports API', traced: false },
 };
 
 /**
@@ -66,7 +69,7 @@ export function service(
     const { url } = restApi(
       stack,
       stage,
-      { name, service: name, title: titles[name].api, traced: true },
+      { name, service: name, title: titles[name].api, traced: titles[name].traced },
       served,
     );
     new CfnOutput(stack, 'BaseUrl', {

@@ -6,7 +6,12 @@ import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
 import { deployedFunctions, isRoute } from '#shared/contract/functions.ts';
 import { deployed, ofType, stage } from './deployed.ts';
 
-const { operations } = deployed();
+const { operations, services, sandbox } = deployed();
+const metricName = z.object({ MetricName: z.string().regex(/^(?!all$|default_action$)[\w-]{1,128}$/i) });
+const webAcl = z.object({
+  VisibilityConfig: metricName,
+  Rules: z.array(z.object({ VisibilityConfig: metricName })),
+});
 const alarms = ofType(operations, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => ({
   id,
   ...z
@@ -98,6 +103,24 @@ it('a sweeper that nobody calls is noticed, and silence alarms nowhere else', ()
       Threshold: 1,
     },
   ]);
+});
+
+it('every alarm on a firewall watches a rule of a firewall that is deployed', () => {
+  const metrics = [...services.values(), sandbox].flatMap((stack) =>
+    ofType(stack, 'AWS::WAFv2::WebACL').flatMap(([, { Properties }]) => {
+      const { VisibilityConfig: own, Rules } = webAcl.parse(Properties);
+      return Rules.map(({ VisibilityConfig }) => ({
+        WebACL: own.MetricName,
+        Rule: VisibilityConfig.MetricName,
+      }));
+    }),
+  );
+  const watched = alarms.flatMap(({ Dimensions }) => {
+    const named = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value]));
+    return 'WebACL' in named ? [{ WebACL: named['WebACL'], Rule: named['Rule'] }] : [];
+  });
+  expect(watched).toHaveLength(4);
+  expect(metrics).toEqual(expect.arrayContaining(watched));
 });
 
 it.each(['receipts', 'sandbox'])(

@@ -48,7 +48,6 @@ const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
   'improvement:write': [
     {
       actions: [
-        'dynamodb:ConditionCheckItem',
         'dynamodb:DeleteItem',
         'dynamodb:GetItem',
         'dynamodb:PutItem',
