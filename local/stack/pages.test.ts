@@ -31,6 +31,7 @@ describe('createPages', () => {
       headers: { 'Content-Type': 'text/plain; charset=utf-8' },
       body: 'curl …',
     });
+    expect(await page('GET', '/favicon.ico')).toBeUndefined();
     expect(renderings).toBe(0);
   });
 

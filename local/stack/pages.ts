@@ -60,6 +60,8 @@ export function createPages(
     if (rawPath === tokensPath) return page(tokensPath, JSON.stringify(await sources.tokens()));
     const folder = folders.get(rawPath);
     if (folder !== undefined) return { status: 302, headers: { Location: folder }, body: '' };
+    // Nothing else is worth the rendering of the site.
+    if (!/^\/(?:404\.html$|(?:assets|docs|problems|reference)\/)/.test(rawPath)) return undefined;
     const files = await site();
     const path = [rawPath.slice(1), `${rawPath.slice(1)}.html`].find((candidate) => files.has(candidate));
     const file = path === undefined ? undefined : files.get(path);

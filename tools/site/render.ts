@@ -76,12 +76,12 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const pictures = await readFolder(join(docs, 'pictures'));
   const problems = problemPages();
-  const addressOf = (file: string): string | undefined =>
-    guides.has(file)
-      ? guidePath(file)
-      : /^docs\/(?:openapi|pictures)\/[\w.-]+$/.test(file)
-        ? file
-        : undefined;
+  const addressOf = (file: string): string | undefined => {
+    if (guides.has(file)) return guidePath(file);
+    if (/^docs\/pictures\/[\w.-]+$/.test(file)) return file;
+    // Who follows a link to an OpenAPI document here is best served by the reference, which links the document.
+    return [...openApi.keys()].filter((name) => file === `docs/openapi/${name}.json`).map(referencePath)[0];
+  };
   const groups = [
     ...navigation(guides),
     referenceGroup(openApi),
