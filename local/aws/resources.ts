@@ -32,7 +32,7 @@ export function localQueues(): readonly LocalQueue[] {
   ];
 }
 
-/** The project's buckets under their local names. */
+/** The project's buckets under their local names. No function may list one. */
 export function localBuckets(): readonly LocalBucket[] {
-  return [{ bucketName: localBucketName, immutable: true }];
+  return [{ bucketName: localBucketName, immutable: true, unlisted: true }];
 }

@@ -24,7 +24,7 @@ const Bucket = 'plain';
 let test: TestAws;
 beforeAll(async () => {
   test = await startTestAws({
-    buckets: [{ bucketName: Bucket }, { bucketName: localBucketName, immutable: true }],
+    buckets: [{ bucketName: Bucket }, { bucketName: localBucketName, immutable: true, unlisted: true }],
     now: () => Date.UTC(2030, 0, 2, 3, 4, 5),
   });
 });
@@ -172,6 +172,7 @@ describe('the S3 emulator, through the SDK client', () => {
 
   it('refuses what the service refuses', async () => {
     await expect(get('none')).rejects.toBeInstanceOf(NoSuchKey);
+    await expect(get('none', localBucketName)).rejects.toMatchObject({ name: 'AccessDenied' });
     await expect(get('any', 'no-bucket')).rejects.toBeInstanceOf(NoSuchBucket);
     await expect(test.s3.send(new HeadObjectCommand({ Bucket, Key: 'none' }))).rejects.toBeInstanceOf(
       NotFound,

@@ -14,6 +14,8 @@ export interface LocalBucket {
    * Every object is written once: PutObject without `If-None-Match: *` is AccessDenied, as a bucket policy on `s3:if-none-match` makes it.
    */
   readonly immutable?: boolean;
+  /** The caller has no `s3:ListBucket`: S3 then refuses the read of an absent object with AccessDenied. */
+  readonly unlisted?: boolean;
 }
 
 export interface S3Request {
@@ -58,6 +60,7 @@ interface StoredObject {
 
 interface Bucket {
   readonly immutable: boolean;
+  readonly unlisted: boolean;
   readonly objects: Map<string, StoredObject>;
 }
 
@@ -80,7 +83,10 @@ const SIGNING_HEADER = /^x-amz-(date|content-sha256|security-token|user-agent)$/
  */
 export function createS3(definitions: readonly LocalBucket[], now: () => number): S3Double {
   const buckets = new Map<string, Bucket>(
-    definitions.map(({ bucketName, immutable = false }) => [bucketName, { immutable, objects: new Map() }]),
+    definitions.map(({ bucketName, immutable = false, unlisted = false }) => [
+      bucketName,
+      { immutable, unlisted, objects: new Map() },
+    ]),
   );
 
   function put(bucket: Bucket, key: string, request: S3Request): Result<S3Answer, AwsError> {
@@ -133,7 +139,11 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
       }
       if (operation === 'PutObject') return put(bucket, key, request);
       const stored = bucket.objects.get(key);
-      if (stored === undefined) return refuseS3(404, 'NoSuchKey', 'The specified key does not exist.');
+      if (stored === undefined) {
+        return bucket.unlisted
+          ? refuseS3(403, 'AccessDenied', 'Access Denied')
+          : refuseS3(404, 'NoSuchKey', 'The specified key does not exist.');
+      }
       const { bytes, contentType, etag, lastModified, metadata, checksums } = stored;
       return ok({
         status: 200,

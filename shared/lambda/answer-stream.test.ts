@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as z from 'zod';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { LogFields } from '#shared/observability/logger.ts';
 import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
 import { readProbe } from '#test/support/probe-routes.ts';
@@ -67,9 +69,13 @@ function answering(body: PipelineAnswer['body'], gzip = false) {
     gzip,
     log: (code, fields) => lines.push([code, fields]),
   };
-  const send = ({ stream }: Far, milliseconds = minute): Promise<void> =>
+  const send = (
+    { stream }: Far,
+    milliseconds = minute,
+    sleep: Sleep = processRuntime().sleep,
+  ): Promise<void> =>
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- declared as a class that the runtime has no instances of
-    sendAnswer(answer, stream, milliseconds, processRuntime().sleep);
+    sendAnswer(answer, stream, milliseconds, sleep);
   return { send, lines };
 }
 
@@ -241,11 +247,36 @@ describe('a streamed answer', () => {
     expect(lines).toEqual([['ANSWER_ABANDONED', { reason: 'hung-up' }]]);
   });
 
-  it('that nobody reads ends before the function’s time does, and not like a whole one', async () => {
-    const far = open(() => new Promise(() => undefined));
-    const { send, lines } = answering(ofPieces(() => ['x'.repeat(1_000_000)]));
-    await expect(send(far, 0)).rejects.toThrow(/^the answer was not taken in time$/);
-    expect(far.stream.writableEnded).toBe(false);
-    expect(lines).toEqual([['ANSWER_ABANDONED', { reason: 'too-slow' }]]);
+  it('that cannot begin in its time is a failure of the function', async () => {
+    const far = open();
+    const endless = ofPieces(function* () {
+      for (;;) yield 'x'.repeat(100_000);
+    });
+    const { send } = answering(endless, true);
+    await expect(send(far, 0, () => Promise.resolve())).rejects.toThrow(/before the answer could begin$/);
+    expect(far.bytes()).toHaveLength(0);
   });
+
+  it.each([false, true])(
+    'whose caller reads too slowly is cut off before the function’s time ends, without an error (gzip: %j)',
+    async (gzip) => {
+      // The time is over when the caller has the first chunk and asks for no other.
+      const taken = Promise.withResolvers<undefined>();
+      const read = Promise.withResolvers<undefined>();
+      const far = open(() => {
+        taken.resolve(undefined);
+        return read.promise;
+      });
+      const { send, lines } = answering(checked(randomBytes(500_000).toString('base64')), gzip);
+      await send(far, 0, () => taken.promise);
+      expect(lines).toEqual([['ANSWER_ABANDONED', { reason: 'too-slow' }]]);
+      expect(far.stream.writableEnded).toBe(true);
+      // What the caller still reads then is not the answer.
+      const closed = once(far.stream, 'close');
+      read.resolve(undefined);
+      await closed;
+      const { body } = far.answer();
+      expect(() => JSON.parse((gzip ? gunzipSync(body) : body).toString()) as unknown).toThrow();
+    },
+  );
 });

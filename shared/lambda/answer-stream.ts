@@ -12,9 +12,9 @@ const GZIP = { level: 1, chunkSize: 64 * 1024 };
 
 /**
  * Writes an answer into Lambda's response stream: status and headers as the prelude, then the body, chunk by chunk as the stream takes them.
- * Ends quietly when the caller hangs up. Throws, without an end of the stream, when the body breaks off or the time is over: Lambda then
- * reports a failure behind what has been sent, which is no complete JSON text and no complete gzip stream either, so that nobody takes it
- * for the answer.
+ * Ends quietly when the caller hangs up, and cuts the body off when the caller is too slow: neither is an error of the function, whose
+ * alarm would call an operator. Throws, without an end of the stream, when the body breaks off or the time is over before it begins: Lambda
+ * then reports a failure. What has been sent is never a whole JSON text, archive or gzip stream, so that no caller takes it for the answer.
  * @param milliseconds time until the stream has to be through
  */
 export async function sendAnswer(
@@ -25,6 +25,7 @@ export async function sendAnswer(
 ): Promise<void> {
   const stop = new AbortController();
   const done = new AbortController();
+  let begun = false;
   stream.on('error', () => stop.abort('hung-up'));
   stream.on('close', () => stop.abort('hung-up'));
   if (stream.destroyed) stop.abort('hung-up');
@@ -46,6 +47,7 @@ export async function sendAnswer(
     const all = startingWith(first, chunks);
     for await (const chunk of compress ? compressed(all) : all) {
       stop.signal.throwIfAborted();
+      begun = true;
       if (!sink.write(chunk)) await once(sink, 'drain', { signal: stop.signal });
     }
     const finished = once(sink, 'finish', { signal: stop.signal });
@@ -59,7 +61,10 @@ export async function sendAnswer(
     }
     const reason = String(stop.signal.reason);
     log('ANSWER_ABANDONED', { reason });
-    if (reason !== 'hung-up') throw new Error('the answer was not taken in time');
+    if (reason === 'hung-up') return;
+    if (!begun) throw new Error('the time was over before the answer could begin');
+    // Lambda waits for this end: without it, the invocation would last until the time limit and count as an error.
+    stream.end();
   } finally {
     done.abort();
   }

@@ -122,7 +122,7 @@ export const logCodes = {
   ANSWER_ABANDONED: {
     level: 'info',
     meaning:
-      'A streamed answer was not taken to its end: the client hung up, or read too slowly for the function’s time.',
+      'A streamed response was cut off: the client hung up, or read too slowly for the time of the function.',
     fields: { reason: 'word' },
   },
   PROBLEM_UNDECLARED: {
@@ -223,7 +223,7 @@ export const logCodes = {
   RECEIPT_ABSENT: {
     level: 'error',
     meaning:
-      'An unexpired link leads to a receipt bundle that the bucket does not hold; its holder got a 404.',
+      'An unexpired link leads to a receipt bundle that is not in the bucket, or that the function may not read; its holder got a 404.',
     fields: {},
   },
   MESSAGE_REFUSED: {

@@ -9,8 +9,8 @@ const MAX_WRITES = 3;
 /**
  * The bucket of receipts in S3. A bundle is one object, `<tenant, percent-encoded>/<sha256>`, and is never written over. Its SHA-256 is
  * held to at every step: before it is written, by S3 on arrival, and after it is read.
- * Needs `s3:PutObject` to write and `s3:GetObject` to read. To a role without `s3:ListBucket` S3 says AccessDenied of an absent bundle, and
- * `get` throws as it does when the role may not read.
+ * Needs `s3:PutObject` to write and `s3:GetObject` to read. S3 refuses the read of an absent object with AccessDenied if the role has no
+ * `s3:ListBucket`, so `get` takes a refusal as absence. A role that may not read at all finds nothing.
  */
 export function createReceiptBucket(client: S3Client, bucket: string): ReceiptStore {
   return {
@@ -47,7 +47,7 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
         const { Body: body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
         bytes = await body?.transformToByteArray();
       } catch (error) {
-        if (isNamed(error, 'NoSuchKey')) return undefined;
+        if (isNamed(error, 'NoSuchKey') || isNamed(error, 'AccessDenied')) return undefined;
         throw error;
       }
       if (bytes === undefined || digest(bytes).toString('hex') !== sha256) {
