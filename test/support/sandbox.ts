@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
 import { startGateway } from '#local/gateway/gateway.ts';
+import type { Page, PageRequest } from '#local/gateway/gateway.ts';
 import { createLineReader } from '#local/stack/function-log.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
@@ -11,13 +12,18 @@ import type { GatewayReply } from './gateway-call.ts';
 
 /** The sandbox's bundle behind a gateway, and nothing else: no platform, no emulators, no variable. */
 export interface TestSandbox {
+  /** The gateway's address; the sandbox is below `/sandbox`. */
+  readonly url: string;
   readonly call: (target: string, call?: Parameters<typeof callRaw>[2]) => Promise<GatewayReply>;
   /** Everything that it has written so far. */
   readonly logs: () => readonly FunctionLogLine[];
   readonly close: () => Promise<void>;
 }
 
-export async function startSandbox(): Promise<TestSandbox> {
+/** @param page what else the port serves */
+export async function startSandbox(
+  page: (request: PageRequest) => Page | undefined = () => undefined,
+): Promise<TestSandbox> {
   const bundles = inject('bundles');
   if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
   const { operationId, lambda } = serveSandbox;
@@ -38,9 +44,10 @@ export async function startSandbox(): Promise<TestSandbox> {
       (name) => createLineReader(name, (line) => lines.push(line)),
     ),
     gatewayResponse: answerOfGateway('https://docs.mastery-reports.example/problems'),
-    page: () => undefined,
+    page,
   }));
   return {
+    url: gateway.url,
     call: (target, call) => callRaw(`${gateway.url}/sandbox`, target, call),
     logs: () => lines,
     close: () => gateway.close(),

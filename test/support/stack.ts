@@ -21,6 +21,7 @@ import type { Route, Scope } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { createMasteryClient, createReportsClient } from '#client/index.ts';
 import type { MasteryClient, ReportsClient } from '#client/index.ts';
+import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
 import { inProcess, sourceOf } from './in-process.ts';
 import type { PortsOf } from './in-process.ts';
 import type { TestSigner } from './release.ts';
@@ -64,6 +65,8 @@ interface TestStackOptions {
   readonly inProcess?: PortsOf;
   /** Renders the documentation site; default: there is none. */
   readonly site?: RenderLocalSite;
+  /** The explorer's files; default: there is none. */
+  readonly explorer?: ExplorerFiles;
 }
 
 /** For `bundled`: the bundles as they are. */
@@ -126,6 +129,7 @@ async function start(options: TestStackOptions): Promise<StartedStack> {
     ...(bundled === undefined ? { startEnvironment: inProcess(options.inProcess) } : {}),
     issuerKey: await createIssuerKey(),
     ...(options.site === undefined ? {} : { site: options.site }),
+    ...(options.explorer === undefined ? {} : { explorer: options.explorer }),
     onFunctionLog: (line) => lines.push(line),
   });
   return { stack, seed: seed.value, lines };

@@ -16,6 +16,9 @@ export const CHART_WIDTH = 440;
 interface Drawn {
   readonly childNodes: Iterable<{ readonly nodeName: string }>;
   readonly getAttribute: (name: string) => string | null;
+  readonly querySelectorAll: (
+    selector: string,
+  ) => Iterable<{ readonly removeAttribute: (name: string) => void }>;
 }
 
 /**
@@ -38,6 +41,8 @@ export function draw(
     marginLeft: 56,
     ...options,
   }) as unknown as Drawn;
+  // The page names the whole picture; a group inside it has no role and may have no name (WAI-ARIA 1.2).
+  for (const group of svg.querySelectorAll('[aria-label]')) group.removeAttribute('aria-label');
   return {
     parts: [...svg.childNodes].filter(({ nodeName }) => nodeName.toLowerCase() !== 'style'),
     width: options.width ?? CHART_WIDTH,

@@ -24,6 +24,8 @@ export interface Surface {
 }
 
 export function createSurface(config: Config, tenant: Tenant | undefined): Surface {
+  // One retry: whoever arms a fault wants to see the problem, and a person can try again.
+  const common = { fetch: recordingFetch, maxRetries: 1 };
   const address = (base: string): string => new URL(base, location.href).href.replace(/\/$/, '');
   const items = new Map(
     (tenant?.banks ?? []).flatMap((bank) =>
@@ -36,16 +38,16 @@ export function createSurface(config: Config, tenant: Tenant | undefined): Surfa
     mastery: () =>
       createMasteryClient({
         baseUrl: address(config.urls.mastery ?? ''),
-        fetch: recordingFetch,
+        ...common,
         token: tokenProvider(tenant?.tenantId ?? '', ['mastery:run', 'mastery:read'], {}),
       }),
     reports: (scope, claims) =>
       // SAFETY: the sandbox serves a part of the reports service's operations, under the same names; views of others are not offered there.
       (tenant === undefined
-        ? createSandboxClient({ baseUrl: address(config.urls.sandbox), fetch: recordingFetch })
+        ? createSandboxClient({ ...common, baseUrl: address(config.urls.sandbox) })
         : createReportsClient({
             baseUrl: address(config.urls.reports ?? ''),
-            fetch: recordingFetch,
+            ...common,
             token: tokenProvider(tenant.tenantId, [scope], claims),
           })) as ReportsClient & SandboxClient,
     nameOf: (caseGuid) => tenant?.names[caseGuid] ?? caseGuid,

@@ -94,15 +94,17 @@ function Copy({ text, children }: { readonly text: () => string; readonly childr
     setDone(true);
   };
   return (
-    <button type="button" onClick={() => void copy()} onBlur={() => setDone(false)}>
-      {children}
-      <span role="status">{done ? ' ✓' : ''}</span>
-    </button>
+    <>
+      <button type="button" onClick={() => void copy()} onBlur={() => setDone(false)}>
+        {children}
+      </button>{' '}
+      <span role="status">{done ? '✓ copied' : ''}</span>
+    </>
   );
 }
 
-/** More than the services' own retries, fewer than one has patience for. */
-const FAULTY_CALLS = 5;
+/** More than the services and this page together try by themselves. */
+const FAULTY_CALLS = 10;
 
 /** Makes the platform emulator fail, so that one can see what the services make of it. */
 function Faults({

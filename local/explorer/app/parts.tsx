@@ -120,11 +120,24 @@ export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentCh
 }
 
 /** What went wrong, in the service's own words, and what to do. */
-export function Failure({ error }: { readonly error: unknown }): JSX.Element {
+export function Failure({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}): JSX.Element {
+  const retry =
+    onRetry === undefined ? null : (
+      <button type="button" class="primary" onClick={onRetry}>
+        Try again
+      </button>
+    );
   if (!(error instanceof ProblemError)) {
     return (
       <div class="failure" role="alert">
         <p>{error instanceof Error ? error.message : String(error)}</p>
+        {retry}
       </div>
     );
   }
@@ -145,6 +158,7 @@ export function Failure({ error }: { readonly error: unknown }): JSX.Element {
           request: <code>{problem.requestId}</code>,
         }}
       />
+      {retry}
     </div>
   );
 }
@@ -165,7 +179,7 @@ export function Outcome<Value>({
         </p>
       );
     case 'failed':
-      return <Failure error={of.error} />;
+      return <Failure error={of.error} onRetry={of.retry} />;
     case 'done':
       return <>{children(of.value)}</>;
   }
@@ -214,8 +228,8 @@ export const instant = (text: string): JSX.Element => (
 /** The receipts of an answer. */
 export function Receipts({ sources }: { readonly sources: readonly Source[] }): JSX.Element {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Receipts">
-      <table>
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of receipts">
+      <table class="wide">
         <thead>
           <tr>
             <th scope="col">Owner</th>

@@ -39,7 +39,7 @@ export function useStore<Value>(store: Store<Value>): Value {
 export type Loaded<Value> =
   | { readonly state: 'loading' }
   | { readonly state: 'done'; readonly value: Value }
-  | { readonly state: 'failed'; readonly error: unknown };
+  | { readonly state: 'failed'; readonly error: unknown; readonly retry: () => void };
 
 /** Loads again when one of `inputs` changes; an answer that comes too late is dropped, and its request is ended. */
 export function useLoad<Value>(
@@ -47,6 +47,7 @@ export function useLoad<Value>(
   inputs: readonly unknown[],
 ): Loaded<Value> {
   const [loaded, setLoaded] = useState<Loaded<Value>>({ state: 'loading' });
+  const [retries, setRetries] = useState(0);
   useEffect(() => {
     const controller = new AbortController();
     setLoaded({ state: 'loading' });
@@ -55,10 +56,11 @@ export function useLoad<Value>(
         if (!controller.signal.aborted) setLoaded({ state: 'done', value });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setLoaded({ state: 'failed', error });
+        if (!controller.signal.aborted)
+          setLoaded({ state: 'failed', error, retry: () => setRetries((count) => count + 1) });
       },
     );
     return () => controller.abort();
-  }, inputs);
+  }, [...inputs, retries]);
   return loaded;
 }

@@ -46,7 +46,7 @@ export function Improvement(): JSX.Element {
           {isStarting ? 'Starting …' : 'Analyze'}
         </button>
       </p>
-      {failure === undefined ? null : <Failure error={failure} />}
+      {failure === undefined ? null : <Failure error={failure} onRetry={() => void analyze()} />}
       {runId === undefined ? null : (
         <Run
           key={runId}

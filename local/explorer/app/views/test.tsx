@@ -103,14 +103,7 @@ function Taken({
       <p class="visually-hidden" role="status">
         {last === undefined ? 'Starting the test' : spoken(bank, last, steps.length)}
       </p>
-      {failure === undefined ? null : (
-        <>
-          <Failure error={failure} />
-          <button type="button" onClick={session.resume}>
-            Try again
-          </button>
-        </>
-      )}
+      {failure === undefined ? null : <Failure error={failure} onRetry={session.resume} />}
       {last?.run.status === 'completed' ? (
         <Finished tenant={tenant} bank={bank} steps={steps} run={last.run} onAgain={onAgain} />
       ) : item === undefined || waiting === undefined ? (
@@ -439,7 +432,7 @@ function Finished({
           Take it again
         </button>
       </p>
-      {found.state === 'failed' ? <Failure error={found.error} /> : null}
+      {found.state === 'failed' ? <Failure error={found.error} onRetry={found.retry} /> : null}
     </section>
   );
 }

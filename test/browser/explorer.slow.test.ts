@@ -1,0 +1,320 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { allOpen } from '#shared/release/release-state.ts';
+import { openTab, startBrowser, views } from '#test/support/browser.ts';
+import { startSandbox } from '#test/support/sandbox.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { bundleExplorer } from '#tools/bundling/explorer.ts';
+import { pageHeaders } from '#tools/page/headers.ts';
+import { contentTypeOf } from '#tools/site/files.ts';
+import { renderSite } from '#tools/site/render.ts';
+
+const tenants = ['tenant-aurora', 'tenant-borealis'] as const;
+
+let stack: TestStack;
+let origin: string;
+let browser: Browser;
+beforeAll(async () => {
+  stack = await startTestStack({ explorer: await bundleExplorer() });
+  origin = new URL(stack.urls.explorerUrl).origin;
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+/** The value of `3 1/2` as a fraction. */
+function fraction(text: string): readonly [numerator: number, denominator: number] {
+  const [, whole = '0', numerator = '0', denominator = '1'] =
+    /^(\d+)?(?:\s?\b(\d+)\/(\d+))?$/.exec(text.trim())?.map((part) => part) ?? [];
+  return [Number(whole) * Number(denominator) + Number(numerator), Number(denominator)];
+}
+
+/** The correct response to the item that is shown, in its plainest form: a fraction that is not reduced. */
+async function solution(page: Page): Promise<string> {
+  const [[a, b], [c, d]] = ((await page.locator('#stem').textContent()) ?? '').split('−').map(fraction) as [
+    [number, number],
+    [number, number],
+  ];
+  return `${a * d - c * b}/${b * d}`;
+}
+
+const itemHeading = (page: Page): Locator => page.locator('#item-heading');
+const overHeading = (page: Page): Locator => page.getByRole('heading', { name: 'The test is over' });
+
+/** Gives answers until the test is over: from `first` on, the item of the number `wrong` is answered wrongly. */
+async function answerItems(
+  page: Page,
+  {
+    first = 1,
+    upTo = Infinity,
+    wrong = 0,
+    give,
+  }: {
+    readonly first?: number;
+    readonly upTo?: number;
+    readonly wrong?: number;
+    readonly give: (response: string) => Promise<void>;
+  },
+): Promise<number> {
+  for (let number = first; number <= upTo; number += 1) {
+    await itemHeading(page)
+      .filter({ hasText: `Item ${number}` })
+      .or(overHeading(page))
+      .waitFor();
+    if (await overHeading(page).isVisible()) return number - 1;
+    await give(number === wrong ? '77' : await solution(page));
+    await page
+      .getByRole('status')
+      .filter({ hasText: `after ${number} answers` })
+      .waitFor({ state: 'attached' });
+    expect(await page.getByRole('status').first().textContent()).toMatch(
+      number === wrong ? /^Not correct\./ : /^Correct\./,
+    );
+  }
+  return upTo;
+}
+
+/** Presses Tab until the element with this text has the focus, and checks that the focus can be seen each time. */
+async function tabTo(page: Page, text: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses += 1) {
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    if ((await page.locator(':focus').textContent()) === text) return;
+  }
+  throw new Error(`no Tab leads to ${text}`);
+}
+
+const focused = (page: Page): Promise<string> => page.evaluate<string>('document.activeElement.id');
+
+/** Opens a view afresh, as its address does. */
+async function open(
+  page: Page,
+  view: string,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await page.goto('about:blank');
+  await page.goto(`/explorer/#/${view}?${new URLSearchParams(parameters).toString()}`);
+  await page.locator('h1').waitFor();
+}
+
+/** The views of a local stack, with what each shows once it has loaded. */
+const shown: readonly (readonly [view: string, ready: string])[] = [
+  ['test', 'Start the test'],
+  ['report', 'Mastery, gaps first'],
+  ['history', 'Receipts'],
+  ['cohort', 'Receipt'],
+  ['form', 'sample sizes'],
+  ['improvement', 'Analyze'],
+];
+
+describe('the explorer in a browser', () => {
+  it('takes a whole test by mouse, goes on after a reload, and leads to the report of the attempt [MA-030]', async () => {
+    const { page, defects } = await openTab(browser, origin);
+    await page.goto('/explorer/');
+    await page.getByRole('navigation').getByRole('link', { name: 'Take the test' }).click();
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    const give = async (response: string): Promise<void> => {
+      await page.locator('#response').fill(response);
+      await page.getByRole('button', { name: 'Answer' }).click();
+    };
+    await answerItems(page, { upTo: 3, wrong: 2, give });
+    await itemHeading(page).filter({ hasText: 'Item 4' }).waitFor();
+    const item = await page.locator('#stem').textContent();
+
+    await page.reload();
+    await itemHeading(page).filter({ hasText: 'Item 4' }).waitFor();
+    expect(await page.locator('#stem').textContent()).toBe(item);
+    await page.getByText('Answers so far').click();
+    expect(
+      (
+        await page
+          .getByRole('listitem')
+          .filter({ hasText: /correct$/ })
+          .allTextContents()
+      ).map((text) => text.slice(-11)),
+    ).toEqual(['✓ correct', 'not correct', '✓ correct'].map((end) => expect.stringContaining(end) as string));
+
+    const count = await answerItems(page, { first: 4, give });
+    expect(await page.locator('.item').textContent()).toContain(
+      `${count} answers, ${count - 1} of them correct`,
+    );
+    await page.getByRole('link', { name: 'Read the report of this attempt' }).click();
+    await page.getByText(`after ${count} items`).waitFor();
+    const rows = page.locator('.row');
+    expect(await rows.count()).toBe(8);
+    // Names of knowledge components and items, and no id in their place.
+    expect((await rows.locator('strong').allTextContents()).join()).toMatch(/^[a-z, -]+$/);
+    expect(await rows.locator('details li').allTextContents()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^\d.* - \d.*: contribution/)]),
+    );
+    expect(defects).toEqual([]);
+  });
+
+  it('takes a whole test by keyboard alone, and shows where the focus is', async () => {
+    const { page, defects } = await openTab(browser, origin);
+    await page.goto('/explorer/');
+    await page.locator('.cards').waitFor();
+    await tabTo(page, 'Skip to content');
+    await tabTo(page, 'Take the test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Start the test' }).waitFor();
+    expect(await focused(page)).toBe('main');
+    await tabTo(page, 'Start the test');
+    await page.keyboard.press('Enter');
+    await answerItems(page, {
+      async give(response) {
+        await page.locator('#response:focus').waitFor();
+        await page.keyboard.type(response);
+        await tabTo(page, 'Answer');
+        await page.keyboard.press('Enter');
+      },
+    });
+    expect(await page.locator(':focus').textContent()).toContain('The test is over');
+    await page.getByRole('link', { name: 'Read the report of this attempt' }).waitFor();
+    await tabTo(page, 'Read the report of this attempt');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Mastery, gaps first' }).waitFor();
+    expect(await focused(page)).toBe('main');
+    expect(defects).toEqual([]);
+  });
+
+  it.each([
+    [
+      'test',
+      'qti.offer_selected_item',
+      (page: Page) => page.getByRole('button', { name: 'Start the test' }).click(),
+      'Item 1',
+    ],
+    [
+      'report',
+      'qti.read_attempt_evidence',
+      (page: Page) => page.getByLabel('Attempt').selectOption({ index: 1 }),
+      'Mastery, gaps first',
+    ],
+    [
+      'improvement',
+      'administration.read_administration',
+      (page: Page) => page.getByRole('button', { name: 'Analyze' }).click(),
+      'completed',
+    ],
+  ] as const)(
+    'shows the problem of an armed fault with its remedy, and recovers: %s',
+    async (view, operation, act, recovered) => {
+      const { page, defects } = await openTab(browser, origin);
+      await open(page, view, { tenant: tenants[1] });
+      await page.getByText('Faults of the platform').click();
+      await page.getByLabel('Operation').selectOption(operation);
+      await page.getByRole('button', { name: 'Arm for' }).click();
+      await page.getByLabel('Armed faults').getByText(`${operation}: down`).waitFor();
+      await act(page);
+      const alert = page.getByRole('alert');
+      await alert.waitFor();
+      expect(await alert.textContent()).toMatch(/^(?:424|503) .*[Rr]epeat the identical request/);
+      await page.getByRole('button', { name: 'Clear all' }).click();
+      await page.getByLabel('Armed faults').getByText('down').waitFor({ state: 'detached' });
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: recovered }).waitFor();
+      expect(defects.filter((defect) => !/status of (?:424|503)/.test(defect))).toEqual([]);
+    },
+  );
+
+  it('shows no value of a suppressed cohort', async () => {
+    const { page } = await openTab(browser, origin);
+    await open(page, 'cohort', { tenant: tenants[0] });
+    await page.getByRole('region', { name: 'Measures' }).waitFor();
+    const [, , suppressed = ''] = stack.seededTenants.get(tenants[0])?.fixtures.reports.classes ?? [];
+    await page.getByLabel('Cohort').selectOption(`class ${suppressed}`);
+    await page.getByText('Suppressed.').waitFor();
+    expect(await page.getByRole('region', { name: 'Measures' }).count()).toBe(0);
+  });
+
+  it.each(tenants)('runs an improvement analysis to its end: %s', async (tenant) => {
+    const { page, defects } = await openTab(browser, origin);
+    await open(page, 'improvement', { tenant });
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.getByRole('heading', { name: 'completed' }).waitFor();
+    expect(await page.getByRole('heading', { name: /% aligned$/ }).count()).toBe(3);
+    expect(await page.locator('.row').count()).toBeGreaterThan(0);
+    expect(defects).toEqual([]);
+  });
+
+  it('gives each request as a command that works, and as code for the client', async () => {
+    const { page } = await openTab(browser, origin);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { attempts, students } = stack.seededTenants.get(tenants[0])?.fixtures.reports ?? {};
+    await open(page, 'report', { tenant: tenants[0], id: attempts?.gatePass ?? '' });
+    await page.getByText('HTTP behind this view: 1 request').click();
+    await page.getByText('GET /reports/v1/attempt-reports/').click();
+    const copied = async (name: string): Promise<string> => {
+      await page.getByRole('button', { name }).click();
+      await page.getByText('✓ copied').waitFor();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    const token = await stack.tokenFor(tenants[0], ['reports:read'], { studentIds: students ?? [] });
+    const { stdout } = await promisify(execFile)('bash', ['-c', await copied('Copy as curl')], {
+      env: { ...process.env, TOKEN: token },
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'attempt_report', attemptId: attempts?.gatePass });
+    expect(await copied('Copy as client code')).toContain(
+      `client.readAttemptReport({\n  "attemptId": "${attempts?.gatePass}",\n  "view": "evidence"\n})`,
+    );
+  });
+
+  it.each([
+    ['wide', 'light', tenants[0]],
+    ['phone', 'dark', tenants[1]],
+  ] as const)('is accessible and fits in every view: %s, %s', async (view, colorScheme, tenant) => {
+    const tab = await openTab(browser, origin, { view, colorScheme });
+    const found: string[] = [];
+    for (const [name, ready] of [['', 'Explorer'] as const, ...shown]) {
+      await open(tab.page, name, { tenant });
+      await tab.page.locator('main').getByText(ready, { exact: true }).waitFor();
+      await tab.page.evaluate(
+        "document.querySelectorAll('details').forEach((details) => { details.open = true; })",
+      );
+      found.push(...(await tab.accessibility()).map((violation) => `${name}: ${violation}`));
+      const width = await tab.page.evaluate<number>('document.documentElement.scrollWidth');
+      if (width > views[view].width) found.push(`${name}: ${width} pixels wide`);
+      await tab.screenshot(`explorer-${name}`);
+    }
+    expect(found).toEqual([]);
+    expect(tab.defects).toEqual([]);
+  });
+
+  it('shows over the sandbox what the sandbox serves, without a token', async () => {
+    const site = await renderSite({ release: allOpen, apis: { sandbox: '/sandbox' } });
+    const sandbox = await startSandbox(({ rawPath }) => {
+      const path = rawPath.slice(1).replace(/\/$/, '/index.html');
+      const body = site.get(path);
+      return body === undefined
+        ? undefined
+        : { status: 200, headers: { ...pageHeaders, 'Content-Type': contentTypeOf(path) }, body };
+    });
+    try {
+      const tab = await openTab(browser, sandbox.url);
+      await tab.page.goto('/explorer/');
+      await tab.page.locator('.cards').waitFor();
+      const views = await tab.page.locator('.cards strong').allTextContents();
+      expect(views).toEqual(['Attempt report', 'Candidate history', 'Form equivalence']);
+      for (const [view, text] of [
+        ['report', 'Mastery gate: '],
+        [`report?id=${sandboxIds.adaptiveDiagnosticAttempt}`, 'Scale score'],
+        ['history', 'Receipts'],
+        ['form', 'sample sizes'],
+      ] as const) {
+        await tab.page.goto(`/explorer/#/${view}`);
+        await tab.page.locator('main').getByText(text).first().waitFor();
+        expect(await tab.accessibility()).toEqual([]);
+      }
+      expect(tab.defects).toEqual([]);
+    } finally {
+      await sandbox.close();
+    }
+  });
+});
