@@ -127,7 +127,7 @@ describe('the manifest', () => {
 });
 
 describe('the function', () => {
-  it('asks nobody and waits for nothing, and reads of its environment what every log line and problem needs [RP-033]', async () => {
+  it('asks nobody and waits for nothing, and reads of its environment what every log line, problem and CORS header needs [RP-033]', async () => {
     const { answer, reached } = open();
     for (const { route, path } of manifest) {
       const answered = await answer(
@@ -135,7 +135,7 @@ describe('the function', () => {
       );
       expect(answered.statusCode).toBe(200);
     }
-    expect(new Set(reached)).toEqual(new Set(['PROBLEMS_URL', 'LOG_LEVEL']));
+    expect(new Set(reached)).toEqual(new Set(['PROBLEMS_URL', 'ALLOWED_ORIGINS', 'LOG_LEVEL']));
     expect(variablesOfBackground(serveSandbox)).toEqual([]);
     expect(serveSandbox.lambda.grants).toEqual([]);
   });

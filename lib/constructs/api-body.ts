@@ -1,5 +1,6 @@
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import { gatewayResponses } from '#shared/problems/gateway-responses.ts';
+import { preflight } from './preflight.ts';
 
 /** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
 export type ApiName = ServiceName | 'receipts' | 'sandbox';
@@ -28,6 +29,8 @@ export interface ApiBodyOptions {
   readonly service: ServiceName;
   readonly title: string;
   readonly problemsUrl: string;
+  /** Origins of pages that may call it. None: no path has `OPTIONS`. */
+  readonly allowedOrigins: readonly string[];
   readonly partition: string;
   readonly region: string;
 }
@@ -55,11 +58,23 @@ export function apiBody(
       },
     };
   }
+  const [first, ...others] = options.allowedOrigins;
+  if (first !== undefined) {
+    for (const methods of Object.values(paths))
+      methods['options'] = preflight(
+        Object.keys(methods).map((method) => method.toUpperCase()),
+        [first, ...others],
+      );
+  }
   return {
     openapi: '3.0.1',
     info: { title: options.title, version: 'v1' },
     paths,
-    'x-amazon-apigateway-gateway-responses': gatewayResponses(options.service, options.problemsUrl),
+    'x-amazon-apigateway-gateway-responses': gatewayResponses(
+      options.service,
+      options.problemsUrl,
+      options.allowedOrigins,
+    ),
   };
 }
 

@@ -119,7 +119,12 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
     STAGE: name,
     LOG_LEVEL: config.logLevel,
     // Whoever answers a caller answers with problems, and whoever serves a route verifies tokens.
-    ...(isRoute(row) || answersCaller(row) ? { PROBLEMS_URL: config.problemsUrl } : {}),
+    ...(isRoute(row) || answersCaller(row)
+      ? {
+          PROBLEMS_URL: config.problemsUrl,
+          ...(config.allowedOrigins?.length ? { ALLOWED_ORIGINS: config.allowedOrigins.join(',') } : {}),
+        }
+      : {}),
     ...(isRoute(row)
       ? {
           TOKEN_ISSUER: config.token.issuer,

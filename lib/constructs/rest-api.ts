@@ -52,7 +52,14 @@ export function restApi(
     cloudWatchRole: false,
     apiDefinition: ApiDefinition.fromInline(
       apiBody(
-        { service, title, problemsUrl: config.problemsUrl, partition, region },
+        {
+          service,
+          title,
+          problemsUrl: config.problemsUrl,
+          allowedOrigins: config.allowedOrigins ?? [],
+          partition,
+          region,
+        },
         operations.map(({ operation, function: { functionArn } }) => ({ operation, functionArn })),
       ),
     ),

@@ -1,5 +1,6 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
+import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { webAclName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -70,6 +71,9 @@ export function webAcl(
               responseHeaders: [
                 { name: 'Retry-After', value: '60' },
                 { name: 'Cache-Control', value: 'no-store' },
+                ...Object.entries(fixedCrossOriginHeaders(stage.config.allowedOrigins ?? [])).map(
+                  ([name, value]) => ({ name, value }),
+                ),
               ],
             },
           },

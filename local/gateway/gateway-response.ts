@@ -20,10 +20,11 @@ const types: Readonly<Record<GatewayFailure, GatewayResponseType>> = {
  */
 export function answerOfGateway(
   problemsUrl: string,
+  allowedOrigins: readonly string[] = [],
 ): (service: ServiceName, failure: GatewayFailure, requestId: string) => HttpAnswer {
   const definitions = {
-    mastery: gatewayResponses('mastery', problemsUrl),
-    reports: gatewayResponses('reports', problemsUrl),
+    mastery: gatewayResponses('mastery', problemsUrl, allowedOrigins),
+    reports: gatewayResponses('reports', problemsUrl, allowedOrigins),
   };
   return (service, failure, requestId) => {
     const { statusCode, responseParameters, responseTemplates } = definitions[service][types[failure]];

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
+import { preflightHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
@@ -12,7 +13,7 @@ import { toHttpAnswer } from './http-answer.ts';
 import type { HttpAnswer, HttpHead } from './http-answer.ts';
 import { rawPathOf, toProxyEvent } from './proxy-event.ts';
 import type { IncomingRequest } from './proxy-event.ts';
-import { matchRoute, serviceOf } from './route-match.ts';
+import { matchRoute, methodsOf, serviceOf } from './route-match.ts';
 import type { GatewayService, ServedRoute } from './route-match.ts';
 import { readStreamedAnswer } from './streamed-answer.ts';
 import type { StreamedAnswer } from './streamed-answer.ts';
@@ -48,6 +49,8 @@ interface Served {
   readonly pool: FunctionPool;
   /** The body and headers of a gateway response, as the deployed API is configured to give them. */
   readonly gatewayResponse: (service: ServiceName, failure: GatewayFailure, requestId: string) => HttpAnswer;
+  /** Origins of pages whose preflight requests it responds to. Absent: none, and no path has `OPTIONS`. */
+  readonly allowedOrigins?: readonly string[];
   /** What else the port serves: key set, documentation site, explorer. Undefined: nothing there. */
   readonly page: (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
   readonly onAccess?: (access: Access) => void;
@@ -122,6 +125,10 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
       : undefined;
   const match = found === undefined ? undefined : matchRoute(found, method, rawPath);
   const service = found?.service ?? 'mastery';
+  const preflight =
+    found === undefined || method !== 'OPTIONS'
+      ? undefined
+      : answerPreflight(methodsOf(found, rawPath), served.allowedOrigins ?? [], request.headers.origin);
 
   let answer: HttpAnswer | StreamedAnswer | Page;
   if (addressee !== 'ours') {
@@ -133,6 +140,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     answer = served.gatewayResponse(service, 'filtered', requestId);
   } else if (body === undefined) {
     answer = served.gatewayResponse(service, 'too-large', requestId);
+  } else if (preflight !== undefined) {
+    answer = preflight;
   } else if (match === undefined) {
     answer = served.gatewayResponse(service, 'no-route', requestId);
   } else {
@@ -158,7 +167,11 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   const headers = { ...answer.headers, ...(found === undefined ? {} : { 'x-amzn-RequestId': requestId }) };
   if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) {
     const bytes = Buffer.from(answer.body);
-    response.writeHead(answer.status, { ...headers, 'Content-Length': bytes.length });
+    // RFC 9110 section 8.6: a 204 has no Content-Length.
+    response.writeHead(answer.status, {
+      ...headers,
+      ...(answer.status === 204 ? {} : { 'Content-Length': bytes.length }),
+    });
     response.end(method === 'HEAD' ? undefined : bytes);
   } else {
     response.writeHead(answer.status, headers);
@@ -175,6 +188,21 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     status: answer.status,
     milliseconds: Date.now() - receivedAt,
   });
+}
+
+/** The response to a preflight request, as the deployed gateway's method for it gives it; undefined where there is no such method. */
+function answerPreflight(
+  methods: readonly string[],
+  allowedOrigins: readonly string[],
+  origin: string | undefined,
+): HttpAnswer | undefined {
+  const named = allowedOrigins.find((allowed) => allowed === origin) ?? allowedOrigins[0];
+  if (methods.length === 0 || named === undefined) return undefined;
+  return {
+    status: 204,
+    headers: preflightHeaders(methods, named),
+    body: '',
+  };
 }
 
 /** The whole body, or undefined when it is over the limit; the rest is then read and dropped, so that the client hears the answer. */

@@ -31,13 +31,24 @@ export function serviceOf(services: readonly GatewayService[], rawPath: string):
  * `adaptive-runs:inspect`; a literal segment wins over a parameter; a parameter is never empty.
  */
 export function matchRoute(service: GatewayService, method: string, rawPath: string): RouteMatch | undefined {
+  return matchesOf(service, rawPath).find(({ route }) => route.method === method);
+}
+
+/** The methods of a raw path, by its best template; empty when no row has it. */
+export function methodsOf(service: GatewayService, rawPath: string): readonly Route['method'][] {
+  const matches = matchesOf(service, rawPath);
+  return matches
+    .filter(({ route }) => route.path === matches[0]?.route.path)
+    .map(({ route }) => route.method);
+}
+
+/** Best match first. */
+function matchesOf(service: GatewayService, rawPath: string): readonly RouteMatch[] {
   const segments = rawPath.slice(service.basePath.length).split('/');
-  const matches = service.routes
-    .filter((route) => route.method === method)
+  return service.routes
     .map((route) => ({ route, pathParameters: matchTemplate(route.path.split('/'), segments) }))
     .filter((match): match is RouteMatch => match.pathParameters !== undefined)
     .sort((a, b) => Object.keys(a.pathParameters).length - Object.keys(b.pathParameters).length);
-  return matches[0];
 }
 
 function matchTemplate(

@@ -28,6 +28,8 @@ interface LocalSettings {
   readonly gatewayUrl: string;
   /** Whose signature opens gates here. */
   readonly releaseKey: ReleaseKey;
+  /** Origins of pages that may read responses. */
+  readonly allowedOrigins?: readonly string[];
 }
 
 /**
@@ -37,7 +39,7 @@ interface LocalSettings {
  */
 export function variablesOf(
   row: Pick<Route, 'gates' | 'lambda'> | Pick<BackgroundFunction, 'gates' | 'lambda' | 'trigger'>,
-  { awsUrl, gatewayUrl, releaseKey }: LocalSettings,
+  { awsUrl, gatewayUrl, releaseKey, allowedOrigins = [] }: LocalSettings,
 ): Readonly<Record<string, string>> {
   const places: Readonly<Record<GrantVariable, string>> = {
     ...tableEnvironment(),
@@ -50,6 +52,7 @@ export function variablesOf(
     ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl)),
     ...Object.fromEntries(variablesOfGrants(grantsOf(row)).map((variable) => [variable, places[variable]])),
     ...('trigger' in row ? {} : tokenVariables(gatewayUrl)),
+    ...(allowedOrigins.length === 0 ? {} : { ALLOWED_ORIGINS: allowedOrigins.join(',') }),
     ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(releaseKey) } : {}),
     STAGE: localStage,
     PROBLEMS_URL: localProblemsUrl,

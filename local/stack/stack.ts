@@ -73,6 +73,8 @@ interface StackOptions {
   /** How the functions are run; default: each environment on a thread of its own. */
   readonly startEnvironment?: StartEnvironment;
   readonly issuerKey: IssuerKey;
+  /** Origins of pages that may call the services, as the setting of a stage. Absent: none. */
+  readonly allowedOrigins?: readonly string[];
   /** Renders the documentation site when it is first asked for. Absent: there is none. */
   readonly site?: RenderLocalSite;
   /** The explorer's files by path. Absent: there is no explorer. */
@@ -131,6 +133,7 @@ const basePaths = [
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   await using started = new AsyncDisposableStack();
+  const { allowedOrigins = [] } = options;
   const issuer = await createIssuer(options.issuerKey);
   const tokenFor: Stack['tokenFor'] = (tenantId, scopes, claims) => {
     const { sub, role } = localTenant(tenantId);
@@ -180,7 +183,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         bundleUrl: pathToFileURL(bundleOf(row, options.bundles)).href,
         memoryMb: row.lambda.memoryMb,
         timeoutSeconds: row.lambda.timeoutSeconds,
-        variables: variablesOf(row, { awsUrl: aws.url, gatewayUrl, releaseKey }),
+        variables: variablesOf(row, { awsUrl: aws.url, gatewayUrl, releaseKey, allowedOrigins }),
       })),
       MAX_ENVIRONMENTS,
       (name) => createLineReader(name, options.onFunctionLog ?? (() => undefined)),
@@ -217,7 +220,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         routes: servedBelow(basePath, service, options),
       })),
       pool,
-      gatewayResponse: answerOfGateway(localProblemsUrl),
+      gatewayResponse: answerOfGateway(localProblemsUrl, allowedOrigins),
+      allowedOrigins,
       page: (request) => explorer(request) ?? pages(request.method, request.rawPath),
       ...(options.onAccess === undefined ? {} : { onAccess: options.onAccess }),
     };

@@ -4,6 +4,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { AnswerBody, PipelineAnswer } from './answers.ts';
 import { isFinished } from './stages/correlation.ts';
 import type { CorrelationStage } from './stages/correlation.ts';
+import { cors } from './stages/cors.ts';
 import { problemBoundary } from './stages/problem-boundary.ts';
 import type { ProblemBoundaryOptions } from './stages/problem-boundary.ts';
 import { securityHeaders } from './stages/security-headers.ts';
@@ -27,7 +28,7 @@ export interface BaseOptions extends Omit<ProblemBoundaryOptions, 'exchangeOf'> 
 const EARLY_END_MS = 750;
 
 /**
- * The outer stages of every function that answers HTTP: correlation, security headers and problem boundary, which have the last word on every
+ * The outer stages of every function that answers HTTP: correlation, CORS, security headers and problem boundary, which have the last word on every
  * answer. The function's own stages come after them.
  * @param handler throws a Refusal, or anything else, which is a 500
  */
@@ -37,6 +38,7 @@ export function baseMiddleware(
 ): Ladder {
   return middy<APIGatewayProxyEvent, LadderAnswer>(handler, { timeoutEarlyInMillis: EARLY_END_MS })
     .use(correlation)
+    .use(cors({ exchangeOf: correlation.exchangeOf }))
     .use(securityHeaders())
     .use(problemBoundary({ ...boundary, exchangeOf: correlation.exchangeOf }));
 }

@@ -21,6 +21,8 @@ export interface Exchange {
   readonly endsAt: number;
   readonly headers: Headers;
   readonly problemsUrl: string;
+  /** Origins of pages that may read the response; most stages have none. */
+  readonly allowedOrigins: readonly string[];
   readonly log: Log;
 }
 
@@ -51,6 +53,7 @@ export function openExchange(
     endsAt,
     headers,
     problemsUrl: isProblemsUrl(problemsUrl) ? problemsUrl : defaultProblemsUrl,
+    allowedOrigins: environment['ALLOWED_ORIGINS']?.split(',') ?? [],
     log: openLog(context, requestId),
   };
 }

@@ -1,3 +1,4 @@
+import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { problemDocument } from './document.ts';
 import type { InvalidParam, Problem } from './problem.ts';
@@ -40,14 +41,16 @@ export interface GatewayResponse {
  * The gateway's own answers as problem documents of the service. No route uses the gateway's authorizers, keys or IAM, so what the gateway
  * calls missing, expired or denied authentication is how it answers an unknown path or method: the service's 404. An `Authorization: Bearer`
  * header on such a path makes it try AWS signatures, which ends in DEFAULT_4XX: the same 404.
+ * @param allowedOrigins a single one can read them in a browser; the gateway cannot choose among several
  */
 export function gatewayResponses(
   service: ServiceName,
   problemsUrl: string,
+  allowedOrigins: readonly string[],
 ): Readonly<Record<GatewayResponseType, GatewayResponse>> {
   const answers = answersOf(service);
   return Object.fromEntries(
-    gatewayResponseTypes.map((type) => [type, gatewayResponse(answers[type], problemsUrl)]),
+    gatewayResponseTypes.map((type) => [type, gatewayResponse(answers[type], problemsUrl, allowedOrigins)]),
   ) as Record<GatewayResponseType, GatewayResponse>;
 }
 
@@ -123,7 +126,11 @@ export function rateLimitedDocument(service: ServiceName, problemsUrl: string): 
   );
 }
 
-function gatewayResponse(answer: Problem, problemsUrl: string): GatewayResponse {
+function gatewayResponse(
+  answer: Problem,
+  problemsUrl: string,
+  allowedOrigins: readonly string[],
+): GatewayResponse {
   // The gateway replaces $context.requestId in the template; it stands for the trace too, since no handler saw the request.
   const document = problemDocument(answer, {
     problemsUrl,
@@ -141,6 +148,12 @@ function gatewayResponse(answer: Problem, problemsUrl: string): GatewayResponse 
       ...(answer.retryAfterSeconds === undefined
         ? {}
         : { [header('Retry-After')]: `'${String(answer.retryAfterSeconds)}'` }),
+      ...Object.fromEntries(
+        Object.entries(fixedCrossOriginHeaders(allowedOrigins)).map(([name, value]) => [
+          header(name),
+          `'${value}'`,
+        ]),
+      ),
     },
     responseTemplates: { 'application/json': JSON.stringify(document) },
   };

@@ -45,6 +45,11 @@ export interface StageConfig {
   readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;
   /** Where alarms are mailed; the address confirms its subscription once. Absent: alarms are only seen in CloudWatch. */
   readonly alarmsEmail?: `${string}@${string}.${string}`;
+  /**
+   * Origins of web pages that may call the services from a browser, at most 10, each as a browser sends it in `Origin`
+   * (`https://app.school.org`). Absent: no response has a CORS header.
+   */
+  readonly allowedOrigins?: readonly HttpsUrl[];
   /** Tenants that may read system-owned policies and calibrations; absent: every tenant with a service profile [MA-105]. */
   readonly systemRecordTenants?: readonly [string, ...string[]];
   /**

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import type { StageConfigs } from './stage.ts';
+import { describe, expect, it } from 'vitest';
+import type { HttpsUrl, StageConfigs } from './stage.ts';
 import { stageNamed, stages } from './stages.ts';
 
 it('no deployment is called local, since a rehearsal opens the stage of that name [RP-032]', () => {
@@ -7,4 +7,43 @@ it('no deployment is called local, since a rehearsal opens the stage of that nam
   const named = { local: stages.prod } satisfies StageConfigs;
   expect(Object.keys(named).filter((name) => name in stages)).toEqual([]);
   expect(stageNamed('local')).toMatchObject({ ok: false });
+});
+
+describe('allowedOrigins', () => {
+  const named = (...allowedOrigins: readonly string[]): ReturnType<typeof stageNamed> =>
+    stageNamed('prod', {
+      ...stages,
+      prod: { ...stages.prod, allowedOrigins: allowedOrigins as readonly HttpsUrl[] },
+    });
+
+  it('takes origins as browsers send them', () => {
+    const origins = ['https://app.school.org', 'https://xn--schle-lva.example:8443', 'https://10.0.0.1'];
+    expect(named(...origins)).toMatchObject({ ok: true, value: { config: { allowedOrigins: origins } } });
+    expect(named()).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ...['http://app.school.org', 'https://App.school.org', 'https://app.school.org/', 'https://a.org/x'],
+    ...['https://*.school.org', '*', 'null', '', 'https://', 'https://a.org:443', 'https://a.org:x'],
+    ...['https://u@a.org', 'https://schüle.example', 'https://a.org,https://b.org', "https://a'.org"],
+    ...['https://$a.org', 'https://a.org?x', 'https://[::1]', 'https://a.org '],
+  ])('refuses %j with a sentence', (origin) => {
+    expect(named('https://b.org', origin)).toEqual({
+      ok: false,
+      error: expect.stringContaining(
+        `stage prod: allowedOrigins contains ${JSON.stringify(origin)}: expected an https origin such as`,
+      ) as string,
+    });
+  });
+
+  it('refuses an origin twice, and more than ten', () => {
+    expect(named('https://a.org', 'https://a.org')).toMatchObject({
+      error: 'stage prod: allowedOrigins contains an origin twice: remove one',
+    });
+    const many = Array.from({ length: 11 }, (_, index) => `https://a${index}.org`);
+    expect(named(...many.slice(1))).toMatchObject({ ok: true });
+    expect(named(...many)).toMatchObject({
+      error: 'stage prod: allowedOrigins contains 11 origins: expected at most 10',
+    });
+  });
 });

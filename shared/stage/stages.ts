@@ -71,24 +71,46 @@ export interface Stage {
 
 const stageNames = Object.keys(stages) as readonly StageName[];
 
-/** The stage of that name, or a sentence with the names there are. */
-export function stageNamed(name: string): Result<Stage, string> {
+/** The stage of that name, or a sentence: the names there are, or the setting that is wrong. */
+export function stageNamed(
+  name: string,
+  configs: Readonly<Record<StageName, StageConfig>> = stages,
+): Result<Stage, string> {
   const known = stageNames.find((candidate) => candidate === name);
-  return known === undefined
-    ? err(
-        `unknown stage ${JSON.stringify(name)}: expected ${stageNames.join(', ')} (shared/stage/stages.ts)`,
-      )
-    : ok({ name: known, config: stages[known] });
+  if (known === undefined)
+    return err(
+      `unknown stage ${JSON.stringify(name)}: expected ${stageNames.join(', ')} (shared/stage/stages.ts)`,
+    );
+  const config = configs[known];
+  const defect = originsDefect(config.allowedOrigins ?? []);
+  return defect === undefined ? ok({ name: known, config }) : err(`stage ${known}: ${defect}`);
+}
+
+/** The gateway compares each of them with every preflight request. */
+const MAX_ORIGINS = 10;
+
+/** What is wrong with `allowedOrigins`, if anything: a browser sends exactly this form, and the gateway compares text. */
+function originsDefect(origins: readonly string[]): string | undefined {
+  const wrong = origins.find(
+    (origin) => !/^https:\/\/[a-z0-9.:-]+$/.test(origin) || URL.parse(origin)?.origin !== origin,
+  );
+  if (wrong !== undefined)
+    return `allowedOrigins contains ${JSON.stringify(wrong)}: expected an https origin such as "https://app.school.org", in lower case, without path, slash at the end, wildcard or port 443`;
+  if (new Set(origins).size < origins.length) return 'allowedOrigins contains an origin twice: remove one';
+  if (origins.length > MAX_ORIGINS)
+    return `allowedOrigins contains ${origins.length} origins: expected at most ${MAX_ORIGINS}`;
+  return undefined;
 }
 
 /** What must be filled in before the stage can be deployed: the settings that point to `.example`, and a key that is none. */
 export function placeholders({ config }: Stage): readonly string[] {
-  const addresses = {
+  const addresses: Readonly<Record<string, string | readonly string[]>> = {
     'token.issuer': config.token.issuer,
     'token.jwksUrl': config.token.jwksUrl,
     approvedHosts: config.approvedHosts.map((host) => `https://${host}`),
     problemsUrl: config.problemsUrl,
     runbookUrl: config.runbookUrl,
+    allowedOrigins: config.allowedOrigins ?? [],
   };
   const unfilled = Object.entries(addresses)
     .filter(([, addresses]) =>

@@ -7,14 +7,16 @@ import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRow } from '#shared/problems/registry.ts';
 import type { GateName } from '#shared/contract/gates.ts';
 import { gatewayResponseTypes, rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
-import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
-import { Match } from 'aws-cdk-lib/assertions';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { ResponseType, RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import type { ApiName } from '#lib/constructs/api-body.ts';
 import {
   deployed,
   deploymentStack,
   ofType,
   serviceOf,
+  stage as stageNamed,
   type Deployed,
   type Resource,
   type Synthesized,
@@ -348,5 +350,142 @@ describe('gates', () => {
     const empty = deployed({ routes: [] });
     expect(empty.services.size).toBe(0);
     expect(ofType(empty.stores, 'AWS::DynamoDB::Table').length).toBeGreaterThan(0);
+  });
+});
+
+describe('web pages of other origins', () => {
+  const FIRST = 'https://app.school.example';
+  const SECOND = 'https://admin.school.example:8443';
+  const apis = ['mastery', 'reports', 'receipts', 'sandbox'] as const;
+  const stacksOf = (of: Deployed): readonly Synthesized[] => [...of.services.values(), of.sandbox];
+  const deployedFor = (...allowedOrigins: readonly `https://${string}`[]): Deployed => {
+    const { name, config } = stageNamed('prod');
+    return deployed({ stage: { name, config: { ...config, allowedOrigins } } });
+  };
+  const integrationResponse = z.object({
+    statusCode: z.literal('204'),
+    responseParameters: template,
+    responseTemplates: template.optional(),
+  });
+  const preflights = z.object({
+    paths: z.record(
+      z.string(),
+      z.looseObject({
+        options: z.object({
+          responses: z.object({ '204': z.object({ headers: z.record(z.string(), z.unknown()) }) }),
+          'x-amazon-apigateway-integration': z.object({
+            type: z.literal('mock'),
+            requestTemplates: z.object({ 'application/json': z.string() }),
+            responses: z.object({ default: integrationResponse }),
+          }),
+        }),
+      }),
+    ),
+    'x-amazon-apigateway-gateway-responses': z.record(z.string(), z.object({ responseParameters: template })),
+  });
+  const bodyFor = (of: Deployed, name: ApiName): z.infer<typeof preflights> =>
+    preflights.parse(apiOf(of, name)[1].Properties['Body']);
+
+  /** What the CDK deploys for the same preflight; it takes the lists of methods and headers apart by commas alone. */
+  function ofCdk(allowOrigins: string[], allowMethods: string[]): z.infer<typeof integrationResponse> {
+    const stack = new Stack(new App(), 'S');
+    const allowHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match'];
+    new RestApi(stack, 'Api').root.addCorsPreflight({
+      ...{ allowOrigins, allowMethods, allowHeaders: [...allowHeaders, 'traceparent', 'tracestate'] },
+      maxAge: Duration.minutes(10),
+    });
+    const [method] = Object.values(Template.fromStack(stack).findResources('AWS::ApiGateway::Method'));
+    return z
+      .object({
+        Properties: z.object({
+          Integration: z.object({
+            IntegrationResponses: z.tuple([
+              z
+                .object({
+                  StatusCode: z.literal('204'),
+                  ResponseParameters: template,
+                  ResponseTemplates: template.optional(),
+                })
+                .transform((response) => ({
+                  statusCode: response.StatusCode,
+                  responseParameters: response.ResponseParameters,
+                  ...(response.ResponseTemplates && { responseTemplates: response.ResponseTemplates }),
+                })),
+            ]),
+          }),
+        }),
+      })
+      .parse(method).Properties.Integration.IntegrationResponses[0];
+  }
+
+  it('are not mentioned by a stage that allows none', () => {
+    for (const { template } of stacksOf(deployed()))
+      expect(JSON.stringify(template.toJSON())).not.toMatch(/Access-Control|ALLOWED_ORIGINS|"options"/);
+  });
+
+  it.each([
+    ['one origin', [FIRST]],
+    ['several', [FIRST, SECOND, 'https://third.example']],
+  ] as const)(
+    'send their preflight requests to every path, which responds as the CDK’s own: %s',
+    (_, origins) => {
+      const of = deployedFor(...origins);
+      for (const api of apis) {
+        for (const { options, ...methods } of Object.values(bodyFor(of, api).paths)) {
+          const { responses } = options['x-amazon-apigateway-integration'];
+          const parameters = Object.entries(responses.default.responseParameters).map(([name, value]) => [
+            name,
+            value.replaceAll(', ', ','),
+          ]);
+          expect({
+            ...responses.default,
+            responseParameters: Object.fromEntries(parameters) as object,
+          }).toEqual(
+            ofCdk(
+              [...origins],
+              Object.keys(methods).map((method) => method.toUpperCase()),
+            ),
+          );
+          expect(
+            Object.keys(options.responses['204'].headers).map((name) => `method.response.header.${name}`),
+          ).toEqual(Object.keys(responses.default.responseParameters));
+        }
+      }
+    },
+  );
+
+  it('read the problems of gateway and firewall if theirs is the only origin, since these cannot choose', () => {
+    const name = 'gatewayresponse.header.Access-Control-Allow-Origin';
+    const firewall = (of: Deployed): string =>
+      stacksOf(of)
+        .flatMap((stack) => ofType(stack, 'AWS::WAFv2::WebACL'))
+        .map(([, acl]) => JSON.stringify(acl).match(/"Name":"Access-Control-Allow-Origin","Value":"[^"]+"/g))
+        .join();
+    const header = `"Name":"Access-Control-Allow-Origin","Value":"${FIRST}"`;
+    const one = deployedFor(FIRST);
+    const several = deployedFor(FIRST, SECOND);
+    for (const api of apis) {
+      const responsesOf = (of: Deployed): readonly (string | undefined)[] =>
+        Object.values(bodyFor(of, api)['x-amazon-apigateway-gateway-responses']).map(
+          ({ responseParameters }) => responseParameters[name],
+        );
+      expect(new Set(responsesOf(one))).toEqual(new Set([`'${FIRST}'`]));
+      expect(new Set(responsesOf(several))).toEqual(new Set([undefined]));
+    }
+    expect(firewall(one)).toBe(apis.map(() => header).join());
+    expect(firewall(several)).toBe(',,,');
+  });
+
+  it('are known to the functions that return something to a caller, and to no other', () => {
+    const told = stacksOf(deployedFor(FIRST, SECOND))
+      .flatMap((stack) => ofType(stack, 'AWS::Lambda::Function'))
+      .map(([, { Properties }]) => (Properties['Environment'] as { Variables: object }).Variables)
+      .map((variables) => [
+        'PROBLEMS_URL' in variables,
+        'ALLOWED_ORIGINS' in variables && variables.ALLOWED_ORIGINS,
+      ]);
+    expect(new Set(told.map((pair) => JSON.stringify(pair)))).toEqual(
+      new Set([JSON.stringify([true, `${FIRST},${SECOND}`]), JSON.stringify([false, false])]),
+    );
   });
 });

@@ -63,6 +63,8 @@ interface TestStackOptions {
   readonly bundled?: (bundle: BundledFile) => BundledFile;
   /** Otherwise the handlers' sources run in this process; these are ports that they are bound to. */
   readonly inProcess?: PortsOf;
+  /** Origins of pages that may call the services; default: none. */
+  readonly allowedOrigins?: readonly string[];
   /** Renders the documentation site; default: there is none. */
   readonly site?: RenderLocalSite;
   /** The explorer's files; default: there is none. */
@@ -128,6 +130,7 @@ async function start(options: TestStackOptions): Promise<StartedStack> {
     bundles: bundled === undefined ? sources : bundledFunctions().map(bundled),
     ...(bundled === undefined ? { startEnvironment: inProcess(options.inProcess) } : {}),
     issuerKey: await createIssuerKey(),
+    ...(options.allowedOrigins === undefined ? {} : { allowedOrigins: options.allowedOrigins }),
     ...(options.site === undefined ? {} : { site: options.site }),
     ...(options.explorer === undefined ? {} : { explorer: options.explorer }),
     onFunctionLog: (line) => lines.push(line),

@@ -35,7 +35,9 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Correlation
     answer.headers = {
       ...answer.headers,
       'X-Request-Id': requestId,
-      ...(row.transfer === 'stream' ? { Vary: 'Accept-Encoding' } : {}),
+      ...(row.transfer === 'stream'
+        ? { Vary: ['Accept-Encoding', answer.headers['Vary']].filter(Boolean).join(', ') }
+        : {}),
       'Cache-Control': 'no-store',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     };
