@@ -42,12 +42,17 @@ export function deployment(
     const ofService = open.filter((row) => deploymentOf(row) === name);
     if (ofService.length > 0) services.set(name, service(app, stage, name, ofService, stores, assets));
   }
-  const synthetic = open.find((row) => deploymentOf(row) === 'sandbox');
+  const row = open.find((candidate) => deploymentOf(candidate) === 'sandbox');
+  const synthetic = row && sandbox(app, stage, row, assets);
+  const watching = operations(app, stage, open, stores);
+  // An alarm that exists before its function has nothing to count, and silence raises the one of the sweeper.
+  for (const watched of [...services.values(), ...(synthetic ? [synthetic] : [])])
+    watching.addStackDependency(watched);
   return {
     stores,
     services,
-    sandbox: synthetic && sandbox(app, stage, synthetic, assets),
-    operations: operations(app, stage, open, stores),
+    sandbox: synthetic,
+    operations: watching,
     documentation: documentation(app, stage, site),
   };
 }

@@ -79,7 +79,7 @@ export function restApi(
   for (const { operation, function: target } of operations) {
     // One function may serve several operations.
     const id = target.node.tryFindChild('Invoke') ? `Invoke-${operation.operationId}` : 'Invoke';
-    new CfnPermission(target, id, {
+    const permission = new CfnPermission(target, id, {
       action: 'lambda:InvokeFunction',
       functionName: target.functionArn,
       principal: 'apigateway.amazonaws.com',
@@ -89,6 +89,8 @@ export function restApi(
         stage.name,
       ),
     });
+    // Otherwise the stage could serve the route before the gateway may invoke its function.
+    api.latestDeployment?.node.addDependency(permission);
     acknowledge(target, {
       'Serverless-LambdaDLQ':
         'Only API Gateway invokes this function, and synchronously: there is no event that a queue could keep.',
