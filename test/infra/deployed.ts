@@ -5,15 +5,16 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as z from 'zod';
 import { backgroundFunctions, type BackgroundFunction } from '#shared/contract/background.ts';
-import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
-import type { GateName } from '#shared/contract/gates.ts';
+import { deployedFunctions, type DeployedFunction, type DeploymentName } from '#shared/contract/functions.ts';
+import { gates, routeGates, type Gate, type GateName } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
-import type { ReleaseState } from '#shared/release/release-state.ts';
+import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { deployment } from '#lib/deployment.ts';
 import { offlineRelease } from '#shared/release/read-release.ts';
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
+import type { StackTemplate } from './cloudformation.ts';
 
 const cdkJson = z.object({ context: z.record(z.string(), z.unknown()) });
 
@@ -42,6 +43,8 @@ export interface Deployed {
   readonly sandbox: Synthesized;
   readonly operations: Synthesized;
   readonly documentation: Synthesized;
+  /** All of them in the order in which the CDK deploys them. */
+  readonly stacks: readonly StackTemplate[];
 }
 
 export interface DeployedOptions {
@@ -97,9 +100,24 @@ export function appOf(options: DeployedOptions = {}): {
   return { app, stacks };
 }
 
-/** What a stage deploys. */
+const known = new Map<string, Deployed>();
+
+/** What a stage deploys. Releases that open the same functions of the registry are synthesized once. */
 export function deployed(options: DeployedOptions = {}): Deployed {
-  const { stacks } = appOf(options);
+  const { routes: served, background, stage: of, ...opened } = options;
+  if (served !== undefined || background !== undefined || of !== undefined) return synthesize(options);
+  const release = opened.release ?? offlineRelease(new Set(opened.gates ?? gates));
+  const key = deployedFunctions
+    .filter((row) => isReleased(row, release))
+    .map(({ operationId }) => operationId)
+    .join();
+  const found = known.get(key) ?? synthesize({ release });
+  known.set(key, found);
+  return found;
+}
+
+function synthesize(options: DeployedOptions): Deployed {
+  const { app, stacks } = appOf(options);
   if (stacks.sandbox === undefined) throw new Error('no stack of the sandbox');
   const synthesized = (of: (typeof stacks)['stores']): Synthesized => {
     const template = Template.fromStack(of);
@@ -117,8 +135,18 @@ export function deployed(options: DeployedOptions = {}): Deployed {
     sandbox: synthesized(stacks.sandbox),
     operations: synthesized(stacks.operations),
     documentation: synthesized(stacks.documentation),
+    stacks: app.synth().stacks.map(({ stackName, template }) => ({
+      name: stackName,
+      template: template as StackTemplate['template'],
+    })),
   };
 }
+
+/** Every set of the gates that open routes. */
+export const gateSets: readonly (readonly Gate[])[] = routeGates.reduce<readonly (readonly Gate[])[]>(
+  (sets, gate) => [...sets, ...sets.map((set) => [...set, gate])],
+  [[]],
+);
 
 /** The resources of one type. */
 export function ofType({ resources }: Synthesized, type: string): readonly (readonly [string, Resource])[] {

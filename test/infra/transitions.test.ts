@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { Account, type Order, type StackTemplate } from './cloudformation.ts';
+import { deployed, gateSets } from './deployed.ts';
+import { defectsOf, lastingOf, lossesIn } from './invariants.ts';
+import { schemaDefects } from './resource-schemas.ts';
+
+type Stacks = readonly StackTemplate[];
+
+/** The distinct deployments that sets of gates lead to, each under one of its sets. */
+const deployments: readonly (readonly [string, Stacks])[] = [
+  ...new Map(
+    gateSets.toReversed().map((set) => [deployed({ gates: set }).stacks, set.join('') || 'no gate'] as const),
+  ),
+].map(([stacks, gates]) => [gates, stacks]);
+
+/** The links of receipts end after five minutes, so their API may go with its gates and come back under another address. */
+function isOfReceipts(loss: string): boolean {
+  return /\/Receipts(Api|Url)/.test(loss);
+}
+
+/** Deploys stacks, and returns what was wrong or lost after any step: each defect once, with the step. */
+function deploy(account: Account, target: Stacks, order: Order): readonly string[] {
+  const lasting = lastingOf(account);
+  const found = new Map<string, string>();
+  for (const { action, stack, logicalId } of account.deploy(target, order)) {
+    const losses = lossesIn(account, lasting).filter((loss) => !isOfReceipts(loss));
+    for (const defect of [...defectsOf(account, target), ...losses])
+      if (!found.has(defect)) found.set(defect, `after ${action} ${stack} ${logicalId}: ${defect}`);
+  }
+  return [...found.values()];
+}
+
+/** What is wrong on a way from nothing over one deployment to the next, in either order of parallel steps. */
+function walk(...path: readonly Stacks[]): readonly string[] {
+  return (['first types first', 'last types first'] as const).flatMap((order) => {
+    const account = new Account();
+    return path.flatMap((target) => deploy(account, target, order));
+  });
+}
+
+describe('the templates of every set of gates', () => {
+  it('conform to the published schemas of their resources', () => {
+    for (const [gates, stacks] of deployments)
+      expect(
+        stacks.flatMap(({ template }) => schemaDefects(template.Resources)),
+        gates,
+      ).toStrictEqual([]);
+  });
+
+  it('lead from nothing to each set, to every other and back, without a defect after any step [RP-024]', () => {
+    expect(deployments).toHaveLength(12);
+    for (const [index, [gates, here]] of deployments.entries())
+      for (const [others, there] of deployments.slice(index + 1))
+        expect(walk(here, there, here), `${gates} and ${others}`).toStrictEqual([]);
+  });
+});
+
+/** A template to spoil. */
+interface Draft {
+  Resources: Record<string, { Type: string; Properties: Record<string, unknown>; DependsOn?: unknown }>;
+}
+
+/** Stacks with one template changed. */
+function spoiled(stacks: Stacks, name: string, spoil: (draft: Draft) => void): Stacks {
+  return stacks.map((stack) => {
+    if (!stack.name.endsWith(name)) return stack;
+    const draft = structuredClone(stack.template) as unknown as Draft;
+    spoil(draft);
+    return { name: stack.name, template: draft as StackTemplate['template'] };
+  });
+}
+
+/** The one resource of a type whose logical id begins with `prefix`. */
+function idOf({ Resources }: Pick<Draft, 'Resources'>, type: string, prefix: string): string {
+  const id = Object.keys(Resources).find((key) => Resources[key]?.Type === type && key.startsWith(prefix));
+  if (id === undefined) throw new Error(`no ${type} ${prefix}`);
+  return id;
+}
+
+function renamed(stacks: Stacks, name: string, type: string, prefix: string): Stacks {
+  return spoiled(stacks, name, (draft) => {
+    const id = idOf(draft, type, prefix);
+    Object.assign(draft, JSON.parse(JSON.stringify(draft).replaceAll(`"${id}"`, '"Renamed"')));
+  });
+}
+
+const all = deployed().stacks;
+const withoutA = deployed({ gates: ['B', 'C', 'D', 'F'] }).stacks;
+const reports = (stacks: Stacks): Draft =>
+  stacks.find(({ name }) => name.endsWith('-reports'))?.template as unknown as Draft;
+const api = 'AWS::ApiGateway::RestApi';
+
+describe('a planted defect is found', () => {
+  it.each<readonly [string, RegExp, () => Stacks]>([
+    [
+      'a route that stays in the body without its function',
+      /readiness is served without its function gone/,
+      () =>
+        spoiled(withoutA, '-reports', (draft) => {
+          const { Body } = draft.Resources[idOf(draft, api, 'Api')]?.Properties as {
+            Body: { paths: Record<string, { get: { 'x-amazon-apigateway-integration': { uri: unknown } } }> };
+          };
+          const route = Body.paths['/v1/attempt-reports/{attemptId}/readiness'];
+          if (route)
+            route.get['x-amazon-apigateway-integration'].uri = 'lambda:path/functions/gone/invocations';
+        }),
+    ],
+    [
+      'a stage that keeps serving the former snapshot',
+      /equivalence is served without its function/,
+      () =>
+        spoiled(withoutA, '-reports', (draft) => {
+          const type = 'AWS::ApiGateway::Deployment';
+          const [former, next] = [idOf(reports(all), type, 'Api'), idOf(draft, type, 'Api')];
+          Object.assign(draft, JSON.parse(JSON.stringify(draft).replaceAll(next, former)));
+        }),
+    ],
+    [
+      'a route without its permission',
+      /readiness is served without its permission/,
+      () =>
+        spoiled(withoutA, '-reports', (draft) => {
+          Reflect.deleteProperty(draft.Resources, idOf(draft, 'AWS::Lambda::Permission', 'readReadiness'));
+        }),
+    ],
+    [
+      'an alarm that stays without its function',
+      /readEquivalence-errors watches the FunctionName .*readEquivalence, which does not exist/,
+      () =>
+        spoiled(withoutA, '-operations', ({ Resources }) => {
+          const former = all.find(({ name }) => name.endsWith('-operations'))?.template as unknown as Draft;
+          const id = idOf(former, 'AWS::CloudWatch::Alarm', 'readEquivalenceerrors');
+          Object.assign(Resources, { [id]: former.Resources[id] });
+        }),
+    ],
+    [
+      'a renamed API',
+      /RestApi .*-reports\/Api.* is now gone/,
+      () => renamed(withoutA, '-reports', api, 'Api'),
+    ],
+    [
+      'a table with another key',
+      /Table .*\/Records.*: Records.* is now Records/,
+      () =>
+        spoiled(all, '-keys', (draft) => {
+          const table = draft.Resources[idOf(draft, 'AWS::DynamoDB::Table', 'Records')];
+          Object.assign(table?.Properties ?? {}, { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }] });
+        }),
+    ],
+    [
+      'a table that is left behind',
+      /Table .*\/Records.* is now gone/,
+      () => renamed(all, '-keys', 'AWS::DynamoDB::Table', 'Records'),
+    ],
+  ])('%s', (_, found, spoil) => {
+    expect(walk(all, spoil()).join('\n')).toMatch(found);
+  });
+
+  it('an alarm that is created before its function', () => {
+    const [stores, alarms] = ['-keys', '-operations'].map((end) =>
+      all.filter(({ name }) => name.endsWith(end)),
+    );
+    const early = [...(stores ?? []), ...(alarms ?? [])];
+    expect(walk(early).join('\n')).toMatch(/readEquivalence-errors watches/);
+  });
+
+  it.each<readonly [string, RegExp, () => Stacks]>([
+    [
+      'a function with the name of another',
+      /readReadiness exists already/,
+      () => renamed(all, '-reports', 'AWS::Lambda::Function', 'readReadiness'),
+    ],
+    [
+      'a reference to what closed',
+      /refers to readClassCohortFunction\w+, which is not in it/,
+      () =>
+        spoiled(withoutA, '-reports', (draft) => {
+          const id = idOf(draft, api, 'Api');
+          draft.Resources[id] = structuredClone(reports(all).Resources[id] ?? { Type: api, Properties: {} });
+        }),
+    ],
+  ])('%s stops the deployment', (_, error, spoil) => {
+    expect(() => walk(all, spoil())).toThrow(error);
+  });
+
+  it('a stack before the one whose outputs it reads stops the deployment', () => {
+    expect(() => walk(all.toReversed())).toThrow(/has no output \w+ yet/);
+  });
+
+  it.each<readonly [string, RegExp, (draft: Draft['Resources'][string]) => void]>([
+    [
+      'an unknown property',
+      /unknown property KeySchemas$/,
+      ({ Properties }) => (Properties['KeySchemas'] = []),
+    ],
+    [
+      'a number for a text',
+      /BillingMode: expected string, found 1$/,
+      ({ Properties }) => (Properties['BillingMode'] = 1),
+    ],
+    ['a missing property', /KeySchema is required$/, ({ Properties }) => delete Properties['KeySchema']],
+    [
+      'an unknown member',
+      /\.SSESpecification: unknown property Enabled$/,
+      ({ Properties }) => (Properties['SSESpecification'] = { SSEEnabled: true, Enabled: true }),
+    ],
+    [
+      'an unknown type',
+      /unknown resource type AWS::DynamoDB::Tables$/,
+      (table) => (table.Type = 'AWS::DynamoDB::Tables'),
+    ],
+  ])('%s of a table', (_, defect, spoil) => {
+    const [stores] = spoiled(all, '-keys', (draft) => {
+      const table = draft.Resources[idOf(draft, 'AWS::DynamoDB::Table', 'Records')];
+      if (table) spoil(table);
+    }).filter(({ name }) => name.endsWith('-keys'));
+    expect(schemaDefects(stores?.template.Resources ?? {})).toStrictEqual([
+      expect.stringMatching(defect) as string,
+    ]);
+  });
+});
