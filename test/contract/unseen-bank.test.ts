@@ -76,10 +76,10 @@ function study(): Parameters<typeof seedFromResponses>[0] {
 let directory: string;
 let stack: TestStack;
 beforeAll(async () => {
-  const files = seedFromResponses(study(), { name: undefined, fallbackName: 'study' });
-  if (!files.ok) throw new Error(files.error.join('\n'));
+  const made = seedFromResponses(study(), { name: undefined, fallbackName: 'study' });
+  if (!made.ok) throw new Error(made.error.join('\n'));
   directory = await mkdtemp(join(tmpdir(), 'unseen-bank-'));
-  for (const [path, value] of Object.entries(files.value)) {
+  for (const [path, value] of Object.entries(made.value.files)) {
     await mkdir(dirname(join(directory, path)), { recursive: true });
     await writeFile(join(directory, path), JSON.stringify(value));
   }
