@@ -2,14 +2,12 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
-import { gates } from '#shared/contract/gates.ts';
-import type { Gate } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { matchRoute } from '#local/gateway/route-match.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
-import { deployed, ofType } from './deployed.ts';
+import { deployed, gateSets, ofType } from './deployed.ts';
 
 const api = z.object({
   Name: z.string(),
@@ -84,16 +82,8 @@ function offline(text: string): ReleaseState {
   return offlineRelease(open.value);
 }
 
-/** Every set of the gates that open routes. */
-const subsets: readonly (readonly Gate[])[] = gates
-  .filter((gate): gate is Gate => gate !== 'E')
-  .reduce<readonly (readonly Gate[])[]>(
-    (sets, gate) => [...sets, ...sets.map((set) => [...set, gate])],
-    [[]],
-  );
-
 // Every template is made before the tests, none of which has to wait for one.
-for (const set of subsets) presentUnder(offlineRelease(new Set(set)));
+for (const set of gateSets) presentUnder(offlineRelease(new Set(set)));
 
 const idsOf = ({ operations }: Present): readonly string[] =>
   operations.map((line) => line.split(' ')[2] ?? '').toSorted();
@@ -127,7 +117,7 @@ describe('-c gates=', () => {
 
 describe('under every set of gates', () => {
   it('functions, permissions and alarms are those of released rows and of no other [RP-024, RP-279]', () => {
-    for (const set of subsets) {
+    for (const set of gateSets) {
       const release = offlineRelease(new Set(set));
       const present = presentUnder(release);
       const rows = [...reports, ...backgroundFunctions];
@@ -148,7 +138,7 @@ describe('under every set of gates', () => {
   });
 
   it('template, published document and local gateway serve the same routes', () => {
-    for (const set of subsets) {
+    for (const set of gateSets) {
       const release = offlineRelease(new Set(set));
       const present = presentUnder(release);
       const published = Object.entries(renderOpenApi('reports', release).paths ?? {}).flatMap(
@@ -170,24 +160,6 @@ describe('under every set of gates', () => {
       expect(served.map(({ operationId }) => operationId).toSorted(), set.join()).toStrictEqual(
         idsOf(present),
       );
-    }
-  });
-
-  it('going to any smaller set leaves nothing of a closed route, and what stays open as it is', () => {
-    for (const larger of subsets) {
-      for (const smaller of subsets.filter((set) => set.every((gate) => larger.includes(gate)))) {
-        const before = presentUnder(offlineRelease(new Set(larger)));
-        const after = presentUnder(offlineRelease(new Set(smaller)));
-        const steps = `${larger.join()} to ${smaller.join()}`;
-        // The same logical ids: nothing that stays is replaced.
-        for (const [operationId, id] of after.functions)
-          expect(before.functions.get(operationId), steps).toBe(id);
-        for (const [operationId, id] of before.functions) {
-          if (after.functions.has(operationId)) continue;
-          expect(after.text.includes(`"${id}"`), steps).toBe(false);
-          expect(idsOf(after), steps).not.toContain(operationId);
-        }
-      }
     }
   });
 
