@@ -1,7 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import { localStage } from '#shared/stage/local-stage.ts';
-import { dynamo, kms } from '#shared/stores/clients.ts';
+import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
+import { createRetiredKeys, noteRetirements } from '#shared/stores/retired-keys.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -112,7 +113,10 @@ async function connect(values: Values): Promise<Result<KeyAdministration, string
   const table = await settingsTable(stage, values.table);
   if (!table.ok) return table;
   return ok({
-    settings: createWritableKeySettings(dynamo(), table.value),
+    settings: noteRetirements(
+      createWritableKeySettings(dynamo(), table.value),
+      createRetiredKeys(ssm(), stage),
+    ),
     kms: createDataKeyMaker(kms(), values.keyAlias ?? `alias/mastery-reports/${stage}`),
     stage,
     clock: Date.now,

@@ -107,6 +107,14 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
 
   async function carryOut(operation: DynaliteOperation, input: Input): Promise<AwsAnswer> {
     const { ReturnValuesOnConditionCheckFailure: wanted, ...rest } = input;
+    if (operation === 'Scan') {
+      // dynalite does not know it, and is always consistent.
+      return run(
+        store,
+        operation,
+        Object.fromEntries(Object.entries(input).filter(([name]) => name !== 'ConsistentRead')),
+      );
+    }
     if (wanted === undefined || !conditional.has(operation)) return run(store, operation, input);
     const answer = await run(store, operation, rest);
     if (answer.ok || wanted !== 'ALL_OLD' || !isConditionFailure(answer.error.type)) return answer;

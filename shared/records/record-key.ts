@@ -18,3 +18,13 @@ export function partitionKey(key: RecordKey): string | undefined {
   const text = `${owner}#${key.kind}#${key.id}`;
   return Buffer.byteLength(text) <= MAX_BYTES ? text : undefined;
 }
+
+/** The record of a partition key; undefined for what is none. */
+export function parsePartitionKey(text: string): RecordKey | undefined {
+  const [, tenant, kind, id = ''] =
+    /^(?:system|tenant#([^#]+))#(policy|calibration|analysis-policy)#(.+)$/s.exec(text) ?? [];
+  if (kind === undefined) return undefined;
+  // SAFETY: the pattern names exactly the kinds.
+  const key = { kind: kind as RecordKey['kind'], id };
+  return tenant === undefined ? key : { ...key, tenantId: decodeURIComponent(tenant) };
+}

@@ -214,6 +214,40 @@ function unpack(parts: readonly Item[]): RunPins {
   return parsePins(gunzipSync(packed, { maxOutputLength: MAX_PINS_BYTES }).toString('utf8'));
 }
 
+/** Which part of a run an item is; undefined for items of other partitions. */
+export function partOfRun(item: Item): 'run' | 'pins' | 'evidence' | 'order' | undefined {
+  const key = item['sk']?.S ?? '';
+  if (key === RUN) return 'run';
+  if (key.startsWith(PINS)) return 'pins';
+  if (key.startsWith(EVIDENCE)) return 'evidence';
+  return key.startsWith(ORDER) ? 'order' : undefined;
+}
+
+/** Whether an item of a run or of a lineage can be read as what its key names. Pins are only readable together: `runOf` reads them. */
+export function isReadable(item: Item): boolean {
+  const key = item['sk']?.S ?? '';
+  try {
+    switch (partOfRun(item)) {
+      case 'run': {
+        const { tenantId, improvementRunId } = summaryOf(item);
+        return item['pk']?.S === runPartition({ tenantId, improvementRunId });
+      }
+      case 'pins':
+        return reader(item).bytes('pins').byteLength > 0;
+      case 'evidence':
+        return key === `${EVIDENCE}${evidenceOf(item).key}`;
+      case 'order':
+        return key === `${ORDER}${orderOf(item).revisionOrderId}`;
+      default:
+        return key === 'head'
+          ? headOf(item).version >= 0
+          : key === `former#${formerOf(item).revisionOrderId}`;
+    }
+  } catch {
+    return false;
+  }
+}
+
 /** The evidence among the items of a run. */
 export function evidenceAmong(items: readonly Item[]): readonly EvidenceRecord[] {
   return items.filter((item) => item['sk']?.S?.startsWith(EVIDENCE) === true).map(evidenceOf);

@@ -66,8 +66,7 @@ export function createRecordsTable(client: DynamoDBClient, tableName: string): R
       const items = await Promise.all(
         Array.from({ length: reference.parts }, (_, index) => get(pk, partKey(reference.hash, index))),
       );
-      const parts = items.map((item) => item?.['content']?.B);
-      return parts.every((part) => part !== undefined) ? unpack(Buffer.concat(parts)) : undefined;
+      return joinParts(items);
     },
 
     async writeOnce(key, record) {
@@ -88,6 +87,28 @@ export function createRecordsTable(client: DynamoDBClient, tableName: string): R
       await put(lifecycleItem(storableKey(key), lifecycle));
     },
   };
+}
+
+/** The record among the items of its partition, with the text of its parameters; undefined where there is no document. */
+export function recordAmong(
+  items: readonly Item[],
+): { readonly stored: StoredRecord; readonly parameters: string | undefined } | undefined {
+  const bySortKey = new Map(items.map((item) => [item['sk']?.S, item]));
+  const document = bySortKey.get('document');
+  if (document === undefined) return undefined;
+  const stored = storedRecord(document, bySortKey.get('lifecycle'));
+  const reference = stored.parameters;
+  if (reference === undefined || reference.parts > items.length) return { stored, parameters: undefined };
+  const parts = Array.from({ length: reference.parts }, (_, index) =>
+    bySortKey.get(partKey(reference.hash, index)),
+  );
+  return { stored, parameters: joinParts(parts) };
+}
+
+/** The text that parts hold; undefined when one is missing or cannot be unpacked. */
+function joinParts(items: readonly (Item | undefined)[]): string | undefined {
+  const parts = items.map((item) => item?.['content']?.B);
+  return parts.every((part) => part !== undefined) ? unpack(Buffer.concat(parts)) : undefined;
 }
 
 function storableKey(key: RecordKey): string {

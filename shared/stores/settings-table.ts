@@ -38,7 +38,7 @@ export function createKeySettings(client: DynamoDBClient, tableName: string): Ke
           }),
           signal === undefined ? {} : { abortSignal: signal },
         );
-        for (const item of page.Items ?? []) records.push(recordOf(purpose, item));
+        for (const item of page.Items ?? []) records.push(keyRecordOf(purpose, item));
         from = page.LastEvaluatedKey;
       } while (from !== undefined);
       return records;
@@ -113,7 +113,8 @@ function itemOf(record: KeyRecord): Record<string, AttributeValue> {
   return item;
 }
 
-function recordOf(purpose: KeyPurpose, item: Item): KeyRecord {
+/** The key that an item is. Throws when it is none. */
+export function keyRecordOf(purpose: KeyPurpose, item: Item): KeyRecord {
   const kid = item['sk']?.S ?? '';
   const state = item['state']?.S ?? '';
   const [createdAt, activatedAt, openingAt, retiredAt] = Object.values(timeColumns).map((column) =>

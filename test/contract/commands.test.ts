@@ -160,6 +160,13 @@ describe.concurrent('wrong usage exits with 2 and a sentence, which names everyt
     ['gates', ['show', 'surplus'], /too many arguments/],
     ['keys', ['retire', '--leaked'], 'missing: --purpose, --kid'],
     ['keys', ['list', '--stage', 'nowhere'], /unknown stage "nowhere"/],
+    ['restore', [], 'missing: --stage, --store, --to'],
+    [
+      'restore',
+      ['--stage', 'local', '--store', 'control', '--to', '2026-01-31T09:30:00Z'],
+      /cannot be restored/,
+    ],
+    ['restore', ['--stage', 'local', '--store', 'records', '--to', 'today'], /must be an instant/],
     ['release', ['policy'], 'missing: FILE, --stage or --table'],
     ['release', ['deprecate'], 'missing: KIND, ID, --at, --stage or --table'],
     ['release', ['deprecate', 'policy', 'an-id', '--at', 'today', '--stage', 'prod'], /must be an instant/],

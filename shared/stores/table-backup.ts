@@ -1,0 +1,144 @@
+import {
+  ConditionalCheckFailedException,
+  DeleteTableCommand,
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  RestoreTableToPointInTimeCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Item, ItemKey } from './improvement-items.ts';
+
+/** One item to copy back: where there is none, or over exactly the damaged one. */
+export interface Write {
+  readonly item: Item;
+  readonly over?: Item | undefined;
+}
+
+/** A table with partitions (`pk`, `sk`) and its point-in-time recovery. Every function throws what DynamoDB throws. */
+export interface TableBackup {
+  /** The first and the last time that can be restored, in epoch milliseconds; undefined when recovery is not enabled. */
+  window(): Promise<{ readonly earliest: number; readonly latest: number } | undefined>;
+  /** Starts to restore into a second table. @param to epoch milliseconds; DynamoDB restores whole seconds */
+  restoreInto(second: string, to: number): Promise<void>;
+  isActive(second: string): Promise<boolean>;
+  remove(second: string): Promise<void>;
+  /** All items of a table, by partitions. */
+  partitions(table: string): AsyncIterable<readonly [string, readonly Item[]]>;
+  partition(pk: string): Promise<readonly Item[]>;
+  find(key: ItemKey): Promise<Item | undefined>;
+  /** False when the item in its place is another one than was compared. */
+  put(write: Write): Promise<boolean>;
+}
+
+export function createTableBackup(client: DynamoDBClient, table: string): TableBackup {
+  return {
+    async window() {
+      const { ContinuousBackupsDescription: backups } = await client.send(
+        new DescribeContinuousBackupsCommand({ TableName: table }),
+      );
+      const {
+        PointInTimeRecoveryStatus: status,
+        EarliestRestorableDateTime: earliest,
+        LatestRestorableDateTime: latest,
+      } = backups?.PointInTimeRecoveryDescription ?? {};
+      return status !== 'ENABLED' || earliest === undefined || latest === undefined
+        ? undefined
+        : { earliest: earliest.getTime(), latest: latest.getTime() };
+    },
+    async restoreInto(second, to) {
+      await client.send(
+        new RestoreTableToPointInTimeCommand({
+          SourceTableName: table,
+          TargetTableName: second,
+          RestoreDateTime: new Date(Math.floor(to / 1000) * 1000),
+        }),
+      );
+    },
+    async isActive(second) {
+      const { Table } = await client.send(new DescribeTableCommand({ TableName: second }));
+      return Table?.TableStatus === 'ACTIVE';
+    },
+    async remove(second) {
+      await client.send(new DeleteTableCommand({ TableName: second }));
+    },
+    partitions: (of) => partitions(client, of),
+    partition: (pk) => partition(client, table, pk),
+    async find(key) {
+      const { Item: item } = await client.send(
+        new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }),
+      );
+      return item;
+    },
+    put: (write) => put(client, table, write),
+  };
+}
+
+async function put(client: DynamoDBClient, table: string, { item, over }: Write): Promise<boolean> {
+  const old = Object.entries(over ?? {});
+  const condition =
+    over === undefined
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : {
+          ConditionExpression: old.map((_, at) => `#n${at} = :v${at}`).join(' AND '),
+          ExpressionAttributeNames: Object.fromEntries(old.map(([name], at) => [`#n${at}`, name])),
+          ExpressionAttributeValues: Object.fromEntries(old.map(([, value], at) => [`:v${at}`, value])),
+        };
+  try {
+    await client.send(new PutItemCommand({ TableName: table, Item: item, ...condition }));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}
+
+/** The partitions of a table. A scan returns the items of one partition one after the other. */
+async function* partitions(
+  client: DynamoDBClient,
+  table: string,
+): AsyncGenerator<readonly [string, readonly Item[]]> {
+  let items: Item[] = [];
+  let from: Item | undefined;
+  const keyOf = (item: Item | undefined): string => item?.['pk']?.S ?? '';
+  do {
+    const page = await client.send(
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    for (const item of page.Items ?? []) {
+      if (items.length > 0 && keyOf(items[0]) !== keyOf(item)) {
+        yield [keyOf(items[0]), items];
+        items = [];
+      }
+      items.push(item);
+    }
+    from = page.LastEvaluatedKey;
+  } while (from !== undefined);
+  if (items.length > 0) yield [keyOf(items[0]), items];
+}
+
+async function partition(client: DynamoDBClient, table: string, pk: string): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let from: Item | undefined;
+  do {
+    const page = await client.send(
+      new QueryCommand({
+        TableName: table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: pk } },
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    items.push(...(page.Items ?? []));
+    from = page.LastEvaluatedKey;
+  } while (from !== undefined);
+  return items;
+}

@@ -1,0 +1,298 @@
+import { DeleteItemCommand, ListTablesCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import { initKeyRing, replaceKey, retireKeyNow } from '#shared/keys/administration.ts';
+import { keyPurposes } from '#shared/keys/key-ring.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { documentChecksum } from '#shared/records/checksum.ts';
+import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { createImprovementTable } from '#shared/stores/improvement-table.ts';
+import { createDataKeyMaker, createDataKeyOpener } from '#shared/stores/kms.ts';
+import { createRecordsTable } from '#shared/stores/records-table.ts';
+import { createRetiredKeys, noteRetirements } from '#shared/stores/retired-keys.ts';
+import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws } from '#test/support/aws.ts';
+import { createCompareImprovement } from '#ops/restore/compare-improvement.ts';
+import { compareRecords } from '#ops/restore/compare-records.ts';
+import { createCompareSettings } from '#ops/restore/compare-settings.ts';
+import type { Compare } from '#ops/restore/finding.ts';
+import type { Item } from '#shared/stores/improvement-items.ts';
+import { createTableBackup } from '#shared/stores/table-backup.ts';
+import { restoreTable } from '#ops/restore/restore-table.ts';
+
+// The drill: fill a store, damage it, restore it from the emulator's journal.
+
+const START = Date.UTC(2026, 0, 31, 9, 30);
+const HOUR = 3_600_000;
+
+let test: TestAws;
+let now: number;
+let lines: string[];
+/** Called when the second table is there and nothing has been copied yet. */
+let beforeCopy: () => Promise<unknown>;
+beforeEach(async () => {
+  now = START;
+  lines = [];
+  beforeCopy = () => Promise.resolve();
+  test = await startTestAws({ now: () => now });
+});
+afterEach(() => test.close());
+
+type Store = 'records' | 'settings' | 'improvement';
+
+async function itemsOf(store: Store): Promise<readonly Item[]> {
+  const { Items = [] } = await test.dynamo.send(new ScanCommand({ TableName: localTableName(store) }));
+  return Items;
+}
+const put = (store: Store, item: Item) =>
+  test.dynamo.send(new PutItemCommand({ TableName: localTableName(store), Item: item }));
+const erase = ({ pk, sk }: Item, store: Store) =>
+  test.dynamo.send(new DeleteItemCommand({ TableName: localTableName(store), Key: { pk: pk!, sk: sk! } }));
+async function item(store: Store, pk: RegExp, sk: string): Promise<Item> {
+  const found = (await itemsOf(store)).find((each) => pk.test(each['pk']?.S ?? '') && each['sk']?.S === sk);
+  if (found === undefined) throw new Error(`no item ${sk}`);
+  return found;
+}
+
+async function compareFor(store: Store): Promise<Compare> {
+  if (store === 'records') return compareRecords;
+  if (store === 'improvement')
+    return createCompareImprovement((key) => createTableBackup(test.dynamo, localTableName(store)).find(key));
+  const notes = createRetiredKeys(test.ssm, localStage);
+  const retired = new Map<(typeof keyPurposes)[number], ReadonlySet<string>>();
+  for (const purpose of keyPurposes) retired.set(purpose, await notes.list(purpose));
+  return createCompareSettings({ kms: createDataKeyOpener(test.kms), stage: localStage, retired, now });
+}
+
+/** Restores an hour after the damage, to the second before it. */
+async function restore(
+  store: Store,
+  { to = now - 1000, isDryRun = false } = {},
+): Promise<Result<undefined, string>> {
+  now += HOUR;
+  const compare = await compareFor(store);
+  let isFirst = true;
+  const outcome = await restoreTable(
+    {
+      backup: createTableBackup(test.dynamo, localTableName(store)),
+      table: localTableName(store),
+      to,
+      isDryRun,
+      print: (line) => lines.push(line),
+      pause: () => Promise.resolve(),
+    },
+    async (...partition) => {
+      const findings = await compare(...partition);
+      if (isFirst) await beforeCopy();
+      isFirst = false;
+      return findings;
+    },
+  );
+  const { TableNames } = await test.dynamo.send(new ListTablesCommand({}));
+  expect(TableNames?.filter((name) => name.includes('restored'))).toStrictEqual([]);
+  return outcome;
+}
+const said = (pattern: RegExp): readonly string[] => lines.filter((line) => pattern.test(line));
+
+async function release(id: string): Promise<void> {
+  const content = { id, name: 'calibration' };
+  const text = canonicalJson({ of: id, filler: 'x'.repeat(100) });
+  await createRecordsTable(test.dynamo, localTableName('records')).writeOnce(
+    { kind: 'calibration', id, tenantId: 'aurora' },
+    {
+      document: canonicalJson({ ...content, checksum: documentChecksum(content) }),
+      parameters: { hash: sha256Hex(text), text },
+    },
+  );
+}
+/** A document whose bytes are no longer those of its checksum. */
+async function damageDocument(id: string): Promise<void> {
+  const document = await item('records', new RegExp(`#${id}$`), 'document');
+  await put('records', {
+    ...document,
+    document: { S: document['document']!.S!.replace('calibration', 'x') },
+  });
+}
+
+describe('a restore of the records', () => {
+  it('brings back what was deleted or damaged, and keeps what is newer', async () => {
+    for (const id of ['deleted', 'damaged', 'parts', 'kept']) await release(id);
+    const before = await itemsOf('records');
+    now += 1000;
+    for (const each of before) {
+      if (/#deleted$/.test(each['pk']!.S!)) await erase(each, 'records');
+      if (/#parts$/.test(each['pk']!.S!) && each['content'] !== undefined)
+        await put('records', { ...each, content: { B: Uint8Array.of(1, 2, 3) } });
+    }
+    await damageDocument('damaged');
+    await release('newer');
+    const damaged = await itemsOf('records');
+    expect(await restore('records', { isDryRun: true, to: START })).toStrictEqual(ok(undefined));
+    expect(await itemsOf('records')).toStrictEqual(damaged);
+    expect(await restore('records', { to: START })).toStrictEqual(ok(undefined));
+    expect(said(/^missing .*#deleted: restored/)).toHaveLength(1);
+    expect(said(/^damaged .*#(damaged|parts): restored/)).toHaveLength(2);
+    expect(await itemsOf('records')).toEqual(expect.arrayContaining([...before]));
+    expect((await itemsOf('records')).filter((each) => /#newer$/.test(each['pk']!.S!))).toHaveLength(2);
+    expect(await restore('records', { to: START })).toStrictEqual(ok(undefined));
+    expect(lines).toContain('Compared 4 partitions: 0 restored, 0 not repaired.');
+  });
+
+  it('notices a record that is damaged in the backup, names it and does not copy it', async () => {
+    await release('bad');
+    await release('good');
+    await damageDocument('bad');
+    now += 1000;
+    for (const each of await itemsOf('records')) await erase(each, 'records');
+    expect(await restore('records')).toMatchObject({ ok: false });
+    expect(said(/#bad: its copy in the backup is damaged: not copied/)).toHaveLength(1);
+    expect((await itemsOf('records')).every((each) => /#good$/.test(each['pk']!.S!))).toBe(true);
+  });
+
+  it('never writes over what was written while it compared', async () => {
+    await release('raced');
+    const document = await item('records', /#raced$/, 'document');
+    now += 1000;
+    await erase(document, 'records');
+    const newer = { ...document, document: { S: 'released again' } };
+    beforeCopy = () => put('records', newer);
+    expect(await restore('records')).toMatchObject({ ok: false });
+    expect(await item('records', /#raced$/, 'document')).toStrictEqual(newer);
+  });
+
+  it('says which times can be restored', async () => {
+    expect(await restore('records', { to: START - 1000 })).toMatchObject({
+      error:
+        '--to is outside of what can be restored of local-records: 2026-01-31T09:30:00.000Z to 2026-01-31T10:25:00.000Z',
+    });
+  });
+});
+
+describe('a restore of the settings', () => {
+  const administration = () => ({
+    settings: noteRetirements(
+      createWritableKeySettings(test.dynamo, localTableName('settings')),
+      createRetiredKeys(test.ssm, localStage),
+    ),
+    kms: createDataKeyMaker(test.kms, localKeyAlias),
+    stage: localStage,
+    clock: () => now,
+  });
+  const releaseState = { pk: { S: 'release' }, sk: { S: 'state' }, appliedAt: { S: 'then' } };
+  const stateOf = async (kid: string) => (await item('settings', /^key#continuation$/, kid))['state']?.S;
+  const eraseAll = async () => {
+    for (const each of await itemsOf('settings')) await erase(each, 'settings');
+  };
+
+  it('brings back a lost ring, but neither a key that was retired since nor the state of the gates', async () => {
+    await initKeyRing(administration());
+    await put('settings', releaseState);
+    const before = await itemsOf('settings');
+    now += 1000;
+    await replaceKey(administration(), 'cursor');
+    await retireKeyNow(administration(), 'cursor', 'k1');
+    await eraseAll();
+    expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
+    const isBack = (each: Item) => !['release', 'key#cursor'].includes(each['pk']!.S!);
+    expect(await itemsOf('settings')).toStrictEqual(before.filter(isBack));
+    expect(said(/^withheld .*key cursor k1: it was retired/)).toHaveLength(1);
+    expect(said(/^withheld .*release state: .*gates -- apply/)).toHaveLength(1);
+  });
+
+  it('repairs only the wrapped key of a damaged one, and lets a replaced key open only', async () => {
+    await initKeyRing(administration());
+    const first = await item('settings', /^key#continuation$/, 'k1');
+    now += 1000;
+    await replaceKey(administration(), 'continuation');
+    const opening = await item('settings', /^key#continuation$/, 'k1');
+    await put('settings', { ...opening, wrappedKey: { B: Uint8Array.of(1, 2, 3) } });
+    expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
+    expect(await item('settings', /^key#continuation$/, 'k1')).toStrictEqual(opening);
+    await erase(first, 'settings');
+    expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
+    expect(await stateOf('k1')).toBe('opening');
+    expect(await stateOf('k2')).toBe('active');
+  });
+
+  it('does not copy a key that KMS does not unwrap in its place', async () => {
+    await initKeyRing(administration());
+    const [mine, other] = [
+      await item('settings', /^key#cursor$/, 'k1'),
+      await item('settings', /^key#pseudonym$/, 'k1'),
+    ];
+    await put('settings', { ...mine, wrappedKey: other['wrappedKey']! });
+    now += 1000;
+    await erase(mine, 'settings');
+    expect(await restore('settings')).toMatchObject({ ok: false });
+    expect(said(/key cursor k1: its copy in the backup is damaged/)).toHaveLength(1);
+    await expect(item('settings', /^key#cursor$/, 'k1')).rejects.toThrow('no item');
+  });
+});
+
+describe('a restore of the improvement runs', () => {
+  const digest = sha256Hex('x');
+  const pins = {
+    contentTestSpecId: 'spec-1',
+    contentTestSpecVersion: '4',
+    analysisPolicy: { owner: 'tenant', id: 'policy', version: '2', checksum: digest },
+    formulaVersion: 'alignment-v1',
+    sourceSet: { ref: 'set-1', sha256: digest },
+    metrics: [],
+    sources: [],
+  } as const;
+  const store = () => createImprovementTable(test.dynamo, localTableName('improvement'), processRuntime());
+  const create = (improvementRunId: string) =>
+    store().createRun({
+      tenantId: 'aurora',
+      improvementRunId,
+      administrationId: 'a',
+      pins,
+      createdAt: START,
+    });
+  const open = async (improvementRunId: string) => {
+    const run = await create(improvementRunId);
+    const order = {
+      revisionOrderId: `of-${improvementRunId}`,
+      evidence: 'source:act',
+      targetModule: 'bank',
+    } as const;
+    await store().openOrder(run, { ...order, lineage: sha256Hex(improvementRunId) }, START);
+    return run;
+  };
+
+  it('brings back runs, orders and lineages; a run that has ended since stays so and is not listed again', async () => {
+    await open('lost');
+    await open('damaged');
+    const ended = await open('ended');
+    const before = await itemsOf('improvement');
+    now += 1000;
+    const done = { state: 'failed', completedAt: now } as const;
+    await store().moveRun(ended, ['queued'], done, now);
+    for (const each of before) {
+      const isOf = (id: string) => canonicalJson(each).includes(id);
+      if (isOf('lost') || /^lineage/.test(each['pk']!.S!)) await erase(each, 'improvement');
+      if (/damaged/.test(each['pk']!.S!))
+        await put('improvement', { pk: each['pk']!, sk: each['sk']!, state: { S: 'x' } });
+    }
+    expect(await restore('improvement', { to: START })).toStrictEqual(ok(undefined));
+    const now2 = await itemsOf('improvement');
+    const isOfEnded = (each: Item) => canonicalJson(each).includes('"ended"');
+    expect(now2.filter((each) => !isOfEnded(each))).toStrictEqual(before.filter((each) => !isOfEnded(each)));
+    expect((await store().readRun(ended))?.state).toBe('failed');
+    expect(now2.filter((each) => each['pk']!.S === 'open')).toHaveLength(2);
+  });
+
+  it('names an item that is damaged in the backup and does not copy it', async () => {
+    await open('bad');
+    const order = await item('improvement', /bad$/, '3-order#of-bad');
+    await put('improvement', { ...order, status: { S: 'unknown' } });
+    now += 1000;
+    await erase(order, 'improvement');
+    expect(await restore('improvement')).toMatchObject({ ok: false });
+    expect(said(/3-order#of-bad in the backup: not copied/)).toHaveLength(1);
+    await expect(item('improvement', /bad$/, '3-order#of-bad')).rejects.toThrow('no item');
+  });
+});
