@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { deployment, type Deployment } from '#lib/deployment.ts';
 import { offlineRelease, parseGates, readRelease } from '#shared/release/read-release.ts';
+import { SANDBOX_PATH } from '#lib/stacks/documentation.ts';
 import { checkWithNag } from '#lib/nag.ts';
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { s3, ssm } from '#shared/stores/clients.ts';
@@ -37,7 +38,7 @@ async function build(app: App): Promise<Result<Deployment, string>> {
     );
   }
   const site = join(app.outdir, 'site');
-  await writeSite(site, await renderSite({ release: release.value, apis: {} }));
+  await writeSite(site, await renderSite({ release: release.value, apis: { sandbox: SANDBOX_PATH } }));
   const stacks = deployment(app, {
     stage: stage.value,
     release: release.value,

@@ -53,6 +53,6 @@ export function deployment(
     services,
     sandbox: synthetic,
     operations: watching,
-    documentation: documentation(app, stage, site),
+    documentation: documentation(app, stage, site, synthetic),
   };
 }

@@ -1,6 +1,8 @@
-import { CfnOutput, Duration, Stack, Token, type App } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, Stack, Token, type App } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
+  AllowedMethods,
+  CachePolicy,
   Distribution,
   Function as EdgeFunction,
   FunctionCode,
@@ -9,11 +11,13 @@ import {
   HeadersFrameOption,
   HeadersReferrerPolicy,
   HttpVersion,
+  OriginRequestPolicy,
   ResponseHeadersPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
+  type BehaviorOptions,
 } from 'aws-cdk-lib/aws-cloudfront';
-import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import {
   BlockPublicAccess,
   Bucket,
@@ -27,6 +31,7 @@ import type { Stage } from '#shared/stage/stages.ts';
 import { contentSecurityPolicy } from '#tools/page/headers.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import { stackProps } from '../names.ts';
+import { SANDBOX_URL_OUTPUT } from './sandbox.ts';
 
 /**
  * What a file server does and S3 does not: `/` and the folders lead to their index, and a path without an extension is a page. The `type`
@@ -34,7 +39,7 @@ import { stackProps } from '../names.ts';
  */
 export const pathFunction = `function handler(event) {
   var request = event.request;
-  var folder = /^\\/(docs|problems)?\\/?$/.exec(request.uri);
+  var folder = /^\\/(docs|problems|explorer)?\\/?$/.exec(request.uri);
   if (folder) {
     var location = '/' + (folder[1] || 'docs') + '/index.html';
     return { statusCode: 302, statusDescription: 'Found', headers: { location: { value: location } } };
@@ -43,12 +48,23 @@ export const pathFunction = `function handler(event) {
   return request;
 }`;
 
+/** Where the site's origin forwards to the sandbox, for the explorer and for calls to try. */
+export const SANDBOX_PATH = '/sandbox';
+
+/** Takes the site's path of the sandbox off: the sandbox's own begin with `/v1`. */
+export const sandboxPathFunction = `function handler(event) {
+  var request = event.request;
+  request.uri = request.uri.slice(${SANDBOX_PATH.length});
+  return request;
+}`;
+
 /**
  * The documentation site: a private bucket that only CloudFront reads. Nothing refers to this stack, so that it can be deployed, changed
  * and deleted alone.
  * @param site the folder of the rendered site
+ * @param sandbox the stack of the sandbox, which the site's origin forwards to; without one, the site is static files alone
  */
-export function documentation(app: App, stage: Stage, site: string): Stack {
+export function documentation(app: App, stage: Stage, site: string, sandbox: Stack | undefined): Stack {
   const stack = new Stack(app, 'Documentation', {
     ...stackProps(stage, 'documentation'),
     description: 'Mastery reports: the documentation site with the problem pages',
@@ -92,6 +108,9 @@ export function documentation(app: App, stage: Stage, site: string): Stack {
         },
       ],
     },
+    ...(sandbox === undefined
+      ? {}
+      : { additionalBehaviors: { [`${SANDBOX_PATH}/*`]: forwardingTo(stack, sandbox) } }),
     // S3 tells a reader who may not list the bucket that an absent object is forbidden.
     errorResponses: [
       { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/404.html', ttl: Duration.minutes(1) },
@@ -99,7 +118,7 @@ export function documentation(app: App, stage: Stage, site: string): Stack {
   });
   acknowledge(distribution, {
     'AwsSolutions-CFR1': 'The documentation is for every country.',
-    'AwsSolutions-CFR2': 'Static files without a back end: there is nothing for a firewall to protect.',
+    'AwsSolutions-CFR2': 'Static files; the sandbox, which it forwards to, has a firewall of its own.',
     'AwsSolutions-CFR3': 'Who reads which page is not recorded.',
     ...(address === undefined
       ? {
@@ -122,6 +141,33 @@ export function documentation(app: App, stage: Stage, site: string): Stack {
     description: 'The documentation; the problem pages are below /problems',
   });
   return stack;
+}
+
+/**
+ * Forwards calls to the sandbox, whose answers are never cached here. Its address is a weak reference, so that neither stack holds the
+ * other back.
+ */
+function forwardingTo(stack: Stack, sandbox: Stack): BehaviorOptions {
+  // https: / / HOST / STAGE
+  const part = (at: number): string =>
+    Fn.select(at, Fn.split('/', Fn.getStackOutput(sandbox.stackName, SANDBOX_URL_OUTPUT)));
+  return {
+    origin: new HttpOrigin(part(2), { originPath: `/${part(3)}` }),
+    viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+    allowedMethods: AllowedMethods.ALLOW_ALL,
+    cachePolicy: CachePolicy.CACHING_DISABLED,
+    originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+    functionAssociations: [
+      {
+        eventType: FunctionEventType.VIEWER_REQUEST,
+        function: new EdgeFunction(stack, 'SandboxPaths', {
+          code: FunctionCode.fromInline(sandboxPathFunction),
+          runtime: FunctionRuntime.JS_2_0,
+          comment: 'Paths of the sandbox',
+        }),
+      },
+    ],
+  };
 }
 
 function securityHeaders(stack: Stack): ResponseHeadersPolicy {

@@ -7,6 +7,9 @@ import { restApi } from '../constructs/rest-api.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { stackProps } from '../names.ts';
 
+/** The output that holds the sandbox's address. */
+export const SANDBOX_URL_OUTPUT = 'BaseUrl';
+
 /**
  * The synthetic sandbox: one function without any grant, and a REST API of its own before it. It refers to nothing of another stack, so
  * that nothing of a tenant is in its reach, and is the same whatever the gates [RP-033].
@@ -25,7 +28,7 @@ export function sandbox(app: App, stage: Stage, row: DeployedFunction, assets: s
     { name: 'sandbox', service: row.service, title: 'Attempt Reports Sandbox API', traced: false },
     Object.values(sandboxRoutes).map((route) => ({ operation: servedOperation(route), function: built })),
   );
-  new CfnOutput(stack, 'BaseUrl', {
+  new CfnOutput(stack, SANDBOX_URL_OUTPUT, {
     value: url,
     description: 'The {sandbox_url} of the API document: routes follow as /v1/…',
   });

@@ -1,6 +1,6 @@
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { pathFunction } from '#lib/stacks/documentation.ts';
+import { pathFunction, sandboxPathFunction } from '#lib/stacks/documentation.ts';
 import { createPages } from '#local/stack/pages.ts';
 import { pageHeaders } from '#tools/page/headers.ts';
 import { deployed, ofType, stage } from './deployed.ts';
@@ -41,6 +41,27 @@ describe('the documentation stack', () => {
       },
     });
     expect(pageHeaders['Content-Security-Policy']).not.toContain('unsafe');
+  });
+
+  it('forwards the sandbox, whose answers it never keeps, without its own path and host', () => {
+    expect(configuration).toMatchObject({
+      CacheBehaviors: [
+        {
+          PathPattern: '/sandbox/*',
+          ViewerProtocolPolicy: 'https-only',
+          // The policies that AWS manages: no caching; everything of the viewer but its Host.
+          CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
+          OriginRequestPolicyId: 'b689b0a8-53d0-40ab-baf2-68738e2966ac',
+        },
+      ],
+    });
+    const origins = JSON.stringify((configuration as { Origins: unknown }).Origins);
+    expect(origins).toContain('"OriginProtocolPolicy":"https-only"');
+    expect(origins.match(/Fn::GetStackOutput/g)).toHaveLength(2);
+    const context = createContext({ event: { request: { uri: '/sandbox/v1/forms/a%2Fb/equivalence' } } });
+    expect(runInContext(`${sandboxPathFunction}; handler(event).uri`, context)).toBe(
+      '/v1/forms/a%2Fb/equivalence',
+    );
   });
 
   it('answers an absent page with 404', () => {
