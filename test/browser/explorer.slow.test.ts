@@ -31,7 +31,7 @@ afterAll(async () => {
 /** The value of `3 1/2` as a fraction. */
 function fraction(text: string): readonly [numerator: number, denominator: number] {
   const [, whole = '0', numerator = '0', denominator = '1'] =
-    /^(\d+)?(?:\s?\b(\d+)\/(\d+))?$/.exec(text.trim())?.map((part) => part) ?? [];
+    /^(\d+)?(?:\s?\b(\d+)\/(\d+))?$/.exec(text.trim()) ?? [];
   return [Number(whole) * Number(denominator) + Number(numerator), Number(denominator)];
 }
 

@@ -70,6 +70,8 @@ export function line(
 ): Plot.Markish {
   return Plot.line(points, {
     ...xy,
+    // Plot leaves out points without a title as soon as there is such a channel.
+    ...(points[0]?.label !== undefined && { title: ({ label }: Point) => label }),
     stroke,
     strokeWidth: 2,
     ...(style === 'dashed' && { strokeDasharray: '6 4' }),

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { band, colour, draw, line } from '#tools/page/plot.ts';
+import { band, colour, dots, draw, line } from '#tools/page/plot.ts';
 import type { Point } from '#tools/page/plot.ts';
 import { ruleY } from '@observablehq/plot';
 
@@ -10,7 +10,10 @@ interface LineChartProps {
   readonly x: string;
   readonly y: string;
   readonly yDomain?: readonly [number, number];
+  /** The label of a line's first point is its tooltip. */
   readonly lines: readonly (readonly Point[])[];
+  /** Dots at the points, where there is nothing in between. */
+  readonly hasDots?: boolean;
   readonly band?: readonly { readonly x: number; readonly low: number; readonly high: number }[];
   /** Values of y at which a dashed line runs across. */
   readonly rules?: readonly number[];
@@ -26,21 +29,22 @@ export function LineChart({
   lines,
   band: area,
   rules = [],
+  hasDots = false,
 }: LineChartProps): JSX.Element {
   const id = useId();
   const svg = useRef<SVGSVGElement>(null);
   useEffect(() => {
+    const places = lines.flatMap((points) => points.map((point) => point.x));
+    const step = Math.ceil((Math.max(...places) - Math.min(...places)) / 6) || 1;
+    const ticks = [...new Set(places)].filter((value) => value % step === 0);
     const { parts, width, height } = draw(document, {
-      x: {
-        label: x,
-        ticks: 6,
-        tickFormat: (value: number) => (Number.isInteger(value) ? String(value) : ''),
-      },
+      x: { label: x, ticks, tickFormat: String },
       y: { label: y, grid: true, ...(yDomain === undefined ? {} : { domain: [...yDomain] }) },
       marks: [
         ...(area === undefined ? [] : [band(area)]),
         ruleY(rules, { stroke: colour.soft, strokeDasharray: '4 4' }),
         ...lines.map((points) => line(points, 'full')),
+        ...(hasDots ? lines.map((points) => dots(points, 'large')) : []),
       ],
     });
     svg.current?.setAttribute('viewBox', `0 0 ${width} ${height}`);

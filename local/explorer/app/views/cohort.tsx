@@ -11,12 +11,12 @@ export function Cohort(): JSX.Element {
   const classes = tenant?.reports.classes ?? [];
   const { classesWithheld = [], classesWithoutRollup = [] } = tenant?.reports.special ?? {};
   const options = [
-    ...classes.map((id, at) => [`class ${id}`, `class ${at + 1}`] as const),
-    ...classesWithheld.map((id) => [`class ${id}`, 'class whose count is withheld'] as const),
-    ...classesWithoutRollup.map((id) => [`class ${id}`, 'class without a rollup'] as const),
+    ...classes.map((id) => [`class ${id}`, id] as const),
+    ...classesWithheld.map((id) => [`class ${id}`, `${id} (count withheld)`] as const),
+    ...classesWithoutRollup.map((id) => [`class ${id}`, `${id} (no rollup)`] as const),
     ...(tenant?.reports.schools ?? []).map(
-      ({ schoolSourcedId, grade }, at) =>
-        [`grade ${grade} ${schoolSourcedId}`, `school ${at + 1}, grade ${grade}`] as const,
+      ({ schoolSourcedId, grade }) =>
+        [`grade ${grade} ${schoolSourcedId}`, `${schoolSourcedId}, grade ${grade}`] as const,
     ),
   ];
   const chosen = parameters['cohort'] ?? options[0]?.[0] ?? '';
@@ -53,7 +53,9 @@ export function Cohort(): JSX.Element {
         {({ populationCount, suppression, measures, asOf, formulaVersion, rollupId, source }) => (
           <>
             <section aria-labelledby="cohort-heading">
-              <h2 id="cohort-heading">{populationCount} learners</h2>
+              <h2 id="cohort-heading">
+                {populationCount === null ? 'Number of learners withheld' : `${populationCount} learners`}
+              </h2>
               {suppression.status === 'not_suppressed' ? (
                 <div class="scroll" tabIndex={0} role="region" aria-label="Measures">
                   <table>

@@ -30,6 +30,8 @@ export function Form(): JSX.Element {
   );
 }
 
+const signed = (value: number): string => String(value).replace('-', '−');
+
 function Shown({ report }: { readonly report: EquivalenceReport }): JSX.Element {
   const { lower, upper } = report.confidenceInterval;
   return (
@@ -40,10 +42,10 @@ function Shown({ report }: { readonly report: EquivalenceReport }): JSX.Element 
         </h2>
         <Facts
           of={{
-            statistic: report.statistic,
-            'confidence interval': `${lower} to ${upper}`,
+            statistic: signed(report.statistic),
+            'confidence interval': `${signed(lower)} to ${signed(upper)}`,
             tolerance: report.tolerance,
-            method: `${report.method}, ${report.analysisVersion}`,
+            method: `${report.method}, version ${report.analysisVersion}`,
             'same coverage': report.coverageMatch ? 'yes' : 'no',
             'same depth of knowledge': report.dokMatch ? 'yes' : 'no',
             'compared with': report.comparisonQtiTestIds.join(', '),

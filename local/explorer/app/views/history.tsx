@@ -67,12 +67,13 @@ export function History(): JSX.Element {
             <>
               {points.length < 2 ? null : (
                 <LineChart
-                  title="Scale scores of adaptive diagnostics, oldest first"
-                  description="The band is one standard error to both sides. A difference that lies within the bands is no evidence of a change."
+                  title="Scale scores, oldest first"
+                  description="Adaptive diagnostics among the reports below. The band is one standard error to both sides: scores whose bands overlap are no evidence of a change."
                   x="attempt"
                   y="scale score"
                   lines={[points]}
                   band={band}
+                  hasDots
                 />
               )}
               {data.length === 0 ? <p>This learner has no reports yet.</p> : null}
@@ -94,7 +95,7 @@ export function History(): JSX.Element {
                       )}
                     </div>
                     <p class="quiet">
-                      Attempt {report.attemptId}, read at {instant(report.observedAt)}
+                      Attempt {report.attemptId}, facts read at {instant(report.observedAt)}
                     </p>
                   </li>
                 ))}

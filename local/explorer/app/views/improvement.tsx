@@ -39,7 +39,7 @@ export function Improvement(): JSX.Element {
         <Choice
           label="Administration"
           value={administrationId}
-          options={administrations.map((id, at) => [id, `administration ${at + 1} (${id.slice(0, 8)}…)`])}
+          options={administrations.map((id) => [id, id])}
           onChange={(administration) => choose({ administration, run: '' })}
         />
         <button type="button" class="primary" disabled={isStarting} onClick={() => void analyze()}>
@@ -185,9 +185,13 @@ function Alignment({ alignment }: { readonly alignment: AlignmentReport }): JSX.
         <rect class="band" x="0" y="3" width={Math.min(100, alignment.alignmentPercent)} height="6" />
       </svg>
       <p class="quiet">
-        {alignment.numerator} of {alignment.denominator} weighted requirements, {alignment.sourceVersion}.{' '}
-        {alignment.limitations.join(' ')}
+        {alignment.numerator} of {alignment.denominator} by weight, source version {alignment.sourceVersion}
       </p>
+      <ul class="quiet">
+        {alignment.limitations.map((limitation) => (
+          <li key={limitation}>{limitation}</li>
+        ))}
+      </ul>
       <details>
         <summary>Contributions: {alignment.contributions.length} requirements</summary>
         <div
@@ -258,11 +262,11 @@ function Orders({ orders }: { readonly orders: readonly RevisionOrder[] }): JSX.
               <State of={order.status} />
             </div>
             <p class="quiet">
-              {order.reasonCodes.map((reason) => reason.replaceAll('_', ' ')).join(', ')}:{' '}
-              {order.observedMetric.name.replaceAll('_', ' ')} is {order.observedMetric.value}{' '}
-              {order.observedMetric.unit}, and an order is due{' '}
+              Reason: {order.reasonCodes.map((reason) => reason.replaceAll('_', ' ')).join(', ')}. Observed:{' '}
+              {order.observedMetric.name.replaceAll('_', ' ')} {order.observedMetric.value} (
+              {order.observedMetric.unit}). An order is due{' '}
               {operators[order.threshold.operator] ?? order.threshold.operator} {order.threshold.value}.{' '}
-              {order.caseGuids.length === 0 ? '' : `Concerns ${order.caseGuids.map(nameOf).join('; ')}.`}
+              {order.caseGuids.length === 0 ? '' : `Standards: ${order.caseGuids.map(nameOf).join('; ')}.`}
             </p>
           </li>
         ))}

@@ -30,7 +30,7 @@ export function Picker({
         value={known?.[1] ?? ''}
         options={[
           ...fixtures.map(([words, fixture]) => [fixture, words] as const),
-          ...(known === undefined ? [['', 'another one'] as const] : []),
+          ...(known === undefined ? [['', 'other id'] as const] : []),
         ]}
         onChange={(chosen) => {
           if (chosen !== '') onChange(chosen);

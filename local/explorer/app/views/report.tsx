@@ -40,7 +40,7 @@ export function Report(): JSX.Element {
           ['an attempt that failed its mastery gate', config.sandbox.masteryGateAttempt] as const,
           ['an adaptive diagnostic', config.sandbox.adaptiveDiagnosticAttempt] as const,
         ]
-      : Object.entries(tenant.reports.attempts).map(([role, id]) => [words(role), id] as const);
+      : Object.entries(tenant.reports.attempts).map(([role, id]) => [roles[role] ?? role, id] as const);
   const attemptId = parameters['id'] ?? fixtures[0]?.[1] ?? '';
   const report = useLoad(
     async (signal) => {
@@ -58,7 +58,18 @@ export function Report(): JSX.Element {
   );
 }
 
-const words = (role: string): string => role.replaceAll(/([A-Z])/g, ' $1').toLowerCase();
+/** The seeded attempts by what they are for. */
+const roles: Readonly<Record<string, string>> = {
+  gatePass: 'mastery gate, passed',
+  gateFail: 'mastery gate, not passed',
+  gateIndeterminate: 'mastery gate, indeterminate',
+  diagnostic: 'adaptive diagnostic',
+  formative: 'formative test',
+  unscored: 'not scored yet',
+  unsettled: 'scored, not settled yet',
+  stale: 'settled, out of date',
+  large: 'the largest report',
+};
 
 function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
   const { tenant, nameOf } = useSurface();
@@ -69,7 +80,7 @@ function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
       <section aria-labelledby="score-heading">
         <h2 id="score-heading">
           {diagnostic === null
-            ? `Score ${score.value.toFixed(1)} ${score.unit.replaceAll('_', ' ')}`
+            ? `Score ${score.value.toFixed(1)} ${score.unit === 'percent' ? '%' : score.unit.replaceAll('_', ' ')}`
             : `Scale score ${diagnostic.scaleScore.toFixed(1)}`}{' '}
           {diagnostic === null ? null : (
             <small>± {diagnostic.standardError.toFixed(1)} (one standard error)</small>
@@ -103,6 +114,7 @@ function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
                 : `${diagnostic.stoppingReason.replaceAll('_', ' ')}, after ${diagnostic.administeredItemCount} items`,
             calibration: diagnostic?.calibrationVersion,
             crosswalk: diagnostic?.extNormsSet ?? undefined,
+            policy: [...new Set(rows.map(({ policyId }) => policyId))].join(', ') || undefined,
             form: (
               <a href={hrefOf('form', { tenant: tenant?.tenantId, id: report.qtiTestId })}>
                 {report.qtiTestId}
@@ -132,15 +144,20 @@ function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
         {rows.length === 0 ? (
           <p class="quiet">This report has no mastery rows.</p>
         ) : (
-          <ul class="rows">
-            {rows.map((row) => (
-              <Row key={`${row.kind} ${row.caseGuid}`} row={row} />
-            ))}
-          </ul>
+          <>
+            <p class="quiet">
+              Dark mark: the estimate. Blue band: its uncertainty. Orange mark: the threshold of the policy.
+            </p>
+            <ul class="rows">
+              {rows.map((row) => (
+                <Row key={`${row.kind} ${row.caseGuid}`} row={row} />
+              ))}
+            </ul>
+          </>
         )}
       </section>
       <section aria-labelledby="limits-heading">
-        <h2 id="limits-heading">What this report does not say</h2>
+        <h2 id="limits-heading">What this report does not cover</h2>
         <ul>
           {report.omitted.map((section) => (
             <li key={section}>Left out: {section.replaceAll(/([A-Z])/g, ' $1').toLowerCase()}.</li>
@@ -151,8 +168,8 @@ function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
             </li>
           ))}
           <li>
-            A state is a decision of the policy at its threshold. Near the threshold it can change with a few
-            more answers; the uncertainty says how far that reaches.
+            A state is a decision of the policy at its threshold. A few more answers can change a state whose
+            uncertainty reaches across the threshold.
           </li>
         </ul>
       </section>
@@ -200,12 +217,18 @@ function Row({ row }: { readonly row: MasteryRow }): JSX.Element {
             height="10"
           />
         )}
-        <rect class="threshold" x={at(row.threshold) - 0.3} y="0" width="0.6" height="12" />
-        <rect class="value" x={at(row.estimate) - 0.6} y="0" width="1.2" height="12" />
+        <rect class="threshold" x={at(row.threshold) - 0.2} y="0" width="0.4" height="12" />
+        <rect
+          class="value"
+          x={Math.min(99.4, Math.max(0, at(row.estimate) - 0.3))}
+          y="0"
+          width="0.6"
+          height="12"
+        />
       </svg>
       <p class="quiet">
         {row.kind === 'standard' ? 'Standard' : 'Knowledge component'}, {figure}, threshold{' '}
-        {row.threshold.toFixed(3)} of policy {row.policyId}
+        {asProbability ? `${(row.threshold * 100).toFixed(0)} %` : row.threshold.toFixed(3)}
         {row.parentCaseGuid === null ? '' : `, part of “${nameOf(row.parentCaseGuid)}”`}.
       </p>
       {row.evidence === undefined ? null : (

@@ -76,7 +76,7 @@ function Opening({
           'knowledge components': bank.kcs.length,
           'items in the bank': bank.items.length,
           'items at most': maxItems,
-          'counts as mastered': `probability of mastery at least ${kcCutScore.toFixed(2)}, known with ${(confidenceThreshold * 100).toFixed(0)} % confidence`,
+          'counts as mastered': `probability of mastery of at least ${percent(kcCutScore)}, with ${percent(confidenceThreshold)} confidence`,
         }}
       />
       <button type="button" class="primary" onClick={onStart}>
@@ -108,7 +108,7 @@ function Taken({
         <Finished tenant={tenant} bank={bank} steps={steps} run={last.run} onAgain={onAgain} />
       ) : item === undefined || waiting === undefined ? (
         failure === undefined ? (
-          <p class="item quiet">The engine is at work …</p>
+          <p class="item quiet">Waiting for the next item …</p>
         ) : null
       ) : (
         <Answer
@@ -125,7 +125,7 @@ function Taken({
   );
 }
 
-/** What a screen reader says after each answer. */
+/** What a screen reader reads out after each answer. */
 function spoken(bank: Bank, { run, answered }: Step, count: number): string {
   const settled = run.kcClassifications.filter(isSettled).length;
   return [
@@ -166,18 +166,20 @@ function Answer({
           }}
         >
           <label for="response">Your answer</label>
-          <input
-            id="response"
-            ref={field}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-            aria-describedby="stem response-help"
-            autocomplete="off"
-            maxLength={40}
-          />
-          <button type="submit" class="primary">
-            Answer
-          </button>
+          <span class="actions">
+            <input
+              id="response"
+              ref={field}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+              aria-describedby="stem response-help"
+              autocomplete="off"
+              maxLength={40}
+            />
+            <button type="submit" class="primary">
+              Answer
+            </button>
+          </span>
           <p id="response-help" class="quiet">
             A whole number, a fraction or a mixed number, as in 2, 3/8 or 1 2/3.
           </p>
@@ -257,13 +259,21 @@ function Diagnosis({
             </tbody>
           </table>
         </div>
-        <Scale run={run} />
+        <p class="quiet">
+          The mark shows the probability. At {percent(bank.rule.confidenceThreshold)} and more, or{' '}
+          {percent(1 - bank.rule.confidenceThreshold)} and less (shaded), a component is settled once an item
+          has measured it.
+        </p>
+        <Scale steps={steps} run={run} />
         <Facts
           of={{
             settled: `${settled} of ${bank.kcs.length} knowledge components`,
             items: `${answered.length} of at most ${bank.rule.maxItems}`,
             'remaining uncertainty': `${run.remainingUncertainty.toFixed(3)} bits per knowledge component`,
-            'the test stops': 'when every component is settled, or no item may follow',
+            'the test stops':
+              run.status === 'completed'
+                ? undefined
+                : `when every component is settled, or after ${bank.rule.maxItems} items`,
           }}
         />
       </section>
@@ -272,7 +282,15 @@ function Diagnosis({
   );
 }
 
-function Scale({ run: { scale, scaleReportability } }: { readonly run: AdaptiveRun }): JSX.Element {
+const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+
+function Scale({
+  steps,
+  run: { scale, scaleReportability },
+}: {
+  readonly steps: readonly Step[];
+  readonly run: AdaptiveRun;
+}): JSX.Element {
   if (scale === null) {
     return (
       <p class="quiet">
@@ -283,17 +301,17 @@ function Scale({ run: { scale, scaleReportability } }: { readonly run: AdaptiveR
     );
   }
   const { scaleScore, standardError } = scale;
+  // One axis for all states so far: otherwise it would move with the score.
+  const known = steps.flatMap((step) => step.run.scale ?? []).concat(scale);
+  const ends = known.flatMap((state) =>
+    [-4, 4].map((errors) => state.scaleScore + errors * state.standardError),
+  );
   return (
     <>
       <h3>
         Scale score {scaleScore.toFixed(1)} <small>± {standardError.toFixed(1)} (one standard error)</small>
       </h3>
-      <ScoreBand
-        score={scaleScore}
-        error={standardError}
-        low={scaleScore - 4 * standardError}
-        high={scaleScore + 4 * standardError}
-      />
+      <ScoreBand score={scaleScore} error={standardError} low={Math.min(...ends)} high={Math.max(...ends)} />
       <ul class="quiet">
         {scale.limitations.map((limitation) => (
           <li key={limitation}>{limitation}</li>
@@ -306,10 +324,10 @@ function Scale({ run: { scale, scaleReportability } }: { readonly run: AdaptiveR
 /** How probabilities and score have moved from answer to answer. */
 function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly Step[] }): JSX.Element {
   const { confidenceThreshold } = bank.rule;
-  const lines = bank.kcs.map(({ guid }) =>
+  const lines = bank.kcs.map(({ guid, label }) =>
     steps.flatMap(({ run }, x) => {
       const row = run.kcClassifications.find(({ caseCompetencyGuid }) => caseCompetencyGuid === guid);
-      return row === undefined ? [] : [{ x, y: row.posteriorProbability }];
+      return row === undefined ? [] : [{ x, y: row.posteriorProbability, label }];
     }),
   );
   const scores = steps.flatMap(({ run: { scale } }, x) =>
@@ -326,10 +344,10 @@ function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly
   );
   return (
     <section aria-labelledby="course-heading" class="charts">
-      <h2 id="course-heading">The way there</h2>
+      <h2 id="course-heading">How the estimates moved</h2>
       <LineChart
         title="Probability of mastery per knowledge component, by number of answers"
-        description={`One line per knowledge component. Above ${confidenceThreshold.toFixed(2)} a component is settled as mastered, below ${(1 - confidenceThreshold).toFixed(2)} as a gap.`}
+        description={`One line per knowledge component: point at it to see which. A component can be settled above the upper dashed line (${percent(confidenceThreshold)}) as mastered, below the lower one (${percent(1 - confidenceThreshold)}) as a gap.`}
         x="answers"
         y="probability"
         yDomain={[0, 1]}
@@ -338,8 +356,8 @@ function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly
       />
       {scores.length < 2 ? null : (
         <LineChart
-          title="Scale score with one standard error to both sides, by number of answers"
-          description="The band narrows as the answers say more."
+          title="Scale score, by number of answers"
+          description="The band is one standard error to both sides. It narrows as answers agree, and can widen when one comes as a surprise."
           x="answers"
           y="scale score"
           lines={[scores]}
@@ -370,8 +388,8 @@ function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly
 const reasons: Readonly<Record<string, string>> = {
   classifications_complete: 'every knowledge component is settled',
   precision_target_met: 'the remaining uncertainty is below the target',
-  max_items: 'no further item may be offered',
-  time_budget: 'the time is over',
+  max_items: 'the largest number of items is reached',
+  time_budget: 'the time is up',
 };
 
 const stopWords = ({ stopReason }: AdaptiveRun): string =>
