@@ -53,9 +53,7 @@ export function Cohort(): JSX.Element {
         {({ populationCount, suppression, measures, asOf, formulaVersion, rollupId, source }) => (
           <>
             <section aria-labelledby="cohort-heading">
-              <h2 id="cohort-heading">
-                {populationCount === null ? 'Number of learners withheld' : `${populationCount} learners`}
-              </h2>
+              <h2 id="cohort-heading">{populationCount} learners</h2>
               {suppression.status === 'not_suppressed' ? (
                 <div class="scroll" tabIndex={0} role="region" aria-label="Measures">
                   <table>
