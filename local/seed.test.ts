@@ -133,7 +133,7 @@ describe('npm run seed', () => {
     expect((await loadSeed(join(directory, 'mine'))).ok).toBe(false);
     expect(await seed('from-responses', 'nowhere', '--out', 'mine')).toMatchObject({
       code: 1,
-      error: 'nowhere/responses.csv cannot be read: there is no such file\n',
+      error: 'cannot read nowhere/responses.csv: no such file or directory\n',
     });
   });
 

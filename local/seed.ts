@@ -9,6 +9,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { makeFolder } from '#tools/terminal/make-folder.ts';
 import { ignoreOption, missingOption } from '#tools/terminal/study-tables.ts';
 import type { TableOptions } from '#tools/terminal/study-tables.ts';
 import { readResponseFiles, shorten } from '#tools/terminal/study.ts';
@@ -29,9 +30,11 @@ async function main(directory: string, values: Options): Promise<Result<undefine
   try {
     const free = await mayWrite(values.out, files, values.force === true);
     if (!free.ok) return free;
+    const folder = await makeFolder(values.out);
+    if (!folder.ok) return folder;
     await writeSeed(values.out, files);
   } catch (error) {
-    return err(`${values.out} cannot be written: ${fileFailure(error)}`);
+    return err(`cannot write ${values.out}: ${fileFailure(error)}`);
   }
   // Read back as `npm start` will: the command must not succeed with a seed that does not load.
   const loaded = await loadSeed(values.out);
@@ -59,7 +62,7 @@ async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<
     entries = await readdir(out);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ok(undefined);
-    return err(`${out} cannot be written: ${fileFailure(error)}`);
+    return err(`cannot write ${out}: ${fileFailure(error)}`);
   }
   for (const path of Object.keys(files)) {
     // It would win over the bank's files, and is not ours to delete.

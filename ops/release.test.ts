@@ -347,7 +347,7 @@ describe('release policy FILE --calibration', () => {
 it('says in words why npm run release cannot read a file', () => {
   const command = join(import.meta.dirname, 'release.ts');
   for (const [path, reason] of [
-    ['/nope', 'there is no such file'],
+    ['/nope', 'no such file or directory'],
     [import.meta.dirname, 'it is a directory'],
   ] as const) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [command, 'policy', path, '--dry-run'], {

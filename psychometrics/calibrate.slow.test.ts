@@ -272,7 +272,7 @@ describe('npm run calibrate', () => {
     [
       ['--responses', 'absent.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
       1,
-      /^absent\.csv cannot be read: there is no such file$/m,
+      /^cannot read absent\.csv: no such file or directory$/m,
     ],
     [
       ['--responses', 'q-matrix.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],

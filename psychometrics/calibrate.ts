@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -17,6 +17,7 @@ import { calibrationFile, parametersFile, readMeta } from './calibrate/write-cal
 import type { Meta } from './calibrate/write-calibration.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { makeFolder } from '#tools/terminal/make-folder.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import {
@@ -149,11 +150,12 @@ async function main(values: Values): Promise<Result<undefined, string>> {
     'report.html': renderReport(calibration, { title: values.name, placeholders: file.value.placeholders }),
     ...(values.withData === true ? writeStudyTables(tables.value) : {}),
   };
+  const folder = await makeFolder(out);
+  if (!folder.ok) return folder;
   try {
-    await mkdir(out, { recursive: true });
     for (const [path, content] of Object.entries(texts)) await writeFile(join(out, path), content);
   } catch (error) {
-    return err(`${out} cannot be written: ${fileFailure(error)}`);
+    return err(`cannot write ${out}: ${fileFailure(error)}`);
   }
   console.log(summary(calibration, file.value.placeholders, values, out));
   return calibration.em.converged
@@ -189,7 +191,7 @@ async function readMetaFile(path: string | undefined, study: Study): Promise<Res
   try {
     content = await readFile(path, 'utf8');
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
   const parsed = parseStrictJson(content);
   if (!parsed.ok) return err(`${path} is not valid JSON (${parsed.error.kind})`);

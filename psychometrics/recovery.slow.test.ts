@@ -78,7 +78,7 @@ describe('npm run recovery', () => {
     writeFileSync(file, '');
     const run = recovery('--out', join(file, 'below'));
     expect(run).toMatchObject({ status: 1, stdout: '' });
-    expect(run.stderr).toMatch(/^cannot create the folder .*: a part of the path is no directory\n$/);
+    expect(run.stderr).toMatch(/^cannot create the folder .*: .*file is not a directory\n$/);
   });
 
   it('explains itself', () => {

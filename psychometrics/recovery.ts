@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -19,6 +19,7 @@ import {
   UsageError,
 } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { makeFolder } from '#tools/terminal/make-folder.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
@@ -139,15 +140,6 @@ async function main(
   return missed.length === 0
     ? ok(undefined)
     : err(`${missed.length} of ${deciding.length} aims missed: ${missed.map(({ name }) => name).join(', ')}`);
-}
-
-async function makeFolder(path: string): Promise<Result<undefined, string>> {
-  try {
-    await mkdir(path, { recursive: true });
-    return ok(undefined);
-  } catch (error) {
-    return err(`cannot create the folder ${path}: ${fileFailure(error)}`);
-  }
 }
 
 async function write(path: string, content: string): Promise<Result<undefined, string>> {

@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { makeFolder } from '#tools/terminal/make-folder.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
@@ -32,8 +33,9 @@ async function main({ data, out }: ReturnType<typeof command.opts>): Promise<Res
   console.log(textReport(validation, paintFor(process.stdout, process.env)));
   if (out !== undefined) {
     const path = join(out, 'validation.html');
+    const folder = await makeFolder(out);
+    if (!folder.ok) return folder;
     try {
-      await mkdir(out, { recursive: true });
       await writeFile(path, htmlReport(validation));
     } catch (error) {
       return err(`cannot write ${path}: ${fileFailure(error)}`);

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -10,6 +10,7 @@ import type { Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
 import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
+import { makeFolder } from './terminal/make-folder.ts';
 
 interface Settings {
   readonly check?: true | undefined;
@@ -38,12 +39,14 @@ async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
 }
 
 /** Writes the OpenAPI documents of a release into a folder. */
-async function writeOpenApi(release: ReleaseState, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+async function writeOpenApi(release: ReleaseState, folder: string): Promise<Result<undefined, string>> {
+  const made = await makeFolder(folder);
+  if (!made.ok) return made;
   for (const [name, content] of openApiFiles(release)) {
     await writeFile(join(folder, name), content);
     console.log(`written: ${join(folder, name)}`);
   }
+  return ok(undefined);
 }
 
 if (import.meta.main) {
@@ -81,8 +84,7 @@ if (import.meta.main) {
           const release =
             stage === undefined ? ok(offlineRelease(gates ?? new Set())) : await releaseIn(stage);
           if (!release.ok) return release;
-          await writeOpenApi(release.value, out);
-          return ok(undefined);
+          return writeOpenApi(release.value, out);
         }),
       ),
   );

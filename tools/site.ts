@@ -8,6 +8,7 @@ import { releaseIn } from './docs/release-in.ts';
 import { writeSite } from './site/files.ts';
 import { renderSite } from './site/render.ts';
 import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
+import { makeFolder } from './terminal/make-folder.ts';
 
 const DEFAULT_FOLDER = join(import.meta.dirname, '../build/site');
 
@@ -41,6 +42,8 @@ if (import.meta.main) {
           const site = await renderSite({ release: release.value, apis: {} });
           const folder = resolve(out ?? DEFAULT_FOLDER);
           if (out === undefined) await rm(folder, { recursive: true, force: true });
+          const made = await makeFolder(folder);
+          if (!made.ok) return made;
           await writeSite(folder, site);
           console.log(`${site.size} files in ${relative(process.cwd(), folder)}`);
           return ok(undefined);

@@ -69,7 +69,7 @@ export async function readReference(directory: string): Promise<Result<Reference
       text = await readFile(join(directory, name), 'utf8');
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-        return err(`${join(directory, name)} cannot be read: ${fileFailure(error)}`);
+        return err(`cannot read ${join(directory, name)}: ${fileFailure(error)}`);
       absent.push(name);
       return ok(undefined);
     }

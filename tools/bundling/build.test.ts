@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { err } from '#shared/kernel/result.ts';
 import { buildFunctions, projectRoot, type BuildOptions, type BuiltFunction } from './build.ts';
 
 const probe = { operationId: 'probe', handler: 'test/infra/bundle-probe.ts' };
@@ -26,6 +27,19 @@ describe('buildFunctions', () => {
     const together = await built({ outdir: await folder(), entries: [other, probe] });
     expect(together.map(({ operationId }) => operationId)).toStrictEqual(['other', 'probe']);
     expect(together[1]?.sha256).toBe(alone?.sha256);
+  });
+
+  it('names a folder that cannot be created, before it bundles', async () => {
+    const file = join(await folder(), '../file');
+    await writeFile(file, '');
+    expect(await buildFunctions({ outdir: join(file, 'functions'), entries: [probe] })).toStrictEqual(
+      err([`cannot create the folder ${join(file, 'functions')}: ${file} is not a directory`]),
+    );
+    // Where `mkdir` with `recursive` never returns. Only Linux has it.
+    if (process.platform === 'linux')
+      expect(await buildFunctions({ outdir: '/proc/functions', entries: [probe] })).toStrictEqual(
+        err(['cannot create the folder /proc/functions: /proc does not accept new folders']),
+      );
   });
 
   it('leaves nothing but the bundle in the asset', async () => {

@@ -6,6 +6,7 @@ import { deployedFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bundle, recipe, recipeFiles, type Entry } from './bundle.ts';
 import { exits, list, program, run, text, UsageError } from '../terminal/command.ts';
+import { makeFolder } from '../terminal/make-folder.ts';
 
 /** A bundle above this many bytes fails the build: Lambda reads, compiles and runs every byte at a cold start. */
 export const bundleLimit = 760_000;
@@ -53,8 +54,8 @@ type Memory = z.infer<typeof memory>;
 /**
  * Bundles the handlers of every function, reusing each one whose sources, dependencies and recipe are byte for byte the ones of the
  * last build into the same folder.
- * @returns the functions in the order of their list, or sentences that say what is wrong: an unknown name in `only`, a handler that does not
- *   exist or compile, a bundle above the limit.
+ * @returns the functions in the order of their list, or what is wrong: an unknown name in `only`, a folder that cannot be created, a handler
+ *   that does not exist or compile, a bundle above the limit.
  */
 export async function buildFunctions(
   options: BuildOptions = {},
@@ -66,6 +67,9 @@ export async function buildFunctions(
   const wanted = all.filter(({ operationId }) => options.only?.includes(operationId) ?? true);
 
   const outdir = resolve(options.outdir ?? join(projectRoot, 'build/functions'));
+  // Before bundling, which takes the longest.
+  const folder = await makeFolder(outdir);
+  if (!folder.ok) return err([folder.error]);
   const fileOf = (operationId: string): string => join(outdir, operationId, 'index.mjs');
   const currentRecipe = recipe(
     await Promise.all(recipeFiles.map((file) => readFile(join(projectRoot, file), 'utf8'))),

@@ -1,6 +1,6 @@
 const known: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'a part of the path is no directory',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
   EACCES: 'no permission',
 };

@@ -79,7 +79,7 @@ export async function readTableFile(path: string): Promise<Result<string, string
     const text = decodeText(await readFile(path));
     return text.ok ? text : err(`${path}: ${text.error}`);
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
 }
 

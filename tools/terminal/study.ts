@@ -98,7 +98,7 @@ export async function readResponseFiles(directory: string): Promise<Result<Respo
       'parameters.json': parameters,
     });
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
 }
 
