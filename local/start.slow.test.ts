@@ -396,7 +396,7 @@ describe('npm run gates', () => {
       expect(await gates('apply', '--stage', 'local', '--withdraw', 'A')).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(
-          /^closed A of local: their routes answer 503 within 30 s, and go with npm start -- --gates LIST$/m,
+          /^closed A of local: their routes return 503 within 30 s; npm start -- --gates LIST removes them$/m,
         ) as string,
       });
       await vi.waitFor(

@@ -6,16 +6,15 @@ import { examples, exits, program, run } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
 const actions: Readonly<Record<CatalogAction, string>> = {
-  check:
-    'says everything that is wrong with FILE, each with a JSON Pointer, and ends with 1 when anything is',
-  hash: 'prints the hash that belongs into catalog_revision_hash, alone on the last line',
-  explain: 'shows source by source what still blocks ready, and what quickstart creation answers',
+  check: 'Print every defect of FILE with its JSON Pointer; exits with 1 if there is any',
+  hash: 'Print the value for catalog_revision_hash on the last line',
+  explain: 'Show per source what still blocks ready, and what quickstart creation returns',
 };
 
 const runtime = {
   readFile: async (file: string): Promise<Buffer> => {
     const parts: Buffer[] = [];
-    // `end` is the last byte that is read: one more than is taken, however much a device or a pipe could give.
+    // `end` is the last byte to read: one more than the limit, so that a device or a pipe cannot return more.
     for await (const part of createReadStream(file, { end: MAX_CATALOG_BYTES })) parts.push(part as Buffer);
     return Buffer.concat(parts);
   },
@@ -27,7 +26,7 @@ const runtime = {
 
 const command = program(
   'npm run catalog --',
-  'The release catalog, schema version 6 (docs/catalog.md).',
+  'Checks and explains a release catalog, schema version 6 (docs/catalog.md).',
 ).addHelpText(
   'after',
   examples(

@@ -6,7 +6,7 @@ import { paintFor } from '#tools/terminal/paint.ts';
 
 const command = program(
   'npm run receipts --',
-  'Receipt bundles of improvement runs (docs/receipts.md).',
+  'Verifies receipt bundles of improvement runs (docs/receipts.md).',
 ).addHelpText(
   'after',
   examples(
@@ -18,12 +18,12 @@ const command = program(
 command
   .command('verify')
   .description(
-    'checks a receipt bundle of an improvement run: that nobody has changed it, that its alignment is what its contributions give, that its orders are what its policy asks for. Exit 0 only when everything holds',
+    'Verify a receipt bundle of an improvement run: it is unchanged, its alignment follows from its contributions, and its orders follow from its policy. Exits with 0 only if every check passed',
   )
   .argument('<FILE>')
   .option(
     '--artifacts <DIR>',
-    'a folder with the artifacts that the bundle names, under any file names: aligns and decides anew from them',
+    'a folder with the artifacts of the bundle, under any file names: also recomputes the alignment and the orders from them',
     text,
   )
   .action(

@@ -15,7 +15,7 @@ import { alarmName, apiName, functionName, webAclName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
 
-/** An alarm as a value: what it watches, who is hurt, and which section of docs/runbook.md helps. */
+/** An alarm as a value: its metric, its impact, and the section of docs/runbook.md for it. */
 export interface AlarmDefinition {
   readonly id: string;
   /** A heading of docs/runbook.md, as its anchor. */
@@ -35,7 +35,7 @@ export interface AlarmDefinition {
   readonly impact: string;
   readonly metric: Metric;
   readonly threshold: number;
-  /** The figure has to come: it is below the threshold, or nothing at all, that raises the alarm. */
+  /** The alarm goes off if the metric is below the threshold or has no data. */
   readonly silence?: true;
   /** How many of the last periods must be above the threshold. */
   readonly periods: { readonly breaching: number; readonly of: number };
@@ -46,7 +46,7 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** The alarms that every function has. */
 export function functionAlarms(stage: Stage, row: DeployedFunction): readonly AlarmDefinition[] {
   const { operationId, lambda } = row;
-  // A worker hands a long run on to the next message shortly before its time is over; others are never meant to come near it.
+  // A worker passes a long run on to the next message shortly before its time limit; other functions should never come near it.
   const share = !isRoute(row) && row.trigger === 'queue' ? 0.95 : 0.8;
   const metric = (name: string, statistic: string): Metric =>
     new Metric({
@@ -60,7 +60,7 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
     {
       id: `${operationId}-errors`,
       section: 'function-errors',
-      title: `${operationId} ends with an error`,
+      title: `${operationId} fails with errors`,
       impact: lambda.impact,
       metric: metric('Errors', Stats.SUM),
       threshold: 0,
@@ -69,7 +69,7 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
     {
       id: `${operationId}-throttles`,
       section: 'function-throttles',
-      title: `${operationId} is not admitted by Lambda`,
+      title: `Lambda throttles ${operationId}`,
       impact: lambda.impact,
       metric: metric('Throttles', Stats.SUM),
       threshold: 0,
@@ -78,8 +78,8 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
     {
       id: `${operationId}-slow`,
       section: 'function-slow',
-      title: `${operationId} comes close to its time limit`,
-      impact: `Soon: ${lambda.impact}`,
+      title: `${operationId} is close to its time limit`,
+      impact: `If it exceeds the limit: ${lambda.impact}`,
       metric: metric('Duration', Stats.percentile(99)),
       threshold: lambda.timeoutSeconds * 1000 * share,
       periods: { breaching: 3, of: 5 },
@@ -87,20 +87,20 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
   ];
 }
 
-/** Who is hurt when an API fails, and when it refuses most requests: undefined where that says nothing. */
+/** The impact of failures of an API, and of an API that rejects most requests: undefined where rejections are no sign of a fault. */
 const apiImpact: Readonly<Record<ApiName, { readonly failing: string; readonly refusing?: string }>> = {
   mastery: ofService('mastery'),
   reports: ofService('reports'),
-  // Whoever comes back to a link of yesterday is refused, rightly: a share of refusals is no sign.
-  receipts: { failing: 'More than one in a hundred holders of a link cannot fetch their receipt.' },
-  // Whoever tries something out is refused, and should be.
-  sandbox: { failing: 'More than one in a hundred calls of the sandbox get a failure that is not theirs.' },
+  // A link that has expired is rejected, as it should be.
+  receipts: { failing: 'More than 1 % of the requests for receipt bundles fail with 5xx.' },
+  // Developers try out invalid requests.
+  sandbox: { failing: 'More than 1 % of the requests to the sandbox fail with 5xx.' },
 };
 
 function ofService(service: ServiceName): { readonly failing: string; readonly refusing: string } {
   return {
-    failing: `More than one in a hundred callers of the ${service} service get a failure that is not theirs.`,
-    refusing: `Most callers of the ${service} service are refused: a bad release, the issuer’s keys, a missing dependency, or one broken client.`,
+    failing: `More than 1 % of the requests to the ${service} service fail with 5xx.`,
+    refusing: `The ${service} service rejects most requests. Possible causes: a faulty release, the issuer’s keys, a missing dependency, or one faulty client.`,
   };
 }
 
@@ -122,7 +122,7 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
     {
       id: `${api}-server-errors`,
       section: 'api-server-errors',
-      title: `The ${api} API answers 5xx`,
+      title: `The ${api} API returns 5xx`,
       impact: failing,
       metric: metric('5XXError', Stats.AVERAGE),
       threshold: 0.01,
@@ -134,7 +134,7 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
           {
             id: `${api}-client-errors`,
             section: 'api-refuses-too-much',
-            title: `The ${api} API refuses most requests`,
+            title: `The ${api} API rejects most requests`,
             impact: refusing,
             metric: metric('4XXError', Stats.AVERAGE),
             threshold: 0.5,
@@ -144,9 +144,9 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
     {
       id: `${api}-firewall-rate-limit`,
       section: 'firewall-rate-limit',
-      title: `The firewall limits an address at the ${api} API`,
+      title: `The firewall blocks an address at the ${api} API`,
       impact:
-        'Everybody behind one address is refused with 429: an attacker, or a school whose clients share it.',
+        'All clients behind one IP address receive 429. It may be an attacker, or a school whose clients share the address.',
       metric: new Metric({
         namespace: 'AWS/WAFV2',
         metricName: 'BlockedRequests',
@@ -186,8 +186,7 @@ export function triggerAlarms(
           id: 'runs-waiting',
           section: 'runs-waiting',
           title: 'Improvement runs wait in their queue',
-          impact:
-            'Whoever has an administration analyzed waits for more than an hour until anything happens.',
+          impact: 'Improvement runs start more than an hour after the request for an analysis.',
           metric: metric(runs.name, 'ApproximateAgeOfOldestMessage'),
           // A message that failed once is hidden for half of this and is then taken again.
           threshold: 2 * RUN_HIDDEN.toSeconds(),
@@ -196,9 +195,9 @@ export function triggerAlarms(
         {
           id: 'runs-given-up',
           section: 'runs-given-up',
-          title: 'An improvement run was taken up in vain five times',
+          title: 'An improvement run failed five times and is in the dead-letter queue',
           impact:
-            'Nobody sees the result of that run; it is tried again until its cause is removed, for fourteen days at most.',
+            'The run has no result. The sweeper retries it for at most fourteen days, until the cause is corrected.',
           metric: metric(deadLetters.name, 'ApproximateNumberOfMessagesVisible'),
           threshold: 0,
           periods: { breaching: 1, of: 1 },
@@ -210,7 +209,7 @@ export function triggerAlarms(
         {
           id: `${row.operationId}-silent`,
           section: 'sweeper-silent',
-          title: `${row.operationId} is not called any more`,
+          title: `${row.operationId} is no longer invoked`,
           impact: row.lambda.impact,
           metric: new Metric({
             namespace: 'AWS/Lambda',
@@ -228,11 +227,11 @@ export function triggerAlarms(
 }
 
 const tableImpact: Readonly<Record<TableDefinition['name'], string>> = {
-  records: 'No run can be started, inspected or advanced, and no policy or calibration read.',
-  control: 'No run can be started, inspected or advanced: idempotency cannot be kept.',
+  records: 'Runs cannot be started, inspected or advanced. Policies and calibrations cannot be read.',
+  control: 'Runs cannot be started, inspected or advanced, because idempotency is not guaranteed.',
   settings:
-    'Containers cannot refresh their keys: new ones cannot serve runs, and a rotation does not arrive.',
-  improvement: 'No improvement run can be started, worked on or shown.',
+    'Containers cannot refresh their keys: new containers cannot serve runs, and a key rotation has no effect.',
+  improvement: 'Improvement runs cannot be started, processed or read.',
 };
 
 /**
@@ -263,12 +262,12 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
   }));
 }
 
-/** Properties of the CloudWatch alarm. Missing data is no breach, nobody called; unless it is silence that the alarm is for. */
+/** Properties of the CloudWatch alarm. Missing data means no calls and is no breach, except for an alarm on `silence`. */
 export function alarmProps(stage: Stage, definition: AlarmDefinition): CreateAlarmOptions {
   const { id, title, impact, section, threshold, periods, silence } = definition;
   return {
     alarmName: alarmName(stage, id),
-    alarmDescription: `${title}. Who is hurt: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
+    alarmDescription: `${title}. Impact: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
     threshold,
     evaluationPeriods: periods.of,
     datapointsToAlarm: periods.breaching,

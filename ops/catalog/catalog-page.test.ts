@@ -75,14 +75,14 @@ describe('npm run catalog', () => {
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^package\.json is not a sound release catalog, 7 defects:\n {2}\/schema_version: is required\n/,
+        /^package\.json is not a valid release catalog: 7 defects\n {2}\/schema_version: is required\n/,
       ) as string,
     });
   });
 
   it.each([
-    [['check', 'absent.json'], 1, 'absent.json cannot be read: there is no such file\n'],
-    [['hash', 'docs'], 1, 'docs cannot be read: it is a directory\n'],
+    [['check', 'absent.json'], 1, 'cannot read absent.json: no such file or directory\n'],
+    [['hash', 'docs'], 1, 'cannot read docs: it is a directory\n'],
     [['show', 'package.json'], 2, "unknown command 'show'\n"],
     [['check'], 2, 'missing: FILE\n'],
     [['check', 'a.json', '--all'], 2, "unknown option '--all'\n"],

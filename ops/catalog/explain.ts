@@ -9,12 +9,12 @@ import { plainText } from '#tools/terminal/plain-text.ts';
 
 const MAX_CELL = 48;
 const MAX_LINE = 120;
-/** Blockers of one source that are shown; bindings may have as many as there are. */
+/** Blockers of one source that are shown, of any number. */
 const SHOWN = 12;
 
 const headings = ['Source', 'Rows', 'Cells', 'What still blocks ready'] as const;
 
-/** A catalog of the right form in lines: its state, what quickstart creation answers, and source by source what still blocks `ready`. */
+/** A valid catalog in lines: its state, what quickstart creation returns, and per source what still blocks `ready`. */
 export function explain(catalog: ReleaseCatalog, paint: Paint): readonly string[] {
   const readiness = readinessOf(catalog.source_assessments);
   const { status, createsOperation } = decideQuickstart(catalog);
@@ -23,11 +23,13 @@ export function explain(catalog: ReleaseCatalog, paint: Paint): readonly string[
   const blocked = readiness.filter(({ blockers }) => blockers.length > 0).length;
   return [
     `Release catalog, schema version 6: ${paint(state === 'ready' ? 'green' : 'yellow', state)}`,
-    `Quickstart creation answers ${status}; ${createsOperation ? 'an operation is created' : 'no operation is created'}.`,
+    `Quickstart creation returns ${status} and ${createsOperation ? 'creates an operation' : 'creates no operation'}.`,
     `Ready gate: ${cut(plainText(typeof gate === 'string' ? gate : JSON.stringify(gate)), MAX_LINE)}`,
     ...(isHashVerifiable(catalog)
       ? []
-      : ['Hash not verified: its scope text is not the one of the hash that is computed here.']),
+      : [
+          'Hash not verified: catalog_revision_hash_scope describes another hash than this command computes.',
+        ]),
     '',
     ...table(catalog, readiness, paint),
     '',
@@ -66,7 +68,7 @@ function table(
   ];
 }
 
-/** The blockers of a source, with pointers from the source on. */
+/** The blockers of a source, with pointers relative to the source. */
 function reasonsOf({ blockers }: SourceReadiness, index: number): readonly string[] {
   const prefix = pointer('source_assessments', index).length;
   const more = blockers.length - SHOWN;

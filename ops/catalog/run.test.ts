@@ -25,12 +25,12 @@ const hash = blockedCatalog()['catalog_revision_hash'] as string;
 const unhashed = { ...blockedCatalog(), catalog_revision_hash: 'to be computed' };
 const otherScope = { ...blockedCatalog(), catalog_revision_hash_scope: 'the sources' };
 const notVerified =
-  'hash not verified: catalog_revision_hash_scope is not the text of the hash that is computed here';
+  'hash not verified: catalog_revision_hash_scope describes another hash than this command computes';
 
 describe('catalog check', () => {
   it('says that a catalog is sound, and its state', async () => {
     expect(await run('check', readyCatalog())).toEqual({
-      lines: ['catalog.json is a sound release catalog: ready, 2 sources', 'hash verified'],
+      lines: ['catalog.json is a valid release catalog: ready, 2 sources', 'hash verified'],
       error: undefined,
     });
   });
@@ -51,7 +51,7 @@ describe('catalog check', () => {
     expect(await run('check', broken)).toEqual({
       lines: [],
       error: [
-        'catalog.json is not a sound release catalog, 2 defects:',
+        'catalog.json is not a valid release catalog: 2 defects',
         '  /schema_version: expected 6',
         '  /source_assessments/1/calibration/metric: is required',
       ].join('\n'),
@@ -59,7 +59,7 @@ describe('catalog check', () => {
     expect(await run('check', '{"a":NaN}')).toEqual({
       lines: [],
       error:
-        'catalog.json is not a sound release catalog, one defect:\n  (the whole): is not JSON at line 1, column 6: unexpected N',
+        'catalog.json is not a valid release catalog: one defect\n  (root): is not JSON at line 1, column 6: unexpected N',
     });
     expect((await run('check', ' '.repeat(MAX_CATALOG_BYTES + 1))).error).toMatch(/larger than 16 MiB$/);
   });
@@ -69,7 +69,7 @@ describe('catalog hash', () => {
   it('prints the hash alone on the last line, whatever the record states now', async () => {
     expect(await run('hash', blockedCatalog())).toEqual({ lines: ['hash verified', hash], error: undefined });
     expect(await run('hash', unhashed)).toEqual({
-      lines: ['catalog.json does not state this hash yet', hash],
+      lines: ['catalog.json does not contain this hash yet', hash],
       error: undefined,
     });
     const without = withChange(blockedCatalog(), 'catalog_revision_hash', undefined);
@@ -86,9 +86,9 @@ describe('catalog hash', () => {
   it('gives no hash to a record with other defects', async () => {
     expect(await run('hash', { ...unhashed, schema_version: 7 })).toEqual({
       lines: [],
-      error: 'catalog.json is not a sound release catalog, one defect:\n  /schema_version: expected 6',
+      error: 'catalog.json is not a valid release catalog: one defect\n  /schema_version: expected 6',
     });
-    expect((await run('hash', [])).error).toMatch(/\(the whole\): expected object/);
+    expect((await run('hash', [])).error).toMatch(/\(root\): expected object/);
   });
 });
 
@@ -97,7 +97,7 @@ describe('catalog explain', () => {
     expect(await run('explain', readyCatalog())).toEqual({
       lines: [
         'Release catalog, schema version 6: ready',
-        'Quickstart creation answers 202; an operation is created.',
+        'Quickstart creation returns 202 and creates an operation.',
         expect.stringMatching(/^Ready gate: a reviewer signs in/),
         '',
         'Source                Rows    Cells   What still blocks ready',
@@ -115,7 +115,7 @@ describe('catalog explain', () => {
     const { lines, error } = await run('explain', withChange(readyCatalog(), path, null));
     expect(lines).toContain('1 of 2 sources block ready.');
     expect(error).toBe(
-      `catalog.json is not a sound release catalog, one defect:\n  /${path}: is null: nobody has approved the bindings, and the catalog is ready`,
+      `catalog.json is not a valid release catalog: one defect\n  /${path}: is null: nobody has approved the bindings, and the catalog is ready`,
     );
   });
 
@@ -127,7 +127,7 @@ describe('catalog explain', () => {
     const foreign = { ...sources[0]!.public_inventory_cell_binding_manifest.bindings[0] };
     const { lines } = await run('explain', withChange(otherScope, bindings, Array(7).fill(foreign)));
     expect(lines).toContain(
-      'Hash not verified: its scope text is not the one of the hash that is computed here.',
+      'Hash not verified: catalog_revision_hash_scope describes another hash than this command computes.',
     );
     // Two states, an authority, two counts, three members of each binding, and the row of all but the first.
     expect(lines.filter((line) => line.includes('and 20 more'))).toHaveLength(1);

@@ -11,7 +11,7 @@ import { explain } from './explain.ts';
 
 /** What the command needs of its runtime. */
 export interface CatalogRuntime {
-  /** At least the first byte too many of a file that is too large. */
+  /** Of a file that is too large, at least one byte more than the limit. */
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly print: (line: string) => void;
   readonly paint: Paint;
@@ -21,7 +21,7 @@ const commands = { check, hash, explain: explainFile };
 
 export type CatalogAction = keyof typeof commands;
 
-/** `catalog check|hash|explain FILE`. @returns err: a sentence, for a record with defects followed by a line for each. */
+/** `catalog check|hash|explain FILE`. @returns err: a sentence, followed by one line per defect of a record. */
 export async function runCatalog(
   runtime: CatalogRuntime,
   action: CatalogAction,
@@ -31,7 +31,7 @@ export async function runCatalog(
   try {
     bytes = await runtime.readFile(path);
   } catch (error) {
-    return err(`${plainText(path)} cannot be read: ${plainText(fileFailure(error))}`);
+    return err(`cannot read ${plainText(path)}: ${plainText(fileFailure(error))}`);
   }
   return commands[action](runtime, plainText(path), bytes);
 }
@@ -40,15 +40,15 @@ function check({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Resu
   const catalog = readCatalog(bytes);
   if (!catalog.ok) return err(refusal(path, catalog.error));
   const { source_assessments: sources, release_state: state } = catalog.value;
-  print(`${path} is a sound release catalog: ${state}, ${sources.length} sources`);
+  print(`${path} is a valid release catalog: ${state}, ${sources.length} sources`);
   print(isHashVerifiable(catalog.value) ? 'hash verified' : notVerified);
   return ok(undefined);
 }
 
 const notVerified =
-  'hash not verified: catalog_revision_hash_scope is not the text of the hash that is computed here';
+  'hash not verified: catalog_revision_hash_scope describes another hash than this command computes';
 
-/** The hash that the record should state, so whatever it states now is no obstacle. */
+/** The hash that the record should contain; its present hash does not matter. */
 function hash({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Result<undefined, string> {
   const record = readJson(bytes);
   if (!record.ok) return err(refusal(path, record.error));
@@ -58,12 +58,12 @@ function hash({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Resul
     : checked.error.filter(({ pointer }) => pointer !== '/catalog_revision_hash');
   if (defects.length > 0 || !isObject(record.value)) return err(refusal(path, defects));
   if (!isHashVerifiable(record.value)) print(notVerified);
-  else print(checked.ok ? 'hash verified' : `${path} does not state this hash yet`);
+  else print(checked.ok ? 'hash verified' : `${path} does not contain this hash yet`);
   print(catalogHash(record.value));
   return ok(undefined);
 }
 
-/** A record of the right form is explained, also when its members disagree; what disagrees makes the command fail all the same. */
+/** Explains a record with a valid schema even if its members contradict each other; the command then fails anyway. */
 function explainFile(
   { print, paint }: CatalogRuntime,
   path: string,
@@ -77,14 +77,14 @@ function explainFile(
   return checked.ok ? ok(undefined) : err(refusal(path, checked.error));
 }
 
-/** Longer pointers come of member names that somebody made long on purpose. */
+/** Longer pointers come from excessively long member names. */
 const MAX_POINTER = 300;
 
 function refusal(path: string, defects: readonly Defect[]): string {
   const count = defects.length === 1 ? 'one defect' : `${defects.length} defects`;
   const lines = defects.map(({ pointer, message }) => {
     const shown = pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer;
-    return `  ${shown === '' ? '(the whole)' : plainText(shown)}: ${plainText(message)}`;
+    return `  ${shown === '' ? '(root)' : plainText(shown)}: ${plainText(message)}`;
   });
-  return [`${path} is not a sound release catalog, ${count}:`, ...lines].join('\n');
+  return [`${path} is not a valid release catalog: ${count}`, ...lines].join('\n');
 }

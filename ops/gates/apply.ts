@@ -14,7 +14,7 @@ export interface ReleaseStore {
   readonly state: ReleaseStateTable;
   readonly readFlags: (path: string) => Promise<ReadonlyMap<string, string>>;
   readonly writeParameter: (name: string, value: string) => Promise<void>;
-  /** Keeps a manifest for good, and says where; without writing when only its place is asked for. */
+  /** Where `keepManifest` stores a manifest permanently. Writes nothing. */
   readonly placeOf: (jws: string) => Promise<Result<ManifestReference, string>>;
   readonly keepManifest: (jws: string) => Promise<void>;
 }
@@ -28,14 +28,14 @@ export interface ApplyOptions {
   readonly print: (line: string) => void;
 }
 
-/** How often a withdrawal is written against others who apply at the same time. */
+/** Attempts to write a withdrawal while other operators apply at the same time. */
 const MAX_WITHDRAWALS = 5;
 
 type Flags = Readonly<Record<GateName, 'open' | 'closed'>>;
 
 /**
- * The flags of a manifest whose receipts all dereference: E, the manifest itself, and the gates that it has a receipt for, without those
- * that are withdrawn [RP-025].
+ * The flags of a manifest with valid receipts: E, the manifest itself, and each gate that it has a receipt for, except the withdrawn ones
+ * [RP-025].
  */
 export function flagsFor({ receipts }: ReleaseManifest, withdrawn: ReadonlySet<GateName>): Flags {
   const proved = new Set<string>(receipts.map(({ proves }) => proves));
@@ -45,8 +45,9 @@ export function flagsFor({ receipts }: ReleaseManifest, withdrawn: ReadonlySet<G
 }
 
 /**
- * Closes gates, whatever there is of a manifest: first for the functions that are deployed, then for the next synth. Both are tried, and
- * again does nothing. Whoever applies between the two sees flags that are still open: so the item is looked at again at the end.
+ * Closes gates, with or without a valid manifest: first for the deployed functions, then for the next synth. If one step fails, the other is
+ * still tried; a repetition does no harm. Another operator who applies between the two steps reads flags that are still open, so the last
+ * step checks the item again.
  */
 export async function withdraw(
   store: ReleaseStore,
@@ -63,10 +64,10 @@ export async function withdraw(
     try {
       await work();
     } catch (error) {
-      failures.push(`${what}: ${error instanceof Error ? error.message || error.name : 'unknown failure'}`);
+      failures.push(`${what}: ${error instanceof Error ? error.message || error.name : 'unknown error'}`);
     }
   };
-  await attempt('the item that functions read is as it was', async () => {
+  await attempt('the release state that deployed functions read was not changed', async () => {
     for (let tried = 1; ; tried += 1) {
       const before = await store.state.read();
       if (before !== undefined && names.every((gate) => before.flags[gate] !== 'open')) return;
@@ -81,31 +82,33 @@ export async function withdraw(
         now,
       );
       if (await store.state.write(after, before)) return;
-      if (tried >= MAX_WITHDRAWALS) throw new Error('others apply at the same time');
+      if (tried >= MAX_WITHDRAWALS) throw new Error('another operator is applying at the same time');
     }
   });
   for (const gate of names) {
     const name = `${gatesPath(stage)}/${gate}`;
-    await attempt(`${name} is as it was`, () => store.writeParameter(name, 'closed'));
+    await attempt(`the parameter ${name} was not changed`, () => store.writeParameter(name, 'closed'));
   }
-  await attempt('the item that functions read is not known to be closed', async () => {
+  await attempt('the release state that deployed functions read could not be verified', async () => {
     const after = await store.state.read();
     if (names.some((gate) => after?.flags[gate] === 'open'))
-      throw new Error('somebody else has applied meanwhile');
+      throw new Error('another operator applied in the meantime');
   });
   if (failures.length > 0) {
-    return err(`${names.join(', ')} could not be closed everywhere; run it again.\n${failures.join('\n')}`);
+    return err(
+      `could not close ${names.join(', ')} completely: run the command again\n${failures.join('\n')}`,
+    );
   }
   print(
-    `closed ${names.join(', ')} of ${stage}: their routes answer 503 within 30 s, and go with ${nextDeployment(stage)}`,
+    `closed ${names.join(', ')} of ${stage}: their routes return 503 within 30 s; ${nextDeployment(stage)} removes them`,
   );
   return ok(undefined);
 }
 
 /**
- * Applies a manifest that was verified and whose receipts all dereference. What it writes, in this order: the manifest, the flags that
- * close, the manifest's digest and place, the flags that open, gate E first, and at last the item that functions read. After each step the
- * whole is sound: no flag is open that the manifest beside it does not prove. So a crash at any point costs nothing but another run.
+ * Applies a verified manifest with valid receipts. It writes, in this order: the manifest, the flags that close, the manifest's digest and
+ * place, the flags that open, gate E first, and finally the release state that functions read. After each step, every open flag is proved by
+ * the stored manifest. So after a crash it is enough to run the command again.
  */
 export async function applyManifest(
   store: ReleaseStore,
@@ -123,7 +126,7 @@ export async function applyManifest(
     print(`  ${gate}  ${(present.get(gate) ?? 'closed').padEnd(6)} -> ${flags[gate]}`);
   }
   if (dryRun) {
-    print(`nothing was written; the manifest would be kept at ${place.value.location}`);
+    print(`nothing was written; apply would store the manifest at ${place.value.location}`);
     return ok(undefined);
   }
   await store.keepManifest(jws);
@@ -135,27 +138,27 @@ export async function applyManifest(
   await store.writeParameter(manifestParameter(stage), formatReference(place.value));
   for (const gate of ['E', ...routeGates] as const) await set('open')(gate);
   if (!(await store.state.write(nextState({ manifest: jws, flags, isolationProof }, before, now), before))) {
-    // Who was overtaken by a withdrawal must not have undone it.
+    // A withdrawal that was faster must not be undone.
     const newer = await store.state.read();
     for (const gate of gates) {
       if (flags[gate] === 'open' && newer?.flags[gate] !== 'open')
         await store.writeParameter(`${gatesPath(stage)}/${gate}`, 'closed');
     }
     return err(
-      `somebody else applied to ${stage} at the same time; see npm run gates -- show --stage ${stage}, then apply again`,
+      `another operator applied to ${stage} at the same time: check npm run gates -- show --stage ${stage}, then apply again`,
     );
   }
   print(`applied to ${stage}: ${place.value.location}`);
-  print(`routes that are there go by it within 30 s; others come and go with ${nextDeployment(stage)}`);
+  print(`deployed routes follow it within 30 s; ${nextDeployment(stage)} adds and removes routes`);
   return ok(undefined);
 }
 
-/** What makes routes come and go. */
+/** The command that adds and removes routes. */
 function nextDeployment(stage: string): string {
   return stage === localStage ? 'npm start -- --gates LIST' : `npm run deploy -- -c stage=${stage}`;
 }
 
-/** Later than what was there, so that no two states have the same time. */
+/** Later than the previous state, so that no two states have the same time. */
 function nextState(
   {
     isolationProof,
@@ -171,7 +174,7 @@ function nextState(
   };
 }
 
-/** What receipts of the mastery engine say of the stage: the manifest's receipt for gate D [MA-088]. */
+/** The stage's proof of tenant isolation, for receipts of the mastery engine: the manifest's receipt for gate D [MA-088]. */
 function isolationProofOf({ receipts, rehearsal }: ReleaseManifest): IsolationProof | undefined {
   const receipt = receipts.find(({ proves }) => proves === 'D');
   return receipt && { digest: receipt.sha256, outcome: rehearsal ? 'rehearsed' : 'proved' };

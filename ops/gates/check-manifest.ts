@@ -24,27 +24,27 @@ export async function readManifestFile(path: string): Promise<Result<string, str
   try {
     const text = (await readFile(path, 'utf8')).trim();
     return Buffer.byteLength(text) > MAX_MANIFEST_BYTES
-      ? err(`${path} is larger than ${MAX_MANIFEST_BYTES / 1024} KB, the most that a manifest may be`)
+      ? err(`${path} is larger than ${MAX_MANIFEST_BYTES / 1024} KB, the limit for a manifest`)
       : ok(text);
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
 }
 
-/** The stage that a manifest says it is for, nothing of it verified; undefined for what is no manifest. */
+/** The stage that an unverified manifest names; undefined if it is not a manifest. */
 export function claimedStage(jws: string): string | undefined {
   const json = parseStrictJson(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString());
   const named = z.object({ stage: z.string() }).safeParse(json.ok ? json.value : undefined);
   return named.success ? named.data.stage : undefined;
 }
 
-/** A public key of P-256 in a file: a JWK, or PEM. Of a private key it takes the public half. */
+/** A P-256 public key in a file, as a JWK or in PEM. Of a private key it returns the public half. */
 export async function readKeyFile(path: string): Promise<Result<JsonWebKey, string>> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
   const json = parseStrictJson(text);
   try {
@@ -53,15 +53,15 @@ export async function readKeyFile(path: string): Promise<Result<JsonWebKey, stri
     ).export({ format: 'jwk' });
     if (key.crv === 'P-256') return ok(key);
   } catch {
-    // Said below.
+    // Reported below.
   }
-  return err(`${path} holds no key of P-256, as a JWK or in PEM`);
+  return err(`${path} does not contain a P-256 key: expected a JWK or PEM`);
 }
 
 /**
- * Verifies a manifest, then looks its receipts up: nothing that it names is fetched before its signature is known to be good.
- * @param path its file, for the sentences and for the receipts beside it
- * @returns err: a sentence; a receipt that proves nothing is none
+ * Verifies a manifest, then looks up its receipts: nothing that it names is fetched before its signature is verified.
+ * @param path its file, for messages and for the `file:` receipts in its folder
+ * @returns err: a sentence; an invalid receipt is no error here
  */
 export async function checkManifest(
   path: string,
@@ -76,14 +76,14 @@ export async function checkManifest(
   return ok({ jws, manifest, receipts });
 }
 
-/** A sentence for every receipt that proves nothing. */
+/** A sentence for each receipt that is not valid. */
 export function receiptFaults(receipts: readonly Dereferenced[]): readonly string[] {
   return receipts.flatMap(({ receipt, fault }) =>
     fault === undefined ? [] : [`${receipt.proves}: ${receipt.location} ${fault}`],
   );
 }
 
-/** A table: receipt → OK, or why not. */
+/** A table: what each receipt proves, OK or no, where it is, and why it is not valid. */
 export function renderReceipts(receipts: readonly Dereferenced[]): string {
   const rows = receipts.map(({ receipt, fault }) => [
     receipt.proves,
@@ -91,10 +91,10 @@ export function renderReceipts(receipts: readonly Dereferenced[]): string {
     receipt.location,
     fault === undefined ? receipt.summary : `it ${fault}`,
   ]);
-  return renderTable([['proves', 'holds', 'receipt', ''], ...rows]);
+  return renderTable([['proves', 'valid', 'receipt', ''], ...rows]);
 }
 
-/** Columns of the width of what stands in them. */
+/** Rows as columns, each as wide as its widest cell. */
 export function renderTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

@@ -14,23 +14,23 @@ const HTTPS_TIMEOUT_MS = 30_000;
 
 /** Where receipts are looked up. */
 export interface ReceiptPlaces {
-  /** The folder beside which `file:` receipts lie; undefined when there is none to look into. */
+  /** The folder of `file:` receipts; undefined if it is not available. */
   readonly folder: string | undefined;
   readonly fetch: typeof fetch;
-  /** The bytes at `s3://…`, at most so many; undefined when nothing is there. Throws what S3 throws. */
+  /** The bytes at `s3://…`; throws if there are more than `maxBytes`. Undefined if the object does not exist. Throws what S3 throws. */
   readonly readObject: (location: string, maxBytes: number) => Promise<Uint8Array | undefined>;
 }
 
 /** One receipt, looked up. */
 export interface Dereferenced {
   readonly receipt: ManifestReceipt;
-  /** Why it proves nothing: the end of a sentence that begins with its location. Undefined: it is what the manifest says. */
+  /** Why it is not valid, as the end of a sentence that begins with its location; undefined if it is valid. */
   readonly fault: string | undefined;
 }
 
 /**
- * Looks every receipt of a verified manifest up and holds its bytes to the digest that was signed [RP-025]. One that calls itself a proof of
- * `npm run proof` has to be sound, and no rehearsal unless the manifest is one [RP-032].
+ * Looks up every receipt of a verified manifest and compares its bytes with the signed digest [RP-025]. A receipt of `npm run proof` must also
+ * be sound, and only a rehearsal manifest may contain one of a rehearsal [RP-032].
  */
 export async function dereferenceAll(
   { receipts, rehearsal }: Pick<ReleaseManifest, 'receipts' | 'rehearsal'>,
@@ -52,7 +52,7 @@ function faultOf(
 ): string | undefined {
   if (!bytes.ok) return bytes.error;
   const found = sha256Hex(bytes.value);
-  if (found !== sha256) return `is not what was signed: its SHA-256 is ${found}, the manifest says ${sha256}`;
+  if (found !== sha256) return `has been changed: its SHA-256 is ${found}, but the manifest signed ${sha256}`;
   return claimsToBeProof(bytes.value) ? proofFault(bytes.value, proves, rehearsal) : undefined;
 }
 
@@ -68,17 +68,19 @@ export async function bytesOfFile(
   folder: string | undefined,
 ): Promise<Result<Uint8Array, string>> {
   if (folder === undefined)
-    return err('lies beside the manifest that was applied, which is not at hand here');
+    return err(
+      'is in the folder of the applied manifest, which is not available here: name it with --receipts DIR',
+    );
   try {
     const root = await realpath(folder);
     const file = await realpath(resolve(root, path));
     const below = relative(root, file);
     if (isAbsolute(path) || isAbsolute(below) || below.split(sep)[0] === '..')
-      return err('leads out of the manifest’s folder');
-    // Whatever else has a name here, a pipe for one, must not be waited for.
+      return err('is outside the manifest’s folder');
+    // Do not wait for a pipe or a device.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat();
-    if (!found.isFile()) return err('is no file');
+    if (!found.isFile()) return err('is not a file');
     if (found.size > MAX_RECEIPT_BYTES) return err(tooLarge);
     return ok(await handle.readFile());
   } catch (error) {
@@ -92,20 +94,20 @@ async function bytesOfObject(
 ): Promise<Result<Uint8Array, string>> {
   try {
     const bytes = await readObject(location, MAX_RECEIPT_BYTES);
-    return bytes === undefined ? err('is not there') : ok(bytes);
+    return bytes === undefined ? err('does not exist') : ok(bytes);
   } catch (error) {
     if (error instanceof ObjectTooLargeError) return err(tooLarge);
-    return err(`cannot be read: S3 says ${error instanceof Error ? error.name : 'nothing'}`);
+    return err(`cannot be read: S3 returned ${error instanceof Error ? error.name : 'an unknown error'}`);
   }
 }
 
 async function bytesOfAddress(location: string, get: typeof fetch): Promise<Result<Uint8Array, string>> {
-  if (!URL.canParse(location)) return err('is no address');
+  if (!URL.canParse(location)) return err('is not a URL');
   const { username, password } = new URL(location);
-  if (username !== '' || password !== '') return err('has a credential in its address');
+  if (username !== '' || password !== '') return err('must not contain a credential in its URL');
   try {
     const response = await get(location, {
-      // Where it leads to could change, and was not signed.
+      // The target of a redirect was not signed.
       redirect: 'manual',
       headers: { accept: '*/*', 'accept-encoding': 'identity' },
       signal: AbortSignal.timeout(HTTPS_TIMEOUT_MS),
@@ -114,21 +116,21 @@ async function bytesOfAddress(location: string, get: typeof fetch): Promise<Resu
       await response.body?.cancel();
       return err(
         response.status >= 300 && response.status < 400
-          ? 'redirects, and redirects are not followed'
-          : `answers ${response.status}`,
+          ? 'redirects to another URL: give the final URL'
+          : `returned ${response.status}`,
       );
     }
     return await bodyOf(response);
   } catch (error) {
     const late = error instanceof Error && error.name === 'TimeoutError';
-    return err(late ? `does not answer within ${HTTPS_TIMEOUT_MS / 1000} s` : 'cannot be reached');
+    return err(late ? `did not respond within ${HTTPS_TIMEOUT_MS / 1000} s` : 'cannot be reached');
   }
 }
 
 async function bodyOf({ body }: Response): Promise<Result<Uint8Array, string>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // SAFETY: the type of a body's stream does not say that it is one of bytes.
+  // SAFETY: a body's stream is one of bytes, although its type does not declare it.
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
     // Leaving the loop ends the transfer.

@@ -61,7 +61,7 @@ const nowhere: ReceiptPlaces = {
   fetch: () => Promise.reject(new Error('no network')),
   readObject: () => Promise.resolve(undefined),
 };
-/** Why the receipt at a location proves nothing; undefined: it does. */
+/** Why the receipt at a location is not valid; undefined: it is. */
 async function faultAt(location: string, places: Partial<ReceiptPlaces> = {}): Promise<string | undefined> {
   const [found] = await dereferenceAll(manifestOf([receiptOf('A', location)]), {
     ...nowhere,
@@ -77,9 +77,7 @@ describe('a receipt in a file', () => {
     await writeFile(join(folder, 'receipts/a.json'), 'proof');
     expect(await faultAt('file:receipts/a.json')).toBeUndefined();
     await writeFile(join(folder, 'receipts/a.json'), 'proof!');
-    expect(await faultAt('file:receipts/a.json')).toMatch(
-      /^is not what was signed: its SHA-256 is [0-9a-f]{64}, /,
-    );
+    expect(await faultAt('file:receipts/a.json')).toMatch(/^has been changed: its SHA-256 is [0-9a-f]{64}, /);
   });
 
   it('is not looked for outside the manifest’s folder, by no path and by no link', async () => {
@@ -87,15 +85,15 @@ describe('a receipt in a file', () => {
     await writeFile(join(outside, 'a'), 'proof');
     await symlink(join(outside, 'a'), join(folder, 'link'));
     for (const path of [join(outside, 'a'), `../${outside.split('/').at(-1) ?? ''}/a`, 'link', '/etc/passwd'])
-      expect(await faultAt(`file:${path}`), path).toBe('leads out of the manifest’s folder');
+      expect(await faultAt(`file:${path}`), path).toBe('is outside the manifest’s folder');
     await rm(outside, { recursive: true });
   });
 
   it('is a file', async () => {
     await mkdir(join(folder, 'x'));
-    expect(await faultAt('file:x')).toBe('is no file');
-    expect(await faultAt('file:y')).toBe('cannot be read: there is no such file');
-    expect(await faultAt('file:x', { folder: undefined })).toMatch(/not at hand here/);
+    expect(await faultAt('file:x')).toBe('is not a file');
+    expect(await faultAt('file:y')).toBe('cannot be read: no such file or directory');
+    expect(await faultAt('file:x', { folder: undefined })).toMatch(/not available here/);
   });
 });
 
@@ -113,11 +111,15 @@ describe('a receipt of the two-tenant proof', () => {
   it('proves D when it is sound, and no rehearsal unless the manifest is one [RP-024, RP-025, RP-032]', async () => {
     expect(await cited(sampleProof(), 'D', false)).toBeUndefined();
     const rehearsed = sampleProof({ rehearsal: true, marks: ['it is on the loopback interface'] });
-    expect(await cited(rehearsed, 'D', false)).toBe('is a rehearsal, which proves nothing outside of one');
+    expect(await cited(rehearsed, 'D', false)).toBe(
+      'is a rehearsal, which only a rehearsal manifest may contain',
+    );
     expect(await cited(rehearsed, 'D', true)).toBeUndefined();
-    expect(await cited(sampleProof(), 'A', false)).toBe('is a two-tenant proof, which proves D and not A');
+    expect(await cited(sampleProof(), 'A', false)).toBe(
+      'is a two-tenant proof, which proves gate D and not A',
+    );
     expect(await cited({ ...sampleProof(), checks: sampleProof().checks.slice(1) }, 'D', false)).toBe(
-      'has other checks than its digest says',
+      'contains checks that do not match their digest',
     );
   });
 });
@@ -131,10 +133,10 @@ describe('a receipt in S3', () => {
     };
     expect(await faultAt('s3://proofs/a/b.json', { readObject })).toBeUndefined();
     expect(asked).toStrictEqual(['s3://proofs/a/b.json']);
-    expect(await faultAt('s3://proofs/a')).toBe('is not there');
+    expect(await faultAt('s3://proofs/a')).toBe('does not exist');
     const denied = Object.assign(new Error('no'), { name: 'AccessDenied' });
     expect(await faultAt('s3://proofs/a', { readObject: () => Promise.reject(denied) })).toBe(
-      'cannot be read: S3 says AccessDenied',
+      'cannot be read: S3 returned AccessDenied',
     );
   });
 });
@@ -163,7 +165,7 @@ describe('a receipt at an HTTPS address', () => {
     answer = (_, response) => response.end('proof');
     expect(await fault()).toBeUndefined();
     answer = (_, response) => response.end('other');
-    expect(await fault()).toMatch(/^is not what was signed/);
+    expect(await fault()).toMatch(/^has been changed/);
   });
 
   it('is not followed elsewhere', async () => {
@@ -171,7 +173,7 @@ describe('a receipt at an HTTPS address', () => {
       if (url === '/a') response.writeHead(302, { location: '/b' }).end();
       else response.end('proof');
     };
-    expect(await fault()).toBe('redirects, and redirects are not followed');
+    expect(await fault()).toBe('redirects to another URL: give the final URL');
   });
 
   it('is not read beyond 32 MB, and only with 200', async () => {
@@ -185,11 +187,11 @@ describe('a receipt at an HTTPS address', () => {
     };
     expect(await fault()).toBe('is larger than 32 MB');
     answer = (_, response) => response.writeHead(404).end('proof');
-    expect(await fault()).toBe('answers 404');
+    expect(await fault()).toBe('returned 404');
     answer = (_, response) => response.destroy();
     expect(await fault()).toBe('cannot be reached');
     expect(await faultAt('https://me:secret@proofs.test/a', { fetch: get })).toBe(
-      'has a credential in its address',
+      'must not contain a credential in its URL',
     );
   });
 });
@@ -324,7 +326,7 @@ describe('show', () => {
   }
   const open = { A: 'open', C: 'open', D: 'open', E: 'open', B: 'closed', F: 'closed' };
 
-  it('tells what each gate still holds back, and what opens next', async () => {
+  it('lists the routes that each gate still keeps closed, and what opens next', async () => {
     const text = await shown({ flags: open, manifest: manifestOf(receipts) });
     expect(text).toMatch(/^A +open +1 +open$/m);
     expect(text).toMatch(/^B +closed +none +closed +materializeAttemptReport$/m);
@@ -345,11 +347,11 @@ describe('show', () => {
   });
 
   it.each<[string, Stored, RegExp]>([
-    ['nothing', {}, /no manifest was ever applied[\s\S]*Next: A and D would open readClassCohort, /],
+    ['nothing', {}, /no manifest has been applied[\s\S]*Next: A and D would open readClassCohort, /],
     [
       'a flag set by hand',
       { flags: { ...open, B: 'open' }, manifest: manifestOf(receipts) },
-      /^B +open +none +open, but nothing proves it: closed +materializeAttemptReport$/m,
+      /^B +open +none +closed: the flag is open, but no receipt proves it +materializeAttemptReport$/m,
     ],
     [
       'another key',
@@ -358,7 +360,7 @@ describe('show', () => {
         manifest: manifestOf(receipts),
         key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
       },
-      /^! the manifest s3:\/\/b\/k is not signed with the key that prod trusts.*proves nothing$/m,
+      /^! the manifest s3:\/\/b\/k is not signed with the key that prod trusts.*no gate is open$/m,
     ],
     [
       'an expired manifest',
@@ -368,12 +370,12 @@ describe('show', () => {
     [
       'a receipt that has changed',
       { flags: open, manifest: manifestOf(receipts), change: true },
-      /^C +open +1, 1 failing[\s\S]*^! C: file:c is not what was signed/m,
+      /^C +open +1, 1 failing[\s\S]*^! C: file:c has been changed/m,
     ],
     [
       'a gate that is none',
       { flags: { ...open, X: 'open' }, manifest: manifestOf(receipts) },
-      /^! \/prod\/gates\/X is not a gate: .*every synth refuses it$/m,
+      /^! \/prod\/gates\/X is not a gate: .*every synth fails$/m,
     ],
     [
       'functions that still go by a manifest without a finer receipt',
@@ -382,12 +384,12 @@ describe('show', () => {
         manifest: manifestOf([...receipts, receiptOf('candidate_attempt_index', 'file:a')]),
         runtime: manifestOf(receipts),
       },
-      /^Deployed functions: A, C, D open \(.*\), which is not what the next synth opens: apply again$/m,
+      /^Deployed functions: A, C, D open \(.*\)\. The next synth would open other gates: apply the manifest again$/m,
     ],
     [
       'gate E closed',
       { flags: { ...open, E: 'closed' }, manifest: manifestOf(receipts) },
-      /^A +open +1 +closed, with gate E/m,
+      /^A +open +1 +closed, because gate E is closed/m,
     ],
   ])('tells %s', async (_, stored, expected) => {
     expect(await shown(stored)).toMatch(expected);
@@ -425,7 +427,7 @@ describe('npm run gates', () => {
     await writeFile(join(folder, 'a'), 'changed');
     expect(await run('verify', file, '--key', key)).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/A +no +file:a +it is not what was signed/) as string,
+      out: expect.stringMatching(/A +no +file:a +it has been changed/) as string,
       error: expect.stringContaining('1 of 1 receipts are not valid') as string,
     });
     // The stage's own setting is a place to fill in, which trusts nobody.
@@ -455,7 +457,7 @@ describe('npm run gates', () => {
       // This bucket stands for the account that the caller's environment leads to.
       expect(await run('verify', 'manifest.jws', '--key', 'key.jwk')).toMatchObject({
         code: 1,
-        out: expect.stringMatching(/A +no +s3:\S+ +it is not there/) as string,
+        out: expect.stringMatching(/A +no +s3:\S+ +it does not exist/) as string,
       });
     } finally {
       env = process.env;
@@ -489,7 +491,7 @@ describe('npm run gates', () => {
       expect(await run('apply', join(folder, 'lost.jws'), '--withdraw', 'C', ...where)).toMatchObject({
         code: 1,
         out: expect.stringContaining('closed C of prod') as string,
-        error: expect.stringMatching(/there is no such file\nThe manifest was not applied\./) as string,
+        error: expect.stringMatching(/no such file or directory\nThe manifest was not applied\./) as string,
       });
       expect(await state.read()).toMatchObject({
         manifest: jws,

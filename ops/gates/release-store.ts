@@ -10,7 +10,7 @@ import type { ReleaseStore } from './apply.ts';
 export interface ReleasePlaces extends Pick<EndpointClients, 'dynamo' | 's3' | 'ssm'> {
   readonly stage: string;
   readonly settingsTable: string;
-  /** The bucket of receipts; undefined when nothing says which it is. */
+  /** The bucket of receipts; undefined if the stage has none. */
   readonly bucket: () => Promise<string | undefined>;
 }
 
@@ -24,7 +24,9 @@ export function createReleaseStore(places: ReleasePlaces): ReleaseStore {
     placeOf: async (jws) => {
       const name = await bucket();
       return name === undefined
-        ? err(`no ${bucketParameter(stage)} in this account: deploy the stack of the stores first`)
+        ? err(
+            `the parameter ${bucketParameter(stage)} does not exist in this account and region: deploy the stage first`,
+          )
         : ok(placeOfProof(name, 'manifest', jws));
     },
     keepManifest: async (jws) => {

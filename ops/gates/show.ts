@@ -23,10 +23,10 @@ export interface Shown {
   readonly routes: readonly Route[];
 }
 
-/** How long before its end a manifest should be renewed: 30 days. */
+/** How long before its expiry a manifest should be renewed: 30 days. */
 const RENEWAL_MS = 30 * 24 * 3_600_000;
 
-/** The table of a stage's gates, what is wrong with it, what the deployed functions go by, and what opens next. */
+/** The table of a stage's gates, what is wrong with it, what is open in the deployed functions, and what opens next. */
 export async function showGates({
   use,
   applied,
@@ -42,7 +42,7 @@ export async function showGates({
     runtime = await state.read();
   } catch (error) {
     return err(
-      `the gates of ${stage} cannot be read: ${error instanceof Error ? error.message || error.name : 'unknown failure'}`,
+      `cannot read the gates of ${stage}: ${error instanceof Error ? error.message || error.name : 'unknown error'}`,
     );
   }
   const { flags, wrong } = sortFlags(stage, parameters);
@@ -59,13 +59,13 @@ export async function showGates({
   const warnings = [
     ...(manifest !== undefined && Date.parse(manifest.expiresAt) - use.now < RENEWAL_MS
       ? [
-          `the manifest expires at ${manifest.expiresAt}: from then on every route answers 503. Apply a renewed one`,
+          `the manifest expires at ${manifest.expiresAt}: from then on, every gated route returns 503. Apply a renewed manifest before`,
         ]
       : []),
-    ...wrong.map((sentence) => `${sentence}: it counts as closed here, and every synth refuses it`),
-    ...(found.ok ? [] : [`${found.error}: it proves nothing`]),
+    ...wrong.map((sentence) => `${sentence}: it counts as closed here, and every synth fails`),
+    ...(found.ok ? [] : [`${found.error}: no gate is open`]),
     ...receiptFaults(receipts).map(
-      (sentence) => `${sentence}; no manifest with this receipt can be applied again`,
+      (sentence) => `${sentence}; a manifest with this receipt cannot be applied again`,
     ),
   ];
   if (warnings.length > 0) lines.push(...warnings.map((sentence) => `! ${sentence}`), '');
@@ -79,13 +79,13 @@ function heading(
   found: Awaited<ReturnType<typeof readAppliedManifest>>,
   expiresAt: string | undefined,
 ): string {
-  if (!found.ok) return `${stage}: the applied manifest proves nothing`;
+  if (!found.ok) return `${stage}: the applied manifest is not valid`;
   return found.value === undefined
-    ? `${stage}: no manifest was ever applied`
-    : `${stage}: manifest ${found.value.reference.sha256.slice(0, 12)}…, good until ${expiresAt ?? ''}`;
+    ? `${stage}: no manifest has been applied`
+    : `${stage}: manifest ${found.value.reference.sha256.slice(0, 12)}…, valid until ${expiresAt ?? ''}`;
 }
 
-/** Gate, flag, state, receipts, and the routes that it alone or among others still holds back. */
+/** Per gate: its flag, receipts and state, and the routes that are closed because of it, alone or with other gates. */
 function gateTable(
   flags: GateFlags,
   release: ReleaseState,
@@ -116,7 +116,7 @@ function gateTable(
       holdsBack(name),
     ];
   });
-  // Below D, as the gates are told.
+  // Below D, in the order of the gates.
   const manifestRow = [
     'E',
     flags.E ?? 'none',
@@ -126,7 +126,7 @@ function gateTable(
   ];
   const before = rows.findIndex(([name]) => name === 'F');
   return renderTable([
-    ['gate', 'flag', 'receipts', 'state', 'holds back'],
+    ['gate', 'flag', 'receipts', 'state', 'closed routes'],
     ...rows.slice(0, before),
     manifestRow,
     ...rows.slice(before),
@@ -142,18 +142,18 @@ function stateOf(
 ): string {
   if (isOpen) return 'open';
   if (flag !== 'open') return 'closed';
-  if (flags.E === 'closed') return 'closed, with gate E';
-  return proved.has(name) ? 'closed' : 'open, but nothing proves it: closed';
+  if (flags.E === 'closed') return 'closed, because gate E is closed';
+  return proved.has(name) ? 'closed' : 'closed: the flag is open, but no receipt proves it';
 }
 
-/** Whether the functions that are deployed go by the same. */
+/** Whether the same gates are open in the deployed functions. */
 async function runtimeLine(
   use: ManifestUse,
   runtime: Awaited<ReturnType<ReleaseStateTable['read']>>,
   synthesized: ReleaseState,
 ): Promise<string> {
   if (runtime === undefined)
-    return 'Deployed functions: nothing was ever applied, every gated route answers 503';
+    return 'Deployed functions: no manifest has been applied; every gated route returns 503';
   const verified = await verifyManifest(runtime.manifest, use);
   const { open, proved } = verified.ok ? releaseOf(verified.value, runtime.flags) : closed;
   const finer = finerReceipts.filter((name) => proved.has(name));
@@ -164,7 +164,7 @@ async function runtimeLine(
     finerReceipts.every((name) => proved.has(name) === synthesized.proved.has(name));
   return isSame
     ? `Deployed functions: the same (${since})`
-    : `Deployed functions: ${names} open (${since}), which is not what the next synth opens: apply again`;
+    : `Deployed functions: ${names} open (${since}). The next synth would open other gates: apply the manifest again`;
 }
 
 /** The smallest steps from here, each with the routes that it opens. */

@@ -11,7 +11,7 @@ export function signingInput(manifest: ReleaseManifest): string {
   return `${encode({ alg: 'ES256', typ: MANIFEST_TYPE })}.${encode(manifest)}`;
 }
 
-/** SHA-256 of what is signed: what is handed to a key that somebody else holds. */
+/** SHA-256 of what is signed, for a key that is held elsewhere. */
 export function signingDigest(manifest: ReleaseManifest): Uint8Array {
   return createHash('sha256').update(signingInput(manifest)).digest();
 }
@@ -24,13 +24,13 @@ export function signManifest(manifest: ReleaseManifest, key: KeyObject): string 
 }
 
 /**
- * The compact JWS from a signature in DER, as KMS and OpenSSL give it; a JWS holds the two numbers side by side.
+ * The compact JWS from a signature in DER, as KMS and OpenSSL return it; a JWS contains the two numbers side by side.
  * @returns err: the end of a sentence that begins with the signature
  */
 export function attachSignature(manifest: ReleaseManifest, der: Uint8Array): Result<string, string> {
   const numbers = numbersOf(Buffer.from(der));
   return numbers === undefined
-    ? err('is no DER signature of P-256')
+    ? err('is not a DER signature of a P-256 key')
     : ok(`${signingInput(manifest)}.${numbers.toString('base64url')}`);
 }
 
@@ -48,7 +48,7 @@ function integerAt(der: Buffer, at: number): { readonly number: Buffer; readonly
   const length = der[at + 1] ?? 0;
   const end = at + 2 + length;
   if (der[at] !== 0x02 || length < 1 || end > der.length) return undefined;
-  // A leading zero only says that the number is positive.
+  // A leading zero only marks the number as positive.
   const digits = der.subarray(at + 2, end);
   const significant = digits.subarray(
     Math.max(

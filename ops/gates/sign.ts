@@ -14,23 +14,23 @@ import { attachSignature, signingDigest, signManifest } from './sign-manifest.ts
 export interface SignOptions {
   /** File of a private key in PEM. */
   readonly key: string | undefined;
-  /** File that the digest to be signed elsewhere is written to. */
+  /** File for the digest, which is signed elsewhere. */
   readonly digest: string | undefined;
-  /** File of a DER signature that was made elsewhere. */
+  /** File of the DER signature of that digest. */
   readonly signature: string | undefined;
-  /** File of the signed manifest; printed when there is none. */
+  /** File for the signed manifest; without it, the manifest is printed. */
   readonly out: string | undefined;
   readonly print: (line: string) => void;
 }
 
-/** `gates sign DRAFT`: a draft is a manifest in JSON, in which a receipt in a file may leave its digest out. */
+/** `gates sign DRAFT`: a draft is a manifest in JSON, in which a `file:` receipt may omit its digest. */
 export async function sign(path: string, options: SignOptions): Promise<Result<undefined, string>> {
   const { key, digest, signature, out, print } = options;
   const draft = await readDraft(path);
   if (!draft.ok) return draft;
   if (digest !== undefined) {
     const written = await write(digest, signingDigest(draft.value));
-    if (written.ok) print(`${digest} holds the SHA-256 to be signed with ECDSA on P-256`);
+    if (written.ok) print(`wrote the SHA-256 digest to ${digest}: sign it with ECDSA on P-256`);
     return written;
   }
   const jws =
@@ -50,11 +50,11 @@ async function signHere(manifest: ReleaseManifest, path: string): Promise<Result
   try {
     key = createPrivateKey(pem.value);
   } catch {
-    return err(`${path} holds no private key in PEM without a passphrase`);
+    return err(`${path} does not contain a private key in PEM without a passphrase`);
   }
   return key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
     ? ok(signManifest(manifest, key))
-    : err(`${path} holds no key of P-256`);
+    : err(`${path} does not contain a P-256 key`);
 }
 
 async function attach(manifest: ReleaseManifest, path: string): Promise<Result<string, string>> {
@@ -76,10 +76,10 @@ async function readDraft(path: string): Promise<Result<ReleaseManifest, string>>
   const defects = parsed.error.issues.map(
     ({ path: member, message }) => `  /${member.map(String).join('/')}  ${message}`,
   );
-  return err([`${path} is no manifest:`, ...defects].join('\n'));
+  return err([`${path} is not a valid manifest:`, ...defects].join('\n'));
 }
 
-/** Gives each receipt in a file that has none its digest; everything else is left to the schema. */
+/** Adds the digest of each `file:` receipt that has none; the schema checks everything else. */
 async function fillDigests(draft: unknown, folder: string): Promise<Result<unknown, string>> {
   if (!isObject(draft) || !Array.isArray(draft['receipts'])) return ok(draft);
   const receipts: unknown[] = [];
@@ -109,7 +109,7 @@ async function read(path: string): Promise<Result<Buffer, string>> {
   try {
     return ok(await readFile(path));
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
 }
 
@@ -118,6 +118,6 @@ async function write(path: string, content: string | Uint8Array): Promise<Result
     await writeFile(path, content);
     return ok(undefined);
   } catch (error) {
-    return err(`${path} cannot be written: ${fileFailure(error)}`);
+    return err(`cannot write ${path}: ${fileFailure(error)}`);
   }
 }

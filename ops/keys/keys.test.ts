@@ -77,26 +77,26 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
       code: 1,
       stdout: '',
       stderr: [
-        'continuation: there is no active key yet; run init first\n',
-        'cursor: there is no active key yet; run init first\n',
-        'receipt-link: there is no active key yet; run init first\n',
+        'continuation: no active key: run init first\n',
+        'cursor: no active key: run init first\n',
+        'receipt-link: no active key: run init first\n',
       ].join(''),
     });
 
     const first = await keys(['init']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.stdout).toContain('idempotency: k1 created, it seals from now on.');
+    expect(first.stdout).toContain('idempotency: Created k1; it seals from now on.');
     const second = await keys(['init']);
     expect(second).toMatchObject({ code: 0, stderr: '' });
-    expect(second.stdout).toContain('idempotency: has an active key already.');
+    expect(second.stdout).toContain('idempotency: already has an active key.');
     expect(await kids('idempotency')).toEqual(['k1 active']);
 
     const rotated = await keys(['rotate']);
     expect(rotated.stdout).toMatch(
-      /^continuation: k2 created, pending\..* run rotate again from 20[-:0-9T]+Z on.*\ncursor: k2 created, pending\..*\nreceipt-link: k2 created, pending\..*\n$/,
+      /^continuation: Created k2; it is pending\..* run rotate again at 20[-:0-9T]+Z or later.*\ncursor: Created k2; it is pending\..*\nreceipt-link: Created k2; it is pending\..*\n$/,
     );
     // The waiting time has not passed.
-    expect((await keys(['rotate'])).stdout).toMatch(/^continuation: Containers are learning k2/);
+    expect((await keys(['rotate'])).stdout).toMatch(/^continuation: Containers are loading k2/);
     expect(await kids('continuation')).toEqual(['k1 active', 'k2 pending']);
     expect(await kids('cursor')).toEqual(['k1 active', 'k2 pending']);
     expect(await kids('receipt-link')).toEqual(['k1 active', 'k2 pending']);
@@ -107,12 +107,14 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
 
     await keys(['rotate', '--purpose', 'idempotency', '--leaked']);
     expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
-    expect((await keys(['retire'])).stdout).toContain('idempotency: k1 still opens what it sealed');
+    expect((await keys(['retire'])).stdout).toContain(
+      'idempotency: k1 is still needed to open what it sealed',
+    );
     expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
     const retired = await keys(['retire', '--purpose', 'idempotency', '--kid', 'k1', '--leaked']);
     expect(retired).toMatchObject({
       code: 0,
-      stdout: 'idempotency: k1 is retired and its wrapped key deleted.\n',
+      stdout: 'idempotency: Retired k1 and deleted its wrapped key.\n',
     });
     expect(await kids('idempotency')).toEqual(['k1 retired', 'k2 active']);
   });
@@ -132,7 +134,7 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     [['retire', '--kid', 'k1'], 2, /missing: --leaked/],
     [['retire', '--leaked', '--purpose', 'pseudonym'], 2, /missing: --kid/],
     [['list', '--table', 'nowhere'], 1, /AWS refused: ResourceNotFoundException/],
-    [['retire', '--purpose', 'pseudonym', '--kid', 'k77', '--leaked'], 1, /pseudonym: there is no key k77/],
+    [['retire', '--purpose', 'pseudonym', '--kid', 'k77', '--leaked'], 1, /pseudonym: unknown key k77/],
   ])('answers %j with a sentence and no stack trace', async (argv, code, message) => {
     const result = await keys(argv);
     expect(result.code).toBe(code);

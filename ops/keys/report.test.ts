@@ -11,22 +11,22 @@ describe('describeReport', () => {
     const created = { kind: 'create', kid: 'k2', state: 'pending' } as const;
     const waiting = [{ kid: 'k2', until: NOW + 600_000 }];
     expect(describeReport('rotate', { purpose, done: [created], waiting }, NOW)).toBe(
-      'continuation: k2 created, pending. Containers are learning k2: run rotate again from 2030-01-01T00:10:01Z on, and it takes over.',
+      'continuation: Created k2; it is pending. Containers are loading k2: run rotate again at 2030-01-01T00:10:01Z or later to activate it.',
     );
     expect(describeReport('rotate', { purpose, done: [], waiting }, NOW)).toBe(
-      'continuation: Containers are learning k2: run rotate again from 2030-01-01T00:10:01Z on, and it takes over.',
+      'continuation: Containers are loading k2: run rotate again at 2030-01-01T00:10:01Z or later to activate it.',
     );
     const promoted = [
       { kind: 'move', kid: 'k2', from: 'pending', to: 'active' },
       { kind: 'move', kid: 'k1', from: 'active', to: 'opening' },
     ] as const;
     expect(describeReport('rotate', { purpose, done: promoted, waiting: [] }, NOW)).toBe(
-      'continuation: k2 seals from now on. k1 only opens from now on. What was sealed before stays readable: run retire from 2030-01-02T00:10:01Z on.',
+      'continuation: k2 seals from now on. From now on, k1 only opens. Everything sealed before stays readable: run retire at 2030-01-02T00:10:01Z or later.',
     );
     const retired = { kind: 'move', kid: 'k1', from: 'opening', to: 'retired' } as const;
     const later = [{ kid: 'k2', until: NOW }];
     expect(describeReport('retire', { purpose, done: [retired], waiting: later }, NOW)).toBe(
-      'continuation: k1 is retired and its wrapped key deleted. k2 still opens what it sealed: retire it from 2030-01-01T00:00:01Z on.',
+      'continuation: Retired k1 and deleted its wrapped key. k2 is still needed to open what it sealed: run retire at 2030-01-01T00:00:01Z or later.',
     );
   });
 
@@ -34,13 +34,13 @@ describe('describeReport', () => {
     const replaced = [{ kind: 'move', kid: 'k1', from: 'active', to: 'opening' }] as const;
     const report = (of: KeyRecord['purpose']) =>
       describeReport('rotate', { purpose: of, done: replaced, waiting: [] }, NOW);
-    expect(report('pseudonym')).toMatch(/met in earlier runs is unknown from now on; runs under way are not/);
+    expect(report('pseudonym')).toMatch(/runs ignore the items that learners received in earlier runs/);
     expect(report('idempotency')).not.toMatch(/earlier runs/);
   });
 
   it('says so when there is nothing to do', () => {
     const nothing = { purpose, done: [], waiting: [] } as const;
-    expect(describeReport('init', nothing, NOW)).toBe('continuation: has an active key already.');
+    expect(describeReport('init', nothing, NOW)).toBe('continuation: already has an active key.');
     expect(describeReport('retire', nothing, NOW)).toBe('continuation: has no key to retire.');
   });
 });
@@ -48,9 +48,9 @@ describe('describeReport', () => {
 describe('describeError', () => {
   it.each<[KeyPlanError | { readonly kind: 'overtaken' }, RegExp]>([
     [{ kind: 'not-initialized' }, /run init first/],
-    [{ kind: 'unknown-key', kid: 'k7' }, /no key k7/],
+    [{ kind: 'unknown-key', kid: 'k7' }, /unknown key k7/],
     [{ kind: 'not-opening', kid: 'k1', state: 'active' }, /rotate --purpose continuation --leaked/],
-    [{ kind: 'overtaken' }, /run it again/],
+    [{ kind: 'overtaken' }, /run the command again/],
   ])('of %j says what to do', (error, message) => {
     expect(describeError(purpose, error)).toMatch(message);
   });

@@ -6,7 +6,7 @@ import { inOrder, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 
 export type KeysCommand = 'init' | 'rotate' | 'retire';
 
-/** What was done for one purpose, as sentences, with the time at which the next step is due. `now` in milliseconds. */
+/** The steps for one purpose as sentences, with the time at which the next one is due. `now` in milliseconds. */
 export function describeReport(command: KeysCommand, report: KeyReport, now: number): string {
   const { done, waiting } = report;
   const sentences = done.map(describeStep);
@@ -15,22 +15,22 @@ export function describeReport(command: KeysCommand, report: KeyReport, now: num
   for (const { kid, until } of waiting) {
     sentences.push(
       command === 'retire'
-        ? `${kid} still opens what it sealed: retire it from ${time(until)} on.`
-        : `Containers are learning ${kid}: run rotate again from ${time(until)} on, and it takes over.`,
+        ? `${kid} is still needed to open what it sealed: run retire at ${time(until)} or later.`
+        : `Containers are loading ${kid}: run rotate again at ${time(until)} or later to activate it.`,
     );
   }
   if (promoted || replaced) {
     sentences.push(
-      `What was sealed before stays readable: run retire from ${time(now + RETIRE_AFTER_MS)} on.`,
+      `Everything sealed before stays readable: run retire at ${time(now + RETIRE_AFTER_MS)} or later.`,
     );
   }
   if (replaced && report.purpose === 'pseudonym') {
     sentences.push(
-      'What learners met in earlier runs is unknown from now on; runs under way are not touched.',
+      'From now on, runs ignore the items that learners received in earlier runs. Runs in progress are not affected.',
     );
   }
   if (sentences.length === 0) {
-    sentences.push(command === 'init' ? 'has an active key already.' : 'has no key to retire.');
+    sentences.push(command === 'init' ? 'already has an active key.' : 'has no key to retire.');
   }
   return `${report.purpose}: ${sentences.join(' ')}`;
 }
@@ -38,30 +38,30 @@ export function describeReport(command: KeysCommand, report: KeyReport, now: num
 function describeStep(step: KeyStep): string {
   if (step.kind === 'create') {
     return step.state === 'active'
-      ? `${step.kid} created, it seals from now on.`
-      : `${step.kid} created, pending.`;
+      ? `Created ${step.kid}; it seals from now on.`
+      : `Created ${step.kid}; it is pending.`;
   }
   switch (step.to) {
     case 'active':
       return `${step.kid} seals from now on.`;
     case 'opening':
-      return `${step.kid} only opens from now on.`;
+      return `From now on, ${step.kid} only opens.`;
     case 'retired':
-      return `${step.kid} is retired and its wrapped key deleted.`;
+      return `Retired ${step.kid} and deleted its wrapped key.`;
   }
 }
 
-/** Why nothing was done for a purpose, and what to do about it. */
+/** Why a command failed for a purpose, and what to do. */
 export function describeError(purpose: KeyPurpose, error: KeyAdministrationError): string {
   switch (error.kind) {
     case 'not-initialized':
-      return `${purpose}: there is no active key yet; run init first`;
+      return `${purpose}: no active key: run init first`;
     case 'unknown-key':
-      return `${purpose}: there is no key ${error.kid}; list shows which there are`;
+      return `${purpose}: unknown key ${error.kid}: run list to see the keys`;
     case 'not-opening':
-      return `${purpose}: ${error.kid} is ${error.state}; only a key that no longer seals can be retired, so replace it first: rotate --purpose ${purpose} --leaked`;
+      return `${purpose}: ${error.kid} is ${error.state}, and only a key that no longer seals can be retired: replace it first with rotate --purpose ${purpose} --leaked`;
     case 'overtaken':
-      return `${purpose}: somebody else changed the ring at the same time; nothing was changed, run it again`;
+      return `${purpose}: another operator changed the keys at the same time. Nothing was changed: run the command again`;
   }
 }
 
@@ -92,7 +92,7 @@ export function describeRing(ring: readonly (readonly KeyRecord[])[]): string {
     .join('\n');
 }
 
-/** Whole seconds, rounded up: at that time it is certainly due. */
+/** Whole seconds, rounded up, so that the step is due at that time. */
 function time(milliseconds: number): string {
   return `${new Date(Math.ceil(milliseconds / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }

@@ -1,8 +1,8 @@
-/** Whose request or answer a check is about: one tenant's, what one asks of the other's, or everything that was heard. */
+/** Whose requests a check is about: those of one tenant, those of one tenant for resources of the other, or all. */
 export const sides = ['A', 'B', 'A-B', 'B-A', 'both'] as const;
 export type Side = (typeof sides)[number];
 
-/** What the checks of the suite are sorted by, in the order in which they run. */
+/** The groups of checks, in the order in which they run. */
 export const groups = [
   'routes',
   'anonymous',
@@ -21,23 +21,23 @@ export const groups = [
 export type Group = (typeof groups)[number];
 
 /**
- * What a check came to. `not_open`: the deployment does not have the route. `not_asked`: it could not be asked, for the given reason, and
- * says nothing either way.
+ * The outcome of a check. `not_open`: the deployment does not have the route. `not_asked`: the check could not run, for the given reason, and
+ * proves nothing.
  */
 export type Outcome =
   | { readonly result: 'passed' }
   | { readonly result: 'failed'; readonly findings: readonly string[] }
   | { readonly result: 'not_open' | 'not_asked'; readonly why: string };
 
-/** One thing that the target is held to. */
+/** One property that is tested. */
 export interface Check {
   readonly group: Group;
-  /** What it is about within its group: an operation id, with a kind or a member where there are several. */
+  /** What it tests within its group: an operation id, with a kind or a member if there are several. */
   readonly subject: string;
   readonly side: Side;
-  /** What holds when it passes. */
+  /** What is true if it passes. */
   readonly title: string;
-  /** What is sent, in words without ids. */
+  /** The requests in words, without ids. */
   readonly asked: string;
   readonly run: () => Promise<Outcome>;
 }
@@ -47,12 +47,12 @@ export function checkId({ group, subject, side }: Pick<Check, 'group' | 'subject
   return `${group}.${subject}.${side}`;
 }
 
-/** Passed when nothing was found. */
+/** Passed if there are no findings. */
 export function outcomeOf(findings: readonly string[]): Outcome {
   return findings.length === 0 ? { result: 'passed' } : { result: 'failed', findings };
 }
 
-/** For a check that stands on something which this deployment or these tenants lack. */
+/** For a check that needs something which this deployment or these tenants do not have. */
 export function notAsked(why: string): Outcome {
   return { result: 'not_asked', why };
 }

@@ -16,9 +16,9 @@ export interface FoundRoute {
 }
 
 /**
- * Which routes a deployment has. A closed route and a hidden resource are both a 404; they are told apart by who asks: where a route is open,
- * somebody without a token is refused as such, and where it is closed, everybody gets what an unknown path gets, byte for byte [RP-016].
- * @returns err: why nothing can be proved there at all
+ * The routes that a deployment has. Closed routes and hidden resources both return 404. A request without a token distinguishes them: an open
+ * route returns 401, a closed one the response of an unknown path, byte for byte [RP-016].
+ * @returns err: why the deployment cannot be tested
  */
 export async function discoverRoutes(
   target: Target,
@@ -27,22 +27,22 @@ export async function discoverRoutes(
   token: string,
 ): Promise<Result<readonly FoundRoute[], string>> {
   const unknown = await target.get(`/v1/proof-${randomUUID()}`);
-  if (unknown.status === 0) return err(`${target.url} cannot be reached: ${unknown.text}`);
+  if (unknown.status === 0) return err(`cannot reach ${target.url}: ${unknown.text}`);
   const [strange] = refusalFindings(service, 'hidden', unknown);
   if (strange !== undefined)
     return err(
-      `${target.url} does not answer like the ${service} service: for an unknown path it ${strange}. Its address is the base URL, without /v1`,
+      `${target.url} is not the ${service} service (unknown path: ${strange}). Give the base URL, without /v1`,
     );
   const found: FoundRoute[] = [];
   for (const route of routes) {
     const ask = askOf(route);
     const anonymous = await target.send(ask, {});
-    if (anonymous.status === 0) return err(`${target.url} cannot be reached any more: ${anonymous.text}`);
+    if (anonymous.status === 0) return err(`cannot reach ${target.url} any more: ${anonymous.text}`);
     found.push(await judge(target, ask, anonymous, unknown, token));
   }
   if (found.some(({ open }) => open)) return ok(found);
   return err(
-    `no route of the ${service} service is open at ${target.url}: all ${found.length} of them are as unknown as any other path`,
+    `no route of the ${service} service is open at ${target.url}: all ${found.length} return the response of an unknown path`,
   );
 }
 
@@ -61,21 +61,21 @@ async function judge(
         ? { result: 'passed' }
         : {
             result: 'failed',
-            findings: [`nobody is answered ${describeReply(service, anonymous)} in place of 401`],
+            findings: [`returned ${describeReply(service, anonymous)} instead of 401 without a token`],
           };
     return { route, open: true, outcome };
   }
   const known = await target.send(ask, { token });
   const differences = [...tellApart(anonymous, unknown), ...tellApart(known, unknown)];
   if (differences.length === 0) {
-    // The engine's routes wait for no gate [MA-016].
+    // The engine's routes need no gate [MA-016].
     const outcome: Outcome =
       service === 'mastery'
         ? {
             result: 'failed',
-            findings: [`${titleOf(ask)} is not there, and every route of the engine has to be`],
+            findings: [`${titleOf(ask)} does not exist, but every route of the engine must`],
           }
-        : { result: 'not_open', why: 'answers like an unknown path, with and without a token' };
+        : { result: 'not_open', why: 'returns the response of an unknown path, with and without a token' };
     return { route, open: false, outcome };
   }
   return {
@@ -84,14 +84,14 @@ async function judge(
     outcome: {
       result: 'failed',
       findings: [
-        'nobody is answered 404 in place of 401, and yet it is no unknown path',
-        ...differences.map((difference) => `to an unknown path: ${difference}`),
+        'returned 404 instead of 401 without a token, but not the response of an unknown path',
+        ...differences.map((difference) => `compared with an unknown path: ${difference}`),
       ],
     },
   };
 }
 
-/** A request that reaches the route and names nothing. */
+/** A request that reaches the route with random ids. */
 function askOf(route: Route): Ask {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const path = Object.fromEntries(

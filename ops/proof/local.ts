@@ -19,8 +19,8 @@ export interface LocalProof {
 }
 
 /**
- * Everything of a local stack: two of its tenants, tokens that name both's resources, and its player.
- * @param tenantIds of A and B; absent: its first two
+ * The local stack as the suite needs it: two of its tenants, tokens with claims to the resources of both, and its player.
+ * @param tenantIds of A and B; default: its first two
  */
 export async function localProof(
   service: ServiceName,
@@ -54,7 +54,7 @@ export async function localProof(
     tenants.push(read.value);
   }
   const [a, b] = tenants;
-  if (a === undefined || b === undefined) throw new TypeError('two tenants were read');
+  if (a === undefined || b === undefined) throw new TypeError('expected two tenants');
   return ok({
     url: service === 'reports' ? stack.reportsUrl : stack.masteryUrl,
     a,
@@ -71,7 +71,7 @@ export async function localProof(
         },
       );
       await played.arrayBuffer();
-      return played.ok ? undefined : `QTI refuses the attempt with status ${played.status}`;
+      return played.ok ? undefined : `QTI rejected the attempt with ${played.status}`;
     },
   });
 }

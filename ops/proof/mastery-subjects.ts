@@ -126,7 +126,7 @@ export function advanceAsk({ run, etag }: StartedRun): Ask {
 function simulationAsk({ side, mastery }: Tenant, { run }: StartedRun): Result<Ask, string> {
   const [first] = run.kcClassifications;
   if (mastery === undefined) return err(`the file of tenant ${side} has no /mastery`);
-  if (first === undefined) return err('the run shows no knowledge component');
+  if (first === undefined) return err('the run has no knowledge component');
   const knownMastery = { [first.caseCompetencyGuid]: 0.5 };
   return ok({
     route: routes.simulateScoreRecovery,
@@ -138,7 +138,8 @@ function simulationAsk({ side, mastery }: Tenant, { run }: StartedRun): Result<A
 export function startedRunOf(reply: Parameters<typeof bodyOf>[0]): Result<StartedRun, string> {
   const run = adaptiveRun.safeParse(bodyOf(reply));
   const etag = reply.headers.get('etag');
-  if (reply.status >= 400 || !run.success) return err(`no run: ${describeReply('mastery', reply)}`);
+  if (reply.status >= 400 || !run.success)
+    return err(`cannot start a run: ${describeReply('mastery', reply)}`);
   return etag === null ? err('the run has no ETag') : ok({ run: run.data, etag });
 }
 

@@ -166,7 +166,7 @@ describe('npm run proof', () => {
       'refused.json',
     ]);
     expect(code).toBe(1);
-    expect(out).toContain('run.advance-to-stop.A: not played');
+    expect(out).toContain('run.advance-to-stop.A: the platform’s player cannot be reached');
     expect(error).toMatch(
       /^warning: the target is on the loopback interface, .*\nno receipt: .* it is on the loopback interface, .* --rehearsal writes a rehearsal receipt\n$/,
     );
@@ -193,9 +193,9 @@ describe('npm run proof', () => {
     expect([code, error]).toEqual([1, expect.stringMatching(/^no receipt: \d+ of \d+ checks failed\n$/)]);
     expect(out).toContain(
       [
-        '✗ reads.readSelectionPolicy.A  the tenant’s own is served in the form of the contract',
-        '    asked: GET /v1/selection-policies/{policyId} for A’s own',
-        '    a shared cache may keep the answer: Cache-Control is neither no-store nor private',
+        '✗ reads.readSelectionPolicy.A  the tenant’s own resource is returned as the contract describes it',
+        '    requests: GET /v1/selection-policies/{policyId} by A for its own resource',
+        '    a shared cache may store the response: Cache-Control is neither no-store nor private',
       ].join('\n'),
     );
     await expect(readFile(join(folder, 'failed.json'))).rejects.toThrow('ENOENT');
@@ -234,9 +234,13 @@ describe('npm run proof', () => {
       [against('https://user:secret@reports.school.org:99999999'), 2, /^--target is not a URL\n$/],
       [against('https://user:secret@reports.school.org'), 2, /^--target must not contain a credential\n$/],
       [against(`${urls.reportsUrl}/v1`), 2, /^--target must be the base URL, without \/v1\n$/],
-      [against(urls.sandboxUrl), 1, /is the sandbox, which ignores tokens: nothing can be proved there\n$/],
-      [against(urls.platformUrl), 1, /does not answer like the reports service: for an unknown path/],
-      [against(`http://127.0.0.1:${port}`), 1, /cannot be reached: ECONNREFUSED\n$/],
+      [
+        against(urls.sandboxUrl),
+        1,
+        /is the sandbox, which ignores tokens: test a deployment of the reports service\n$/,
+      ],
+      [against(urls.platformUrl), 1, /is not the reports service \(unknown path: /],
+      [against(`http://127.0.0.1:${port}`), 1, /^cannot reach \S+: ECONNREFUSED\n$/],
       [
         ['--target', urls.reportsUrl, '--tenant-a', 'a.json', '--tenant-b', 'a.json'],
         1,
@@ -254,7 +258,7 @@ describe('npm run proof', () => {
     const refused = await run(against(stack.urls.reportsUrl), { TOKEN_B: forged });
     expect([refused.code, refused.error]).toEqual([
       1,
-      'the target refuses /tokens/full of tenant B: 401 authentication-required\n',
+      'the target rejected /tokens/full of tenant B: 401 authentication-required\n',
     ]);
     const { classSourcedId, ...reports } = proof.b.reports!;
     expect(classSourcedId).toBeDefined();
@@ -270,7 +274,7 @@ describe('npm run proof', () => {
     expect([lacking.code, lacking.error]).toEqual([
       1,
       [
-        'every open route has to be asked for something:',
+        'the tenant files must have a resource for every open route:',
         '  the file of tenant B has no /reports/classSourcedId, for GET /v1/classes/{classSourcedId}/cohort-report',
         '',
       ].join('\n'),

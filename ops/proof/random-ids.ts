@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { Ask } from './target.ts';
 
-/** How many characters of an id are drawn anew: enough that nobody has it. */
+/** The number of random characters in an id: enough that it does not exist. */
 const DRAWN = 12;
 
 /**
- * An id of the same form and length that nobody has: the last characters are drawn anew, each from its own kind, so that nothing but the
- * owner's knowledge tells it from a real one.
+ * A random id of the same form and length, which no resource has: each of the last characters is replaced by another of its kind, so that
+ * only the owner can distinguish it from a real one.
  */
 export function randomId(id: string): string {
   const characters = Array.from(id);
@@ -29,7 +29,7 @@ function drawnLike(character: string): string | undefined {
 /** Members of paths and bodies that name no resource of a tenant by themselves. */
 const NO_IDS: ReadonlySet<string> = new Set(['grade', 'sourceKey', 'view', 'runMode']);
 
-/** The same request for something that nobody has. */
+/** The same request for a resource that does not exist. */
 export function withRandomIds(ask: Ask, members: readonly string[] = idMembers(ask)): Ask {
   const anew = <T extends string | readonly object[]>(
     values: Readonly<Record<string, T>>,

@@ -30,34 +30,34 @@ describe('a receipt of the proof', () => {
     for (const [part, said] of [
       ['anonymous.', 'anonymous callers of readAttemptReport'],
       ['denial.readAttemptReport.formative.A-B', 'the denial of readAttemptReport from A to B'],
-      ['cache.readAttemptReport.formative.B-A', 'the isolated cache of readAttemptReport from B to A'],
-      ['trace.', 'the isolated trace of readAttemptReport from A to B'],
+      ['cache.readAttemptReport.formative.B-A', 'the cache of readAttemptReport from B to A'],
+      ['trace.', 'the trace of readAttemptReport from A to B'],
       ['matrix.adaptive_diagnostic.evidence.B', 'adaptive_diagnostic in the view evidence under B'],
     ] as const)
-      expect([part, faultOf(without(part))]).toEqual([part, `has no check that passed for ${said}`]);
+      expect([part, faultOf(without(part))]).toEqual([part, `has no passed check of ${said}`]);
     const opened = sampleProof({ routes: sampleProof().routes.map((route) => ({ ...route, open: true })) });
-    expect(faultOf(opened)).toBe('has no check that passed for anonymous callers of readEquivalence');
+    expect(faultOf(opened)).toBe('has no passed check of anonymous callers of readEquivalence');
   });
 
   it('contradicts itself in nothing', () => {
     const { checks, tenants, digests } = sampleProof();
     const [first, ...rest] = checks;
     expect(faultOf({ ...sampleProof(), digests: { ...digests, checks: 'f'.repeat(64) } })).toBe(
-      'has other checks than its digest says',
+      'contains checks that do not match their digest',
     );
-    expect(faultOf(sampleProof({ checks: [...checks, first!] }))).toBe('has a check twice');
+    expect(faultOf(sampleProof({ checks: [...checks, first!] }))).toBe('contains a check twice');
     expect(faultOf(sampleProof({ checks: [{ ...first!, why: 'because' }, ...rest] }))).toMatch(
-      /^has a check that passed with a reason/,
+      /^contains a passed check with a reason/,
     );
     expect(faultOf(sampleProof({ tenants: [tenants[0], { ...tenants[0], side: 'B' }] }))).toBe(
-      'is not of two tenants',
+      'is not about two tenants',
     );
-    expect(faultOf(sampleProof({ finishedAt: '2029-12-01T09:00:00.000Z' }))).toBe('ended before it began');
+    expect(faultOf(sampleProof({ finishedAt: '2029-12-01T09:00:00.000Z' }))).toBe('ended before it started');
     expect(faultOf(sampleProof({ marks: ['it is on the loopback interface'] }))).toMatch(
-      /^is a rehearsal by its marks/,
+      /^has the marks of a rehearsal/,
     );
     const failed = sampleProof({ checks: [{ ...first!, result: 'failed' as never }, ...rest] });
-    expect(faultOf(failed)).toMatch(/^is no proof of this version: \/checks\/0\/result /);
+    expect(faultOf(failed)).toMatch(/^is not a proof of this version: \/checks\/0\/result /);
   });
 
   it('is no receipt when its bytes are something else', () => {
@@ -73,13 +73,13 @@ describe('what a receipt proves in a manifest', () => {
 
   it('is gate D, by the reports service, and not by a rehearsal unless the manifest is one [RP-024, RP-032]', () => {
     expect(fault(sampleProof())).toBeUndefined();
-    expect(fault(rehearsed)).toBe('is a rehearsal, which proves nothing outside of one');
+    expect(fault(rehearsed)).toBe('is a rehearsal, which only a rehearsal manifest may contain');
     expect(fault(rehearsed, 'D', true)).toBeUndefined();
-    expect(fault(sampleProof(), 'C')).toBe('is a two-tenant proof, which proves D and not C');
+    expect(fault(sampleProof(), 'C')).toBe('is a two-tenant proof, which proves gate D and not C');
     expect(fault(sampleProof({ service: 'mastery' }))).toBe(
       'is a proof of the mastery engine, which opens no gate',
     );
-    expect(fault(without('matrix.formative'))).toMatch(/^has no check that passed for formative /);
+    expect(fault(without('matrix.formative'))).toMatch(/^has no passed check of formative /);
   });
 });
 

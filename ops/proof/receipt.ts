@@ -9,7 +9,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 
-/** What a receipt calls itself. */
+/** The `kind` of every receipt. */
 const PROOF_KIND = 'two-tenant-proof';
 
 const sentence = z.string().min(1).max(1000);
@@ -19,7 +19,7 @@ const check = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,255}$/),
   title: sentence,
   asked: sentence,
-  /** A failed check leaves no receipt. */
+  /** A run with a failed check has no receipt. */
   result: z.enum(['passed', 'not_open', 'not_asked']),
   /** Why a check was not asked or its route is not open; null for one that passed. */
   why: sentence.nullable(),
@@ -33,16 +33,16 @@ const tenant = z.strictObject({
   fixturesSha256: sha256,
 });
 
-/** The receipt of a run of the suite in which nothing failed (docs/proof.md). It holds no token and no id of a learner. */
+/** The receipt of a run of the suite in which nothing failed (docs/proof.md). It contains no token and no id of a learner. */
 export const proofReceipt = z.strictObject({
   kind: z.literal(PROOF_KIND),
   version: z.literal(1),
   service: z.enum(['reports', 'mastery']),
   /** Base URL of the deployment. */
   target: z.url({ protocol: /^https?$/ }),
-  /** A rehearsal proves nothing but that the suite runs. */
+  /** A rehearsal only proves that the suite runs. */
   rehearsal: z.boolean(),
-  /** What made it a rehearsal; empty where that was only said. */
+  /** What made it a rehearsal; empty if only the option did. */
   marks: z.array(sentence).max(10),
   startedAt: instant,
   finishedAt: instant,
@@ -61,7 +61,7 @@ export const proofReceipt = z.strictObject({
     .max(100),
   checks: z.array(check).min(1).max(5000),
   digests: z.strictObject({
-    /** SHA-256 of the canonical OpenAPI document of the service, to whose schemas the answers were held. */
+    /** SHA-256 of the canonical OpenAPI document of the service, whose schemas the responses were checked against. */
     contract: sha256,
     /** SHA-256 of the canonical `checks`. */
     checks: sha256,
@@ -74,7 +74,7 @@ export function receiptBytes(receipt: ProofReceipt): Uint8Array {
   return Buffer.from(canonicalJson(receipt));
 }
 
-/** Whether bytes call themselves a receipt of this suite, sound or not. */
+/** Whether bytes claim to be a receipt of this suite, sound or not. */
 export function claimsToBeProof(bytes: Uint8Array): boolean {
   const json = parseStrictJson(new TextDecoder().decode(bytes));
   return (
@@ -97,55 +97,55 @@ export function readProof(bytes: Uint8Array): Result<ProofReceipt, string> {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return err(
-      `is no proof of this version: /${issue?.path.map(String).join('/') ?? ''} ${issue?.message ?? ''}`,
+      `is not a proof of this version: /${issue?.path.map(String).join('/') ?? ''} ${issue?.message ?? ''}`,
     );
   }
   const receipt = parsed.data;
   if (canonicalJson(receipt) !== source)
-    return err('is not in the canonical form that the proof is written in');
+    return err('is not in the canonical form (RFC 8785) in which npm run proof writes it');
   const [first] = inconsistencies(receipt);
   return first === undefined ? ok(receipt) : err(first);
 }
 
-/** The routes whose first request begins an operation. */
+/** The routes that start an operation under an idempotency key. */
 const keyedOperations: ReadonlySet<string> = new Set([
   materializeAttemptReport.operationId,
   analyzeAdministration.operationId,
   startAdaptiveRun.operationId,
 ]);
 
-/** What in a receipt contradicts it. */
+/** The contradictions in a receipt. */
 function inconsistencies(receipt: ProofReceipt): readonly string[] {
   const { checks, tenants, startedAt, finishedAt, digests } = receipt;
   const ids = new Set(checks.map(({ id }) => id));
   return [
-    ...(ids.size === checks.length ? [] : ['has a check twice']),
-    ...(hashCanonical(checks) === digests.checks ? [] : ['has other checks than its digest says']),
+    ...(ids.size === checks.length ? [] : ['contains a check twice']),
+    ...(hashCanonical(checks) === digests.checks ? [] : ['contains checks that do not match their digest']),
     ...(checks.every(({ result, why }) => (result === 'passed') === (why === null))
       ? []
-      : ['has a check that passed with a reason, or one that did not without']),
-    ...(compareInstants(startedAt, finishedAt) <= 0 ? [] : ['ended before it began']),
+      : ['contains a passed check with a reason, or another one without a reason']),
+    ...(compareInstants(startedAt, finishedAt) <= 0 ? [] : ['ended before it started']),
     ...(tenants[0].side === 'A' &&
     tenants[1].side === 'B' &&
     tenants[0].tenantSha256 !== tenants[1].tenantSha256
       ? []
-      : ['is not of two tenants']),
+      : ['is not about two tenants']),
     ...(receipt.marks.length === 0 || receipt.rehearsal
       ? []
-      : ['is a rehearsal by its marks and says that it is none']),
-    ...uncovered(receipt).map((what) => `has no check that passed for ${what}`),
+      : ['has the marks of a rehearsal but rehearsal: false']),
+    ...uncovered(receipt).map((what) => `has no passed check of ${what}`),
   ];
 }
 
 /**
- * What a proof has to have and a receipt lacks: for every open route a refusal of anonymous callers, a denial and what isolates the tenants, in
- * both directions, and for the reports service all kinds of tests in all views under both tenants [RP-024, MA-021].
+ * The checks that a proof needs and a receipt lacks: for every open route, anonymous callers, the denial and the isolation of tenants in both
+ * directions, and for the reports service all kinds of tests in all views under both tenants [RP-024, MA-021].
  */
 function uncovered({ service, routes, checks }: ProofReceipt): readonly string[] {
   const passed = checks.filter(({ result }) => result === 'passed').map(({ id }) => id);
   const covers = (start: string, end: string): boolean =>
     passed.some((id) => id.startsWith(`${start}.`) && id.endsWith(`.${end}`));
-  // A record that belongs to both tenants is denied to neither.
+  // A record that belongs to both tenants is visible to both.
   const askable = (group: string, operationId: string): boolean =>
     !checks.some(({ id, result }) => id.startsWith(`${group}.${operationId}.`) && result === 'not_asked');
   const open = routes.filter((route) => route.open);
@@ -161,11 +161,11 @@ function uncovered({ service, routes, checks }: ProofReceipt): readonly string[]
       .filter(({ operationId }) => !covers(`anonymous.${operationId}`, 'both'))
       .map(({ operationId }) => `anonymous callers of ${operationId}`),
     ...inDirections('denial', 'the denial', open),
-    ...inDirections('cache', 'the isolated cache', reads),
-    ...inDirections('trace', 'the isolated trace', reads),
+    ...inDirections('cache', 'the cache', reads),
+    ...inDirections('trace', 'the trace', reads),
     ...inDirections(
       'idempotency',
-      'the isolated keys',
+      'the idempotency keys',
       open.filter(({ operationId }) => keyedOperations.has(operationId)),
     ),
     ...(service === 'mastery'
@@ -181,17 +181,18 @@ function uncovered({ service, routes, checks }: ProofReceipt): readonly string[]
 }
 
 /**
- * Why a receipt of this suite does not prove what a manifest cites it for.
- * @param proves what the manifest says that it proves
+ * Why a receipt of this suite does not prove what a manifest refers to it for.
+ * @param proves what it proves according to the manifest
  * @param rehearsal whether the manifest is one
- * @returns the end of a sentence that begins with the receipt; undefined when it does
+ * @returns the end of a sentence that begins with the receipt; undefined if it is a valid proof
  */
 export function proofFault(bytes: Uint8Array, proves: string, rehearsal: boolean): string | undefined {
   const read = readProof(bytes);
   if (!read.ok) return read.error;
   const { service } = read.value;
   if (service !== 'reports') return `is a proof of the ${service} engine, which opens no gate`;
-  if (proves !== 'D') return `is a two-tenant proof, which proves D and not ${proves}`;
-  if (read.value.rehearsal && !rehearsal) return 'is a rehearsal, which proves nothing outside of one';
+  if (proves !== 'D') return `is a two-tenant proof, which proves gate D and not ${proves}`;
+  if (read.value.rehearsal && !rehearsal)
+    return 'is a rehearsal, which only a rehearsal manifest may contain';
   return undefined;
 }

@@ -6,14 +6,14 @@ import type { Transcript } from './transcript.ts';
 import type { Target } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
-/** Whether a target is the synthetic sandbox, which returns a fixture without a token. Nothing can be proved there. */
+/** Whether a target is the synthetic sandbox, which returns a fixture without a token and cannot be tested. */
 export async function isSandbox(target: Target): Promise<boolean> {
   const { status } = await target.get(`/v1/attempt-reports/${sandboxIds.masteryGateAttempt}`);
   return status === 200;
 }
 
 /**
- * What makes a run a rehearsal: stubs, sandboxes and tokens that anyone can make prove nothing [RP-032]. Each is a clause about the target;
+ * What makes a run a rehearsal: stubs, sandboxes and tokens that anyone can issue prove nothing [RP-032]. Each is a clause about the target;
  * empty for a deployment.
  */
 export async function rehearsalMarks(
@@ -33,7 +33,7 @@ export async function rehearsalMarks(
   ];
 }
 
-/** Whether a name or an address leads back to this machine. */
+/** Whether a name or an address is one of this machine. */
 export async function isLoopback(hostname: string): Promise<boolean> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0) return isLoopbackAddress(host);
@@ -41,12 +41,12 @@ export async function isLoopback(hostname: string): Promise<boolean> {
   try {
     return (await lookup(host, { all: true })).some(({ address }) => isLoopbackAddress(address));
   } catch {
-    // A name that does not resolve is not reached either: the requests say so.
+    // The requests report a name that does not resolve.
     return false;
   }
 }
 
-/** Addresses that lead back to this machine; an IPv4 address in the form of IPv6 counts as what it is. */
+/** Addresses of this machine; an IPv4-mapped IPv6 address counts as its IPv4 address. */
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('0.0.0.0');

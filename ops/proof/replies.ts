@@ -5,7 +5,7 @@ import { masteryProblem } from '#shared/problems/document.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import type { Ask, Reply } from './target.ts';
 
-/** What each service calls what nobody may see, and who nobody knows. */
+/** The code of each refusal per service. */
 const codes = {
   reports: { hidden: 'not-found', unknown: 'authentication-required', invalid: 'validation' },
   mastery: { hidden: 'resource-not-found', unknown: 'authentication-required', invalid: 'invalid-request' },
@@ -14,14 +14,14 @@ export type Refusal = keyof (typeof codes)['reports'];
 
 const statusOf: Readonly<Record<Refusal, number>> = { hidden: 404, unknown: 401, invalid: 400 };
 
-/** An answer in a few words, without anything of its body but what the contract defines. */
+/** A response in a few words; of its body, only the code. */
 export function describeReply(service: ServiceName, reply: Reply): string {
-  if (reply.status === 0) return `no answer (${reply.text})`;
+  if (reply.status === 0) return `no response (${reply.text})`;
   const code = codeOf(service, reply);
   return code === undefined ? String(reply.status) : `${reply.status} ${code}`;
 }
 
-/** What a problem is called; undefined for what is none. */
+/** The code of a problem; undefined if the response is not a problem. */
 export function codeOf(service: ServiceName, { status, text }: Reply): string | undefined {
   const json = parseStrictJson(text);
   if (!json.ok || status < 400) return undefined;
@@ -30,39 +30,45 @@ export function codeOf(service: ServiceName, { status, text }: Reply): string | 
   return type === undefined ? undefined : new URL(type).pathname.split('/').at(-1);
 }
 
-/** What is wrong with an answer that has to be a refusal of the contract. */
+/** What is wrong with a response that must be the given problem. */
 export function refusalFindings(service: ServiceName, refusal: Refusal, reply: Reply): readonly string[] {
   const expected = `${statusOf[refusal]} ${codes[service][refusal]}`;
   const found = describeReply(service, reply);
-  if (found !== expected) return [`answers ${found} in place of ${expected}`];
+  if (found !== expected) return [`returned ${found} instead of ${expected}`];
   const json = parseStrictJson(reply.text);
   const { retryable } = json.ok ? (json.value as { readonly retryable?: unknown }) : {};
   return [
-    ...(mediaTypeOf(reply) === 'application/problem+json' ? [] : ['the problem has another media type']),
-    ...(retryable === false ? [] : ['the problem says that it may be repeated']),
+    ...(mediaTypeOf(reply) === 'application/problem+json'
+      ? []
+      : ['the problem does not have the media type application/problem+json']),
+    ...(retryable === false ? [] : ['the problem has retryable: true']),
     ...storableFindings(reply),
   ];
 }
 
-/** What is wrong with an answer that has to be the route's success. */
+/** What is wrong with a response that must be the route's success. */
 export function successFindings(ask: Ask, reply: Reply): readonly string[] {
   const { service, success } = ask.route;
   if (reply.status !== success.status)
-    return [`answers ${describeReply(service, reply)} in place of ${success.status}`];
+    return [`returned ${describeReply(service, reply)} instead of ${success.status}`];
   const json = parseStrictJson(reply.text);
-  if (!json.ok) return ['the body is no JSON'];
+  if (!json.ok) return ['the body is not JSON'];
   const parsed = success.schema.safeParse(json.value);
   const breaches = (parsed.error?.issues ?? [])
     .slice(0, 5)
-    .map(({ path, message }) => `breaks the schema at /${path.map(String).join('/')}: ${plainText(message)}`);
+    .map(
+      ({ path, message }) => `violates the schema at /${path.map(String).join('/')}: ${plainText(message)}`,
+    );
   return [
-    ...(mediaTypeOf(reply) === 'application/json' ? [] : ['the body has another media type']),
+    ...(mediaTypeOf(reply) === 'application/json'
+      ? []
+      : ['the body does not have the media type application/json']),
     ...breaches,
     ...storableFindings(reply),
   ];
 }
 
-/** The members of an answer that was found to be sound. */
+/** The members of a response's body. */
 export function bodyOf({ text }: Reply): Readonly<Record<string, unknown>> {
   const json = parseStrictJson(text);
   return json.ok && typeof json.value === 'object' && json.value !== null
@@ -70,11 +76,11 @@ export function bodyOf({ text }: Reply): Readonly<Record<string, unknown>> {
     : {};
 }
 
-/** An answer that a shared cache may keep is one that another tenant may be given. */
+/** A response that a shared cache may store could be returned to another tenant. */
 function storableFindings({ headers }: Reply): readonly string[] {
   const directives = (headers.get('cache-control') ?? '').toLowerCase().split(/\s*,\s*/);
   const kept = directives.includes('no-store') || directives.includes('private');
-  return kept ? [] : ['a shared cache may keep the answer: Cache-Control is neither no-store nor private'];
+  return kept ? [] : ['a shared cache may store the response: Cache-Control is neither no-store nor private'];
 }
 
 function mediaTypeOf({ headers }: Reply): string | undefined {

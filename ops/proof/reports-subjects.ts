@@ -85,7 +85,7 @@ export function reportsSubjects(target: Target): readonly Subject[] {
           sourceKey === undefined
             ? undefined
             : { route: routes.readAlignmentReport, path: { improvementRunId, sourceKey } },
-        'the blueprint of /reports/improvement/administrationId names no source',
+        'the blueprint of /reports/improvement/administrationId has no source',
       ),
     ),
     subject('listRevisionOrders', routes.listRevisionOrders, '/reports/improvement', (tenant) =>
@@ -101,7 +101,7 @@ function subject(name: string, route: Route, needs: string, own: Subject['own'])
   return { name, route, needs, own, narrowed: true, repeatable: true };
 }
 
-/** A subject whose ids stand in the tenant's file. */
+/** A subject whose ids are in the tenant's file. */
 function named(
   name: string,
   route: Route,
@@ -120,7 +120,7 @@ function named(
 
 const underWay: ReadonlySet<string> = new Set(['queued', 'analyzing']);
 
-/** A run of the tenant's own that goes on no more. */
+/** An improvement run of the tenant that has ended. */
 async function beginRun(target: Target, { side, full, reports }: Tenant): Promise<Result<Run, string>> {
   const administrationId = reports?.improvement?.administrationId;
   if (administrationId === undefined)

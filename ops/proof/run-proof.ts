@@ -32,13 +32,13 @@ import type { Target } from './target.ts';
 import { describeUnfit, idsOf } from './tenant-file.ts';
 import type { Tenant } from './tenant-file.ts';
 
-/** A check, and what it came to. */
+/** A check and its outcome. */
 export interface Row {
   readonly check: Omit<Check, 'run'>;
   readonly outcome: Outcome;
 }
 
-/** Everything that a run of the suite has found out. */
+/** The result of a run of the suite. */
 export interface ProofRun {
   readonly service: ServiceName;
   readonly target: string;
@@ -47,7 +47,7 @@ export interface ProofRun {
   readonly tenants: readonly [Tenant, Tenant];
   readonly routes: readonly FoundRoute[];
   readonly rows: readonly Row[];
-  /** What makes it a rehearsal, whatever anybody calls it; empty for a deployment. */
+  /** What makes it a rehearsal, with or without the option; empty for a deployment. */
   readonly marks: readonly string[];
 }
 
@@ -67,9 +67,9 @@ export interface ProofOptions {
 }
 
 /**
- * Holds a deployment to the checks of its service, one after the other: what one tenant was just answered is what the next request must
- * not see.
- * @returns err: why nothing can be proved there; a check that fails is no error
+ * Runs the checks of a service against a deployment, one after the other: a response to one tenant must not reach the next request of the
+ * other.
+ * @returns err: why the deployment cannot be tested; a failed check is no error
  */
 export async function runProof(options: ProofOptions): Promise<Result<ProofRun, string>> {
   const { service, url, a, b, clock, onProgress, only = () => true } = options;
@@ -80,7 +80,7 @@ export async function runProof(options: ProofOptions): Promise<Result<ProofRun, 
   try {
     const startedAt = formatInstant(clock());
     if (service === 'reports' && (await isSandbox(target)))
-      return err(`${url} is the sandbox, which ignores tokens: nothing can be proved there`);
+      return err(`${url} is the sandbox, which ignores tokens: test a deployment of the reports service`);
     const routes = await discoverRoutes(target, service, routesOf(service), a.full);
     if (!routes.ok) return routes;
     const subjects = openSubjects(target, service, routes.value);
@@ -148,17 +148,17 @@ function routeChecks({ subjects }: Suite, routes: readonly FoundRoute[]): readon
     group: 'routes',
     subject: route.operationId,
     side: 'both',
-    title: 'the route refuses whoever has no token, or is as unknown as any other path',
-    asked: `${titleOf({ route })} for what nobody has, without a token, and with A’s where that is a 404`,
+    title: 'the route returns 401 without a token, or the response of an unknown path',
+    asked: `${titleOf({ route })} with random ids, without a token; with A’s token if that returns 404`,
     run: () => Promise.resolve(routeOutcome({ route, open, outcome }, known.has(route.operationId))),
   }));
 }
 
-/** What was found out about a route, unless nothing could be proved without it or of it. */
+/** The outcome of a route; failed if the suite cannot test the route, or needs it and it is closed. */
 function routeOutcome({ route, open, outcome }: FoundRoute, isKnown: boolean): Outcome {
-  if (open && !isKnown) return outcomeOf(['it is open, and this suite has no request for it']);
+  if (open && !isKnown) return outcomeOf(['the route is open, but this suite has no request for it']);
   return route.operationId === readAttemptReport.operationId && !open
-    ? outcomeOf(['the matrix of test kinds needs it, and it is not open'])
+    ? outcomeOf(['the route is not open, but the matrix of test kinds needs it'])
     : outcome;
 }
 
@@ -172,7 +172,7 @@ function openSubjects(
   return all.filter(({ route }) => open.has(route.operationId));
 }
 
-/** What open routes need and the files do not have. */
+/** The members that open routes need and the files do not have. */
 function whyRefused(subjects: readonly Subject[], tenants: readonly Tenant[]): string | undefined {
   const lacking = tenants.flatMap(({ side, reports, mastery }) => {
     const places = [...idsOf({ reports, mastery }).keys()];
@@ -182,10 +182,10 @@ function whyRefused(subjects: readonly Subject[], tenants: readonly Tenant[]): s
   });
   return lacking.length === 0
     ? undefined
-    : `every open route has to be asked for something:\n${lacking.join('\n')}`;
+    : `the tenant files must have a resource for every open route:\n${lacking.join('\n')}`;
 }
 
-/** A token that is not accepted would pass for a denial in every other check. */
+/** With a token that is not accepted, every other check would take a rejection for a denial. */
 async function whyUnauthorized(
   target: Target,
   subjects: readonly Subject[],
@@ -202,7 +202,7 @@ async function whyUnauthorized(
       if (!ask.ok) continue;
       const reply = await target.send(ask.value, { token });
       if (reply.status === 401 || reply.status === 403)
-        return `the target refuses /tokens/${name} of tenant ${tenant.side}: ${describeReply(subject.route.service, reply)}`;
+        return `the target rejected /tokens/${name} of tenant ${tenant.side}: ${describeReply(subject.route.service, reply)}`;
     }
   }
   return undefined;

@@ -7,7 +7,7 @@ import { describeReply } from './replies.ts';
 import type { Ask, Reply, Target } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
-/** Lets somebody answer the offered item in the platform's player. Undefined when it did; else why not. */
+/** Answers the offered item in the platform's player. Undefined if that succeeded; otherwise why not. */
 export type Play = (
   tenant: Tenant,
   item: { readonly deliverySessionId: string; readonly artifactVersionId: string },
@@ -16,7 +16,7 @@ export type Play = (
 /** What every check works with. */
 export interface Suite {
   readonly service: ServiceName;
-  /** Drawn for this run of the suite: no idempotency key of another run is used again. */
+  /** Random for this run of the suite, so that it does not repeat idempotency keys of another run. */
   readonly nonce: string;
   /** Of the routes that are open. */
   readonly subjects: readonly Subject[];
@@ -24,33 +24,33 @@ export interface Suite {
   readonly a: Tenant;
   readonly b: Tenant;
   readonly transcript: Transcript;
-  /** Absent: no player can be reached, and what needs one is not asked. */
+  /** Absent: there is no player, and the checks that need one do not run. */
   readonly play?: Play;
 }
 
-/** A resource of each tenant, and the request for it. */
+/** A kind of resource, and the request for it. */
 export interface Subject {
   /** An operation id, with a kind where there are several. */
   readonly name: string;
   readonly route: Ask['route'];
-  /** The member of a tenant's file that it takes, as a JSON Pointer. */
+  /** The member of a tenant's file that it needs, as a JSON Pointer. */
   readonly needs: string;
-  /** The request for the tenant's own. err: why there is none. */
+  /** The request for the tenant's own resource. err: why there is none. */
   readonly own: (tenant: Tenant) => Promise<Result<Ask, string>>;
-  /** Whether resource claims narrow who may see it within its tenant. */
+  /** Whether resource claims restrict access within its tenant. */
   readonly narrowed: boolean;
-  /** Whether its owner may ask again and again and be answered. */
+  /** Whether the request can be repeated with the same result. */
   readonly repeatable: boolean;
 }
 
-/** Two tenants, one of which asks for what the other has. */
+/** Two tenants: one requests resources of the other. */
 export interface Direction {
   readonly side: Extract<Side, 'A-B' | 'B-A'>;
   readonly asker: Tenant;
   readonly owner: Tenant;
 }
 
-/** Both directions: what is hidden one way only is not hidden. */
+/** Both directions: isolation must hold in each. */
 export function directionsOf({ a, b }: Pick<Suite, 'a' | 'b'>): readonly Direction[] {
   return [
     { side: 'A-B', asker: a, owner: b },
@@ -58,13 +58,13 @@ export function directionsOf({ a, b }: Pick<Suite, 'a' | 'b'>): readonly Directi
   ];
 }
 
-/** An owner's own request, under a key that it keeps: asked again, it is the same operation. */
+/** An owner's request for its own resource. Its key is always the same, so that a repetition is the same operation. */
 export function sendOwn(suite: Suite, subject: Subject, tenant: Tenant, ask: Ask): Promise<Reply> {
   const key = `proof-${suite.nonce}-${subject.name}-${tenant.side}`;
   return suite.target.send(ask, { token: tenant.full, key });
 }
 
-/** Whether a request names nothing that is one tenant's alone: both files name one and the same record. */
+/** Whether both requests name the same records, because both files do. */
 export function belongsToBoth(own: Ask, foreign: Ask): boolean {
   return idMembers(foreign).every((name) => valueOf(own, name) === valueOf(foreign, name));
 }
@@ -79,15 +79,15 @@ export function titleOf({ route }: Pick<Ask, 'route'>): string {
   return `${route.method} ${route.path}`;
 }
 
-/** Findings with what they are about before them. */
+/** Findings with their subject as a prefix. */
 export function about(what: string, findings: readonly string[]): readonly string[] {
   return findings.map((finding) => `${what}: ${finding}`);
 }
 
-/** A finding unless the owner is given its own: an isolation that hides everything from everybody proves nothing. */
+/** A finding if the owner does not get its own resource: isolation that hides everything from every tenant proves nothing. */
 export function servedFindings(ask: Ask, reply: Reply): readonly string[] {
   const { service, success } = ask.route;
   return reply.status === success.status
     ? []
-    : [`its owner is answered ${describeReply(service, reply)} in place of ${success.status}`];
+    : [`the owner’s own request returned ${describeReply(service, reply)} instead of ${success.status}`];
 }

@@ -9,7 +9,7 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { addressOf } from '#client/address.ts';
 import { createBackoff, defaultLimits, retryAfterOf } from '#client/retry.ts';
 
-/** One request of a route, whoever sends it. */
+/** One request of a route, without its sender. */
 export interface Ask {
   readonly route: Route;
   readonly path?: Readonly<Record<string, string>>;
@@ -19,17 +19,17 @@ export interface Ask {
   readonly ifMatch?: string;
 }
 
-/** Who sends a request, and what is out of the ordinary about it. */
+/** Who sends a request, and what is unusual about it. */
 export interface Sender {
-  /** Absent: nobody, without `Authorization`. */
+  /** Absent: no `Authorization` header. */
   readonly token?: string;
-  /** Default: a fresh one, where the route takes one. */
+  /** Default: a new one, if the route takes one. */
   readonly key?: string;
-  /** Beside those of a good client, or in their place. */
+  /** In addition to the usual ones, or instead of them. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer as it arrived. Status 0: none did, for the reason in `text`. */
+/** A response as it arrived. Status 0: none did, for the reason in `text`. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -40,21 +40,20 @@ export interface Reply {
 export interface Target {
   /** Its base URL, without `/v1` and without a slash at the end. */
   readonly url: string;
-  /** Sends a request; what the service says may be repeated is repeated, within bounds. */
+  /** Sends a request, and repeats it a limited number of times if the response is retryable. */
   readonly send: (ask: Ask, sender: Sender) => Promise<Reply>;
   /** A GET of a path below the base, once, without `Authorization`. */
   readonly get: (path: string) => Promise<Reply>;
   readonly close: () => void;
 }
 
-/** Longer than any answer of a gateway may take. */
+/** Longer than a gateway waits for a response. */
 const TIMEOUT_MS = 35_000;
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /**
- * Opens a deployment. Requests are sent byte for byte as they are written here: a client library would add headers that steer the caches
- * between here and there.
- * @param onReply is told of every answer that arrives, of repeated requests too
+ * Opens a deployment. Requests are sent byte for byte as written here: a client library would add headers that influence caches on the way.
+ * @param onReply called with every response, including those of repeated requests
  */
 export function openTarget(url: string, onReply: (reply: Reply, sender: Sender) => void): Target {
   const secure = new URL(url).protocol === 'https:';
@@ -76,7 +75,7 @@ export function openTarget(url: string, onReply: (reply: Reply, sender: Sender) 
         },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      // Once there is a response, what goes wrong is told by its body; nobody else listens.
+      // After the response has begun, reading its body reports every error.
       sent.on('error', () => undefined);
       sent.end(body);
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -85,7 +84,7 @@ export function openTarget(url: string, onReply: (reply: Reply, sender: Sender) 
       for await (const chunk of response as AsyncIterable<Buffer>) {
         length += chunk.length;
         // Leaving the loop ends the transfer.
-        if (length > MAX_BODY_BYTES) return noAnswer(`an answer of more than ${MAX_BODY_BYTES} bytes`);
+        if (length > MAX_BODY_BYTES) return noAnswer(`a response of more than ${MAX_BODY_BYTES} bytes`);
         chunks.push(chunk);
       }
       const text = Buffer.concat(chunks).toString('utf8');
@@ -136,7 +135,7 @@ export function openTarget(url: string, onReply: (reply: Reply, sender: Sender) 
   };
 }
 
-/** Requests of this suite are safe or keep their key, so what may be repeated at all may be repeated as it is. */
+/** Requests of this suite are safe or keep their key, so a retryable response allows the same request again. */
 function mayRepeat({ status, text }: Reply): boolean {
   if (status === 0 || status === 429) return true;
   // A stale tag stays stale.
@@ -150,10 +149,10 @@ function noAnswer(why: string): Reply {
   return { status: 0, headers: new Headers(), text: why };
 }
 
-/** Why nothing arrived, without the address: that is the reader's own. */
+/** Why no response arrived, without the address, which the reader knows. */
 function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown failure';
+  if (!(error instanceof Error)) return 'unknown error';
   const cause = error.cause instanceof Error ? error.cause : error;
-  if (cause.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
+  if (cause.name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} s`;
   return 'code' in cause ? String(cause.code) : cause.name;
 }

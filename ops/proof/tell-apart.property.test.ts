@@ -39,9 +39,9 @@ describe('tellApart', () => {
   });
 
   it('finds a header that only one has, whatever its value, and a value that differs [RP-316]', () => {
-    expect(tellApart(denial(), denial({}, { Age: '3' }))).toEqual(['only one of them has the header age']);
+    expect(tellApart(denial(), denial({}, { Age: '3' }))).toEqual(['only one of the two has the header age']);
     expect(tellApart(denial(), denial({}, { Via: '1.1 a' }))).toEqual([
-      'only one of them has the header via',
+      'only one of the two has the header via',
     ]);
     expect(tellApart(denial({}, { Vary: 'a' }), denial({}, { Vary: 'b' }))).toEqual([
       'the header vary differs',
@@ -61,10 +61,10 @@ describe('tellApart', () => {
     );
     const one = denial();
     expect(tellApart(one, { ...one, text: `${one.text}\n` })).toEqual([
-      'the bodies have the same members in other bytes',
+      'the bodies have the same members but different bytes',
     ]);
     expect(tellApart({ ...one, text: 'a' }, { ...one, text: 'b' })).toEqual([
-      'the bodies have the same members in other bytes',
+      'the bodies have the same members but different bytes',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Reply } from './target.ts';
 
-/** Headers whose value is of the occurrence, or of the way there. That they are there is compared. */
+/** Headers whose value is specific to the request or its route through the network. Only their presence is compared. */
 const VALUES_OF_THE_OCCURRENCE: ReadonlySet<string> = new Set([
   'date',
   'set-cookie',
@@ -21,12 +21,13 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
 const MEMBERS_OF_THE_OCCURRENCE = ['requestId', 'traceId', 'instance'] as const;
 
 /**
- * Everything that a caller could tell two answers apart by, except for what names the occurrence, which has to have the same form: the
- * status, the set of headers and their values, the body byte for byte [RP-316, MA-214].
- * @returns sentences without any value of a body; empty when nothing differs
+ * Every difference between two responses that a caller could see: the status, the set of headers and their values, the body byte for byte. The
+ * ids of the occurrence may differ but must have the same form [RP-316, MA-214].
+ * @returns sentences without any value of a body; empty if nothing differs
  */
 export function tellApart(one: Reply, other: Reply): readonly string[] {
-  if (one.status !== other.status) return [`status ${one.status} and ${other.status}`];
+  if (one.status !== other.status)
+    return [`the status is ${one.status} in one and ${other.status} in the other`];
   return [...tellHeadersApart(one.headers, other.headers), ...tellBodiesApart(one.text, other.text)];
 }
 
@@ -35,7 +36,7 @@ function tellHeadersApart(one: Headers, other: Headers): readonly string[] {
     .filter((name) => !HOP_BY_HOP.has(name))
     .toSorted();
   return names.flatMap((name) => {
-    if (!one.has(name) || !other.has(name)) return [`only one of them has the header ${name}`];
+    if (!one.has(name) || !other.has(name)) return [`only one of the two has the header ${name}`];
     if (VALUES_OF_THE_OCCURRENCE.has(name)) return [];
     return one.get(name) === other.get(name) ? [] : [`the header ${name} differs`];
   });
@@ -50,11 +51,11 @@ function tellBodiesApart(one: string, other: string): readonly string[] {
       !MEMBERS_OF_THE_OCCURRENCE.some((member) => member === name) && first.get(name) !== second.get(name),
   );
   return places.length === 0
-    ? ['the bodies have the same members in other bytes']
+    ? ['the bodies have the same members but different bytes']
     : [`the bodies differ at ${places.map((name) => `/${name}`).join(', ')}`];
 }
 
-/** The text with every character of a requestId, traceId or instance in place of which another could stand made one and the same. */
+/** The text with the hexadecimal characters of its requestId, traceId and instance masked. */
 function withoutOccurrence(text: string): string {
   const members = membersOf(text);
   return MEMBERS_OF_THE_OCCURRENCE.reduce((masked, name) => {

@@ -55,18 +55,20 @@ describe('a tenant’s file', () => {
   });
 
   it('that is none is refused by places', async () => {
-    expect(await read('{')).toBe('FILE is no JSON: it does not parse');
-    expect(await read('{"a":{"b":1,"b":2}}')).toBe('FILE is no JSON: a name stands twice in /a');
+    expect(await read('{')).toBe('FILE is not JSON: it cannot be parsed');
+    expect(await read('{"a":{"b":1,"b":2}}')).toBe('FILE is not JSON: duplicate member name in /a');
     const wrong: unknown = {
       ...exampleTenantFile,
       reports: { ...exampleTenantFile.reports, clas: 'x', school: { schoolSourcedId: 's', grade: '5' } },
     };
-    expect(await read(wrong)).toMatch(/^FILE is no tenant file .*\n(?:.*\n)?\s+\/reports\/school\/grade: /);
+    expect(await read(wrong)).toMatch(
+      /^FILE is not a tenant file .*\n(?:.*\n)?\s+\/reports\/school\/grade: /,
+    );
     expect(await read(wrong)).toContain('"clas"');
     const missing = join(folder, 'nowhere.json');
     expect(await readTenantFile(missing, 'A', {}, NOW)).toEqual({
       ok: false,
-      error: `${missing} cannot be read: there is no such file`,
+      error: `cannot read ${missing}: no such file or directory`,
     });
   });
 
@@ -76,18 +78,20 @@ describe('a tenant’s file', () => {
     );
     const said = (tokens: unknown) => read(withTokens(tokens));
     expect(await said({ full: { value: 'secret' } })).toBe(
-      'FILE cannot be used: /tokens/full is no signed JWT',
+      'FILE cannot be used: /tokens/full is not a signed JWT',
     );
     expect(await said({ full: { value: jwt({ exp: NOW / 1000 }) } })).toBe(
-      'FILE cannot be used: /tokens/full expired at 2030-01-01T00:00:00.000Z: have a new one issued',
+      'FILE cannot be used: /tokens/full expired at 2030-01-01T00:00:00.000Z: obtain a new one',
     );
     expect(await said({ full: { value: jwt({ tenantId: undefined }) } })).toMatch(
-      /is no token of the platform/,
+      /is not a token of the platform/,
     );
     const other = { value: jwt({ tenantId: 'tenant-2' }) };
-    expect(await said({ full: { value: full }, withoutClaims: other })).toMatch(/of another tenant/);
+    expect(await said({ full: { value: full }, withoutClaims: other })).toMatch(
+      /tokens of different tenants/,
+    );
     expect(await said({ full: { value: bare }, withoutClaims: { value: full } })).toMatch(
-      /has resource claims/,
+      /must not have resource claims/,
     );
   });
 });
@@ -122,7 +126,7 @@ describe('two tenants', () => {
       reports: { ...b.reports, classSourcedId: exampleTenantFile.reports?.classSourcedId },
     };
     expect(describeUnfit('reports', ...(await pair(lent)))).toBe(
-      'the tenants are not disjoint:\n  /reports/classSourcedId of A is /reports/classSourcedId of B',
+      'the tenants must not share ids:\n  /reports/classSourcedId of A equals /reports/classSourcedId of B',
     );
     expect(describeUnfit('mastery', ...(await pair({ ...b, mastery: undefined })))).toBe(
       'the file of tenant B has no /mastery',

@@ -11,13 +11,13 @@ import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 
-/** A bearer token: itself, or the environment variable that holds it, so that no secret has to lie in a file. */
+/** A bearer token, or the environment variable that contains it, so that no file needs to contain a secret. */
 const token = z.union([
   z.strictObject({ environment: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must name a variable') }),
   z.strictObject({ value: z.string().min(1) }),
 ]);
 
-/** The ids of one tenant that the suite asks for, one or more for every route. What a closed route would need may be left out. */
+/** The ids of one tenant that the suite requests, one or more per route. Members for closed routes may be omitted. */
 const reportsFixture = z.strictObject({
   /** A scored attempt of each kind [RP-024]. */
   attempts: z.strictObject(
@@ -28,14 +28,14 @@ const reportsFixture = z.strictObject({
   ),
   /** An attempt whose blueprint has a crosswalk. */
   readinessAttemptId: reference.optional(),
-  /** Somebody with at least two reports: one has no cursor. */
+  /** A candidate with at least two reports: a list of one has no cursor. */
   candidateSourcedId: reference.optional(),
   classSourcedId: reference.optional(),
   school: z.strictObject({ schoolSourcedId: reference, grade }).optional(),
   qtiTestId: reference.optional(),
-  /** A scored attempt that may be written through, with its own administration. */
+  /** A scored attempt that may be materialized, with its own administration. */
   materialize: z.strictObject({ attemptId: reference, administrationId: reference }).optional(),
-  /** A scored administration that may be analyzed: the suite begins a run of its own. */
+  /** A scored administration that may be analyzed: the suite starts an improvement run. */
   improvement: z.strictObject({ administrationId: reference }).optional(),
 });
 
@@ -47,7 +47,7 @@ const masteryFixture = z.strictObject({
   scaleCalibrationId: identifier,
 });
 
-/** What the suite has to know of one tenant (docs/proof.md). */
+/** What the suite needs of one tenant (docs/proof.md). */
 const tenantFile = z.strictObject({
   tenantFileVersion: z.literal(1),
   tokens: z.strictObject({
@@ -93,7 +93,7 @@ export const exampleTenantFile: TenantFile = {
   },
 };
 
-/** One tenant as the suite calls with it. Its tokens stand in no text that is printed or written. */
+/** One tenant as the suite uses it. No output contains its tokens. */
 export interface Tenant {
   readonly side: 'A' | 'B';
   readonly tenantId: string;
@@ -101,9 +101,9 @@ export interface Tenant {
   readonly withoutClaims: string | undefined;
   readonly reports: ReportsFixture | undefined;
   readonly mastery: MasteryFixture | undefined;
-  /** Who issued its token. */
+  /** The issuer of its token. */
   readonly issuer: string;
-  /** The ids that its token's resource claims name. */
+  /** The ids in its token's resource claims. */
   readonly claimed: ReadonlySet<string>;
   /** SHA-256 of the canonical fixtures: everything of the file but its tokens. */
   readonly fixturesSha256: string;
@@ -113,7 +113,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads a tenant's file.
- * @returns err: a sentence that begins with the file and names places by JSON Pointer, never with a value of it
+ * @returns err: a sentence that names the file and places in it by JSON Pointer, never a value
  */
 export async function readTenantFile(
   path: string,
@@ -125,10 +125,10 @@ export async function readTenantFile(
   try {
     source = await readFile(path, 'utf8');
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
   const json = parseStrictJson(source);
-  if (!json.ok) return err(`${path} is no JSON: ${describeJsonFault(json.error)}`);
+  if (!json.ok) return err(`${path} is not JSON: ${describeJsonFault(json.error)}`);
   const tenant = tenantOf(json.value, side, environment, now);
   return tenant.ok ? tenant : err(`${path} ${tenant.error}`);
 }
@@ -144,7 +144,7 @@ export function tenantOf(
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${pointerOf(issue.path)}: ${issue.message}`);
     return err(
-      `is no tenant file (npm run proof -- --example prints one):\n${lines.slice(0, 20).join('\n')}`,
+      `is not a tenant file (npm run proof -- --example prints one):\n${lines.slice(0, 20).join('\n')}`,
     );
   }
   const file = parsed.data;
@@ -159,9 +159,9 @@ export function tenantOf(
   if (bare?.ok === false) return unusable(bare.error);
   const { claims } = full.value;
   if (bare !== undefined && bare.value.claims.tenantId !== claims.tenantId)
-    return unusable('/tokens/withoutClaims is a token of another tenant than /tokens/full');
+    return unusable('/tokens/withoutClaims and /tokens/full are tokens of different tenants');
   if (bare !== undefined && claimedIds(bare.value.claims).size > 0)
-    return unusable('/tokens/withoutClaims has resource claims');
+    return unusable('/tokens/withoutClaims must not have resource claims');
   return ok({
     side,
     tenantId: claims.tenantId,
@@ -181,7 +181,7 @@ function fixturesOf({ reports, mastery }: TenantFile): unknown {
 }
 
 const ids = z.array(z.string()).default([]);
-/** What of a token's payload is looked at. Nothing of it is verified here: that is the target's part, and a check of its own. */
+/** The members of a token's payload that the suite reads. Verifying the token is up to the target, which the suite tests. */
 const claimsOfToken = z.object({
   tenantId: z.string().min(1),
   exp: z.number(),
@@ -214,19 +214,17 @@ function bearerOf(
     return err(
       `${pointer} names the variable ${'environment' in source ? source.environment : ''}, which is not set`,
     );
-  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)) return err(`${pointer} is no signed JWT`);
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)) return err(`${pointer} is not a signed JWT`);
   const json = parseStrictJson(Buffer.from(value.split('.')[1] ?? '', 'base64url').toString());
   const claims = claimsOfToken.safeParse(json.ok ? json.value : undefined);
   if (!claims.success)
-    return err(`${pointer} is no token of the platform: it needs tenantId and exp (RP-312)`);
+    return err(`${pointer} is not a token of the platform: it needs the claims tenantId and exp`);
   if (claims.data.exp * 1000 <= now)
-    return err(
-      `${pointer} expired at ${new Date(claims.data.exp * 1000).toISOString()}: have a new one issued`,
-    );
+    return err(`${pointer} expired at ${new Date(claims.data.exp * 1000).toISOString()}: obtain a new one`);
   return ok({ token: value, claims: claims.data });
 }
 
-/** Members that both tenants may share: names of the world, and records that belong to all. */
+/** Members that may be equal in both files: grades, and records that can belong to both tenants. */
 const SHARED_MEMBERS: ReadonlySet<string> = new Set([
   '/reports/school/grade',
   '/mastery/selectionPolicyId',
@@ -247,23 +245,23 @@ function* leavesOf(value: unknown, place = ''): Generator<[string, string]> {
   for (const [name, member] of Object.entries(value)) yield* leavesOf(member, `${place}/${name}`);
 }
 
-/** Why two tenants prove nothing of each other; undefined when they are disjoint [RP-024] and have what the service needs. */
+/** Why two tenants cannot be used for a proof; undefined if they are disjoint [RP-024] and have what the service needs. */
 export function describeUnfit(service: ServiceName, a: Tenant, b: Tenant): string | undefined {
   const missing = [a, b].find((tenant) => tenant[service] === undefined);
   if (missing !== undefined) return `the file of tenant ${missing.side} has no /${service}`;
-  if (a.tenantId === b.tenantId) return 'both tokens are of the same tenant: a proof takes two';
+  if (a.tenantId === b.tenantId) return 'both tokens are of the same tenant: a proof needs two tenants';
   const others = new Map([...idsOf(b)].map(([place, id]) => [id, place]));
   const shared = [...idsOf(a)].flatMap(([place, id]) => {
     const other = others.get(id);
-    return other === undefined ? [] : [`  ${place} of A is ${other} of B`];
+    return other === undefined ? [] : [`  ${place} of A equals ${other} of B`];
   });
   return shared.length === 0
     ? undefined
-    : `the tenants are not disjoint:\n${[...new Set(shared)].join('\n')}`;
+    : `the tenants must not share ids:\n${[...new Set(shared)].join('\n')}`;
 }
 
 function pointerOf(path: readonly PropertyKey[]): string {
-  return path.length === 0 ? 'the whole' : `/${path.map(String).join('/')}`;
+  return path.length === 0 ? '(root)' : `/${path.map(String).join('/')}`;
 }
 
 function describeJsonFault(
@@ -271,12 +269,12 @@ function describeJsonFault(
 ): string {
   switch (fault.kind) {
     case 'malformed':
-      return 'it does not parse';
+      return 'it cannot be parsed';
     case 'too-deep':
-      return 'it is nested too deep';
+      return 'it is nested too deeply';
     case 'not-i-json':
-      return 'it holds a number or a text that JSON cannot carry safely';
+      return 'it contains a number or a string that is not valid I-JSON (RFC 7493)';
     case 'duplicate-key':
-      return `a name stands twice in ${fault.pointer === '' ? 'the whole' : fault.pointer}`;
+      return `duplicate member name in ${fault.pointer === '' ? '(root)' : fault.pointer}`;
   }
 }

@@ -2,18 +2,18 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Reply, Sender } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
-/** Every answer of the whole run, to be judged at its end. */
+/** Every response of the run, for the checks at its end. */
 export interface Transcript {
   readonly listen: (reply: Reply, sender: Sender) => void;
-  /** How often each request id was given out, and in how many answers. */
+  /** The number of responses, and of request ids that occur in more than one of them. */
   readonly requestIds: () => { readonly answers: number; readonly repeated: number };
-  /** How many ids stand in successes of both tenants; each of them is one of a learner's or a run's own. */
+  /** The member names of ids that occur in successes of both tenants, one per id; each id should belong to one learner or run. */
   readonly sharedIds: () => readonly string[];
-  /** Names under reserved top-level domains (RFC 2606) in links that were answered. */
+  /** Host names under reserved top-level domains (RFC 2606) in links of responses. */
   readonly reservedHosts: () => readonly string[];
 }
 
-/** Members that hold an id of one learner, attempt, operation or run: never the same for two tenants. */
+/** Members with an id of one learner, attempt, operation or run: never the same for two tenants. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'attemptId',
   'qtiSessionId',
@@ -71,7 +71,7 @@ function ownRequestId(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'requestId' in body ? body.requestId : undefined;
 }
 
-/** Every text of a JSON value with the name of its member. */
+/** Every string of a JSON value with the name of its member. */
 function* textsOf(value: unknown, name = ''): Generator<[string, string]> {
   if (typeof value === 'string') yield [name, value];
   else if (Array.isArray(value)) for (const element of value) yield* textsOf(element, name);

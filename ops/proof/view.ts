@@ -4,20 +4,20 @@ import { checkId, groups, sides } from './check.ts';
 import type { Group, Outcome, Side } from './check.ts';
 import type { ProofRun, Row } from './run-proof.ts';
 
-/** What each group of checks proves, in its heading. */
+/** What each group of checks tests, in its heading. */
 const headings: Readonly<Record<Group, string>> = {
   routes: 'which routes are open',
-  anonymous: 'nobody without a token',
-  matrix: 'three kinds of tests, three views',
-  reads: 'each tenant is served its own',
-  run: 'a run of synthetic facts',
-  denial: 'the other tenant’s is like nobody’s',
-  claims: 'and so is what the claims do not name',
-  cache: 'nothing kept for one is given to the other',
-  idempotency: 'the same key under two tenants',
-  trace: 'the same trace under two tenants',
-  cursor: 'a lent cursor',
-  selector: 'the token alone names the tenant',
+  anonymous: 'no access without a valid token',
+  matrix: 'three test kinds, three views',
+  reads: 'each tenant reads its own data',
+  run: 'an adaptive run with synthetic facts',
+  denial: 'data of the other tenant is invisible',
+  claims: 'data outside the resource claims is invisible',
+  cache: 'no cached response reaches the other tenant',
+  idempotency: 'one idempotency key, two tenants',
+  trace: 'one trace, two tenants',
+  cursor: 'a cursor of the other tenant',
+  selector: 'only the token selects the tenant',
   isolation: 'over the whole run',
 };
 
@@ -28,7 +28,7 @@ const marks: Readonly<Record<Outcome['result'], Segment>> = {
   not_asked: ['yellow', '–'],
 };
 
-/** One line that says how far a run is. */
+/** One line with the progress of a run. */
 export function renderProgress(done: number, of: number, next: string | undefined, space: LineSpace): string {
   return fit(space, [
     ['cyan', bar(of === 0 ? 1 : done / of, 30)],
@@ -88,7 +88,7 @@ function labelOf(side: Side): string {
   return side === 'both' ? '' : side.replace('-', '→');
 }
 
-/** Why something was not asked, each reason once. */
+/** Why checks did not run. */
 function reasonLines(rows: readonly Row[], space: LineSpace): readonly string[] {
   const reasons = rows.flatMap(({ check, outcome }) =>
     outcome.result === 'not_asked' ? [[checkId(check), outcome.why] as const] : [],
@@ -117,7 +117,7 @@ function failureLines(rows: readonly Row[], space: LineSpace): readonly string[]
         ['bold', checkId(check)],
         ['dim', `  ${check.title}`],
       ]),
-      fit(space, [['dim', `    asked: ${check.asked}`]]),
+      fit(space, [['dim', `    requests: ${check.asked}`]]),
       ...findings.slice(0, SHOWN).map((finding) => fit(space, [['none', `    ${finding}`]])),
       ...(more > 0 ? [fit(space, [['dim', `    and ${more} more`]])] : []),
       '',
@@ -128,7 +128,7 @@ function failureLines(rows: readonly Row[], space: LineSpace): readonly string[]
 function markLines(found: readonly string[], space: LineSpace): readonly string[] {
   return found.length === 0
     ? []
-    : [...found.map((mark) => fit(space, [['yellow', `! a rehearsal: ${mark}`]])), ''];
+    : [...found.map((mark) => fit(space, [['yellow', `! rehearsal: ${mark}`]])), ''];
 }
 
 function countLine(rows: readonly Row[], space: LineSpace): string {
@@ -137,7 +137,7 @@ function countLine(rows: readonly Row[], space: LineSpace): string {
   const rest = (
     [
       ['not_open', 'routes not open'],
-      ['not_asked', 'not asked'],
+      ['not_asked', 'not run'],
     ] as const
   )
     .map(([result, words]) => [of(result), words] as const)

@@ -12,7 +12,7 @@ import type { ProofRun, Row } from './run-proof.ts';
 
 /**
  * The receipt of a run.
- * @param rehearsal whether its author calls it one
+ * @param rehearsal whether the operator chose --rehearsal
  * @returns err: why there is none, a sentence
  */
 export function receiptOf(
@@ -51,7 +51,7 @@ export function receiptOf(
 }
 
 function checkOf({ check, outcome }: Row): ProofReceipt['checks'][number] {
-  if (outcome.result === 'failed') throw new TypeError('a failed check leaves no receipt');
+  if (outcome.result === 'failed') throw new TypeError('a run with a failed check has no receipt');
   return {
     id: checkId(check),
     title: check.title,
@@ -74,7 +74,7 @@ function contractDigest(service: ProofRun['service']): string {
 }
 
 /**
- * Writes a receipt, over nothing that is there: somebody may have cited it.
+ * Writes a receipt. It never replaces a file, because a manifest may refer to it.
  * @returns SHA-256 of its bytes, for a manifest
  */
 export async function writeReceipt(receipt: ProofReceipt, path: string): Promise<Result<string, string>> {

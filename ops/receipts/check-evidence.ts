@@ -26,31 +26,32 @@ import { differs } from './check.ts';
 import { checkReceipt } from './check-receipt.ts';
 import { compareDecisions, groundsOf } from './decisions.ts';
 
-/** Bytes by their SHA-256: those of a folder that a bundle names. */
+/** Bytes by their SHA-256: the files of a folder that a bundle names. */
 export type Evidence = ReadonlyMap<string, Uint8Array>;
 
 const notTheirs =
-  'The artifacts say something else than the bundle: do not rely on it, and tell who runs the service.';
+  'The artifacts contradict the bundle: do not rely on it, and report it to the operators of the service.';
 
-/** Every digest that a bundle names: of artifacts that are needed to prove it, and of bundles that may be compared with it. */
+/** Every digest that a bundle names: of the artifacts that prove it, and of bundles that can be compared with it. */
 export function namedDigests(receipt: ReceiptBundle): ReadonlySet<string> {
   const bundles =
     receipt.object === 'run_receipt' ? receipt.sources.map((source) => source.receipt.sha256) : [];
   return new Set([...artifactsOf(receipt).map(({ sha256 }) => sha256), ...bundles]);
 }
 
-/** Holds a bundle whose own checks were passed to the artifacts that it names. */
+/** Compares a bundle that passed its own checks with the artifacts that it names. */
 export function checkEvidence(receipt: ReceiptBundle, evidence: Evidence): Check[] {
   const named = artifactsOf(receipt);
   const missing = named.filter(({ sha256 }) => !evidence.has(sha256));
   return [
     {
       name: 'artifacts',
-      holds: `all ${named.length} are there, byte for byte`,
+      holds: `all ${named.length} are in the folder, byte for byte`,
       failures: missing.map(
-        ({ service, resourceId, sha256 }) => `${resourceId} of ${service}, SHA-256 ${sha256}, is not there`,
+        ({ service, resourceId, sha256 }) =>
+          `${resourceId} of ${service}, SHA-256 ${sha256}, is not in the folder`,
       ),
-      remedy: 'Fetch what is missing from its owner and save the bytes as they come, under any name.',
+      remedy: 'Get each missing artifact from its owner and save it unchanged, under any name.',
     },
     ...(receipt.object === 'source_receipt'
       ? sourceEvidence(receipt, evidence)
@@ -89,16 +90,16 @@ function sourceEvidence(receipt: SourceReceipt, evidence: Evidence): Check[] {
           const same = rows[at];
           return same === undefined || canonicalJson(row) === canonicalJson(same)
             ? []
-            : [`${row.sourceRequirementId} is not what the crosswalk gives`];
+            : [`${row.sourceRequirementId} does not follow from the crosswalk`];
         }),
         ...(canonicalJson(receipt.limitations) === canonicalJson(limitations)
           ? []
-          : ['the limitations are not those of crosswalk and comparison']),
+          : ['the limitations do not match crosswalk and comparison']),
         ...differs('whether a comparison is omitted', receipt.omissions.length > 0, comparisonOmitted),
       ],
     },
     thresholdCheck(
-      `${derived.orders.length} have tripped, and all of them are listed`,
+      `${derived.orders.length} are breached, and all of them are listed`,
       compareDecisions(receipt, derived),
     ),
   ];
@@ -110,7 +111,7 @@ function runEvidence(receipt: RunReceipt, evidence: Evidence): Check[] {
     if (artifact === null) return [];
     const found = read(metricArtifact, artifact, evidence, receipt, ({ artifactRef }) => artifactRef);
     const check = thresholdCheck(
-      `${row.decisions.length} have tripped on ${metric}, and all of them are listed`,
+      `${row.decisions.length} on ${metric} are breached, and all of them are listed`,
       [],
     );
     if (!found.ok) return [{ ...check, ...found.error }];
@@ -127,7 +128,7 @@ function runEvidence(receipt: RunReceipt, evidence: Evidence): Check[] {
       const found = readSource(receipt, source, evidence);
       const listed = receipt.orders.filter((order) => order.evidence === `source:${source.sourceKey}`);
       const check = thresholdCheck(
-        `${listed.length} have tripped on ${source.sourceKey}, and all of them are listed`,
+        `${listed.length} on ${source.sourceKey} are breached, and all of them are listed`,
         [],
       );
       if (!found.ok) return { ...check, ...found.error };
@@ -140,10 +141,12 @@ function runEvidence(receipt: RunReceipt, evidence: Evidence): Check[] {
         failures: [
           ...listed
             .filter(({ revisionOrderId, targetModule }) => derived.get(revisionOrderId) !== targetModule)
-            .map(({ revisionOrderId: id }) => `order ${id} is listed, and nothing in the evidence trips it`),
+            .map(
+              ({ revisionOrderId: id }) => `order ${id} is listed, but no evidence breaches its threshold`,
+            ),
           ...[...derived.keys()]
             .filter((id) => !ids.has(id))
-            .map((id) => `order ${id} of a threshold that has tripped is not listed`),
+            .map((id) => `order ${id} of a breached threshold is not listed`),
           ...differs(
             'whether a comparison is omitted',
             source.comparisonOmitted,
@@ -169,7 +172,7 @@ function metricFailures(
     ...(row.judged === undefined
       ? []
       : differs(
-          'how many of its rows can be judged',
+          'the number of its rows that can be judged',
           row.judged,
           judgedRows(row.metric, artifact.rows, receipt.analysisPolicy),
         )),
@@ -181,7 +184,7 @@ function metricFailures(
 function sourceListCheck(receipt: RunReceipt, evidence: Evidence): Check {
   const check = {
     name: 'source list',
-    holds: 'the run has every source that Content names, and no other',
+    holds: 'the run has exactly the sources that Content names',
     failures: [],
     remedy: notTheirs,
   };
@@ -208,19 +211,19 @@ function sourceListCheck(receipt: RunReceipt, evidence: Evidence): Check {
     failures:
       canonicalJson(listed) === canonicalJson(named)
         ? []
-        : [`the run has ${listed.length} sources, Content’s list ${named.length}, and they are not the same`],
+        : [`the run has ${listed.length} sources, Content’s list ${named.length}, and they differ`],
   };
 }
 
-/** The bundles of the sources, as far as they are there. */
+/** The bundles of the sources that are in the folder. */
 function sourceBundlesCheck(receipt: RunReceipt, evidence: Evidence): Check {
   const there = receipt.sources.filter((source) => evidence.has(source.receipt.sha256));
   const missing = receipt.sources.length - there.length;
   return {
     name: 'source bundles',
-    holds: `${there.length} hold by themselves and are of this run${missing > 0 ? `; ${missing} are not in the folder` : ''}`,
+    holds: `${there.length} are valid and belong to this run${missing > 0 ? `; ${missing} are not in the folder` : ''}`,
     failures: there.flatMap((source) => bundleFailures(receipt, source, evidence)),
-    remedy: 'Verify that bundle by itself to see what is wrong with it.',
+    remedy: 'Verify that bundle by itself to see its failed checks.',
     ...(there.length === 0 ? { skipped: 'none is in the folder' } : {}),
   };
 }
@@ -233,7 +236,7 @@ function bundleFailures(
   const checked = checkReceipt({ name: sha256, bytes: evidence.get(sha256) ?? new Uint8Array() });
   const receipt = checked.ok ? checked.value.receipt : undefined;
   if (!checked.ok || receipt?.object !== 'source_receipt')
-    return [`${sourceKey}: ${sha256} is no bundle of a source`];
+    return [`${sourceKey}: ${sha256} is not the bundle of a source`];
   const failed = checked.value.checks.filter(({ failures }) => failures.length > 0).map(({ name }) => name);
   const identity = ({ tenantId, improvementRunId, analysisPolicy }: ReceiptBundle) => ({
     tenantId,
@@ -247,11 +250,9 @@ function bundleFailures(
   const ids = (orders: readonly { readonly revisionOrderId: string }[]) =>
     canonicalJson(orders.map(({ revisionOrderId }) => revisionOrderId).toSorted());
   return [
-    ...(failed.length > 0 ? [`${sourceKey}: its bundle does not hold (${failed.join(', ')})`] : []),
-    ...(same ? [] : [`${sourceKey}: its bundle is of another run, source or crosswalk`]),
-    ...(ids(receipt.decisions) === ids(listed)
-      ? []
-      : [`${sourceKey}: its bundle decides other orders than are listed`]),
+    ...(failed.length > 0 ? [`${sourceKey}: its bundle is not valid (${failed.join(', ')})`] : []),
+    ...(same ? [] : [`${sourceKey}: its bundle belongs to a different run, source or crosswalk`]),
+    ...(ids(receipt.decisions) === ids(listed) ? [] : [`${sourceKey}: its bundle decides different orders`]),
   ];
 }
 
@@ -263,7 +264,7 @@ interface FoundSource {
   readonly derived: Derived;
 }
 
-/** Aligns a source anew from its crosswalk, and derives its orders anew from that and its comparison. */
+/** Recomputes the alignment of a source from its crosswalk, and its orders from that and its comparison. */
 function readSource(
   receipt: ReceiptBundle,
   source: Pinned & { readonly sourceKey: string },
@@ -312,10 +313,10 @@ function readSource(
   });
 }
 
-/** Why a check could not be made. */
+/** Why a check could not run. */
 type Outcome = Pick<Check, 'failures'> & Pick<Check, 'skipped'>;
 
-/** Owners' ids as artifacts carry them: Analytics names a blueprint otherwise than Content does. */
+/** Ids in artifacts of owners: Analytics and Content name the members for a blueprint differently. */
 interface OwnerIds {
   readonly tenantId: string;
   readonly administrationId?: string;
@@ -334,10 +335,11 @@ function read<S extends z.ZodType<OwnerIds>>(
   refOf: (artifact: z.output<S>) => string,
 ): Result<z.output<S>, Outcome> {
   const bytes = evidence.get(sha256);
-  if (bytes === undefined) return err({ failures: [], skipped: `${resourceId} is not there` });
+  if (bytes === undefined) return err({ failures: [], skipped: `${resourceId} is not in the folder` });
   const parsed = parseStrictJson(Buffer.from(bytes).toString());
   const artifact = parsed.ok ? schema.safeParse(parsed.value) : undefined;
-  if (artifact?.success !== true) return err({ failures: [`${resourceId} has not the form of its owner`] });
+  if (artifact?.success !== true)
+    return err({ failures: [`${resourceId} does not match the schema of its owner`] });
   const ids = artifact.data;
   const failures = [
     ...differs('its id', refOf(artifact.data), resourceId),

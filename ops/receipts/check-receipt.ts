@@ -10,17 +10,17 @@ import { differs } from './check.ts';
 import { checkRun } from './check-run.ts';
 import { checkSource } from './check-source.ts';
 
-/** A file as it was found. */
+/** A file and its name. */
 export interface NamedBytes {
   /** Without folders. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** What can be said of a bundle by itself. */
+/** The checks of a bundle by itself. */
 export interface CheckedReceipt {
   readonly checks: readonly Check[];
-  /** Absent when its shape is so wrong that nothing more can be asked of it. */
+  /** Absent if its shape is wrong, so that no further check is possible. */
   readonly receipt?: ReceiptBundle;
 }
 
@@ -32,15 +32,17 @@ const anyReceipt = z.looseObject({
 
 /**
  * Checks a receipt bundle from its bytes alone.
- * @returns err: why the file is no bundle at all, as the end of a sentence that names it
+ * @returns err: why the file is not a bundle, as the end of a sentence that names it
  */
 export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt, string> {
-  if (isZip(bytes)) return err('is a zip archive; this service makes its bundles as JSON only');
+  if (isZip(bytes)) return err('is a zip archive: expected a JSON file, as the service creates it');
   const text = decode(bytes);
   const parsed = text === undefined ? undefined : parseStrictJson(text);
-  if (parsed?.ok !== true) return err('is not JSON as RFC 7493 has it (UTF-8, no member twice)');
+  if (parsed?.ok !== true)
+    return err('is not valid I-JSON (RFC 7493): expected UTF-8 without duplicate member names');
   const any = anyReceipt.safeParse(parsed.value);
-  if (!any.success) return err('is no receipt bundle: it is neither a "source_receipt" nor a "run_receipt"');
+  if (!any.success)
+    return err('is not a receipt bundle: expected "object" to be "source_receipt" or "run_receipt"');
   const { digest, ...content } = any.data;
   const sha256 = sha256Hex(bytes);
   const nameDigest = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i.exec(name)?.[0].toLowerCase();
@@ -53,32 +55,31 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
     {
       name: 'bytes',
       holds: `canonical JSON (RFC 8785), SHA-256 ${sha256}`,
-      failures:
-        text === canonicalJson(parsed.value) ? [] : ['the file is not in the canonical form of its JSON'],
-      remedy: 'Save the download as it comes: an editor or a formatter has written this file anew.',
+      failures: text === canonicalJson(parsed.value) ? [] : ['the file is not in canonical form'],
+      remedy: 'Save the download unchanged: an editor or a formatter has rewritten this file.',
     },
     {
       name: 'file name',
       holds: 'the SHA-256 of the bytes',
       failures: nameDigest === undefined ? [] : differs('the digest in it', nameDigest, sha256),
-      remedy: 'These are not the bytes that the link names: fetch the bundle again.',
-      ...(nameDigest === undefined ? { skipped: 'has no digest in it' } : {}),
+      remedy: 'This is not the file that the link refers to: download the bundle again.',
+      ...(nameDigest === undefined ? { skipped: 'contains no digest' } : {}),
     },
     {
       name: 'digest',
-      holds: 'of everything else in the bundle',
+      holds: 'matches the rest of the bundle',
       failures: differs('the digest', digest, hashCanonical(content)),
-      remedy: 'Something in the bundle was changed after it was made: fetch it again.',
+      remedy: 'The bundle was changed after it was created: download it again.',
     },
     {
       name: 'shape',
       holds: `${any.data.object}, format ${String(any.data.formatVersion)}`,
       failures: ofShape.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`),
-      remedy: 'Fetch the bundle again; if it stays so, a newer release of this command may know its format.',
+      remedy: 'Download the bundle again. If the error persists, use a newer release of this command.',
     },
   ];
   if (ofShape.length > 0) return ok({ checks });
-  // SAFETY: every member has its type; at most contributions contradict themselves, and such a bundle can be asked everything else.
+  // SAFETY: every member has its type; only contributions may contradict themselves, which does not affect the other checks.
   const receipt = parsed.value as ReceiptBundle;
   const rest =
     receipt.object === 'run_receipt'

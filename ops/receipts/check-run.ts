@@ -5,9 +5,10 @@ import type { Check } from './check.ts';
 import { repeated } from './check.ts';
 import { checkPolicy, decisionDefects } from './decisions.ts';
 
-const untrue = 'The run is not what its parts say: do not rely on it, and tell who runs the service.';
+const untrue =
+  'The parts of the run contradict each other: do not rely on it, and report it to the operators of the service.';
 
-/** What the receipt of a run proves by itself: that its parts fit each other. What was observed takes the artifacts. */
+/** What the receipt of a run proves by itself: that its parts are consistent. The observations need the artifacts. */
 export function checkRun(receipt: RunReceipt): Check[] {
   const { metrics, sources, orders } = receipt;
   return [
@@ -19,7 +20,7 @@ export function checkRun(receipt: RunReceipt): Check[] {
     },
     {
       name: 'sources',
-      holds: `${sources.length}, each once`,
+      holds: `${sources.length}, each listed once`,
       failures: repeated(sources.map(({ sourceKey }) => sourceKey)).map(
         (key) => `${key} is listed more than once`,
       ),
@@ -35,7 +36,7 @@ export function checkRun(receipt: RunReceipt): Check[] {
         ),
       ),
       remedy:
-        'The orders are not what the policy asks for: do not act on them, and tell who runs the service.',
+        'The orders do not follow from the policy: do not act on them, and report it to the operators of the service.',
     },
     {
       name: 'orders',
@@ -47,7 +48,7 @@ export function checkRun(receipt: RunReceipt): Check[] {
       name: 'omissions',
       holds: receipt.omissions.length === 0 ? 'none' : receipt.omissions.join(', '),
       failures: omissionFailures(receipt),
-      remedy: 'What is missing must be named: tell who runs the service.',
+      remedy: 'The receipt must list what is missing: report it to the operators of the service.',
     },
   ];
 }
@@ -62,17 +63,17 @@ function metricFailures({ metrics, formatVersion }: RunReceipt): readonly string
           const lacksJudgement = formatVersion === 2 && judged === undefined;
           return [
             ...(artifact === null || reasonCode !== null || evaluatedAt === null || lacksJudgement
-              ? [`${metric} is available and lacks its artifact or its evaluation`]
+              ? [`${metric} is available but lacks its artifact or its evaluation`]
               : []),
             ...(judged === 'all' && withheld.length > 0
-              ? [`all of ${metric} was judged, and decisions on it were withheld`]
+              ? [`all of ${metric} was judged, but decisions on it were withheld`]
               : []),
           ];
         }
         return [
           ...(reasonCode === null ? [`${metric} is ${status} without a reason`] : []),
           ...(decisions.length + withheld.length > 0 || evaluatedAt !== null
-            ? [`${metric} is ${status}, and decisions rest on it`]
+            ? [`${metric} is ${status}, but decisions are based on it`]
             : []),
         ];
       },
@@ -101,7 +102,7 @@ function orderFailures({
     ...repeated(orders.map(({ revisionOrderId }) => revisionOrderId)).map(
       (id) => `${id} is listed more than once`,
     ),
-    ...[...decided.keys()].filter((id) => !listed.has(id)).map((id) => `${id} is decided and not listed`),
+    ...[...decided.keys()].filter((id) => !listed.has(id)).map((id) => `${id} is decided but not listed`),
     ...orders.flatMap((order) => {
       const { revisionOrderId: id, evidence, status, receipt, targetModule } = order;
       const decision = decided.get(id);
@@ -110,13 +111,13 @@ function orderFailures({
           ? sourceKeys.has(evidence)
           : evidence === decision.evidence && targetModule === decision.targetModule;
       return [
-        ...(fits ? [] : [`${id} rests on no decision of ${evidence}`]),
+        ...(fits ? [] : [`${id} is not based on a decision of ${evidence}`]),
         ...(receipt === null && status !== 'superseded' ? [`${id} is ${status} without a receipt`] : []),
         ...(receipt !== null && receipt.service !== targetModule
-          ? [`${id} was sent to ${targetModule} and acknowledged by ${receipt.service}`]
+          ? [`${id} was sent to ${targetModule} but acknowledged by ${receipt.service}`]
           : []),
         ...(order.createdAt !== createdAt || compareInstants(order.createdAt, order.updatedAt) > 0
-          ? [`${id} is not of the time of its run`]
+          ? [`the times of ${id} do not fit its run`]
           : []),
       ];
     }),
@@ -132,10 +133,10 @@ function omissionFailures({ metrics, sources, omissions }: RunReceipt): readonly
   if (sources.some(({ comparison, comparisonOmitted }) => comparison === 'missing' || comparisonOmitted))
     without.add('predicted_actual');
   return [
-    ...repeated(omissions).map((name) => `${name} is named more than once`),
+    ...repeated(omissions).map((name) => `${name} is listed more than once`),
     ...omission.options.flatMap((name) => {
       if (without.has(name) === omissions.includes(name)) return [];
-      return [without.has(name) ? `${name} is missing and not named` : `${name} is named and not missing`];
+      return [without.has(name) ? `${name} is missing but not listed` : `${name} is listed but not missing`];
     }),
   ];
 }

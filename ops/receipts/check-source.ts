@@ -6,9 +6,9 @@ import { differs, repeated } from './check.ts';
 import { checkPolicy, compareDecisions, decisionDefects, groundsOf } from './decisions.ts';
 
 /**
- * What the receipt of a source proves by itself. Sums and percentage are counted here from weights and flags, not by the code that made
- * the bundle.
- * @param rowFailures what the contract says against single contributions
+ * What the receipt of a source proves by itself. This file computes sums and percentage from weights and flags, independently of the code that
+ * created the bundle.
+ * @param rowFailures contributions that violate the contract
  */
 export function checkSource(receipt: SourceReceipt, rowFailures: readonly string[]): Check[] {
   const { contributions, analysisPolicy, comparison, omissions } = receipt;
@@ -16,7 +16,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
   const numerator = exactSum(full.map(({ weight }) => weight));
   const denominator = exactSum(contributions.map(({ weight }) => weight));
   const tampered =
-    'The alignment is not what its contributions say: do not rely on it, and tell who runs the service.';
+    'The alignment does not follow from its contributions: do not rely on it, and report it to the operators of the service.';
   const metricOf = (trigger: number) => analysisPolicy.triggers[trigger]?.metric;
   const onAlignment = (trigger: number) => metricOf(trigger) === 'alignment';
   const isUnjudged =
@@ -25,7 +25,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
   return [
     {
       name: 'contributions',
-      holds: `each of ${contributions.length} is weight × coverage × rigor, with its reason where it does not count`,
+      holds: `each of ${contributions.length} is weight × coverage × rigor, with a reason if it does not count`,
       failures: rowFailures,
       remedy: tampered,
     },
@@ -48,7 +48,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
     },
     {
       name: 'percent',
-      holds: `${receipt.alignmentPercent} %, half up at the sixth digit`,
+      holds: `${receipt.alignmentPercent} %, rounded half up to six digits`,
       failures: differs(
         'the percentage',
         receipt.alignmentPercent,
@@ -59,7 +59,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
     checkPolicy(receipt),
     {
       name: 'decisions',
-      holds: `${receipt.decisions.length} orders by thresholds of the policy; those on the alignment follow from it`,
+      holds: `${receipt.decisions.length} orders by thresholds of the policy; those on the alignment follow from the alignment`,
       failures: [
         ...decisionDefects(receipt, receipt, (metric) => {
           if (metric === 'alignment') return receipt.crosswalk;
@@ -80,23 +80,23 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
         ),
       ],
       remedy:
-        'The orders are not what the policy asks for: do not act on them, and tell who runs the service.',
+        'The orders do not follow from the policy: do not act on them, and report it to the operators of the service.',
     },
     {
       name: 'omissions',
       holds: omissions.length === 0 ? 'none' : omissions.join(', '),
       failures: [
         ...(comparison === 'missing' && omissions.length === 0
-          ? ['the comparison is missing and not among the omissions']
+          ? ['the comparison is missing but not among the omissions']
           : []),
         ...(isUnjudged && omissions.length === 0
-          ? ['decisions on the comparison were withheld, and it is not among the omissions']
+          ? ['decisions on the comparison were withheld, but it is not among the omissions']
           : []),
         ...(comparison === null && omissions.length > 0
-          ? ['a comparison is omitted that was never due']
+          ? ['the omissions contain a comparison that was not due']
           : []),
       ],
-      remedy: 'What is missing must be named: tell who runs the service.',
+      remedy: 'The receipt must list what is missing: report it to the operators of the service.',
     },
   ];
 }

@@ -1,23 +1,23 @@
-/** One thing that a bundle is held to. */
+/** One check of a bundle. */
 export interface Check {
-  /** A word or two, the same for the same thing. */
+  /** One or two words; always the same for the same check. */
   readonly name: string;
-  /** What holds, when nothing fails. */
+  /** What is true if nothing fails. */
   readonly holds: string;
-  /** What does not hold, a sentence each. */
+  /** What is wrong, one sentence each. */
   readonly failures: readonly string[];
   /** What to do about it. */
   readonly remedy: string;
-  /** Why nothing was looked at; such a check neither holds nor fails. */
+  /** Why the check did not run; it neither passed nor failed. */
   readonly skipped?: string;
 }
 
-/** The sentence for two values that should be one, or none. */
+/** A sentence if two values differ that should be equal, or none. */
 export function differs(what: string, said: unknown, found: unknown): readonly string[] {
-  return said === found ? [] : [`${what} is ${String(said)}; it would have to be ${String(found)}`];
+  return said === found ? [] : [`${what} is ${String(said)}: expected ${String(found)}`];
 }
 
-/** The values that stand more than once, each of them once. */
+/** The values that occur more than once, each of them once. */
 export function repeated(values: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   return [...new Set(values.filter((value) => seen.size === seen.add(value).size))];

@@ -14,7 +14,7 @@ import { differs, repeated } from './check.ts';
 /** Decisions as a bundle lists them. */
 export type Decisions = Pick<SourceReceipt, 'decisions' | 'withheld'>;
 
-/** What the orders of a bundle were derived under. */
+/** The grounds on which the orders of a bundle were derived. */
 export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
   const { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion } = receipt;
   return {
@@ -27,19 +27,19 @@ export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
   };
 }
 
-/** The policy is the one that its checksum names. */
+/** The policy matches its checksum. */
 export function checkPolicy({ analysisPolicy }: ReceiptBundle): Check {
   return {
     name: 'policy',
-    holds: `${analysisPolicy.id} ${analysisPolicy.version}, ${analysisPolicy.triggers.length} triggers, as its checksum says`,
+    holds: `${analysisPolicy.id} ${analysisPolicy.version}, ${analysisPolicy.triggers.length} triggers; it matches its checksum`,
     failures: differs('its checksum', analysisPolicy.checksum, documentChecksum(analysisPolicy)),
-    remedy: 'Fetch the bundle again; thresholds of another policy prove nothing.',
+    remedy: 'Download the bundle again: the thresholds of a different policy prove nothing.',
   };
 }
 
 /**
- * What keeps listed decisions from being decisions of their policy at all, whatever was observed.
- * @param evidenceFor what a trigger on that metric may rest on here; undefined where it has no place
+ * Why listed decisions cannot be decisions of their policy, whatever the observations are.
+ * @param evidenceFor the evidence for a trigger on that metric; undefined if such a trigger does not belong here
  */
 export function decisionDefects(
   { analysisPolicy, formatVersion }: ReceiptBundle,
@@ -50,7 +50,7 @@ export function decisionDefects(
   const triggerOf = (index: number) => {
     const trigger = analysisPolicy.triggers[index];
     if (trigger !== undefined && evidenceFor(trigger.metric) !== undefined) return trigger;
-    failures.push(`trigger ${index} is none of the policy's for this evidence`);
+    failures.push(`the policy has no trigger ${index} for this evidence`);
     return undefined;
   };
   for (const id of repeated(decisions.map(({ revisionOrderId }) => revisionOrderId)))
@@ -65,13 +65,13 @@ export function decisionDefects(
         failures.push(`order ${revisionOrderId} does not name the ${subject} that its trigger requires`);
     }
     if (canonicalJson(evidence) !== canonicalJson([evidenceFor(trigger.metric)]))
-      failures.push(`order ${revisionOrderId} rests on other evidence than its metric's`);
+      failures.push(`order ${revisionOrderId} is based on evidence of a different metric`);
   }
   for (const { trigger } of withheld) triggerOf(trigger);
   return failures;
 }
 
-/** How listed decisions differ from what the evidence gives: nothing that has tripped may be missing, nothing listed untripped. */
+/** How listed decisions differ from those of the evidence: every breached threshold must be listed, and no other. */
 export function compareDecisions(listed: Decisions, derived: Derived): readonly string[] {
   const found = decisionsOf(derived);
   const failures: string[] = [];
@@ -80,19 +80,21 @@ export function compareDecisions(listed: Decisions, derived: Derived): readonly 
     const { revisionOrderId } = decision;
     const same = given.get(revisionOrderId);
     if (same === undefined)
-      failures.push(`order ${revisionOrderId} is listed, and nothing in the evidence trips it`);
+      failures.push(`order ${revisionOrderId} is listed, but no evidence breaches its threshold`);
     else if (canonicalJson(decision) !== canonicalJson(same))
-      failures.push(`order ${revisionOrderId} is listed with another trigger, subject or evidence`);
+      failures.push(`order ${revisionOrderId} is listed with a different trigger, subject or evidence`);
     given.delete(revisionOrderId);
   }
   for (const { revisionOrderId, trigger } of given.values())
-    failures.push(`trigger ${trigger} has tripped, and its order ${revisionOrderId} is not listed`);
+    failures.push(
+      `the threshold of trigger ${trigger} is breached, but its order ${revisionOrderId} is not listed`,
+    );
   const said = new Set(listed.withheld.map((row) => canonicalJson(row)));
   const meant = new Set(found.withheld.map((row) => canonicalJson(row)));
   const unfounded = [...said].filter((row) => !meant.has(row)).length;
   const unlisted = [...meant].filter((row) => !said.has(row)).length;
   if (unfounded > 0)
-    failures.push(`${unfounded} withheld decisions are listed that the evidence does not give`);
-  if (unlisted > 0) failures.push(`${unlisted} decisions were withheld and are not listed`);
+    failures.push(`${unfounded} withheld decisions are listed that do not follow from the evidence`);
+  if (unlisted > 0) failures.push(`${unlisted} decisions were withheld but are not listed`);
   return failures;
 }

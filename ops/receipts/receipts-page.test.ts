@@ -73,14 +73,18 @@ describe('npm run receipts', () => {
     );
     expect(missing).toMatchObject({
       status: 1,
-      stderr: 'bundle.json does not hold: 1 of 13 checks failed (artifacts)\n',
+      stderr: 'bundle.json is not valid: 1 of 13 checks failed (artifacts)\n',
     });
   });
 
   it.each([
-    [['verify', 'absent.json'], 1, 'absent.json cannot be read: there is no such file\n'],
-    [['verify', 'evidence'], 1, 'evidence cannot be read: it is a directory\n'],
-    [['verify', 'bundle.json', '--artifacts', 'absent'], 1, 'absent cannot be read: there is no such file\n'],
+    [['verify', 'absent.json'], 1, 'cannot read absent.json: no such file or directory\n'],
+    [['verify', 'evidence'], 1, 'cannot read evidence: it is a directory\n'],
+    [
+      ['verify', 'bundle.json', '--artifacts', 'absent'],
+      1,
+      'cannot read absent: no such file or directory\n',
+    ],
     [['show', 'bundle.json'], 2, "unknown command 'show'\n"],
     [['verify'], 2, 'missing: FILE\n'],
     [['verify', 'bundle.json', '--zip'], 2, "unknown option '--zip'\n"],

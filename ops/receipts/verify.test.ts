@@ -143,15 +143,15 @@ describe('a file that is no bundle of ours', () => {
     [
       'a zip archive',
       Buffer.from('504b03040a', 'hex'),
-      /is a zip archive; this service makes its bundles as JSON only$/,
+      /is a zip archive: expected a JSON file, as the service creates it$/,
     ],
-    ['no text', Buffer.from([0xff, 0xfe, 0x00]), /is not JSON/],
-    ['no JSON', 'receipt', /is not JSON/],
-    ['empty', '', /is not JSON/],
-    ['JSON with a member twice', '{"object":"run_receipt","object":"run_receipt"}', /is not JSON/],
-    ['nested without end', '['.repeat(100_000), /is not JSON/],
-    ['other JSON', '[]', /is no receipt bundle/],
-    ['another resource', '{"object":"alignment_report"}', /is no receipt bundle/],
+    ['no text', Buffer.from([0xff, 0xfe, 0x00]), /is not valid I-JSON/],
+    ['no JSON', 'receipt', /is not valid I-JSON/],
+    ['empty', '', /is not valid I-JSON/],
+    ['JSON with a member twice', '{"object":"run_receipt","object":"run_receipt"}', /is not valid I-JSON/],
+    ['nested without end', '['.repeat(100_000), /is not valid I-JSON/],
+    ['other JSON', '[]', /is not a receipt bundle/],
+    ['another resource', '{"object":"alignment_report"}', /is not a receipt bundle/],
   ])('is refused in a sentence: %s', async (_, bytes, reason) => {
     expect((await verify('bundle.json', bytes)).error).toMatch(reason);
   });
@@ -162,7 +162,10 @@ describe('a file that is no bundle of ours', () => {
       'no/such/bundle.json',
       undefined,
     );
-    expect(result).toEqual({ ok: false, error: 'no/such/bundle.json cannot be read: there is no such file' });
+    expect(result).toEqual({
+      ok: false,
+      error: 'cannot read no/such/bundle.json: no such file or directory',
+    });
   });
 });
 
@@ -542,6 +545,6 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
     });
     const result = await verify('bundle.json', renamed, { ...evidenceOf(improved), [`${FOLDER}/x`]: bytes });
     expect(failed(result)).toContain('crosswalk');
-    expect(result.text).toContain('has not the form of its owner');
+    expect(result.text).toContain('does not match the schema of its owner');
   });
 });

@@ -19,8 +19,8 @@ export interface VerifyRuntime {
 }
 
 /**
- * `receipts verify FILE`: prints every check of a receipt bundle, and against the artifacts in a folder where one is given.
- * @returns err: a sentence for whatever keeps the bundle from holding in full
+ * `receipts verify FILE`: prints every check of a receipt bundle, with a folder also those against its artifacts.
+ * @returns err: a sentence if a check failed
  */
 export async function verifyReceipt(
   { readFile, listFiles, print, paint }: VerifyRuntime,
@@ -42,12 +42,12 @@ export async function verifyReceipt(
   if (receipt !== undefined) for (const line of renderReceipt(receipt, paint)) print(line);
   for (const line of renderChecks(all, paint)) print(line);
   if (folder === undefined && failed.length === 0)
-    print('\nWhat was observed is not in a bundle: --artifacts DIR proves its thresholds as well.');
+    print('\nA bundle does not contain the observations. To verify its thresholds too, add --artifacts DIR.');
   if (failed.length === 0) return ok(undefined);
   const names = [...new Set(failed.map(({ name }) => name))].join(', ');
-  return err(`${path} does not hold: ${failed.length} of ${all.length} checks failed (${names})`);
+  return err(`${path} is not valid: ${failed.length} of ${all.length} checks failed (${names})`);
 
-  /** The files that have one of the digests, whatever their names are; no other is kept in memory. */
+  /** The files with one of the digests, under any name; no other is kept in memory. */
   async function gather(from: string, digests: ReadonlySet<string>): Promise<Result<Evidence, string>> {
     const files = await attempt(from, () => listFiles(from));
     if (!files.ok) return files;
@@ -66,6 +66,6 @@ async function attempt<T>(path: string, read: () => Promise<T>): Promise<Result<
   try {
     return ok(await read());
   } catch (error) {
-    return err(`${path} cannot be read: ${fileFailure(error)}`);
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
 }

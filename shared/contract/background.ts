@@ -21,7 +21,7 @@ export interface BackgroundFunction {
     readonly memoryMb: number;
     readonly timeoutSeconds: number;
     readonly grants: readonly Grant[];
-    /** Who is hurt when this function fails: the sentence of its alarm. */
+    /** The impact of a failure of this function: the sentence of its alarm. */
     readonly impact: string;
   };
 }
@@ -50,7 +50,7 @@ export const analyzeRun: BackgroundFunction = {
     memoryMb: 1769,
     timeoutSeconds: 300,
     grants: ['improvement:write', 'improvement:queue', 'receipts:write', 'records:read', 'profiles:read'],
-    impact: 'Improvement runs stay where they are; none of their orders reach Bank or Blueprint.',
+    impact: 'Improvement runs do not progress, and their orders do not reach Bank or Blueprint.',
   },
 };
 
@@ -66,7 +66,7 @@ export const sweepRuns: BackgroundFunction = {
     memoryMb: 256,
     timeoutSeconds: 60,
     grants: ['improvement:write', 'improvement:queue'],
-    impact: 'Improvement runs that stopped half way stay there, also when a missing receiver is back.',
+    impact: 'Interrupted improvement runs do not continue, even after a missing receiver is back.',
   },
 };
 
@@ -82,7 +82,7 @@ export const readReceipt: BackgroundFunction = {
     memoryMb: 512,
     timeoutSeconds: 29,
     grants: ['receipts:read', 'keys:receipt-link'],
-    impact: 'Nobody can fetch the receipts of improvement runs.',
+    impact: 'Clients cannot download the receipts of improvement runs.',
   },
 };
 

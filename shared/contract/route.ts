@@ -80,7 +80,7 @@ export interface Route<
     readonly memoryMb: number;
     readonly timeoutSeconds: number;
     readonly grants: readonly Grant[];
-    /** Who is hurt when this function fails: the sentence of its alarm. */
+    /** The impact of a failure of this function: the sentence of its alarm. */
     readonly impact: string;
   };
 }

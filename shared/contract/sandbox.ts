@@ -25,7 +25,7 @@ export const serveSandbox: BackgroundFunction = {
     memoryMb: 256,
     timeoutSeconds: 5,
     grants: [],
-    impact: 'Client developers cannot try their code against the sandbox; nothing real depends on it.',
+    impact: 'Client developers cannot test against the sandbox. Production does not depend on it.',
   },
 };
 

@@ -8,14 +8,14 @@ export type FieldKind = 'word' | 'words' | 'number' | 'boolean' | readonly strin
 
 export interface LogCode {
   readonly level: LogLevel;
-  /** One sentence for whoever reads the line. */
+  /** One sentence for the operator who reads the line. */
   readonly meaning: string;
   readonly fields: Readonly<Record<string, FieldKind>>;
-  /** Written whatever LOG_LEVEL says. */
+  /** Written at every LOG_LEVEL. */
   readonly always?: true;
 }
 
-/** A redacted trace of upstream calls, and what it stands for. */
+/** A redacted trace of upstream calls, and what it is the trace of. */
 const receiptFields = {
   receiptId: 'word',
   profile: 'word',
@@ -69,28 +69,29 @@ export const logCodes = {
   },
   REQUEST_COMPLETED: {
     level: 'info',
-    meaning: 'The answer to a request was handed to the gateway.',
+    meaning: 'The function returned the response to the gateway.',
     fields: { status: 'number', durationMs: 'number', problem: 'word' },
     always: true,
   },
   REQUEST_FAILED: {
     level: 'error',
-    meaning: 'A defect or an outage of the deployment stopped a request: 500.',
+    meaning: 'A defect or an outage of the deployment stopped a request. The service returned 500.',
     fields: { error: 'word', causes: 'words', frames: 'words' },
   },
   REQUEST_REFUSED: {
     level: 'info',
-    meaning: 'The request does not match the documented shape of its operation.',
+    meaning: 'The request does not match the schema of its operation. The service returned 400.',
     fields: { reasons: 'words' },
   },
   TOKEN_REFUSED: {
     level: 'info',
-    meaning: 'The bearer token was refused; the caller is not told why.',
+    meaning: 'The bearer token was rejected. The response does not give the reason.',
     fields: { reason: 'word' },
   },
   KEY_SET_UNREACHABLE: {
     level: 'warn',
-    meaning: 'The issuer’s key set could not be read; known keys serve for at most 24 hours.',
+    meaning:
+      'The issuer’s key set could not be read. The function uses the keys that it has for at most 24 hours.',
     fields: { error: 'word', knownKeysAgeSeconds: 'number' },
   },
   ENVIRONMENT_INVALID: {
@@ -100,56 +101,59 @@ export const logCodes = {
   },
   RELEASE_WITHDRAWN: {
     level: 'info',
-    meaning: 'The function waits for what is not open any more: 503, or nothing done.',
+    meaning:
+      'The route’s release gate has been withdrawn. The function returns 503; a background function does nothing.',
     fields: { missing: 'words' },
     always: true,
   },
   RELEASE_UNPROVED: {
     level: 'error',
-    meaning: 'What is released cannot be read, or nothing proves it: whatever waits for a gate is closed.',
+    meaning:
+      'The stage’s release state cannot be read or has no valid proof. Every route that needs a release gate is closed.',
     fields: { reason: 'word', error: 'word' },
   },
   ANSWER_REFUSED: {
     level: 'error',
-    meaning: 'The operation composed an answer that breaks its own contract; it was not sent: 500.',
+    meaning:
+      'The operation composed a response that violates its own contract. The service returned 500 instead.',
     fields: { reasons: 'words' },
   },
   ANSWER_BROKEN: {
     level: 'error',
-    meaning: 'A defect ended a streamed answer before its end; what the client has of it is cut off.',
+    meaning: 'A defect ended a streamed response early. The client received an incomplete response.',
     fields: { error: 'word', causes: 'words', frames: 'words' },
   },
   ANSWER_ABANDONED: {
     level: 'info',
     meaning:
-      'A streamed response was cut off: the client hung up, or read too slowly for the time of the function.',
+      'A streamed response was cut off: the client disconnected, or read too slowly for the function’s time limit.',
     fields: { reason: 'word' },
   },
   PROBLEM_UNDECLARED: {
     level: 'error',
-    meaning: 'The operation answered a problem that its route does not declare; it was sent all the same.',
+    meaning: 'The operation returned a problem that its route does not declare. The service sent it anyway.',
     fields: { problem: 'word' },
   },
   OPERATION_BEGUN: {
     level: 'info',
     meaning:
-      'The control record of an idempotency key was created, taken over or found settled, and the work runs.',
+      'The function created the idempotency record of a key, took it over or found it settled, and started the work.',
     fields: { control: 'word', origin: 'word', waitedMs: 'number' },
   },
   OPERATION_SETTLED: {
     level: 'info',
-    meaning: 'The work ended: the control record became final, or its lease was released for a retry.',
+    meaning: 'The work ended: the idempotency record is final, or its lease was released for a retry.',
     fields: { control: 'word', state: 'word', status: 'number' },
   },
   OPERATION_UNSETTLED: {
     level: 'warn',
     meaning:
-      'The control record could not be updated after the work; a retry resumes once the lease has ended.',
+      'The idempotency record could not be updated after the work. A retry can continue once the lease has expired.',
     fields: { control: 'word', error: 'word' },
   },
   UPSTREAM_CALL: {
     level: 'debug',
-    meaning: 'An upstream call was answered.',
+    meaning: 'An upstream call returned a response.',
     fields: {
       owner: 'word',
       upstreamOperation: 'word',
@@ -161,7 +165,7 @@ export const logCodes = {
   },
   UPSTREAM_CALL_FAILED: {
     level: 'warn',
-    meaning: 'An upstream call gave no usable answer, after its retries.',
+    meaning: 'An upstream call did not return a usable response, even after its retries.',
     fields: {
       owner: 'word',
       upstreamOperation: 'word',
@@ -173,67 +177,68 @@ export const logCodes = {
   },
   UPSTREAM_FAILED: {
     level: 'warn',
-    meaning: 'A request ended because of an owner: what its problem says of it.',
+    meaning:
+      'A request failed because of an owner. The fields are those of the problem that the caller received.',
     fields: { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   },
   RUN_AWAITS_ANCHOR: {
     level: 'warn',
-    meaning: 'A stopped run stays finalizing: nothing is published until its anchor can be verified again.',
+    meaning:
+      'A stopped run remains in `finalizing`. Its result is not published until its anchor can be verified again.',
     fields: { stopReason: 'word' },
   },
   RUN_RECEIPT: {
     level: 'info',
-    meaning: 'The redacted trace of a run’s step; its content address is the receiptId of the answer.',
+    meaning: 'The redacted trace of a run’s step. The `receiptId` of the response is its content address.',
     fields: receiptFields,
     always: true,
   },
   FINALIZATION_REFUSED: {
     level: 'error',
     meaning:
-      'Results has refused the result of a finished run, which stays unpublished until the learner’s reference or Results is mended.',
+      'Results rejected the result of a finished run. The result stays unpublished until the learner’s reference or Results is corrected.',
     fields: { upstreamOperation: 'word', upstreamRequestId: 'word' },
   },
   SIMULATION_RECEIPT: {
     level: 'info',
     meaning:
-      'The redacted trace of a score-recovery simulation; its content address is the receiptId of the answer.',
+      'The redacted trace of a score-recovery simulation. The `receiptId` of the response is its content address.',
     fields: receiptFields,
     always: true,
   },
   POOL_RECEIPT: {
     level: 'warn',
     meaning:
-      'The redacted trace of a request whose pool breaks its contract; its content address is the receiptId of the 502.',
+      'The redacted trace of a request whose pool violates its contract. The `receiptId` of the 502 is its content address.',
     fields: receiptFields,
     always: true,
   },
   SIMULATION_COMPUTED: {
     level: 'info',
-    meaning:
-      'Every profile of a score-recovery simulation has taken the test, as often as `replications` says.',
+    meaning: 'A score-recovery simulation ended: every profile has taken the test `replications` times.',
     fields: simulationFields,
     always: true,
   },
   SIMULATION_OUT_OF_TIME: {
     level: 'error',
-    meaning:
-      'A score-recovery simulation could not be finished in the time of its request; nothing was emitted.',
+    meaning: 'A score-recovery simulation exceeded the time limit of its request. No event was emitted.',
     fields: simulationFields,
   },
   RECEIPT_ABSENT: {
     level: 'error',
     meaning:
-      'An unexpired link leads to a receipt bundle that is not in the bucket, or that the function may not read; its holder got a 404.',
+      'A valid link refers to a receipt bundle that is not in the bucket or that the function may not read. The caller received 404.',
     fields: {},
   },
   MESSAGE_REFUSED: {
     level: 'error',
-    meaning: 'A message of the queue names no run in the agreed form; it ends among the dead letters.',
+    meaning:
+      'A message of the queue does not identify a run in the expected form. It goes to the dead-letter queue.',
     fields: { received: 'number' },
   },
   IMPROVEMENT_RUN_WORKED: {
     level: 'info',
-    meaning: 'A worker has taken an improvement run as far as it goes.',
+    meaning: 'A worker processed an improvement run as far as possible.',
     fields: {
       improvementRunId: 'word',
       received: 'number',
@@ -248,7 +253,7 @@ export const logCodes = {
   },
   IMPROVEMENT_RUN_STALLED: {
     level: 'warn',
-    meaning: 'A worker cannot go on with an improvement run just now; the message comes again.',
+    meaning: 'A worker cannot continue an improvement run at present. The queue delivers the message again.',
     fields: {
       improvementRunId: 'word',
       received: 'number',
@@ -263,12 +268,12 @@ export const logCodes = {
   },
   IMPROVEMENT_RUN_FAILED: {
     level: 'error',
-    meaning: 'An improvement run has ended as `failed`; only a new analysis takes its place.',
+    meaning: 'An improvement run ended as `failed`. To get a result, analyze the administration again.',
     fields: { improvementRunId: 'word', reason: 'word', owner: 'word' },
   },
   IMPROVEMENT_RUNS_SWEPT: {
     level: 'info',
-    meaning: 'The sweeper has looked at the improvement runs that have not ended.',
+    meaning: 'The sweeper checked the improvement runs that have not ended.',
     fields: {
       open: 'number',
       sent: 'number',
@@ -285,7 +290,7 @@ export const logCodes = {
   },
   LOG_CODE_UNKNOWN: {
     level: 'error',
-    meaning: 'The code asked for a line that is not registered; nothing else of it was written.',
+    meaning: 'The code tried to log an unregistered code. The rest of the line was not written.',
     fields: {},
   },
 } as const satisfies Readonly<Record<string, LogCode>>;

@@ -47,7 +47,7 @@ describe('log lines', () => {
     const members = JSON.parse(line ?? '') as Record<string, unknown>;
     expect(members).toEqual({
       level: 'INFO',
-      message: 'The answer to a request was handed to the gateway.',
+      message: 'The function returned the response to the gateway.',
       timestamp: '2026-01-31T09:30:00.000Z',
       service: 'mastery',
       cold_start: true,

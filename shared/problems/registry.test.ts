@@ -103,7 +103,7 @@ describe('problem registry', () => {
       service: 'mastery',
       code: 'upstream-unavailable',
       status: 424,
-      detail: 'A required owner gave no usable answer.',
+      detail: 'A required owner did not return a usable response.',
       retryable: false,
       upstream,
     });

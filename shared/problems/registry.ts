@@ -2,7 +2,7 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { DeprecationHeaders, InvalidParam, Problem, UpstreamReference } from './problem.ts';
 
-/** What an occurrence may carry beside its row. */
+/** Members that an occurrence may have in addition to its row. */
 interface Extras {
   readonly invalidParams: readonly InvalidParam[];
   readonly currentEtag: string;
@@ -11,27 +11,27 @@ interface Extras {
 }
 
 /**
- * One problem type of one service at one status: the only place where a status stands beside a text. The serializers, the problem pages,
- * OpenAPI and the gateway's own responses read it.
+ * One problem type of one service at one status, and its texts. The serializers, the problem pages, OpenAPI and the gateway's own responses
+ * read it.
  */
 export interface ProblemRow {
   readonly service: ServiceName;
   /** Suffix of the `type` URI. Stable: it may gain documentation, never change its meaning [MA-205, RP-322]. */
   readonly code: string;
   readonly status: number;
-  /** Stable summary, 1-120 characters; nobody branches on it. */
+  /** Stable summary, 1-120 characters; clients must not branch on it. */
   readonly title: string;
-  /** The public text of an occurrence that says nothing more specific, 1-1000 characters. */
+  /** The public text of an occurrence that has no more specific one, 1-1000 characters. */
   readonly detail: string;
-  /** `occurrence`: true or false as the failure was transient or not; the builder then demands it. */
+  /** `occurrence`: depends on whether the failure was transient; the builder then requires it. */
   readonly retryable: boolean | 'occurrence';
   /** Seconds in `Retry-After` when the occurrence is retryable. */
   readonly retryAfterSeconds?: number;
-  /** What every occurrence carries. */
+  /** Members of every occurrence. */
   readonly carries: readonly (keyof Extras)[];
   /** Every occurrence reads the same: another text could tell an absent thing from a forbidden one, or one bad token from another. */
   readonly uniform?: true;
-  /** For the problem page: what the answer states, why it happens, what the caller does. */
+  /** For the problem page: what the response means, why it occurs, what the caller should do. */
   readonly meaning: string;
   readonly cause: string;
   readonly remedy: string;
@@ -42,15 +42,15 @@ const authenticationRequired = {
   code: 'authentication-required',
   status: 401,
   title: 'Authentication required',
-  detail: 'The request needs one valid bearer token of the configured issuer for this service.',
+  detail: 'The request needs exactly one valid bearer token from the configured issuer for this service.',
   retryable: false,
   carries: [],
   uniform: true,
-  meaning: 'Nobody could be identified. Nothing was read and nothing was done.',
+  meaning: 'The caller could not be authenticated. Nothing was read or changed.',
   cause:
-    'The Authorization header is missing, repeated, empty or not `Bearer`; or the token is malformed, expired, not yet valid, of another issuer or audience, signed with an unknown key or a refused algorithm, or lacks a required claim. Every such request gets this same answer.',
+    'The Authorization header is missing, repeated, empty or not `Bearer`; or the token is malformed, expired, not yet valid, from another issuer, for another audience, signed with an unknown key or an unsupported algorithm, or lacks a required claim. The response is the same in every case.',
   remedy:
-    'Obtain a new token from the platform’s issuer and repeat the request with exactly one `Authorization: Bearer <JWT>` header. Check the clock of the client when fresh tokens are refused.',
+    'Obtain a new token from the platform’s issuer and repeat the request with exactly one `Authorization: Bearer <JWT>` header. If a fresh token is rejected, check the client’s clock.',
 } as const;
 
 const payloadTooLarge = {
@@ -60,10 +60,10 @@ const payloadTooLarge = {
   detail: 'The request body is larger than this operation accepts.',
   retryable: false,
   carries: [],
-  meaning: 'The body was not parsed and nothing was done.',
+  meaning: 'The body was not parsed. Nothing was read or changed.',
   cause:
-    'The body exceeds the limit that the deployment sets for the operation (256 KiB unless its page says otherwise).',
-  remedy: 'Send only the documented fields. White space and repeated encoding count.',
+    'The body exceeds the operation’s limit in this deployment (256 KiB unless the operation’s description gives another).',
+  remedy: 'Send only the documented fields. White space and escape sequences count towards the limit.',
 } as const;
 
 const rateLimited = {
@@ -74,24 +74,24 @@ const rateLimited = {
   retryable: true,
   retryAfterSeconds: 1,
   carries: [],
-  meaning: 'The request was refused before any work.',
-  cause: 'More requests arrived than the stage, or the caller’s share of it, admits.',
+  meaning: 'The request was rejected before any work. Nothing was read or changed.',
+  cause: 'The requests exceed the rate limit of the stage or of the caller’s address.',
   remedy:
-    'Wait as long as `Retry-After` says, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.',
+    'Wait for the time in `Retry-After`, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.',
 } as const;
 
 const internalErrorTexts = {
   code: 'internal-error',
   status: 500,
   title: 'Unexpected failure',
-  detail: 'The service failed unexpectedly. No detail is disclosed; quote the requestId to its operators.',
+  detail: 'The service failed unexpectedly. Give the requestId to its operators; their log has the cause.',
   retryAfterSeconds: 5,
   carries: [],
-  meaning: 'A defect or an outage inside the service stopped the request.',
+  meaning: 'A defect or an outage of the service itself stopped the request.',
   cause:
-    'The deployment’s own stores or keys were unreachable, a stored record is damaged, a simulation was not finished in its time, or the service has a defect. The log holds the reason under the requestId.',
+    'The deployment’s own stores or keys were unreachable, a stored record is damaged, a simulation exceeded its time limit, or the service has a defect. The service’s log contains the cause under the requestId.',
   remedy:
-    'Where `retryable` is true, repeat the identical request with the same `Idempotency-Key`: what was already written is recognised and not written twice. Report the requestId when it persists.',
+    'If `retryable` is true, repeat the identical request with the same `Idempotency-Key`: nothing is written twice. If the failure persists, report the requestId.',
 } as const;
 
 /** Every problem of both services. The order is that of the tables in the API documents. */
@@ -104,11 +104,11 @@ export const problemRows = [
     detail: 'The request does not match the documented shape of this operation.',
     retryable: false,
     carries: ['invalidParams'],
-    meaning: 'The request was understood as HTTP but not as a call of this operation. Nothing was done.',
+    meaning: 'The request is not a valid call of this operation. Nothing was read or changed.',
     cause:
-      'Malformed JSON, a repeated member name, an unknown or learner-data field, a wrong type or range, a malformed path id, an unsupported query parameter, a missing or malformed `Idempotency-Key`, a media type other than `application/json`, or a continuation that has expired.',
+      'Malformed JSON, a repeated member name, an unknown field, a field with learner data, a wrong type, a value out of range, a malformed path id, an unsupported query parameter, a missing or malformed `Idempotency-Key`, a media type other than `application/json`, or a continuation that has expired.',
     remedy:
-      'Correct every location that `invalidParams` names (JSON Pointers into path, query, headers and body). After `expired`, start a new run.',
+      'Correct every location in `invalidParams` (JSON Pointers into path, query, headers and body). If the reason is `expired`, start a new run.',
   },
   { service: 'mastery', ...authenticationRequired },
   {
@@ -120,10 +120,10 @@ export const problemRows = [
     retryable: false,
     carries: [],
     uniform: true,
-    meaning: 'The caller is known and may not use this operation.',
+    meaning: 'The caller is authenticated but is not allowed to use this operation.',
     cause: 'The token’s space-separated `scope` claim lacks the operation’s scope.',
     remedy:
-      'Request a token with `mastery:run`, `mastery:read` or `mastery:simulate`, as the operation says.',
+      'Request a token with the scope of the operation: `mastery:run`, `mastery:read` or `mastery:simulate`.',
   },
   {
     service: 'mastery',
@@ -135,51 +135,53 @@ export const problemRows = [
     carries: [],
     uniform: true,
     meaning:
-      'What the request names does not exist for the verified tenant. An unknown path answers the same.',
+      'No resource with this id is visible to your token. It may or may not exist. An unknown path returns the same response.',
     cause:
-      'The id is wrong, belongs to another tenant, or the continuation cannot be opened here. These cannot be told apart.',
-    remedy: 'Check the id with its owner, and that the token is of the tenant that owns it.',
+      'The id is wrong or belongs to another tenant, or the deployment cannot open the continuation. The response is the same in every case.',
+    remedy: 'Check the id, and check that the token is for the tenant that owns the resource.',
   },
   {
     service: 'mastery',
     code: 'idempotency-key-reused',
     status: 409,
     title: 'Idempotency key reused',
-    detail: 'This Idempotency-Key was used for another request to this operation within the last 24 hours.',
+    detail:
+      'This Idempotency-Key was already used for a different request to this operation in the last 24 hours.',
     retryable: false,
     carries: [],
     meaning:
-      'The key already stands for a different request of this tenant, method and path. Nothing was done upstream.',
+      'The tenant already used this Idempotency-Key for a different request with the same method and path. No owner was called.',
     cause:
-      'The body or the `If-Match` header differs from the first request with this key. Member order and white space do not count.',
-    remedy: 'Use a new key for a new request; send an unchanged request to retry.',
+      'The body or the `If-Match` header differs from that of the first request with this key. The order of members and white space do not matter.',
+    remedy: 'Use a new key for a new request. To retry a request, send it unchanged.',
   },
   {
     service: 'mastery',
     code: 'stream-conflict',
     status: 409,
     title: 'Stream conflict',
-    detail: 'The continuation and the owners’ records no longer form one coherent stream.',
+    detail: 'The continuation no longer matches the owners’ records of this run.',
     retryable: false,
     carries: [],
-    meaning: 'The run cannot go on from this continuation as it is.',
+    meaning: 'The run cannot continue from this continuation.',
     cause:
-      'The Content blueprint changed, QTI outcomes contradict each other or a consumed one, the token and its sessions disagree, or the candidate already holds an offer of another item.',
+      'The Content blueprint changed, QTI outcomes contradict each other or one that the run has already used, the continuation does not match its sessions, or the candidate already has an offer for a different item.',
     remedy:
-      'After start or advance, inspect once. When inspect itself answers this, the continuation is finished: keep the requestId, have the upstream drift repaired, and start a new run.',
+      'If start or advance returned this, inspect the run once. If inspect returns it too, the run cannot continue: report the requestId to the operators, and start a new run once they have corrected the owners’ records.',
   },
   {
     service: 'mastery',
     code: 'adaptive-pool-version-drift',
     status: 409,
     title: 'Adaptive pool version drift',
-    detail: 'The pool that was read again differs from the version that this run is pinned to.',
+    detail: 'The pool differs from the version that this run is pinned to.',
     retryable: false,
     carries: [],
-    meaning: 'The item pool is no longer the one that was reconciled. No item was offered from it.',
+    meaning:
+      'The item pool changed after the service had reconciled it. No item was offered from the changed pool.',
     cause:
       'The QTI root, a member, its knowledge components, an ETag or the resolved pool hash changed between two reads.',
-    remedy: 'Stop this run. Start a new one only against a newly certified immutable version.',
+    remedy: 'Stop this run. Start a new one only with a newly certified, immutable version of the pool.',
   },
   {
     service: 'mastery',
@@ -191,21 +193,22 @@ export const problemRows = [
     retryAfterSeconds: 1,
     carries: ['currentEtag'],
     meaning:
-      'The run has moved on since the tag was issued, usually because an attempt was scored. Nothing was consumed.',
-    cause: '`If-Match` is stale, weak, `*`, a list or unquoted.',
-    remedy: 'Inspect, reconcile, then advance with `currentEtag` and a fresh `Idempotency-Key`.',
+      'The run has changed since the tag was issued, usually because an attempt was scored. No outcome was consumed.',
+    cause: '`If-Match` contains an outdated or weak tag, `*`, a list, or a tag without quotation marks.',
+    remedy:
+      'Inspect the run, update the client’s view of it, then advance with `currentEtag` and a new `Idempotency-Key`.',
   },
   {
     service: 'mastery',
     code: 'simulation-limit-exceeded',
     status: 413,
     title: 'Simulation limit exceeded',
-    detail: 'A simulation takes at most 100 profiles of at most 500 knowledge components each.',
+    detail: 'A simulation accepts at most 100 profiles with at most 500 knowledge components each.',
     retryable: false,
     carries: [],
-    meaning: 'The simulation was not begun.',
-    cause: '`profiles` has over 100 entries, or the `knownMastery` of one of them over 500.',
-    remedy: 'Split the matrix into requests within the limits, each with its own key.',
+    meaning: 'The simulation was not started.',
+    cause: '`profiles` has more than 100 entries, or the `knownMastery` of a profile has more than 500.',
+    remedy: 'Split the profiles among several requests, each with its own `Idempotency-Key`.',
   },
   { service: 'mastery', ...payloadTooLarge },
   {
@@ -213,12 +216,12 @@ export const problemRows = [
     code: 'calibration-invalid',
     status: 422,
     title: 'Calibration cannot be used',
-    detail: 'The scale calibration is not usable for this pool at this time.',
+    detail: 'The scale calibration cannot be used for this pool at this time.',
     retryable: false,
     carries: [],
-    meaning: 'The calibration exists but cannot measure what the request asks.',
+    meaning: 'The calibration exists but cannot measure with this pool for this request.',
     cause:
-      'Item or knowledge-component parameters are missing or incompatible, the CASE framework, subject or grade differs, the validity has ended, the licence does not cover the use, or the stored checksum does not match.',
+      'Item or knowledge-component parameters are missing or incompatible, the CASE framework, subject or grade differs, its validity has ended, its licence does not cover this use, or its stored checksum does not match.',
     remedy: 'Choose a valid calibration for this pool.',
   },
   {
@@ -226,30 +229,30 @@ export const problemRows = [
     code: 'upstream-unavailable',
     status: 424,
     title: 'Upstream dependency unavailable',
-    detail: 'A required owner gave no usable answer.',
+    detail: 'A required owner did not return a usable response.',
     retryable: 'occurrence',
     retryAfterSeconds: 5,
     carries: ['upstream'],
     meaning:
-      'The operation needs a fact, a capability or an acknowledgement that its owner did not give. No run is returned.',
+      'The operation needs a fact, a capability or an acknowledgement that its owner did not provide. No run is returned.',
     cause:
-      '`upstream.service` and `upstream.operation` name it. `platform_auth` is the service profile or the issuer’s key set.',
+      '`upstream.service` and `upstream.operation` name the owner and its operation. `platform_auth` means the tenant’s service profile or the issuer’s key set.',
     remedy:
-      'When `retryable`, repeat the identical request with the same key after `Retry-After`. Otherwise have the named owner repaired. Never send a credential, an item list or another substitute.',
+      'If `retryable` is true, repeat the identical request with the same `Idempotency-Key` after the time in `Retry-After`. Otherwise report the named operation to its owner. Do not send a credential, a list of items or any other substitute.',
   },
   {
     service: 'mastery',
     code: 'finalization-incomplete',
     status: 424,
     title: 'Finalization incomplete',
-    detail: 'A write or a read-back that completes the run was not acknowledged.',
+    detail: 'A write that completes the run, or the read that verifies it, was not acknowledged.',
     retryable: true,
     retryAfterSeconds: 5,
     carries: ['upstream'],
-    meaning: 'The test has ended; its result is not yet acknowledged by every owner.',
-    cause: 'Results or Caliper refused or could not answer a finalization step.',
+    meaning: 'The test has ended, but not every owner has acknowledged its result yet.',
+    cause: 'Results or Caliper rejected a step of the finalization or did not respond to it.',
     remedy:
-      'With `Retry-After`: wait that long, then send the same advance again, `Idempotency-Key` included. Without it: inspect before anything else.',
+      'If the response has `Retry-After`, wait that long, then send the identical advance again with the same `Idempotency-Key`. If it has none, inspect the run first.',
   },
   {
     service: 'mastery',
@@ -259,9 +262,10 @@ export const problemRows = [
     detail: 'Advance needs an If-Match header with the current strong entity tag.',
     retryable: false,
     carries: [],
-    meaning: 'The request could overwrite a state that the client has not seen. Nothing was consumed.',
-    cause: '`If-Match` is absent.',
-    remedy: 'Inspect, then advance with the `ETag` of that answer in `If-Match`.',
+    meaning:
+      'Without the tag, the request could act on a state that the client has not seen. No outcome was consumed.',
+    cause: 'The request has no `If-Match` header.',
+    remedy: 'Inspect the run, then advance with the `ETag` of that response in `If-Match`.',
   },
   { service: 'mastery', ...rateLimited },
   { service: 'mastery', ...internalErrorTexts, retryable: 'occurrence' },
@@ -269,15 +273,14 @@ export const problemRows = [
     service: 'mastery',
     code: 'qti-adaptive-pool-invalid',
     status: 502,
-    title: 'Adaptive pool breaks its contract',
+    title: 'Adaptive pool violates its contract',
     detail: 'The Bank manifest and the QTI root do not describe one valid pool.',
     retryable: false,
     carries: ['upstream'],
-    meaning: 'Owner data is present and wrong. Nothing is ever selected from a part of it.',
+    meaning: 'The owners’ data is present but wrong. The service never selects items from part of a pool.',
     cause:
-      'A root reference does not resolve exactly once, a member lies outside the graph, a CASE or knowledge-component array is empty or not canonical, package identity or hash disagree, or repeated reads differ.',
-    remedy:
-      'Keep the requestId and the receipt id, and report the violation to the owner that `upstream` names.',
+      'A reference of the QTI root does not resolve to exactly one resource, a member is not in the package’s graph, an array of CASE items or knowledge components is empty or not canonical, the package identity or hash does not match, or two reads of the same resource differ.',
+    remedy: 'Report the requestId and the `receiptId` to the owner in `upstream`.',
   },
   {
     service: 'reports',
@@ -287,24 +290,24 @@ export const problemRows = [
     detail: 'The request does not match the documented shape of this operation.',
     retryable: false,
     carries: ['invalidParams'],
-    meaning: 'A known field, query parameter or header is malformed or invalid. Nothing was done.',
+    meaning: 'A field, query parameter or header is malformed or invalid. Nothing was read or changed.',
     cause:
-      'Malformed JSON, a repeated member or query name, an unknown body field, a wrong type, range or reference, a missing or malformed `Idempotency-Key`, a body where none is taken, a cursor that does not belong to this request, or a media type other than `application/json`.',
-    remedy:
-      'Correct every location that `fieldErrors` names (JSON Pointers into path, query, headers and body).',
+      'Malformed JSON, a repeated member or query name, an unknown body field, a wrong type, a value out of range, a malformed reference, a missing or malformed `Idempotency-Key`, a body on an operation that has none, a cursor from a different request, or a media type other than `application/json`.',
+    remedy: 'Correct every location in `fieldErrors` (JSON Pointers into path, query, headers and body).',
   },
   {
     service: 'reports',
     code: 'unsupported-parameter',
     status: 400,
     title: 'Unsupported query parameter',
-    detail: 'The request has a query parameter, or a sort order, that this operation does not support.',
+    detail: 'The request has a query parameter or a sort order that this operation does not support.',
     retryable: false,
     carries: ['invalidParams'],
-    meaning: 'Unknown names are never ignored, since an ignored filter would widen the answer.',
-    cause: 'A query name that the operation does not know, or an unsupported `sort` value.',
+    meaning:
+      'The service rejects unknown query parameters, because ignoring a filter would return more than the caller asked for.',
+    cause: 'The query contains an unknown parameter name or an unsupported value of `sort`.',
     remedy:
-      'Remove what `fieldErrors` points at. Names are case-sensitive; the QTI test filter is `qtiTestId`.',
+      'Remove the parameters in `fieldErrors`. Names are case-sensitive: the filter for a QTI test is `qtiTestId`.',
   },
   { service: 'reports', ...authenticationRequired },
   {
@@ -316,10 +319,10 @@ export const problemRows = [
     retryable: false,
     carries: [],
     uniform: true,
-    meaning: 'The caller is known and may not use this operation.',
+    meaning: 'The caller is authenticated but is not allowed to use this operation.',
     cause:
-      'The token’s space-separated `scope` claim lacks `reports:read` (reads) or `reports:write` (materialize, analyze).',
-    remedy: 'Request a token with the scope that the operation names.',
+      'The token’s space-separated `scope` claim lacks `reports:read` (for reads) or `reports:write` (for materialize and analyze).',
+    remedy: 'Request a token with the scope of the operation.',
   },
   {
     service: 'reports',
@@ -330,39 +333,40 @@ export const problemRows = [
     retryable: false,
     carries: [],
     uniform: true,
-    meaning:
-      'Nothing of this name lies within the verified claims. It says nothing about what exists upstream.',
+    meaning: 'No resource with this id is visible to your token. It may or may not exist.',
     cause:
-      'The id or path is wrong, belongs to another tenant, or lies outside the token’s resource claims. These cannot be told apart.',
-    remedy: 'Check the id with its owner, and the claims of the token.',
+      'The id or path is wrong, or the resource belongs to another tenant or is not covered by the token’s resource claims. The response is the same in every case.',
+    remedy: 'Check the id, and check the tenant and the resource claims of the token.',
   },
   {
     service: 'reports',
     code: 'idempotency-conflict',
     status: 409,
     title: 'Idempotency key reused',
-    detail: 'This Idempotency-Key was used for another request to this operation within the last 24 hours.',
+    detail:
+      'This Idempotency-Key was already used for a different request to this operation in the last 24 hours.',
     retryable: false,
     carries: [],
     meaning:
-      'The key already stands for a different request of this tenant, method and path. Nothing was done upstream.',
+      'The tenant already used this Idempotency-Key for a different request with the same method and path. No owner was called.',
     cause:
-      'The body differs from the first request with this key. Member order and white space do not count.',
+      'The body differs from that of the first request with this key. The order of members and white space do not matter.',
     remedy:
-      'Use a new key for a new request; send an unchanged request to retry. `operationId` names the first operation.',
+      'Use a new key for a new request. To retry a request, send it unchanged. `operationId` identifies the operation that the first request started.',
   },
   {
     service: 'reports',
     code: 'source-version-conflict',
     status: 409,
     title: 'Source versions differ',
-    detail: 'The authoritative versions of the sources did not converge.',
+    detail: 'The sources returned different versions in repeated reads.',
     retryable: true,
     retryAfterSeconds: 2,
     carries: ['dependency'],
-    meaning: 'Two reads of one composition belong to different versions, also after one more read.',
-    cause: 'An owner was writing while the report was composed.',
-    remedy: 'Repeat the identical request after `Retry-After`.',
+    meaning:
+      'The facts of the response belong to different versions, even after the service read them again.',
+    cause: 'An owner changed the facts while the service was composing the response.',
+    remedy: 'Repeat the identical request after the time in `Retry-After`.',
   },
   { service: 'reports', ...payloadTooLarge },
   { service: 'reports', ...rateLimited },
@@ -372,28 +376,30 @@ export const problemRows = [
     code: 'dependency-unavailable',
     status: 503,
     title: 'Dependency unavailable',
-    detail: 'A required source is unavailable at present.',
+    detail: 'A required source is currently unavailable.',
     retryable: true,
     retryAfterSeconds: 5,
     carries: ['dependency'],
-    meaning: 'No report is given rather than a partial one.',
+    meaning: 'A required source is unavailable. The service never returns a partial report.',
     cause:
-      '`dependency` names the owner that did not answer; `unknown` is the issuer’s key set, a tenant that has no service profile yet, or a release gate that was withdrawn.',
+      '`dependency` names the owner that did not return a usable response. `unknown` means that the issuer’s key set is unavailable, the tenant has no service profile yet, or the route’s release gate has been withdrawn.',
     remedy:
-      'Repeat the identical request after `Retry-After`, with the same `Idempotency-Key` where one was sent.',
+      'Repeat the identical request after the time in `Retry-After`, with the same `Idempotency-Key` if you sent one.',
   },
   {
     service: 'reports',
     code: 'dependency-incomplete',
     status: 503,
     title: 'Dependency incomplete',
-    detail: 'A settled fact that the answer needs is absent or stale at its owner.',
+    detail: 'A fact that the response needs is missing or outdated at its owner.',
     retryable: true,
     retryAfterSeconds: 30,
     carries: ['dependency'],
-    meaning: 'The owner answers, but the fact is not settled yet. Nothing is estimated in its place.',
-    cause: '`dependency` names the owner; an attempt without its settled Results record is the usual case.',
-    remedy: 'Repeat the identical request when the owner has settled the fact, not before `Retry-After`.',
+    meaning:
+      'The owner responds, but it has not settled the fact yet. The service never estimates a missing fact.',
+    cause: '`dependency` names the owner. Usually, Results has not settled the record of the attempt yet.',
+    remedy:
+      'Repeat the identical request once the owner has settled the fact, at the earliest after the time in `Retry-After`.',
   },
 ] as const satisfies readonly ProblemRow[];
 
@@ -431,12 +437,12 @@ export type ProblemExtras<S extends ServiceName, C extends string, T extends num
         readonly detail?: string;
       }) &
   (S extends 'reports' ? { readonly operationId?: string } : { readonly operationId?: never }) & {
-    /** `never`: a repetition can succeed, but only after somebody has mended something, so no time is given. */
+    /** `never`: a retry can succeed, but only after an operator has corrected something, so there is no time to give. */
     readonly retryAfterSeconds?: number | 'never';
     readonly headers?: DeprecationHeaders;
   };
 
-/** Required when some member of the extras is. */
+/** Required if a member of the extras is required. */
 type ExtrasArgument<E> = Partial<E> extends E ? [extras?: E] : [extras: E];
 
 /**
@@ -466,7 +472,7 @@ export function problem<S extends ServiceName, C extends ProblemCode<S>, T exten
   };
 }
 
-/** A 500 of a service. That no repetition gets past it is something that only the mastery engine says. */
+/** A 500 of a service. Only the mastery engine can mark it as not retryable. */
 export function internalError(service: ServiceName, retryable = true): Problem {
   return service === 'mastery'
     ? problem('mastery', 'internal-error', 500, { retryable })
@@ -482,7 +488,7 @@ export function problemRow(service: ServiceName, code: string, status: number): 
   return byKey.get(`${service} ${status} ${code}`);
 }
 
-/** The row that a service's route means by `409 stream-conflict`, or undefined. */
+/** The row of a key in the `problems` of a service's route, for example `409 stream-conflict`; or undefined. */
 export function problemRowByKey(service: ServiceName, key: string): ProblemRow | undefined {
   return byKey.get(`${service} ${key}`);
 }

@@ -111,7 +111,7 @@ describe('readRelease', () => {
       ok: true,
       value: {
         release: { open: new Set(), proved: new Set() },
-        notes: [expect.stringMatching(/gate E of prod is closed, so A are too/) as string],
+        notes: [expect.stringMatching(/gate E of prod is closed, and therefore A too/) as string],
       },
     });
   });
@@ -140,23 +140,27 @@ describe('readRelease', () => {
     [
       'a flag set by hand',
       { flags: { B: 'open', E: 'open' } },
-      /gates\/B is "open" without a verified manifest/,
+      /gates\/B is "open", but no applied manifest has a receipt for it/,
     ],
-    ['flags set by hand without gate E', { flags: { A: 'open' } }, /gates\/A is "open" without a verified/],
+    [
+      'flags set by hand without gate E',
+      { flags: { A: 'open' } },
+      /gates\/A is "open", but no applied manifest/,
+    ],
     [
       'a flag of a stage without a manifest',
       { flags: { A: 'open', E: 'open' }, reference: () => undefined },
-      /gates\/A is "open" without a verified manifest/,
+      /gates\/A is "open", but no applied manifest has a receipt for it/,
     ],
     [
       'a parameter that names none',
       { flags: { A: 'open', E: 'open' }, reference: () => 's3://receipts/x' },
-      /gates-manifest names no manifest/,
+      /gates-manifest does not contain the digest and the place of a manifest/,
     ],
     [
       'a manifest that is not there',
       { flags: { A: 'open', E: 'open' }, bytes: () => undefined },
-      /is not there/,
+      /does not exist/,
     ],
     [
       'another manifest in its place',
@@ -182,7 +186,7 @@ describe('readRelease', () => {
     [
       'the manifest of another stage',
       { flags: { A: 'open', E: 'open' }, manifest: manifestOf(['A'], { stage: 'staging' }) },
-      /signed for another stage than prod/,
+      /was not signed for prod but for another stage/,
     ],
     [
       'a rehearsal',
@@ -209,11 +213,11 @@ describe('readRelease', () => {
       readManifest: () => Promise.resolve(undefined),
     };
     expect(await readRelease(use, { ...applied, readFlags: failing })).toStrictEqual(
-      refusal(/^the gates of prod cannot be read from SSM \(The security token has expired\); .*-c gates=/),
+      refusal(/^cannot read the gates of prod from SSM \(The security token has expired\); .*-c gates=/),
     );
     for (const part of ['readParameter', 'readManifest'] as const) {
       expect(await readRelease(use, { ...applied, [part]: failing })).toStrictEqual(
-        refusal(/^the manifest of prod cannot be read \(The security token has expired\); .*-c gates=/),
+        refusal(/^cannot read the manifest of prod \(The security token has expired\); .*-c gates=/),
       );
     }
   });

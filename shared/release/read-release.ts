@@ -8,13 +8,13 @@ import { closed, flagsOf, releaseOf, type GateFlags, type ReleaseState } from '.
 
 export type OpenGates = ReadonlySet<GateName>;
 
-/** Said wherever the gates of a stage cannot be read. */
+/** Part of every message about gates of a stage that cannot be read. */
 const offlineHint =
-  'for a synth without the stage’s account say which gates are open: -c gates=A,D (-c gates= for none)';
+  'to synthesize without the stage’s account, name the open gates: -c gates=A,D (-c gates= for none)';
 
 /**
  * The gates of a list as in `A,D`; the empty text means that none is open. Strict: an unknown or lower-case letter, a blank, an empty member
- * or a repetition is an error, since whatever a lenient reading made of it could open a route.
+ * or a repetition is an error, because a lenient reading could open a route.
  */
 export function parseGates(text: string): Result<OpenGates, string> {
   const open = new Set<GateName>();
@@ -32,8 +32,8 @@ export function parseGates(text: string): Result<OpenGates, string> {
 }
 
 /**
- * What gates open where nothing is proved: offline, C counts as with the candidate/attempt index and with the mastery engine's production
- * learners [RP-023, RP-026]. Nothing of it can be deployed.
+ * The release that given gates open without a proof, for offline use: C includes the candidate/attempt index and the mastery engine's
+ * production learners [RP-023, RP-026]. It cannot be deployed.
  */
 export function offlineRelease(open: OpenGates): ReleaseState {
   const named = routeGates.filter((gate) => open.has(gate));
@@ -43,17 +43,17 @@ export function offlineRelease(open: OpenGates): ReleaseState {
   };
 }
 
-/** Where a stage keeps what `npm run gates -- apply` writes. Each of them throws what AWS throws. */
+/** Reads what `npm run gates -- apply` wrote for a stage. Each function throws what AWS throws. */
 export interface AppliedGates {
   /** The parameters directly below a path, by their last name. */
   readonly readFlags: (path: string) => Promise<ReadonlyMap<string, string>>;
-  /** The value of a parameter; undefined when there is none. */
+  /** The value of a parameter; undefined if it does not exist. */
   readonly readParameter: (name: string) => Promise<string | undefined>;
-  /** The bytes at `s3://…`; undefined when nothing is there. */
+  /** The bytes at `s3://…`; undefined if the object does not exist. */
   readonly readManifest: (location: string) => Promise<Uint8Array | undefined>;
 }
 
-/** The flags of a stage, and what stands among them that is none. */
+/** The flags of a stage, and the parameters beside them that are not flags. */
 export interface ReadFlags {
   readonly flags: GateFlags;
   /** A sentence for each parameter with another name or value. */
@@ -74,8 +74,8 @@ export function sortFlags(stage: string, parameters: ReadonlyMap<string, string>
 }
 
 /**
- * The manifest that is applied to a stage, found by the digest and the place that its parameter names, and verified.
- * @returns err: a sentence; undefined: none was ever applied
+ * The manifest that is applied to a stage: read from the place in its parameter, compared with the digest there, and verified.
+ * @returns err: a sentence; undefined: none has been applied
  */
 export async function readAppliedManifest(
   use: ManifestUse,
@@ -87,10 +87,10 @@ export async function readAppliedManifest(
   const text = await readParameter(name);
   if (text === undefined) return ok(undefined);
   const reference = parseReference(text);
-  if (reference === undefined) return err(`${name} names no manifest by digest and place`);
+  if (reference === undefined) return err(`${name} does not contain the digest and the place of a manifest`);
   const bytes = await readManifest(reference.location);
   const what = `the manifest ${reference.location}`;
-  if (bytes === undefined) return err(`${what} is not there`);
+  if (bytes === undefined) return err(`${what} does not exist`);
   if (sha256Hex(bytes) !== reference.sha256)
     return err(`${what} is not the one that was applied: its digest is not that of ${name}`);
   const verified = await verifyManifest(new TextDecoder().decode(bytes), use);
@@ -99,19 +99,18 @@ export async function readAppliedManifest(
     : err(`${what} ${describeFault(verified.error, use.stage)}`);
 }
 
-/** What a synth goes by. */
+/** The release that a synth uses. */
 export interface SynthesizedRelease {
   readonly release: ReleaseState;
-  /** Sentences for whoever synthesizes. */
+  /** Sentences for the operator. */
   readonly notes: readonly string[];
 }
 
 /**
- * What of a stage is open, as its parameters and its applied manifest say together (`releaseOf`). A gate is closed here in one way only:
- * its flag, or that of gate E, is `closed` or was never set, which somebody decided. Whatever else keeps a gate from opening whose flag is
- * `open` (no answer, a parameter that is none, a manifest that is missing, changed, expired or signed with another key, no receipt) is an
- * error and not a closed gate: the flag may have been honest yesterday, and a deployment would remove routes that are in use. Nothing opens
- * either way.
+ * The open gates of a stage, from its parameters and its applied manifest (`releaseOf`). A gate is closed only if its flag, or that of gate E,
+ * is `closed` or was never set: an operator decided that. If anything else prevents an `open` flag from opening its gate (AWS does not
+ * respond, an invalid parameter, a manifest that is missing, changed, expired or signed with another key, a missing receipt), the result is an
+ * error: the flag may have been valid yesterday, and a deployment would remove routes that are in use.
  */
 export async function readRelease(
   use: ManifestUse,
@@ -123,7 +122,7 @@ export async function readRelease(
   try {
     parameters = await applied.readFlags(path);
   } catch (error) {
-    return err(`the gates of ${stage} cannot be read from SSM (${messageOf(error)}); ${offlineHint}`);
+    return err(`cannot read the gates of ${stage} from SSM (${messageOf(error)}); ${offlineHint}`);
   }
   const { flags, wrong } = sortFlags(stage, parameters);
   const [first] = wrong;
@@ -133,28 +132,30 @@ export async function readRelease(
   if (flags.E === 'closed') {
     return ok({
       release: closed,
-      notes: [`gate E of ${stage} is closed, so ${flagged.join(', ')} are too, whatever their flags say`],
+      notes: [
+        `gate E of ${stage} is closed, and therefore ${flagged.join(', ')} too, although open in their flags`,
+      ],
     });
   }
 
-  const wayOut = `sign and apply a manifest, or close deliberately: npm run gates -- apply --stage ${stage} --withdraw ${flagged.join(',')}; ${offlineHint}`;
+  const wayOut = `sign and apply a manifest, or close these gates: npm run gates -- apply --stage ${stage} --withdraw ${flagged.join(',')}; ${offlineHint}`;
   let found;
   try {
     found = await readAppliedManifest(use, applied);
   } catch (error) {
-    return err(`the manifest of ${stage} cannot be read (${messageOf(error)}); ${offlineHint}`);
+    return err(`cannot read the manifest of ${stage} (${messageOf(error)}); ${offlineHint}`);
   }
   if (!found.ok)
     return err(
-      `${flagged.map((gate) => `${path}/${gate}`).join(', ')} open nothing: ${found.error}; ${wayOut}`,
+      `${flagged.map((gate) => `${path}/${gate}`).join(', ')}: open flags without a valid manifest: ${found.error}; ${wayOut}`,
     );
   const release = found.value === undefined ? closed : releaseOf(found.value.manifest, flags);
   const unproved = flagged.find((gate) => !release.open.has(gate));
   return unproved === undefined
     ? ok({ release, notes: [] })
-    : err(`${path}/${unproved} is "open" without a verified manifest that proves it; ${wayOut}`);
+    : err(`${path}/${unproved} is "open", but no applied manifest has a receipt for it; ${wayOut}`);
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : 'unknown failure';
+  return error instanceof Error ? error.message || error.name : 'unknown error';
 }

@@ -35,7 +35,7 @@ const anchors = [...runbook.matchAll(/^## `([a-z0-9-]+)`$/gm)].map(([, anchor]) 
 describe.each(alarms.map((alarm) => [alarm.AlarmName, alarm] as const))('%s', (_, alarm) => {
   it('says what happens, who is hurt and where to read on', () => {
     const [, what, who, where] =
-      /^(.+\.) Who is hurt: (.+\.) What to do: (\S+)$/.exec(alarm.AlarmDescription) ?? [];
+      /^(.+\.) Impact: (.+\.) What to do: (\S+)$/.exec(alarm.AlarmDescription) ?? [];
     expect(what?.length).toBeGreaterThan(10);
     expect(who?.length).toBeGreaterThan(20);
     const [page, anchor] = where?.split('#') ?? [];

@@ -167,7 +167,7 @@ describe('a manifest that is applied to a stage', () => {
     };
     expect(await applyManifest(slow, checked, new Set(), options)).toStrictEqual({
       ok: false,
-      error: expect.stringMatching(/somebody else applied to prod at the same time/) as string,
+      error: expect.stringMatching(/another operator applied to prod at the same time/) as string,
     });
     expect(await flags()).toBe('A closed, B closed, C open, D closed, E open, F closed');
     expect((await store.state.read())?.flags).toMatchObject({ A: 'closed', D: 'closed' });
@@ -176,7 +176,9 @@ describe('a manifest that is applied to a stage', () => {
   it('refuses a synth over a flag that was set by hand, and opens nothing with it [RP-025, RP-032]', async () => {
     await applyManifest(store, checked, new Set(), options);
     await writeGateParameter(ssm(), '/prod/gates/B', 'open');
-    await expect(synthesized()).rejects.toThrow('/prod/gates/B is "open" without a verified manifest');
+    await expect(synthesized()).rejects.toThrow(
+      '/prod/gates/B is "open", but no applied manifest has a receipt for it',
+    );
   });
 });
 
@@ -190,13 +192,13 @@ describe('a withdrawal', () => {
     expect(await withdraw(deaf, new Set(['D']), options)).toStrictEqual({
       ok: false,
       error: expect.stringMatching(
-        /run it again\.\n\/prod\/gates\/D is as it was: ThrottlingException/,
+        /run the command again\nthe parameter \/prod\/gates\/D was not changed: ThrottlingException/,
       ) as string,
     });
     expect((await store.state.read())?.flags).toMatchObject({ C: 'open', D: 'closed' });
   });
 
-  it('does not call closed what somebody else has opened meanwhile', async () => {
+  it('does not call closed what another operator opened in the meantime', async () => {
     await applyManifest(store, checked, new Set(), options);
     const slow: ReleaseStore = {
       ...store,
@@ -209,7 +211,7 @@ describe('a withdrawal', () => {
     expect(await withdraw(slow, new Set(['D']), options)).toStrictEqual({
       ok: false,
       error: expect.stringMatching(
-        /^D could not be closed everywhere; run it again\.\n.*somebody else/,
+        /^could not close D completely: run the command again\n.*another operator/,
       ) as string,
     });
     expect(printed.join('\n')).not.toMatch(/closed D/);

@@ -7,27 +7,29 @@ import type { Subject, Suite } from '../suite.ts';
 import type { Sender } from '../target.ts';
 import { tellApart } from '../tell-apart.ts';
 
-/** Whoever is not known is told so, alike for what is there and for what is not [RP-024, RP-226, MA-021]. */
+/** Without a valid token, every request returns the same 401, for existing and for unknown resources [RP-024, RP-226, MA-021]. */
 export function anonymousChecks(suite: Suite): readonly Check[] {
   return suite.subjects.map((subject) => ({
     group: 'anonymous',
     subject: subject.name,
     side: 'both',
-    title: 'nobody is answered without a valid token',
-    asked: `${titleOf(subject)} for A’s and B’s own and for what nobody has: no token, a garbled one, A’s with another signature, A’s unsigned`,
+    title: 'every request without a valid token returns the same 401',
+    asked: `${titleOf(subject)} for a resource of A, one of B and one that does not exist, with no token, a malformed one, A’s with another signature, A’s without a signature`,
     run: async () => {
       const findings: string[] = [];
       for (const [what, sender] of strangers(suite)) {
         const made = await ownAsk(suite, subject);
         if (typeof made === 'string') return outcomeOf([made]);
         const absent = await suite.target.send(withRandomIds(made[0]), sender);
-        findings.push(...about(`${what}, nobody’s`, refusalFindings(suite.service, 'unknown', absent)));
+        findings.push(
+          ...about(`${what}, unknown resource`, refusalFindings(suite.service, 'unknown', absent)),
+        );
         for (const [at, ask] of made.entries()) {
           const reply = await suite.target.send(ask, sender);
-          const whose = at === 0 ? 'A’s' : 'B’s';
+          const whose = at === 0 ? 'A’s resource' : 'B’s resource';
           findings.push(
             ...about(`${what}, ${whose}`, refusalFindings(suite.service, 'unknown', reply)),
-            ...about(`${what}, ${whose} and nobody’s can be told apart`, tellApart(reply, absent)),
+            ...about(`${what}, ${whose} differs from an unknown one`, tellApart(reply, absent)),
           );
         }
       }
@@ -36,7 +38,7 @@ export function anonymousChecks(suite: Suite): readonly Check[] {
   }));
 }
 
-/** What somebody sends who cannot be known. */
+/** Senders without a valid token. */
 function strangers({ a }: Suite): readonly (readonly [string, Sender])[] {
   const [header = '', payload = '', signature = ''] = a.full.split('.');
   const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT' })).toString('base64url');
@@ -45,7 +47,7 @@ function strangers({ a }: Suite): readonly (readonly [string, Sender])[] {
   const forged = `${signature.slice(0, middle)}${other}${signature.slice(middle + 1)}`;
   return [
     ['no token', {}],
-    ['a garbled token', { token: 'garbled' }],
+    ['a malformed token', { token: 'garbled' }],
     ['another signature', { token: `${header}.${payload}.${forged}` }],
     ['no signature', { token: `${unsigned}.${payload}.` }],
   ];

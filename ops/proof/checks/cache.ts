@@ -7,10 +7,10 @@ import type { Direction, Subject, Suite } from '../suite.ts';
 import { tellApart } from '../tell-apart.ts';
 import { foreignFindings } from './reads.ts';
 
-/** A tag that somebody else may have been given. */
+/** A tag of another caller. */
 const A_TAG = '"0000000000000000"';
 
-/** What is kept for one tenant is never given to the other, whatever it claims to have [RP-024, RP-336, RP-337]. */
+/** A stored response of one tenant never reaches the other, even with a matching condition [RP-024, RP-336, RP-337]. */
 export function cacheChecks(suite: Suite): readonly Check[] {
   return directionsOf(suite).flatMap((direction) =>
     suite.subjects
@@ -19,8 +19,8 @@ export function cacheChecks(suite: Suite): readonly Check[] {
         group: 'cache',
         subject: subject.name,
         side: direction.side,
-        title: 'an answer that was just given to its owner is not given to the other tenant',
-        asked: `${titleOf(subject)} by ${direction.owner.side} twice, then by ${direction.asker.side} for the same address: plainly, with the owner’s entity tag, with any; then by the owner, conditionally`,
+        title: 'a response to the owner does not reach the other tenant afterwards',
+        asked: `${titleOf(subject)} by ${direction.owner.side} twice; then by ${direction.asker.side} for the same address without a condition, with the owner’s entity tag, with any tag, with an old date, from caches only; then by ${direction.owner.side} again`,
         run: () => share(suite, subject, direction),
       })),
   );
@@ -30,7 +30,7 @@ async function share(suite: Suite, subject: Subject, { asker, owner }: Direction
   const [own, mine] = [await subject.own(owner), await subject.own(asker)];
   if (!own.ok) return outcomeOf([own.error]);
   if (!mine.ok) return outcomeOf([mine.error]);
-  if (belongsToBoth(mine.value, own.value)) return notAsked('it belongs to both tenants');
+  if (belongsToBoth(mine.value, own.value)) return notAsked('the resource belongs to both tenants');
   const { service, target } = suite;
   const ask = own.value;
   const read = (token: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -43,24 +43,24 @@ async function share(suite: Suite, subject: Subject, { asker, owner }: Direction
   const findings = [
     ...about(`${owner.side}, first`, successFindings(ask, first)),
     ...about(`${owner.side}, second`, successFindings(ask, second)),
-    ...about('nobody’s', refusalFindings(service, 'hidden', absent)),
+    ...about('unknown resource', refusalFindings(service, 'hidden', absent)),
   ];
   const conditions: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
-    ['plainly', {}],
+    ['without a condition', {}],
     ['with the owner’s tag', { 'If-None-Match': tag }],
     ['with any tag', { 'If-None-Match': '*' }],
     ['with an old date', { 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
-    ['asking caches alone', { 'Cache-Control': 'only-if-cached' }],
+    ['from caches only', { 'Cache-Control': 'only-if-cached' }],
   ];
   for (const [how, headers] of conditions) {
     const reply = await read(asker.full, headers);
     findings.push(
       ...about(`${asker.side}, ${how}`, refusalFindings(service, 'hidden', reply)),
-      ...about(`${asker.side}, ${how}, can tell it from nobody’s`, tellApart(reply, absent)),
+      ...about(`${asker.side}, ${how}, differs from an unknown resource`, tellApart(reply, absent)),
       ...foreignFindings(suite, asker, reply),
     );
   }
-  // Nor is the denial kept for its owner, whom it would lock out.
+  // A stored denial must not reach the owner either.
   const third = await read(owner.full);
   findings.push(...about(`${owner.side}, after the denials`, successFindings(ask, third)));
   return outcomeOf([...new Set(findings)]);

@@ -14,7 +14,7 @@ const lists: ReadonlySet<string> = new Set([
   listRevisionOrders.operationId,
 ]);
 
-/** A cursor leads nobody but whom it was given to anywhere [RP-024, RP-208, RP-303]. */
+/** Only the tenant that received a cursor can use it [RP-024, RP-208, RP-303]. */
 export function cursorChecks(suite: Suite): readonly Check[] {
   return directionsOf(suite).flatMap((direction) =>
     suite.subjects
@@ -23,8 +23,8 @@ export function cursorChecks(suite: Suite): readonly Check[] {
         group: 'cursor',
         subject: subject.name,
         side: direction.side,
-        title: 'a cursor of one tenant is refused to the other like one that nobody was given',
-        asked: `${titleOf(subject)}?limit=1 by ${direction.owner.side}; its cursor by ${direction.asker.side}, for its own list and for ${direction.owner.side}’s; each also with a random cursor`,
+        title: 'a cursor of one tenant is rejected for the other like a random cursor',
+        asked: `${titleOf(subject)}?limit=1 by ${direction.owner.side}; that cursor by ${direction.asker.side} for its own list and for ${direction.owner.side}’s; each also with a random cursor`,
         run: () => lend(suite, subject, direction),
       })),
   );
@@ -39,7 +39,8 @@ async function lend(suite: Suite, subject: Subject, { asker, owner }: Direction)
   const findings = successFindings(theirs.value, first);
   if (findings.length > 0) return outcomeOf(findings);
   const cursor = bodyOf(first)['nextCursor'];
-  if (typeof cursor !== 'string') return notAsked(`${owner.side}’s list has one page, and so no cursor`);
+  if (typeof cursor !== 'string')
+    return notAsked(`${owner.side}’s list has only one page and therefore no cursor`);
   const lent: string[] = [];
   for (const [whose, list] of [
     [asker.side, mine.value],

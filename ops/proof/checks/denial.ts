@@ -11,14 +11,14 @@ import type { Ask } from '../target.ts';
 import { tellApart } from '../tell-apart.ts';
 import { foreignFindings } from './reads.ts';
 
-/** A request with something of the owner's in it, and the same with what nobody has in its place. */
+/** A request with an id of the owner, and the same request with an unknown id. */
 interface Probe {
   readonly foreign: Ask;
   readonly absent: Ask;
   readonly refusal: Refusal;
 }
 
-/** One tenant's is to the other like nobody's, in both directions [RP-024, RP-316, RP-324, MA-021, MA-159, MA-214]. */
+/** A resource of the other tenant looks like an unknown one, in both directions [RP-024, RP-316, RP-324, MA-021, MA-159, MA-214]. */
 export function denialChecks(suite: Suite): readonly Check[] {
   return directionsOf(suite).flatMap((direction) =>
     suite.subjects.flatMap((subject) => {
@@ -30,14 +30,15 @@ export function denialChecks(suite: Suite): readonly Check[] {
         group: 'denial',
         subject: name,
         side: direction.side,
-        title: 'the other tenant’s is like what nobody has, before and after its owner was served',
+        title:
+          'a resource of the other tenant cannot be distinguished from an unknown one, before and after its owner has read it',
         asked,
         run: () => deny(suite, subject, direction, probe),
       });
       const { asker, owner } = direction;
       const whole = check(
         subject.name,
-        `${titleOf(subject)} by ${asker.side} for ${owner.side}’s, and for what nobody has`,
+        `${titleOf(subject)} by ${asker.side} for a resource of ${owner.side}, and for one that does not exist`,
         (_, foreign) => ({ foreign, absent: withRandomIds(foreign), refusal: 'hidden' }),
       );
       return [
@@ -45,7 +46,7 @@ export function denialChecks(suite: Suite): readonly Check[] {
         ...membersOf(subject).map(([member, refusal]) =>
           check(
             `${subject.name}.${member}`,
-            `${titleOf(subject)} by ${asker.side} for its own, but for ${owner.side}’s ${member}, and for one that nobody has`,
+            `${titleOf(subject)} by ${asker.side} with its own ids except for ${owner.side}’s ${member}, and with one that does not exist`,
             (own, foreign) => mixed(own, foreign, member, refusal),
           ),
         ),
@@ -57,7 +58,7 @@ export function denialChecks(suite: Suite): readonly Check[] {
 /** The members of a body that can be another tenant's while the others are one's own. */
 function membersOf({ route }: Subject): readonly (readonly [string, Refusal])[] {
   if (route.operationId === materializeAttemptReport.operationId)
-    // An administration that is not the attempt's, whoever has it [RP-283].
+    // An administration that is not the attempt's, of either tenant [RP-283].
     return [
       ['attemptId', 'hidden'],
       ['administrationId', 'invalid'],
@@ -86,7 +87,7 @@ async function deny(
   const [own, foreign] = [await subject.own(asker), await subject.own(owner)];
   if (!own.ok) return outcomeOf([own.error]);
   if (!foreign.ok) return outcomeOf([foreign.error]);
-  if (belongsToBoth(own.value, foreign.value)) return notAsked('it belongs to both tenants');
+  if (belongsToBoth(own.value, foreign.value)) return notAsked('the resource belongs to both tenants');
   const probe = probeOf(own.value, foreign.value);
   if (typeof probe === 'string') return notAsked(probe);
 
@@ -97,18 +98,21 @@ async function deny(
   const after = await target.send(probe.foreign, { token });
   const again = await target.send(probe.absent, { token });
   return outcomeOf([
-    ...about('nobody’s', refusalFindings(service, probe.refusal, absent)),
-    ...about(`${owner.side}’s`, refusalFindings(service, probe.refusal, before)),
-    ...about(`${owner.side}’s can be told from nobody’s`, tellApart(before, absent)),
+    ...about('unknown resource', refusalFindings(service, probe.refusal, absent)),
+    ...about(`${owner.side}’s resource`, refusalFindings(service, probe.refusal, before)),
+    ...about(`${owner.side}’s resource differs from an unknown one`, tellApart(before, absent)),
     ...(served === undefined ? [] : servedFindings(foreign.value, served)),
-    ...about(`${owner.side}’s can be told from nobody’s once it was served`, tellApart(after, absent)),
-    ...about('nobody’s differs from itself', tellApart(again, absent)),
+    ...about(
+      `${owner.side}’s resource differs from an unknown one after ${owner.side} has read it`,
+      tellApart(after, absent),
+    ),
+    ...about('two unknown resources differ', tellApart(again, absent)),
     ...foreignFindings(suite, asker, before),
     ...foreignFindings(suite, asker, after),
   ]);
 }
 
-/** Within a tenant, what the claims do not name is like what nobody has [RP-313, RP-316]. */
+/** Within a tenant, a resource outside the claims looks like an unknown one [RP-313, RP-316]. */
 export function claimChecks(suite: Suite): readonly Check[] {
   return [suite.a, suite.b].flatMap((tenant) =>
     suite.subjects
@@ -117,8 +121,9 @@ export function claimChecks(suite: Suite): readonly Check[] {
         group: 'claims',
         subject: subject.name,
         side: tenant.side,
-        title: 'what the claims do not name is like what nobody has, after it was served as well',
-        asked: `${titleOf(subject)} by ${tenant.side} with and without resource claims for its own, and for what nobody has`,
+        title:
+          'a resource outside the claims cannot be distinguished from an unknown one, even after it has been read',
+        asked: `${titleOf(subject)} by ${tenant.side} with and without resource claims for its own resource, and for one that does not exist`,
         run: async () => {
           const token = tenant.withoutClaims;
           if (token === undefined)
@@ -130,9 +135,9 @@ export function claimChecks(suite: Suite): readonly Check[] {
           const hidden = await suite.target.send(own.value, { token });
           return outcomeOf([
             ...successFindings(own.value, served),
-            ...about('nobody’s', refusalFindings(suite.service, 'hidden', absent)),
-            ...about('what the claims do not name', refusalFindings(suite.service, 'hidden', hidden)),
-            ...about('it can be told from nobody’s', tellApart(hidden, absent)),
+            ...about('unknown resource', refusalFindings(suite.service, 'hidden', absent)),
+            ...about('resource outside the claims', refusalFindings(suite.service, 'hidden', hidden)),
+            ...about('it differs from an unknown resource', tellApart(hidden, absent)),
           ]);
         },
       })),

@@ -11,12 +11,12 @@ import type { Ask, Reply } from '../target.ts';
 import { tellApart } from '../tell-apart.ts';
 import { foreignFindings } from './reads.ts';
 
-/** How an operation is named in the answers of a route. */
+/** How the responses of a route identify an operation. */
 interface Operation {
   readonly route: Ask['route'];
-  /** The operation that an answer belongs to; undefined for one that says nothing of any. */
+  /** The operation that a response belongs to; undefined if it names none. */
   readonly of: (reply: Reply) => string | undefined;
-  /** Whether a repetition says that it is one. */
+  /** Whether a repetition has the header Idempotent-Replayed. */
   readonly marked: boolean;
 }
 
@@ -27,7 +27,7 @@ const operations: readonly Operation[] = [
   { route: inspectAdaptiveRun, of: offer, marked: false },
 ];
 
-/** A run has no name of its own [MA-003]: its offer stands for it. */
+/** A run has no id [MA-003]: its offer identifies it. */
 function offer(reply: Reply): string | undefined {
   const offered = bodyOf(reply)['offeredItem'];
   const id =
@@ -45,7 +45,7 @@ function member(name: string): Operation['of'] {
 }
 
 /**
- * The same key under two tenants is two operations: neither replays, conflicts with or learns of the other's
+ * The same key under two tenants is two operations: neither replays, conflicts with or reveals the other
  * [RP-024, RP-292, RP-287, MA-189].
  */
 export function idempotencyChecks(suite: Suite): readonly Check[] {
@@ -58,8 +58,8 @@ export function idempotencyChecks(suite: Suite): readonly Check[] {
         group: 'idempotency',
         subject: subject.name,
         side: direction.side,
-        title: 'the same key is an operation of its own under each tenant',
-        asked: `${titleOf(subject)} by ${owner.side}; the same request under the same key by ${asker.side}; ${asker.side}’s own under that key; then ${owner.side}’s again`,
+        title: 'the same idempotency key is a separate operation for each tenant',
+        asked: `${titleOf(subject)} by ${owner.side}; the same request with the same key by ${asker.side}; ${asker.side}’s own request with that key; then ${owner.side}’s again`,
         run: () => repeatAcross(suite, subject, operation, direction),
       };
     }),
@@ -88,16 +88,19 @@ async function repeatAcross(
   const operation = of(first);
   const replays = ({ headers }: Reply): boolean => headers.has('idempotent-replayed');
   return outcomeOf([
-    ...about(`${owner.side}’s`, successFindings(theirs.value, first)),
-    ...(replays(first) ? [`${owner.side}’s first is called a replay`] : []),
-    ...about(`${owner.side}’s under ${asker.side}`, refusalFindings(service, 'hidden', foreign)),
-    ...about(`${owner.side}’s under ${asker.side} can be told from nobody’s`, tellApart(foreign, absent)),
+    ...about(`${owner.side}’s request`, successFindings(theirs.value, first)),
+    ...(replays(first) ? [`${owner.side}’s first request returned Idempotent-Replayed`] : []),
+    ...about(`${owner.side}’s request sent by ${asker.side}`, refusalFindings(service, 'hidden', foreign)),
+    ...about(
+      `${owner.side}’s request sent by ${asker.side} differs from one for an unknown resource`,
+      tellApart(foreign, absent),
+    ),
     ...foreignFindings(suite, asker, foreign),
     ...(codeOf(service, own)?.startsWith('idempotency') === true
-      ? [`${asker.side}’s own under the key is answered ${describeReply(service, own)}`]
-      : about(`${asker.side}’s own under the key`, successFindings(mine.value, own))),
-    ...(replays(own) ? [`${asker.side}’s own is called a replay`] : []),
-    ...(operation !== undefined && operation === of(own) ? ['both tenants have the same operation'] : []),
+      ? [`${asker.side}’s own request with the key returned ${describeReply(service, own)}`]
+      : about(`${asker.side}’s own request with the key`, successFindings(mine.value, own))),
+    ...(replays(own) ? [`${asker.side}’s own request returned Idempotent-Replayed`] : []),
+    ...(operation !== undefined && operation === of(own) ? ['both tenants got the same operation'] : []),
     ...foreignFindings(suite, asker, own),
     ...sameFindings(`${owner.side}’s`, again, operation),
     ...sameFindings(`${asker.side}’s`, ownAgain, of(own)),
@@ -107,8 +110,8 @@ async function repeatAcross(
     return [
       ...(of(repeated) === expected && expected !== undefined
         ? []
-        : [`${whose} repetition is another operation (${describeReply(service, repeated)})`]),
-      ...(marked && !replays(repeated) ? [`${whose} repetition is not called one`] : []),
+        : [`${whose} repetition is a different operation (${describeReply(service, repeated)})`]),
+      ...(marked && !replays(repeated) ? [`${whose} repetition did not return Idempotent-Replayed`] : []),
     ];
   }
 }

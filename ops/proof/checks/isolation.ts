@@ -3,7 +3,7 @@ import type { Check } from '../check.ts';
 import type { Suite } from '../suite.ts';
 import { idsOf } from '../tenant-file.ts';
 
-/** What has to hold of everything that was heard, once it was: these checks are the last ones. */
+/** Checks of all responses of the run; they run last. */
 export function isolationChecks(suite: Suite): readonly Check[] {
   const { a, b, transcript } = suite;
   return [
@@ -11,13 +11,13 @@ export function isolationChecks(suite: Suite): readonly Check[] {
       group: 'isolation',
       subject: 'request-ids',
       side: 'both',
-      title: 'no two answers of the whole run have one request id',
-      asked: 'X-Request-Id and requestId of every answer',
+      title: 'no two responses of the run have the same request id',
+      asked: 'X-Request-Id and requestId of every response',
       run: () => {
         const { answers, repeated } = transcript.requestIds();
         return Promise.resolve(
           outcomeOf(
-            repeated === 0 ? [] : [`${repeated} request ids stand in more than one of ${answers} answers`],
+            repeated === 0 ? [] : [`${repeated} request ids occur in more than one of ${answers} responses`],
           ),
         );
       },
@@ -26,18 +26,20 @@ export function isolationChecks(suite: Suite): readonly Check[] {
       group: 'isolation',
       subject: 'ids',
       side: 'both',
-      title: 'no id of a learner, attempt, operation or run was answered to both tenants',
-      asked: 'every success of the whole run',
+      title: 'no id of a learner, attempt, operation or run was returned to both tenants',
+      asked: 'every success of the run',
       run: () =>
         Promise.resolve(
-          outcomeOf([...new Set(transcript.sharedIds())].map((name) => `both were answered one ${name}`)),
+          outcomeOf(
+            [...new Set(transcript.sharedIds())].map((name) => `both tenants received the same ${name}`),
+          ),
         ),
     },
     ...[[a, b] as const, [b, a] as const].map(([tenant, other]): Check => ({
       group: 'isolation',
       subject: 'claims-reach',
       side: tenant.side,
-      title: 'the claims of the token name the other tenant’s resources, so that the tenant alone hides them',
+      title: 'the token’s claims name resources of the other tenant, so that only the tenant can hide them',
       asked: `the resource claims of ${tenant.side}’s token`,
       run: () => {
         const reached = [...idsOf(other).values()].some((id) => tenant.claimed.has(id));
@@ -45,7 +47,7 @@ export function isolationChecks(suite: Suite): readonly Check[] {
           reached
             ? outcomeOf([])
             : notAsked(
-                `${tenant.side}’s token names nothing of ${other.side}’s: its claims may be what hides it`,
+                `${tenant.side}’s token names no resource of ${other.side}: the claims may hide them instead of the tenant`,
               ),
         );
       },

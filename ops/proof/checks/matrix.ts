@@ -12,7 +12,7 @@ import { foreignFindings } from './reads.ts';
 
 type Kind = z.infer<typeof requestableTestKind>;
 
-/** One runtime serves all three kinds of test, in every view, with what its kind can support and nothing else [RP-009, RP-024]. */
+/** All three test kinds have a report in every view, with exactly the facts that the kind supports [RP-009, RP-024]. */
 export function matrixChecks(suite: Suite): readonly Check[] {
   return requestableTestKind.options.flatMap((kind) =>
     view.options.flatMap((shown) =>
@@ -20,8 +20,8 @@ export function matrixChecks(suite: Suite): readonly Check[] {
         group: 'matrix',
         subject: `${kind}.${shown}`,
         side: tenant.side,
-        title: 'the tenant’s own attempt of this kind has its report in this view',
-        asked: `${titleOf({ route: readAttemptReport })}?view=${shown} for ${tenant.side}’s own, beside its summary`,
+        title: 'an attempt of this test kind has its report in this view',
+        asked: `${titleOf({ route: readAttemptReport })}?view=${shown} for an attempt of ${tenant.side}, and its summary`,
         run: () => cell(suite, tenant, kind, shown),
       })),
     ),
@@ -40,17 +40,17 @@ async function cell(suite: Suite, tenant: Tenant, kind: Kind, shown: View): Prom
   const whole = attemptReport.safeParse(bodyOf(summary));
   if (findings.length > 0 || !report.success || !whole.success) return outcomeOf(findings);
   return outcomeOf([
-    ...(report.data.attemptId === attemptId ? [] : ['the report is of another attempt']),
-    ...(report.data.testKind === kind ? [] : [`the report is of the kind ${report.data.testKind}`]),
+    ...(report.data.attemptId === attemptId ? [] : ['the report is about a different attempt']),
+    ...(report.data.testKind === kind ? [] : [`the report has the test kind ${report.data.testKind}`]),
     ...viewFindings(report.data, shown),
     ...(factsOf(report.data) === factsOf(whole.data)
       ? []
-      : ['score, gate, diagnostic or ids are others than in the summary']),
+      : ['score, gate, diagnostic or ids differ from the summary']),
     ...foreignFindings(suite, tenant, reply),
   ]);
 }
 
-/** What a view shows and leaves out [RP-074, RP-095]. */
+/** What a view contains and omits [RP-074, RP-095]. */
 function viewFindings({ mastery, omitted }: AttemptReport, shown: View): readonly string[] {
   const omits = { mastery: shown === 'summary', itemEvidence: shown !== 'evidence' };
   const withEvidence = mastery.filter(({ evidence }) => evidence !== undefined).length;
@@ -61,11 +61,11 @@ function viewFindings({ mastery, omitted }: AttemptReport, shown: View): readonl
       : ['/omitted is wrong about itemEvidence']),
     ...(withEvidence === (omits.itemEvidence ? 0 : mastery.length)
       ? []
-      : ['rows of mastery have evidence in the view that shows none, or lack it in the one that does']),
+      : ['mastery rows have evidence outside the evidence view, or lack it in that view']),
   ];
 }
 
-/** What no view changes [RP-075]. */
+/** What is the same in every view [RP-075]. */
 function factsOf({ score, gate, diagnostic, testKind, status, ...ids }: AttemptReport): string {
   const { qtiSessionId, qtiTestId, resultRecordId, candidateSourcedId, administrationId, contentTestSpecId } =
     ids;

@@ -8,7 +8,7 @@ import type { Ask, Reply } from '../target.ts';
 import { idsOf } from '../tenant-file.ts';
 import type { Tenant } from '../tenant-file.ts';
 
-/** Every tenant is served its own by every open route, in the published form [RP-024]. Attempt reports have the matrix. */
+/** Every open route returns each tenant's own resource as the contract describes it [RP-024]. The matrix covers attempt reports. */
 export function readChecks(suite: Suite): readonly Check[] {
   return suite.subjects
     .filter(({ route, repeatable }) => repeatable && route.operationId !== 'readAttemptReport')
@@ -19,9 +19,9 @@ export function readChecks(suite: Suite): readonly Check[] {
         side: tenant.side,
         title:
           subject.route === listCandidateReports
-            ? 'the tenant’s own list is served page by page, every row once and of its candidate'
-            : 'the tenant’s own is served in the form of the contract',
-        asked: `${titleOf(subject)} for ${tenant.side}’s own`,
+            ? 'the tenant’s own list has every row once, page by page, all of the same candidate'
+            : 'the tenant’s own resource is returned as the contract describes it',
+        asked: `${titleOf(subject)} by ${tenant.side} for its own resource`,
         run: () =>
           subject.route === listCandidateReports
             ? walk(suite, subject, tenant)
@@ -58,19 +58,19 @@ async function walk(suite: Suite, subject: Subject, tenant: Tenant): Promise<Out
     if (findings.length > 0 || !page.success) return outcomeOf(findings);
     for (const { attemptId, candidateSourcedId } of page.data.data) {
       if (candidateSourcedId !== own.value.path?.['candidateSourcedId'])
-        return outcomeOf(['a row is of another candidate']);
-      if (seen.size === seen.add(attemptId).size) return outcomeOf(['a row stands on two pages']);
+        return outcomeOf(['a row belongs to a different candidate']);
+      if (seen.size === seen.add(attemptId).size) return outcomeOf(['a row is on two pages']);
     }
     cursor = page.data.nextCursor;
     if (pages === 0 && cursor === null)
       return outcomeOf([
-        'the candidate has fewer than two reports, so no cursor was given: name another as /reports/candidateSourcedId',
+        'the candidate has fewer than two reports, so there is no cursor: set /reports/candidateSourcedId to another one',
       ]);
   }
   return outcomeOf([]);
 }
 
-/** Ids of the request come back as they were sent [RP-005]. */
+/** The response repeats the ids of the request unchanged [RP-005]. */
 function echoFindings({ path, body }: Ask, reply: Reply): readonly string[] {
   const answered = bodyOf(reply);
   const report = answered['report'];
@@ -79,21 +79,21 @@ function echoFindings({ path, body }: Ask, reply: Reply): readonly string[] {
   const within = typeof scope === 'object' && scope !== null ? (scope as Record<string, unknown>) : {};
   const known: Readonly<Record<string, unknown>> = { ...nested, ...within, ...answered };
   return Object.entries({ ...path, ...body }).flatMap(([name, value]) =>
-    known[name] === undefined || known[name] === value ? [] : [`the answer is of another ${name}`],
+    known[name] === undefined || known[name] === value ? [] : [`the response has a different ${name}`],
   );
 }
 
-/** Nothing of the other tenant stands in an answer. */
+/** A response contains no id of the other tenant. */
 export function foreignFindings(suite: Suite, tenant: Tenant, { text }: Reply): readonly string[] {
   const other = tenant.side === 'A' ? suite.b : suite.a;
   const named = [...idsOf(other)].filter(([, id]) => says(text, id));
   return [
-    ...named.map(([place]) => `the answer names ${other.side}’s ${place}`),
-    ...(says(text, other.tenantId) ? [`the answer names the tenant ${other.side}`] : []),
+    ...named.map(([place]) => `the response contains ${place} of ${other.side}`),
+    ...(says(text, other.tenantId) ? [`the response contains the tenant id of ${other.side}`] : []),
   ];
 }
 
-/** Ids shorter than this are looked for as whole values: they stand in other words by chance. */
+/** Shorter ids are searched for as whole values, because they can be part of other words by chance. */
 const TELLING_LENGTH = 8;
 
 function says(text: string, id: string): boolean {

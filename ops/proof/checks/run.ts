@@ -11,12 +11,12 @@ import type { Ask, Reply } from '../target.ts';
 import type { Tenant } from '../tenant-file.ts';
 import { foreignFindings } from './reads.ts';
 
-/** Items that a run may offer until the suite takes it for one that never stops. */
+/** The number of items after which the suite gives up on a run. */
 const MOST_ITEMS = 500;
 
 /**
- * Each tenant takes a run of synthetic facts from its start to its stop, as far as HTTP alone goes: that an item is scored is up to the
- * platform's player [MA-013, MA-030, MA-039, MA-186].
+ * Each tenant takes an adaptive run with synthetic facts from its start to its stop, as far as HTTP allows: only the platform's player can
+ * score an item [MA-013, MA-030, MA-039, MA-186].
  */
 export function runChecks(suite: Suite): readonly Check[] {
   return [suite.a, suite.b].flatMap((tenant): readonly Check[] => [
@@ -24,15 +24,16 @@ export function runChecks(suite: Suite): readonly Check[] {
       group: 'run',
       subject: 'start-and-inspect',
       side: tenant.side,
-      title: 'a run of synthetic facts starts, is found again under its key, and is inspected',
-      asked: `POST /v1/adaptive-runs by ${tenant.side} twice under one key, then :inspect with its continuation`,
+      title:
+        'a run with synthetic facts starts, is the same run if the key is repeated, and can be inspected',
+      asked: `POST /v1/adaptive-runs by ${tenant.side} twice with one key, then :inspect with its continuation`,
       run: async () => outcomeOf((await begin(suite, tenant)).findings),
     },
     {
       group: 'run',
       subject: 'advance-to-stop',
       side: tenant.side,
-      title: 'the run is played, advanced and completed',
+      title: 'the run can be played and advanced until it is completed',
       asked: `the player’s attempt and POST /v1/adaptive-runs:advance by ${tenant.side} until the run is completed`,
       run: () => finish(suite, tenant),
     },
@@ -59,18 +60,18 @@ async function begin(suite: Suite, tenant: Tenant): Promise<Begun> {
   const { run } = state.value;
   const findings = [
     ...about(titleOf(inspect), checked(suite, tenant, inspect, inspected)),
-    ...(run.runMode === 'owner_conformance' ? [] : ['the run is of a learner']),
-    ...(run.resultRecordRef === undefined ? [] : ['a run of synthetic facts has a result']),
+    ...(run.runMode === 'owner_conformance' ? [] : ['the run has runMode production_learner']),
+    ...(run.resultRecordRef === undefined ? [] : ['a run with synthetic facts has a result']),
     ...(run.offeredItem?.deliverySessionId === repeated.value.run.offeredItem?.deliverySessionId
       ? []
-      : ['the repetition has another offer']),
+      : ['the repetition has a different offer']),
   ];
   return { findings, state: state.value };
 }
 
 async function finish(suite: Suite, tenant: Tenant): Promise<Outcome> {
   const { play, target } = suite;
-  if (play === undefined) return notAsked('not played: no player of this platform can be reached from here');
+  if (play === undefined) return notAsked('the platform’s player cannot be reached from here');
   const begun = await begin(suite, tenant);
   if (begun.state === undefined) return outcomeOf(begun.findings);
   let state = begun.state;
@@ -78,7 +79,7 @@ async function finish(suite: Suite, tenant: Tenant): Promise<Outcome> {
     const item = state.run.offeredItem;
     if (item !== null) {
       const refused = await play(tenant, item);
-      if (refused !== undefined) return outcomeOf([`the player cannot answer: ${refused}`]);
+      if (refused !== undefined) return outcomeOf([`the player failed: ${refused}`]);
     }
     for (const next of [inspectAsk, advanceAsk]) {
       const ask = next(state);
@@ -92,7 +93,7 @@ async function finish(suite: Suite, tenant: Tenant): Promise<Outcome> {
   }
   return outcomeOf([
     ...(state.run.status === 'completed' ? [] : [`the run has not stopped after ${MOST_ITEMS} items`]),
-    ...(state.run.resultRecordRef === undefined ? [] : ['a run of synthetic facts has a result']),
+    ...(state.run.resultRecordRef === undefined ? [] : ['a run with synthetic facts has a result']),
   ]);
 }
 

@@ -7,7 +7,7 @@ import type { Direction, Subject, Suite } from '../suite.ts';
 import { tellApart } from '../tell-apart.ts';
 import { foreignFindings } from './reads.ts';
 
-/** Nothing but the token says which tenant is asking [RP-225, MA-200]. */
+/** Only the token identifies the tenant [RP-225, MA-200]. */
 export function selectorChecks(suite: Suite): readonly Check[] {
   return directionsOf(suite).flatMap((direction) =>
     suite.subjects
@@ -16,8 +16,8 @@ export function selectorChecks(suite: Suite): readonly Check[] {
         group: 'selector',
         subject: subject.name,
         side: direction.side,
-        title: 'no header and no query turns a caller into the other tenant',
-        asked: `${titleOf(subject)} by ${direction.asker.side} for ${direction.owner.side}’s and for its own, with headers and a query that name the tenant ${direction.owner.side}`,
+        title: 'headers and query parameters cannot select the other tenant',
+        asked: `${titleOf(subject)} by ${direction.asker.side} for a resource of ${direction.owner.side} and for its own, with headers and a query parameter that name tenant ${direction.owner.side}`,
         run: () => pretend(suite, subject, direction),
       })),
   );
@@ -27,7 +27,7 @@ async function pretend(suite: Suite, subject: Subject, { asker, owner }: Directi
   const [own, foreign] = [await subject.own(asker), await subject.own(owner)];
   if (!own.ok) return outcomeOf([own.error]);
   if (!foreign.ok) return outcomeOf([foreign.error]);
-  if (belongsToBoth(own.value, foreign.value)) return notAsked('it belongs to both tenants');
+  if (belongsToBoth(own.value, foreign.value)) return notAsked('the resource belongs to both tenants');
   const { service, target } = suite;
   const { tenantId } = owner;
   const token = asker.full;
@@ -47,16 +47,19 @@ async function pretend(suite: Suite, subject: Subject, { asker, owner }: Directi
     { token },
   );
   return outcomeOf([
-    ...about(`${owner.side}, by itself`, successFindings(foreign.value, served)),
-    ...about(`${asker.side} for ${owner.side}’s, by header`, refusalFindings(service, 'hidden', named)),
+    ...about(`${owner.side}’s own request`, successFindings(foreign.value, served)),
     ...about(
-      `${asker.side} for ${owner.side}’s, by header, can be told from nobody’s`,
+      `${asker.side} for ${owner.side}’s resource, with headers`,
+      refusalFindings(service, 'hidden', named),
+    ),
+    ...about(
+      `${asker.side} for ${owner.side}’s resource, with headers, differs from an unknown one`,
       tellApart(named, absent),
     ),
-    ...about(`${asker.side} for its own, by header`, successFindings(own.value, mine)),
+    ...about(`${asker.side} for its own resource, with headers`, successFindings(own.value, mine)),
     ...foreignFindings(suite, asker, mine),
     ...(queried.status === 400
       ? []
-      : [`a query that names the tenant is answered ${queried.status} in place of 400`]),
+      : [`a query parameter that names the tenant returned ${queried.status} instead of 400`]),
   ]);
 }

@@ -7,11 +7,11 @@ import type { Direction, Subject, Suite } from '../suite.ts';
 import type { Reply } from '../target.ts';
 import { foreignFindings } from './reads.ts';
 
-/** Pairs of requests that are under way at a time. */
+/** Concurrent pairs of requests. */
 const PAIRS = 4;
 
 /**
- * A trace that both tenants send joins nothing of theirs, and no request has another's id [RP-024, RP-073, RP-327].
+ * A trace that both tenants send does not mix their data, and every request has its own id [RP-024, RP-073, RP-327].
  */
 export function traceChecks(suite: Suite): readonly Check[] {
   const reads = suite.subjects.filter(({ route, repeatable }) => repeatable && route.method === 'GET');
@@ -21,8 +21,8 @@ export function traceChecks(suite: Suite): readonly Check[] {
         group: 'trace',
         subject: subject.name,
         side: direction.side,
-        title: 'under one trace each tenant gets its own, with request ids of its own',
-        asked: `${titleOf(subject)} by ${direction.owner.side} and then by ${direction.asker.side}, each for its own, with one traceparent, ${direction.asker.side} naming ${direction.owner.side}’s request id as its own`,
+        title: 'with the same trace, each tenant gets its own resource and its own request ids',
+        asked: `${titleOf(subject)} by ${direction.owner.side} and then by ${direction.asker.side}, each for its own resource, with the same traceparent; ${direction.asker.side} sends ${direction.owner.side}’s request id`,
         run: () => follow(suite, subject, direction),
       })),
     ),
@@ -30,8 +30,8 @@ export function traceChecks(suite: Suite): readonly Check[] {
       group: 'trace',
       subject: 'concurrent',
       side: 'both',
-      title: 'requests of both tenants at one time do not mix',
-      asked: `${titleOf(subject)} by A and B for their own, ${PAIRS} of each at a time, with one traceparent`,
+      title: 'concurrent requests of both tenants do not mix',
+      asked: `${titleOf(subject)} by A and B for their own resources, ${PAIRS} of each at the same time, with the same traceparent`,
       run: () => concur(suite, subject),
     })),
   ];
@@ -64,7 +64,7 @@ async function follow(suite: Suite, subject: Subject, { asker, owner }: Directio
     ...correlationFindings(owner.side, first),
     ...correlationFindings(asker.side, second),
     ...(known !== undefined && known === requestIdOf(second)
-      ? [`${asker.side}’s request has the request id of ${owner.side}’s`]
+      ? [`${asker.side}’s response has the request id of ${owner.side}’s`]
       : []),
     ...foreignFindings(suite, owner, first),
     ...foreignFindings(suite, asker, second),
@@ -96,12 +96,12 @@ function requestIdOf({ headers }: Reply): string | undefined {
   return headers.get('x-request-id') ?? undefined;
 }
 
-/** Header and body name one and the same request. */
+/** Header and body have the same request id. */
 function correlationFindings(whose: string, reply: Reply): readonly string[] {
   const named = bodyOf(reply)['requestId'];
   const header = requestIdOf(reply);
-  if (header === undefined) return [`${whose}’s answer has no X-Request-Id`];
+  if (header === undefined) return [`${whose}’s response has no X-Request-Id`];
   return named === undefined || named === header
     ? []
-    : [`${whose}’s answer has another request id in its body than in X-Request-Id`];
+    : [`${whose}’s response has different request ids in its body and in X-Request-Id`];
 }

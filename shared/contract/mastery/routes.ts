@@ -92,7 +92,7 @@ export const startAdaptiveRun = defineRoute({
   budget: { calls: 13, depth: 9 },
   lambda: {
     ...runLambda,
-    impact: 'Learners cannot begin an adaptive test. Tests in progress continue.',
+    impact: 'Learners cannot start an adaptive test. Tests in progress continue.',
   },
 });
 
@@ -126,7 +126,7 @@ export const inspectAdaptiveRun = defineRoute({
   budget: { calls: 12, depth: 8 },
   lambda: {
     ...runLambda,
-    impact: 'Clients cannot inspect a test in progress, so they cannot advance it.',
+    impact: 'Clients cannot inspect a test in progress, and therefore cannot advance it.',
   },
 });
 
@@ -196,7 +196,7 @@ export const readSelectionPolicy = defineRoute({
   budget: { calls: 0, depth: 0 },
   lambda: {
     ...readLambda,
-    impact: 'Clients cannot look up a selection policy; tests go on.',
+    impact: 'Clients cannot read a selection policy. Tests continue.',
   },
 });
 
@@ -227,7 +227,7 @@ export const readScaleCalibration = defineRoute({
   budget: { calls: 0, depth: 0 },
   lambda: {
     ...readLambda,
-    impact: 'Clients cannot look up a scale calibration; tests go on.',
+    impact: 'Clients cannot read a scale calibration. Tests continue.',
   },
 });
 
@@ -265,7 +265,7 @@ export const simulateScoreRecovery = defineRoute({
     memoryMb: 1769,
     timeoutSeconds: 29,
     grants: ['records:read', 'control:write', 'keys:idempotency', 'profiles:read', 'release:read'],
-    impact: 'Psychometricians cannot check how well a test recovers scores; tests go on.',
+    impact: 'Psychometricians cannot simulate how well a test recovers scores. Tests continue.',
   },
 });
 

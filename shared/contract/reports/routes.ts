@@ -142,7 +142,7 @@ export const readReadiness = defineRoute({
     memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,
     grants: ['profiles:read'],
-    impact: 'Clients cannot show what an attempt implies for external tests; reports go on.',
+    impact: 'Clients cannot show what an attempt implies for external tests. Reports still work.',
   },
 });
 
@@ -182,7 +182,7 @@ export const listCandidateReports = defineRoute({
     memoryMb: 1024,
     timeoutSeconds: 29,
     grants: ['profiles:read', 'keys:cursor'],
-    impact: 'Clients cannot list the attempts of a candidate; single reports go on.',
+    impact: 'Clients cannot list the attempts of a candidate. Single reports still work.',
   },
 });
 
@@ -265,7 +265,7 @@ export const readEquivalence = defineRoute({
     memoryMb: 512,
     timeoutSeconds: 15,
     grants: ['profiles:read'],
-    impact: 'Clients cannot show whether parallel forms measure alike.',
+    impact: 'Clients cannot show whether parallel forms are equivalent.',
   },
 });
 
@@ -311,7 +311,7 @@ export const materializeAttemptReport = defineRoute({
     memoryMb: 1769,
     timeoutSeconds: 29,
     grants: ['control:write', 'keys:idempotency', 'profiles:read'],
-    impact: 'Clients cannot have a scored attempt settled and published; reading reports goes on.',
+    impact: 'Clients cannot settle and publish a scored attempt. Reports can still be read.',
   },
 });
 
@@ -359,7 +359,7 @@ export const analyzeAdministration = defineRoute({
       'records:read',
       'profiles:read',
     ],
-    impact: 'Clients cannot have an administration analyzed; reading runs goes on.',
+    impact: 'Clients cannot analyze an administration. Improvement runs can still be read.',
   },
 });
 
@@ -390,7 +390,7 @@ export const readImprovementRun = defineRoute({
     memoryMb: 1024,
     timeoutSeconds: 15,
     grants: ['improvement:read', 'receipts:link', 'keys:receipt-link', 'profiles:read'],
-    impact: 'Clients cannot see how an improvement run goes on, nor fetch its receipt.',
+    impact: 'Clients cannot read the progress of an improvement run or get the link to its receipt.',
   },
 });
 
@@ -461,7 +461,7 @@ export const listRevisionOrders = defineRoute({
     memoryMb: 1769,
     timeoutSeconds: 29,
     grants: ['improvement:read', 'keys:cursor', 'records:read', 'profiles:read'],
-    impact: 'Clients cannot see what an improvement run asks of Bank and Blueprint.',
+    impact: 'Clients cannot read the orders of an improvement run to Bank and Blueprint.',
   },
 });
 

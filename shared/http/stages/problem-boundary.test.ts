@@ -46,7 +46,7 @@ describe.each(services)('an answer of %s', (service) => {
         headers: { 'Retry-After': '5', 'Content-Type': 'application/problem+json' },
       });
       expect(answer.body['detail']).toBe(
-        'The service failed unexpectedly. No detail is disclosed; quote the requestId to its operators.',
+        'The service failed unexpectedly. Give the requestId to its operators; their log has the cause.',
       );
       expect(answer.text + JSON.stringify(answer.headers) + lambda.lines.join('')).not.toContain('canary');
     }
