@@ -1,5 +1,5 @@
 import type { App, Stack } from 'aws-cdk-lib';
-import { deploymentOf, type DeployedFunction } from '#shared/contract/functions.ts';
+import { deploymentOf, type DeployedFunction, type DeploymentName } from '#shared/contract/functions.ts';
 import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -22,7 +22,7 @@ export interface DeploymentOptions {
 
 export interface Deployment {
   readonly stores: Stack;
-  /** A service without an open function has no stack. */
+  /** A service has a stack whatever is open, so that its addresses stay. */
   readonly services: ReadonlyMap<ServiceName, Stack>;
   /** Undefined where its function is not among those of the stage. */
   readonly sandbox: Stack | undefined;
@@ -36,13 +36,14 @@ export function deployment(
   { stage, release, functions, assets, site }: DeploymentOptions,
 ): Deployment {
   const open = functions.filter((row) => isReleased(row, release));
+  const ofDeployment = (name: DeploymentName) => functions.filter((row) => deploymentOf(row) === name);
   const stores = recordsAndKeys(app, stage);
   const services = new Map<ServiceName, Stack>();
   for (const name of serviceNames) {
-    const ofService = open.filter((row) => deploymentOf(row) === name);
-    if (ofService.length > 0) services.set(name, service(app, stage, name, ofService, stores, assets));
+    const rows = ofDeployment(name);
+    if (rows.length > 0) services.set(name, service(app, stage, name, { rows, release, stores, assets }));
   }
-  const row = open.find((candidate) => deploymentOf(candidate) === 'sandbox');
+  const [row] = ofDeployment('sandbox');
   const synthetic = row && sandbox(app, stage, row, assets);
   const watching = operations(app, stage, open, stores);
   // An alarm that exists before its function has nothing to count, and silence raises the one of the sweeper.

@@ -1,5 +1,5 @@
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
-import { gatewayResponses } from '#shared/problems/gateway-responses.ts';
+import { gatewayResponses, type GatewayResponse } from '#shared/problems/gateway-responses.ts';
 import { preflight } from './preflight.ts';
 
 /** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
@@ -37,7 +37,8 @@ export interface ApiBodyOptions {
 
 /**
  * The one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per operation and the gateway's own answers. One body, not a
- * resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route.
+ * resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route. API Gateway deploys
+ * no API without a method: without functions the body has one, which refuses everything.
  */
 export function apiBody(
   options: ApiBodyOptions,
@@ -66,15 +67,48 @@ export function apiBody(
         [first, ...others],
       );
   }
+  const responses = gatewayResponses(options.service, options.problemsUrl, options.allowedOrigins);
+  const unknownPath = responses.RESOURCE_NOT_FOUND;
+  const isEmpty = functions.length === 0;
   return {
     openapi: '3.0.1',
     info: { title: options.title, version: 'v1' },
-    paths,
-    'x-amazon-apigateway-gateway-responses': gatewayResponses(
-      options.service,
-      options.problemsUrl,
-      options.allowedOrigins,
-    ),
+    paths: isEmpty ? { '/{proxy+}': { 'x-amazon-apigateway-any-method': refusal(unknownPath) } } : paths,
+    // A mock integration refuses a body of a type other than JSON before its own response.
+    'x-amazon-apigateway-gateway-responses': isEmpty
+      ? { ...responses, UNSUPPORTED_MEDIA_TYPE: unknownPath }
+      : responses,
+  };
+}
+
+/** A method that calls nothing and returns what the gateway returns for an unknown path. */
+function refusal({ statusCode, responseParameters, responseTemplates }: GatewayResponse): object {
+  const status = String(statusCode);
+  const headers = Object.entries(responseParameters).map(
+    ([name, value]) => [name.replace('gatewayresponse.header.', ''), value] as const,
+  );
+  return {
+    ...parameters({ path: '/{proxy+}' }),
+    responses: {
+      [status]: {
+        description: 'Nothing is released.',
+        headers: Object.fromEntries(headers.map(([name]) => [name, { schema: { type: 'string' } }])),
+      },
+    },
+    'x-amazon-apigateway-integration': {
+      type: 'mock',
+      passthroughBehavior: 'never',
+      requestTemplates: { 'application/json': JSON.stringify({ statusCode }) },
+      responses: {
+        default: {
+          statusCode: status,
+          responseParameters: Object.fromEntries(
+            headers.map(([name, value]) => [`method.response.header.${name}`, value]),
+          ),
+          responseTemplates,
+        },
+      },
+    },
   };
 }
 
@@ -93,8 +127,8 @@ function invocation(
     : { uri: `${service}/2015-03-31/functions/${functionArn}/invocations` };
 }
 
-function parameters({ path }: ServedOperation): { readonly parameters?: readonly unknown[] } {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+function parameters({ path }: Pick<ServedOperation, 'path'>): { readonly parameters?: readonly unknown[] } {
+  const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name);
   return names.length === 0
     ? {}
     : { parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })) };

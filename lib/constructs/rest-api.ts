@@ -31,7 +31,7 @@ export interface RestApiOptions {
 
 /**
  * A REST API before functions: its one body, its stage with throttle and access log, the permissions to invoke, and its firewall.
- * @param operations at least one
+ * @param operations with none, every call is refused as one of an unknown path
  */
 export function restApi(
   scope: Construct,

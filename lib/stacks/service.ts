@@ -8,6 +8,7 @@ import { servedOperation } from '../constructs/api-body.ts';
 import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
+import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
 import { stackProps } from '../names.ts';
@@ -20,19 +21,25 @@ const titles: Readonly<
   reports: { id: 'Reports', api: 'Attempt Reports API', traced: false },
 };
 
+interface ServiceOptions {
+  /** Every function of the service; those that are not released are absent from the stack. */
+  readonly rows: readonly DeployedFunction[];
+  readonly release: ReleaseState;
+  /** The stack of the tables, the receipts, the queue of runs and the key. */
+  readonly stores: Stack;
+  /** The folder of the bundles. */
+  readonly assets: string;
+}
+
 /**
- * One service: a function per row, the REST API before those of routes, and what calls the others.
- * @param rows the service's functions whose gates are open; at least one
- * @param stores the stack of the tables, the receipts, the queue of runs and the key
- * @param assets the folder of the bundles
+ * One service: a function per released row, the REST API before those of routes, and what calls the others. The APIs, and with them their
+ * addresses, are there whatever is released.
  */
 export function service(
   app: App,
   stage: Stage,
   name: ServiceName,
-  rows: readonly DeployedFunction[],
-  stores: Stack,
-  assets: string,
+  { rows, release, stores, assets }: ServiceOptions,
 ): Stack {
   const stack = new Stack(app, titles[name].id, {
     ...stackProps(stage, name),
@@ -44,6 +51,10 @@ export function service(
   let receiptsUrl: string | undefined;
   for (const row of rows) {
     if (isRoute(row)) continue;
+    if (!isReleased(row, release)) {
+      if (row.trigger === 'link') receiptsUrl = receiptsApi(stack, stage, row, undefined);
+      continue;
+    }
     const built = deployedFunction(stack, stage, row, references, assets);
     switch (row.trigger) {
       case 'queue':
@@ -61,54 +72,58 @@ export function service(
   }
 
   const places = receiptsUrl === undefined ? references : { ...references, receiptsUrl };
-  const served = rows.filter(isRoute).map((route) => ({
-    operation: servedOperation(route),
-    function: deployedFunction(stack, stage, route, places, assets),
-  }));
-  if (served.length > 0) {
-    const { url } = restApi(
-      stack,
-      stage,
-      { name, service: name, title: titles[name].api, traced: titles[name].traced },
-      served,
-    );
-    new CfnOutput(stack, 'BaseUrl', {
-      value: url,
-      description: 'The {base_url} of the API document: routes follow as /v1/…',
-    });
-  }
+  const served = rows
+    .filter(isRoute)
+    .filter((route) => isReleased(route, release))
+    .map((route) => ({
+      operation: servedOperation(route),
+      function: deployedFunction(stack, stage, route, places, assets),
+    }));
+  const { url } = restApi(
+    stack,
+    stage,
+    { name, service: name, title: titles[name].api, traced: titles[name].traced },
+    served,
+  );
+  new CfnOutput(stack, 'BaseUrl', {
+    value: url,
+    description: 'The {base_url} of the API document: routes follow as /v1/…',
+  });
   return stack;
 }
 
 /**
  * The API that serves receipts: one of its own, so that the functions which make links can be told its address without a circle, and so that
  * X-Ray can be kept from its URLs alone.
+ * @param built undefined while it is not released
  * @returns `{receipts_url}`
  */
 function receiptsApi(
   stack: Stack,
   stage: Stage,
   { service, operationId, summary }: BackgroundFunction,
-  built: LambdaFunction,
+  built: LambdaFunction | undefined,
 ): string {
   const { url } = restApi(
     new Construct(stack, 'ReceiptsApi'),
     stage,
     { name: 'receipts', service, title: 'Receipts API', traced: false },
-    [
-      {
-        // A bundle can outgrow the 6 MB of a whole answer.
-        operation: {
-          operationId,
-          method: 'GET',
-          path: '/{sha256}',
-          summary,
-          status: 200,
-          transfer: 'stream',
-        },
-        function: built,
-      },
-    ],
+    built === undefined
+      ? []
+      : [
+          {
+            // A bundle can outgrow the 6 MB of a whole answer.
+            operation: {
+              operationId,
+              method: 'GET',
+              path: '/{sha256}',
+              summary,
+              status: 200,
+              transfer: 'stream',
+            },
+            function: built,
+          },
+        ],
   );
   new CfnOutput(stack, 'ReceiptsUrl', {
     value: url,

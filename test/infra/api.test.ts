@@ -25,11 +25,18 @@ import {
 const template = z.record(z.string(), z.string());
 const body = z.object({
   openapi: z.literal('3.0.1'),
-  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ operationId: z.string() }))),
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ operationId: z.string().optional() }))),
   'x-amazon-apigateway-gateway-responses': z.record(
     z.string(),
     z.object({ statusCode: z.number(), responseParameters: template, responseTemplates: template }),
   ),
+});
+
+const mockIntegration = z.strictObject({
+  type: z.string(),
+  passthroughBehavior: z.string(),
+  requestTemplates: template,
+  responses: z.strictObject({ default: z.unknown() }),
 });
 
 /** The stack that an API is in. */
@@ -78,7 +85,7 @@ describe.each(['mastery', 'reports'] as const)('the body of %s', (service) => {
   it('has every route of the service under its own method and path, and nothing else', () => {
     const served = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(
-        ([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`,
+        ([method, { operationId = '' }]) => `${operationId} ${method.toUpperCase()} ${path}`,
       ),
     );
     expect(served.toSorted()).toStrictEqual(
@@ -317,10 +324,67 @@ describe.each(['mastery', 'reports', 'receipts', 'sandbox'] as const)('the stage
 });
 
 describe('gates', () => {
-  it('a service without an open route has no stack and no alarm', () => {
-    const closed = deployed({ routes: [...routes, probe('probeA', ['A'])], gates: [] });
-    expect([...closed.services.keys()]).toStrictEqual(['mastery']);
-    expect(JSON.stringify(closed.operations.template.toJSON())).not.toContain('probeA');
+  describe('when all are closed', () => {
+    const open = deployed();
+    const closed = deployed({ gates: [] });
+
+    it('the addresses stay: the same APIs, stages, firewalls and outputs', () => {
+      const kept = (of: Deployed): readonly string[] =>
+        ['RestApi', 'Stage', 'WebACL', 'WebACLAssociation']
+          .flatMap((type) => [
+            ...ofType(serviceOf(of, 'reports'), `AWS::ApiGateway::${type}`),
+            ...ofType(serviceOf(of, 'reports'), `AWS::WAFv2::${type}`),
+          ])
+          .map(([id]) => id);
+      expect(kept(open)).toHaveLength(8);
+      expect(kept(closed)).toStrictEqual(kept(open));
+      const { outputs } = serviceOf(closed, 'reports');
+      expect(outputs).toEqual(expect.arrayContaining(['BaseUrl', 'ReceiptsUrl']));
+      expect(outputs.toSorted()).toStrictEqual(serviceOf(open, 'reports').outputs.toSorted());
+    });
+
+    it('there is no function, no permission and no alarm', () => {
+      for (const type of ['AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::IAM::Role'])
+        expect(ofType(serviceOf(closed, 'reports'), type)).toStrictEqual([]);
+      expect(JSON.stringify(closed.operations.template.toJSON())).not.toMatch(/-prod-re(ports|ceipts)-/);
+    });
+
+    it.each(['reports', 'receipts'] as const)(
+      'the API %s has one method, which returns the 404 of an unknown path for every call [RP-018]',
+      (name) => {
+        const { paths, 'x-amazon-apigateway-gateway-responses': own } = bodyOf(closed, name);
+        expect(Object.keys(paths)).toStrictEqual(['/{proxy+}']);
+        expect(Object.keys(paths['/{proxy+}'] ?? {})).toStrictEqual(['x-amazon-apigateway-any-method']);
+        const { responses, ...mock } = mockIntegration.parse(
+          paths['/{proxy+}']?.['x-amazon-apigateway-any-method']?.['x-amazon-apigateway-integration'],
+        );
+        expect(mock).toStrictEqual({
+          type: 'mock',
+          passthroughBehavior: 'never',
+          requestTemplates: { 'application/json': '{"statusCode":404}' },
+        });
+        const unknown = own['RESOURCE_NOT_FOUND'];
+        expect(responses.default).toStrictEqual({
+          statusCode: '404',
+          responseTemplates: unknown?.responseTemplates,
+          responseParameters: Object.fromEntries(
+            Object.entries(unknown?.responseParameters ?? {}).map(([header, value]) => [
+              header.replace('gatewayresponse', 'method.response'),
+              value,
+            ]),
+          ),
+        });
+        // Before its own response, a mock refuses a body of another type.
+        expect(own['UNSUPPORTED_MEDIA_TYPE']).toStrictEqual(unknown);
+        const status = (of: Deployed) =>
+          bodyOf(of, name)['x-amazon-apigateway-gateway-responses']['UNSUPPORTED_MEDIA_TYPE']?.statusCode;
+        expect([status(closed), status(open)]).toStrictEqual([404, 400]);
+      },
+    );
+
+    it('runs under way wait in the queue, which is the same', () => {
+      expect(closed.stores.template.toJSON()).toStrictEqual(open.stores.template.toJSON());
+    });
   });
 
   it('a route needs all of its gates', () => {
@@ -336,18 +400,17 @@ describe('gates', () => {
     ['A and D', ['A', 'D'], ['readClassCohort', 'readEquivalence', 'readSchoolGradeCohort']],
     ['C and D', ['C', 'D'], ['listCandidateReports', 'readAttemptReport', 'readReadiness']],
   ])('with %s only these reads exist [RP-016, RP-019, RP-021, RP-024]', (_, gates, operationIds) => {
-    const { services } = deployed({ gates });
-    const reads = services.has('reports') ? bodyOf(deployed({ gates }), 'reports').paths : {};
+    const reads = bodyOf(deployed({ gates }), 'reports').paths;
     expect(
       Object.values(reads)
         .flatMap((methods) => Object.values(methods))
-        .map(({ operationId }) => operationId)
+        .flatMap(({ operationId }) => operationId ?? [])
         .toSorted(),
     ).toStrictEqual(operationIds);
   });
 
   it('without any route there are still the stores and the operations', () => {
-    const empty = deployed({ routes: [] });
+    const empty = deployed({ routes: [], background: [] });
     expect(empty.services.size).toBe(0);
     expect(ofType(empty.stores, 'AWS::DynamoDB::Table').length).toBeGreaterThan(0);
   });

@@ -67,13 +67,22 @@ async function synthesized(): Promise<readonly string[]> {
   if (!read.ok) throw new Error(read.error);
   const { services } = deployed({ routes: routesOf('reports'), release: read.value.release });
   const stack = services.get('reports');
-  const [body] = stack === undefined ? [] : ofType(stack, 'AWS::ApiGateway::RestApi');
-  if (body === undefined) return [];
+  const body =
+    stack &&
+    ofType(stack, 'AWS::ApiGateway::RestApi').find(
+      ([, { Properties }]) => Properties['Name'] === 'mastery-reports-prod-reports',
+    );
+  if (body === undefined) throw new Error('no API of the reports service');
   const { paths } = z
-    .object({ paths: z.record(z.string(), z.record(z.string(), z.looseObject({ operationId: z.string() }))) })
+    .object({
+      paths: z.record(
+        z.string(),
+        z.record(z.string(), z.looseObject({ operationId: z.string().optional() })),
+      ),
+    })
     .parse(body[1].Properties['Body']);
   return Object.values(paths)
-    .flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
+    .flatMap((methods) => Object.values(methods).flatMap(({ operationId }) => operationId ?? []))
     .toSorted();
 }
 

@@ -12,7 +12,8 @@ import { deployed, gateSets, ofType } from './deployed.ts';
 const api = z.object({
   Name: z.string(),
   Body: z.object({
-    paths: z.record(z.string(), z.record(z.string(), z.looseObject({ operationId: z.string() }))),
+    // The one method of an API with nothing open has no id.
+    paths: z.record(z.string(), z.record(z.string(), z.looseObject({ operationId: z.string().optional() }))),
   }),
 });
 
@@ -49,8 +50,8 @@ function presentUnder(release: ReleaseState): Present {
       .filter(({ Name }) => Name.endsWith('-reports'))
       .flatMap(({ Body }) =>
         Object.entries(Body.paths).flatMap(([path, methods]) =>
-          Object.entries(methods).map(
-            ([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`,
+          Object.entries(methods).flatMap(([method, { operationId }]) =>
+            operationId === undefined ? [] : `${method.toUpperCase()} ${path} ${operationId}`,
           ),
         ),
       )

@@ -17,10 +17,11 @@ describe('cdk-nag', { timeout: 120_000 }, () => {
   };
 
   it.each([
-    ['as it is', config],
-    ['bound to an account, with an address for alarms', bound],
-  ] as const)('has no finding on a stage %s that is not acknowledged with a reason', (_, settings) => {
-    const { app } = appOf({ stage: { name, config: settings } });
+    ['as it is', { stage: { name, config } }],
+    ['with every gate closed', { stage: { name, config }, gates: [] }],
+    ['bound to an account, with an address for alarms', { stage: { name, config: bound } }],
+  ] as const)('has no finding on a stage %s that is not acknowledged with a reason', (_, options) => {
+    const { app } = appOf(options);
     checkWithNag(app);
     expect(() => app.synth()).not.toThrow();
   });

@@ -13,18 +13,12 @@ const deployments: readonly (readonly [string, Stacks])[] = [
   ),
 ].map(([stacks, gates]) => [gates, stacks]);
 
-/** The links of receipts end after five minutes, so their API may go with its gates and come back under another address. */
-function isOfReceipts(loss: string): boolean {
-  return /\/Receipts(Api|Url)/.test(loss);
-}
-
 /** Deploys stacks, and returns what was wrong or lost after any step: each defect once, with the step. */
 function deploy(account: Account, target: Stacks, order: Order): readonly string[] {
   const lasting = lastingOf(account);
   const found = new Map<string, string>();
   for (const { action, stack, logicalId } of account.deploy(target, order)) {
-    const losses = lossesIn(account, lasting).filter((loss) => !isOfReceipts(loss));
-    for (const defect of [...defectsOf(account, target), ...losses])
+    for (const defect of [...defectsOf(account, target), ...lossesIn(account, lasting)])
       if (!found.has(defect)) found.set(defect, `after ${action} ${stack} ${logicalId}: ${defect}`);
   }
   return [...found.values()];
