@@ -162,7 +162,13 @@ module.exports = {
         'The process is bound at one place, the end of a handler file: a function that takes it by itself cannot run beside another one.',
       from: {
         path: '^(functions|shared)/',
-        pathNot: ['^functions/.*handler\\.ts$', '^shared/lambda/process-runtime\\.ts$', test],
+        pathNot: [
+          '^functions/.*handler\\.ts$',
+          '^shared/lambda/process-runtime\\.ts$',
+          // The door of the commands.
+          '^shared/stage/access\\.ts$',
+          test,
+        ],
       },
       to: { path: '^shared/(lambda/process-runtime|stores/clients)\\.ts$' },
     },
@@ -190,7 +196,7 @@ module.exports = {
       'stage-settings',
       'What a command and the local runtime must know of a stage alike: its settings, names and description file.',
       '^shared/stage/',
-      ['^shared/(kernel|contract|release)/', '^shared/stores/tables\\.ts$'],
+      ['^shared/(kernel|contract|release)/', '^shared/stores/(tables|clients)\\.ts$'],
     ),
     only(
       'openapi-from-rows',

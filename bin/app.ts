@@ -5,7 +5,9 @@ import { deployment, type Deployment } from '#lib/deployment.ts';
 import { offlineRelease, parseGates, readRelease } from '#shared/release/read-release.ts';
 import { SANDBOX_PATH } from '#lib/stacks/documentation.ts';
 import { checkWithNag } from '#lib/nag.ts';
-import { stageNamed, type Stage } from '#shared/stage/stages.ts';
+import { enterStage } from '#shared/stage/access.ts';
+import { contextFault } from '#shared/stage/app-context.ts';
+import { placeholders, stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { s3, ssm } from '#shared/stores/clients.ts';
 import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { readObject } from '#shared/stores/proof-objects.ts';
@@ -24,25 +26,40 @@ if (!built.ok) {
 }
 
 async function build(app: App): Promise<Result<Deployment, string>> {
-  const stage = stageNamed(contextText(app, 'stage') ?? 'sandbox-dev');
+  // SAFETY: an object by the names of the context.
+  const unread = Object.keys(app.node.getAllContext() as object)
+    .map(contextFault)
+    .find((fault) => fault !== undefined);
+  if (unread !== undefined) return err(`-c: ${unread}`);
+  const named = contextText(app, 'stage');
+  const stage = stageNamed(named ?? 'sandbox-dev');
   if (!stage.ok) return stage;
-  const release = await releaseFor(app, stage.value);
-  if (!release.ok) return release;
+  const gates = contextText(app, 'gates');
+  const source =
+    gates === undefined
+      ? await fromStage(stage.value, contextText(app, 'first'))
+      : offline(stage.value, gates);
+  if (!source.ok) return source;
   const assets = resolve(import.meta.dirname, '../build/functions');
   const missing = deployedFunctions.filter(
     ({ operationId }) => !existsSync(join(assets, operationId, 'index.mjs')),
   );
   if (missing.length > 0) {
     return err(
-      `no bundle of ${missing.map(({ operationId }) => operationId).join(', ')}: run npm run build (npm run synth does)`,
+      `no bundle of ${missing.map(({ operationId }) => operationId).join(', ')}: run npm run build (cdk.json does)`,
     );
   }
   const site = join(app.outdir, 'site');
-  await writeSite(site, await renderSite({ release: release.value, apis: { sandbox: SANDBOX_PATH } }));
+  await writeSite(site, await renderSite({ release: source.value.release, apis: { sandbox: SANDBOX_PATH } }));
+  const undeployable =
+    source.value.undeployable ?? (named === undefined ? 'no -c stage=NAME was given' : undefined);
+  if (gates === undefined && undeployable !== undefined)
+    process.stderr.write(`CloudFormation will reject these templates: ${undeployable}\n`);
   const stacks = deployment(app, {
-    stage: stage.value,
-    release: release.value,
+    stage: source.value.stage,
+    release: source.value.release,
     functions: deployedFunctions,
+    undeployable,
     assets,
     site,
   });
@@ -50,19 +67,43 @@ async function build(app: App): Promise<Result<Deployment, string>> {
   return ok(stacks);
 }
 
-/** What `-c gates=…` says, or else the stage's own flags and manifest, which only its own account may answer. */
-async function releaseFor(app: App, { name, config }: Stage): Promise<Result<ReleaseState, string>> {
-  const offline = contextText(app, 'gates');
-  if (offline !== undefined) {
-    const open = parseGates(offline);
-    return open.ok ? ok(offlineRelease(open.value)) : err(`-c gates=${offline}: ${open.error}`);
-  }
-  const account = process.env['CDK_DEFAULT_ACCOUNT'];
-  if (config.environment !== 'agnostic' && account !== config.environment.account) {
+/** What the stacks are made from. */
+interface Source {
+  readonly stage: Stage;
+  readonly release: ReleaseState;
+  /** Why the templates must not be deployed. */
+  readonly undeployable: string | undefined;
+}
+
+/** What `-c gates=…` opens. Nothing proves it. */
+function offline(stage: Stage, gates: string): Result<Source, string> {
+  const open = parseGates(gates);
+  return open.ok
+    ? ok({
+        stage,
+        release: offlineRelease(open.value),
+        undeployable: 'synthesized with -c gates, without the account of the stage',
+      })
+    : err(`-c gates=${gates}: ${open.error}`);
+}
+
+/** The stage's own flags and manifest, read in its account and region, to which the stacks are then bound. */
+async function fromStage(stage: Stage, first: string | undefined): Promise<Result<Source, string>> {
+  const { name, config } = stage;
+  const entered = await enterStage(stage);
+  if (!entered.ok)
+    return err(`${entered.error}; the CDK does not pass --profile on to this app: set AWS_PROFILE as well`);
+  const { account, region } = entered.value;
+  const ofCdk = process.env['CDK_DEFAULT_ACCOUNT'];
+  if (ofCdk !== undefined && ofCdk !== account) {
     return err(
-      `${name} belongs to account ${config.environment.account}, the caller's is ${account ?? 'unknown'}`,
+      `the CDK uses credentials of account ${ofCdk}, this app those of ${account}: set AWS_PROFILE in place of --profile`,
     );
   }
+  const here = `${account}/${region}`;
+  process.stderr.write(`${name}: account ${account}, region ${region}\n`);
+  if (first !== undefined && first !== here)
+    return err(`-c first=${first}: these credentials and this stage lead to ${here}`);
   const read = await readRelease(
     { key: config.releaseKey, stage: name, now: Date.now() },
     {
@@ -70,10 +111,17 @@ async function releaseFor(app: App, { name, config }: Stage): Promise<Result<Rel
       readParameter: (parameter) => readGateParameter(ssm(), parameter),
       readManifest: (location) => readObject(s3(), location, MAX_MANIFEST_BYTES),
     },
+    { isFirst: first !== undefined },
   );
   if (!read.ok) return read;
   for (const note of read.value.notes) process.stderr.write(`${note}\n`);
-  return ok(read.value.release);
+  const unfilled = placeholders(stage);
+  return ok({
+    stage: { name, config: { ...config, environment: { account, region } } },
+    release: read.value.release,
+    undeployable:
+      unfilled.length === 0 ? undefined : `${name} still has placeholder settings: ${unfilled.join(', ')}`,
+  });
 }
 
 /** Context given by `-c` is text; a value of another type in cdk.json cannot name a stage or gates. */

@@ -3,6 +3,7 @@ import { deploymentOf, type DeployedFunction, type DeploymentName } from '#share
 import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
+import { makeUndeployable } from './constructs/undeployable.ts';
 import { documentation } from './stacks/documentation.ts';
 import { operations } from './stacks/operations.ts';
 import { recordsAndKeys } from './stacks/records-and-keys.ts';
@@ -14,6 +15,8 @@ export interface DeploymentOptions {
   /** What is open; everything else is absent. */
   readonly release: ReleaseState;
   readonly functions: readonly DeployedFunction[];
+  /** Why the templates must not be deployed; undefined: they come from the stage itself. */
+  readonly undeployable: string | undefined;
   /** The folder with `<operationId>/index.mjs`. */
   readonly assets: string;
   /** The folder of the documentation site, rendered for this release. */
@@ -33,7 +36,7 @@ export interface Deployment {
 /** Every stack of a stage. */
 export function deployment(
   app: App,
-  { stage, release, functions, assets, site }: DeploymentOptions,
+  { stage, release, functions, assets, site, undeployable }: DeploymentOptions,
 ): Deployment {
   const open = functions.filter((row) => isReleased(row, release));
   const ofDeployment = (name: DeploymentName) => functions.filter((row) => deploymentOf(row) === name);
@@ -49,11 +52,13 @@ export function deployment(
   // An alarm that exists before its function has nothing to count, and silence raises the one of the sweeper.
   for (const watched of [...services.values(), ...(synthetic ? [synthetic] : [])])
     watching.addStackDependency(watched);
-  return {
+  const deployed = {
     stores,
     services,
     sandbox: synthetic,
     operations: watching,
     documentation: documentation(app, stage, site, synthetic),
   };
+  if (undeployable !== undefined) makeUndeployable(app, undeployable);
+  return deployed;
 }

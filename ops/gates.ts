@@ -18,11 +18,12 @@ import {
   receiptFaults,
   renderReceipts,
 } from '#ops/gates/check-manifest.ts';
+import { UnreachableStageError } from '#ops/gates/dereference.ts';
 import { showGates } from '#ops/gates/show.ts';
 import { sign } from '#ops/gates/sign.ts';
 import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
-import { enterLocalStack, stageName } from './reach-stage.ts';
-import { awsFailure } from '#tools/terminal/aws-failure.ts';
+import { enterLocalStack, profileOption, reachStage, stageName } from './reach-stage.ts';
+import { awsFailure } from '#shared/stage/aws-failure.ts';
 import { examples, exits, list, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
 /** Options of several subcommands. */
@@ -59,6 +60,7 @@ command
   .description('Show which gates and routes are open, why, and which gate opens next')
   .option(stageOption, 'the stage; local: the stack that npm start runs', stageName, localStage)
   .option('--key <FILE>', trustedKey, text)
+  .option(...profileOption, text)
   .option(...tableOption, text)
   .option('--receipts <DIR>', 'a folder of receipt files, to check them too', text)
   .action(exits((values) => explained(() => show(values))));
@@ -68,6 +70,7 @@ command
   .argument('<MANIFEST>')
   .option(stageOption, 'the stage; default: the stage that the manifest names', stageName)
   .option('--key <FILE>', trustedKey, text)
+  .option(...profileOption, text)
   .action(exits((manifest, values) => explained(() => verify(manifest, values))));
 const applying = command.command('apply');
 applying
@@ -79,6 +82,7 @@ applying
   .option('--key <FILE>', trustedKey, text)
   .option('--withdraw <C,D>', 'close these gates first, even if the manifest is rejected', gatesNamed)
   .option('--dry-run', 'prints what would be written, and writes nothing')
+  .option(...profileOption, text)
   .option(...tableOption, text)
   .action(
     exits((manifest, values) =>
@@ -168,14 +172,30 @@ async function useOf(
 }
 
 /** Where receipts of a stage are looked up. Without a running stack the local bucket has none; AWS is never asked for them. */
-async function placesOf(stage: string): Promise<typeof places> {
-  if (stage !== localStage || (await enterLocalStack()).ok) return places;
+async function placesOf(stage: string, profile: string | undefined): Promise<typeof places> {
+  if (stage !== localStage) {
+    // Receipts elsewhere need no account.
+    let reached: ReturnType<typeof reachStage> | undefined;
+    return {
+      ...places,
+      readObject: async (location, maxBytes) => {
+        const entered = await (reached ??= reachStage(stage, profile));
+        if (!entered.ok) throw new UnreachableStageError(entered.error);
+        return places.readObject(location, maxBytes);
+      },
+    };
+  }
+  if ((await enterLocalStack()).ok) return places;
   return { ...places, readObject: () => Promise.resolve(undefined) };
 }
 
 async function verify(
   path: string,
-  values: { readonly stage?: string | undefined; readonly key?: string | undefined },
+  values: {
+    readonly stage?: string | undefined;
+    readonly key?: string | undefined;
+    readonly profile?: string | undefined;
+  },
 ): Promise<Result<undefined, string>> {
   const jws = await readManifestFile(path);
   if (!jws.ok) return jws;
@@ -184,7 +204,7 @@ async function verify(
     return err(`${path} is not a prerequisite manifest: expected a compact JWS (docs/release.md)`);
   const use = await useOf(stage, values.key, true);
   if (!use.ok) return use;
-  const checked = await checkManifest(path, jws.value, use.value, await placesOf(stage));
+  const checked = await checkManifest(path, jws.value, use.value, await placesOf(stage, values.profile));
   if (!checked.ok) return checked;
   const { manifest, receipts } = checked.value;
   print(
@@ -204,20 +224,16 @@ interface ApplyOptions {
   readonly key?: string | undefined;
   readonly withdraw?: ReadonlySet<GateName> | undefined;
   readonly dryRun?: boolean | undefined;
+  readonly profile?: string | undefined;
   readonly table?: string | undefined;
 }
 
 async function apply(
   path: string | undefined,
-  { stage, key, withdraw: withdrawn = new Set(), dryRun = false, table }: ApplyOptions,
+  { stage, key, withdraw: withdrawn = new Set(), dryRun = false, profile, table }: ApplyOptions,
 ): Promise<Result<undefined, string>> {
-  if (stage === localStage) {
-    const entered = await enterLocalStack();
-    if (!entered.ok) return entered;
-  } else {
-    const known = stageNamed(stage);
-    if (!known.ok) return known;
-  }
+  const reached = await reachStage(stage, profile);
+  if (!reached.ok) return reached;
   const store = await releaseStore(stage, table);
   if (!store.ok) return store;
   const applying = { stage, now: Date.now(), dryRun, print };
@@ -242,18 +258,23 @@ async function apply(
 
 interface ShowOptions {
   readonly stage: string;
+  readonly profile?: string | undefined;
   readonly key?: string | undefined;
   readonly table?: string | undefined;
   readonly receipts?: string | undefined;
 }
 
-async function show({ stage, key, table, receipts }: ShowOptions): Promise<Result<undefined, string>> {
+async function show({
+  stage,
+  key,
+  profile,
+  table,
+  receipts,
+}: ShowOptions): Promise<Result<undefined, string>> {
   const use = await useOf(stage, key, true);
   if (!use.ok) return use;
-  if (stage === localStage) {
-    const entered = await enterLocalStack();
-    if (!entered.ok) return entered;
-  }
+  const reached = await reachStage(stage, profile);
+  if (!reached.ok) return reached;
   const store = await releaseStore(stage, table);
   if (!store.ok) return store;
   const shown = await showGates({

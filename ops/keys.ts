@@ -13,8 +13,8 @@ import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { scheduledPurposes } from '#shared/keys/key-states.ts';
 import { describeError, describeReport, describeRing } from '#ops/keys/report.ts';
 import type { KeysCommand } from '#ops/keys/report.ts';
-import { enterLocalStack, settingsTable, stageName } from './reach-stage.ts';
-import { awsFailure } from '#tools/terminal/aws-failure.ts';
+import { deployedTable, profileOption, reachStage, stageName } from './reach-stage.ts';
+import { awsFailure } from '#shared/stage/aws-failure.ts';
 import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
 const command = program('npm run keys --', 'Manages the key ring of a stage (docs/key-ring.md).').addHelpText(
@@ -38,6 +38,7 @@ function subcommand(name: string, description: string) {
       'the KMS key that wraps new keys; default: alias/mastery-reports/<stage>',
       text,
     )
+    .option(...profileOption, text)
     .option('--table <T>', 'the settings table; default: the table of the stage', text)
     .addOption(new Option('--purpose <P>', 'only the keys of this purpose').choices(keyPurposes));
 }
@@ -106,11 +107,9 @@ function purposesOf(
 
 async function connect(values: Values): Promise<Result<KeyAdministration, string>> {
   const { stage } = values;
-  if (stage === localStage) {
-    const entered = await enterLocalStack();
-    if (!entered.ok) return entered;
-  }
-  const table = await settingsTable(stage, values.table);
+  const reached = await reachStage(stage, values.profile);
+  if (!reached.ok) return reached;
+  const table = await deployedTable(stage, 'settings', values.table);
   if (!table.ok) return table;
   return ok({
     settings: noteRetirements(

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { enterStage } from '#shared/stage/access.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
@@ -7,6 +8,12 @@ import { findDeployedTables } from '#shared/stores/deployed-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
+
+/** The option of every command that calls AWS. */
+export const profileOption = [
+  '--profile <P>',
+  'the AWS profile whose credentials to use; default: those of the environment',
+] as const;
 
 /** Reads `--stage`: a known stage or `local`. Checked before any call to AWS. */
 export function stageName(value: string): string {
@@ -23,18 +30,35 @@ export async function enterLocalStack(): Promise<Result<StackDescription, string
   return stack;
 }
 
-/** The name of a stage's settings table: the one that is given, else the only one of the stage in the caller's account and region. */
-export async function settingsTable(
+/** Lets every client of this process talk to a stage: the local stack, or a deployment through its one door. */
+export async function reachStage(
   stage: string,
+  profile: string | undefined,
+): Promise<Result<undefined, string>> {
+  if (stage === localStage) {
+    const stack = await enterLocalStack();
+    return stack.ok ? ok(undefined) : stack;
+  }
+  const known = stageNamed(stage);
+  if (!known.ok) return known;
+  const entered = await enterStage(known.value, profile);
+  return entered.ok ? ok(undefined) : entered;
+}
+
+/** The name of a stage's table: the one that is given, else the only one of the stage in its account and region. */
+export async function deployedTable(
+  stage: string,
+  table: 'records' | 'settings',
   given: string | undefined,
 ): Promise<Result<string, string>> {
   if (given !== undefined) return ok(given);
-  if (stage === localStage) return ok(localTableName('settings'));
-  const [found, another] = await findDeployedTables(dynamo(), stage, 'settings');
-  if (found !== undefined && another === undefined) return ok(found);
-  return err(
-    found === undefined
-      ? `no settings table of stage ${stage} in this account and region: deploy the stage first, or use its credentials`
-      : `several settings tables of stage ${stage}: choose one with --table`,
-  );
+  if (stage === localStage) return ok(localTableName(table));
+  const [only, ...others] = await findDeployedTables(dynamo(), stage, table);
+  if (only === undefined)
+    return err(`no ${table} table of stage ${stage} in this account and region: deploy the stage first`);
+  return others.length === 0
+    ? ok(only)
+    : err(
+        `several ${table} tables of stage ${stage}: choose one with --table: ${[only, ...others].join(', ')}`,
+      );
 }

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Argument, InvalidArgumentError } from '@commander-js/extra-typings';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
-import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
-import { dynamo } from '#shared/stores/clients.ts';
-import { findDeployedTables } from '#shared/stores/deployed-table.ts';
+import { dynamo, useSettings } from '#shared/stores/clients.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { schemaDefects } from '#shared/kernel/defect.ts';
@@ -28,7 +25,7 @@ import {
 import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
-import { stageName } from './reach-stage.ts';
+import { deployedTable, profileOption, reachStage, stageName } from './reach-stage.ts';
 import { checkFeasibility } from './release/feasibility.ts';
 import { examples, exits, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
@@ -86,6 +83,7 @@ const DESTINATION = '--stage or --table';
 export interface Destination {
   readonly stage?: string | undefined;
   readonly table?: string | undefined;
+  readonly profile?: string | undefined;
 }
 
 /** What the command needs of its runtime. */
@@ -305,35 +303,23 @@ function jsonDefect(error: StrictJsonError): string {
   }
 }
 
-/** The table that is named, or the one that the stage's stack made in the account of the environment. */
-async function openTable({ stage, table }: Destination): Promise<Result<RecordsTable, string | UsageError>> {
-  if (table !== undefined) return ok(createRecordsTable(dynamo(), table));
-  if (stage === localStage) return openLocalTable();
-  if (stage !== undefined) {
-    const [only, ...others] = await findDeployedTables(dynamo(), stage, 'records');
-    if (only === undefined) {
-      return err(
-        `no records table of stage ${stage} in this account and region: deploy the stage first, or use its credentials`,
-      );
-    }
-    return others.length === 0
-      ? ok(createRecordsTable(dynamo(), only))
-      : err(
-          `several records tables of stage ${stage}: choose one with --table: ${[only, ...others].join(', ')}`,
-        );
+/** The table that is named, or the one that the stage's stack made. Without a stage it is in the account and region of the credentials. */
+async function openTable({
+  stage,
+  table,
+  profile,
+}: Destination): Promise<Result<RecordsTable, string | UsageError>> {
+  if (stage === undefined) {
+    if (profile !== undefined) useSettings({ profile });
+    const name = table ?? process.env['RECORDS_TABLE'];
+    return name === undefined
+      ? err(new UsageError(`missing: ${DESTINATION}`))
+      : ok(createRecordsTable(dynamo(), name));
   }
-  const name = process.env['RECORDS_TABLE'];
-  return name === undefined
-    ? err(new UsageError(`missing: ${DESTINATION}`))
-    : ok(createRecordsTable(dynamo(), name));
-}
-
-/** The table of the local stack that runs in this folder. No AWS client exists yet, so that none can have read a real profile. */
-async function openLocalTable(): Promise<Result<RecordsTable, string | UsageError>> {
-  const stack = await findRunningStack(localFiles(process.cwd()).stack);
-  if (!stack.ok) return err(describeNoStack(stack.error));
-  Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
-  return ok(createRecordsTable(dynamo(), localTableName('records')));
+  const reached = await reachStage(stage, profile);
+  if (!reached.ok) return reached;
+  const name = await deployedTable(stage, 'records', table);
+  return name.ok ? ok(createRecordsTable(dynamo(), name.value)) : name;
 }
 
 /** A sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
@@ -387,7 +373,8 @@ if (import.meta.main) {
         '--table <NAME>',
         'the records table to write to; default: RECORDS_TABLE of the environment',
         text,
-      );
+      )
+      .option(...profileOption, text);
   const dryRun = 'only checks the file and writes nothing; looks up only a calibration that is given by id';
   const toStageOrTable = (options: Readonly<Record<string, unknown>>): readonly string[] =>
     [options['stage'], options['table'], options['dryRun'], process.env['RECORDS_TABLE']].every(

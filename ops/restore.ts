@@ -16,9 +16,9 @@ import { createTableBackup } from '#shared/stores/table-backup.ts';
 import type { TableBackup } from '#shared/stores/table-backup.ts';
 import type { Compare } from '#ops/restore/finding.ts';
 import { restoreTable } from '#ops/restore/restore-table.ts';
-import { awsFailure } from '#tools/terminal/aws-failure.ts';
-import { examples, exits, program, run } from '#tools/terminal/command.ts';
-import { enterLocalStack, stageName } from './reach-stage.ts';
+import { awsFailure } from '#shared/stage/aws-failure.ts';
+import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
+import { profileOption, reachStage, stageName } from './reach-stage.ts';
 
 const stores = ['records', 'settings', 'improvement'] as const;
 type Store = (typeof stores)[number];
@@ -35,6 +35,7 @@ const command = program(
     instant,
   )
   .option('--dry-run', 'only print what differs')
+  .option(...profileOption, text)
   .addHelpText(
     'after',
     examples(
@@ -51,9 +52,12 @@ async function restore(values: {
   readonly store: Store;
   readonly to: number;
   readonly dryRun?: true | undefined;
+  readonly profile?: string | undefined;
 }): Promise<Result<undefined, string>> {
   const { stage, store, to, dryRun = false } = values;
   try {
+    const reached = await reachStage(stage, values.profile);
+    if (!reached.ok) return reached;
     const table = await tableOf(stage, store);
     if (!table.ok) return table;
     const backup = createTableBackup(dynamo(), table.value);
@@ -78,15 +82,12 @@ async function restore(values: {
 }
 
 async function tableOf(stage: string, store: Store): Promise<Result<string, string>> {
-  if (stage === localStage) {
-    const entered = await enterLocalStack();
-    return entered.ok ? ok(localTableName(store)) : entered;
-  }
+  if (stage === localStage) return ok(localTableName(store));
   const [found, another] = await findDeployedTables(dynamo(), stage, store);
   if (found !== undefined && another === undefined) return ok(found);
   return err(
     found === undefined
-      ? `no ${store} table of stage ${stage} in this account and region: use the stage's credentials, or see docs/disaster-recovery.md for a lost table`
+      ? `no ${store} table of stage ${stage} in this account and region: see docs/disaster-recovery.md for a lost table`
       : `several ${store} tables of stage ${stage}: delete the ones that no stack uses`,
   );
 }

@@ -5,6 +5,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import type { OpenGates } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
+import { profileOption } from '#ops/reach-stage.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
@@ -17,6 +18,7 @@ interface Settings {
   readonly stage?: Stage | undefined;
   readonly gates?: OpenGates | undefined;
   readonly out?: string | undefined;
+  readonly profile?: string | undefined;
 }
 
 /** Writes the generated files, or with `--check` compares them. */
@@ -63,6 +65,7 @@ if (import.meta.main) {
         'with --out: the routes that these gates open, as in A,D; empty for none',
         parsed(parseGates),
       )
+      .option(...profileOption, text)
       .addHelpText(
         'after',
         examples(
@@ -72,7 +75,7 @@ if (import.meta.main) {
         ),
       )
       .action(
-        exits(async ({ check, stage, gates, out }: Settings) => {
+        exits(async ({ check, stage, gates, out, profile }: Settings) => {
           if (out === undefined) {
             if (stage !== undefined || gates !== undefined)
               return err(new UsageError('--stage and --gates need --out DIR'));
@@ -82,7 +85,7 @@ if (import.meta.main) {
           if ((stage === undefined) === (gates === undefined))
             return err(new UsageError('--out needs either --stage or --gates'));
           const release =
-            stage === undefined ? ok(offlineRelease(gates ?? new Set())) : await releaseIn(stage);
+            stage === undefined ? ok(offlineRelease(gates ?? new Set())) : await releaseIn(stage, profile);
           if (!release.ok) return release;
           return writeOpenApi(release.value, out);
         }),

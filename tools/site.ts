@@ -4,6 +4,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
+import { profileOption } from '#ops/reach-stage.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { writeSite } from './site/files.ts';
 import { renderSite } from './site/render.ts';
@@ -29,15 +30,16 @@ if (import.meta.main) {
         parsed(parseGates),
       )
       .option('--out <DIR>', `where to write it; default: build/site, emptied first`, text)
+      .option(...profileOption, text)
       .addHelpText('after', examples('npm run site', 'npm run site -- --stage prod --out /var/www/docs'))
       .action(
-        exits(async ({ stage, gates, out }) => {
+        exits(async ({ stage, gates, out, profile }) => {
           if (stage !== undefined && gates !== undefined)
             return err(new UsageError('--stage and --gates exclude each other'));
           const release =
             stage === undefined
               ? ok(gates === undefined ? allOpen : offlineRelease(gates))
-              : await releaseIn(stage);
+              : await releaseIn(stage, profile);
           if (!release.ok) return release;
           const site = await renderSite({ release: release.value, apis: {} });
           const folder = resolve(out ?? DEFAULT_FOLDER);

@@ -7,7 +7,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
-import { bucketParameter } from '#shared/release/applied-manifest.ts';
+import { bucketParameter, gatesPath, markerName } from '#shared/release/applied-manifest.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { keyAlias, stackProps } from '../names.ts';
@@ -78,6 +78,12 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
     removalPolicy: RemovalPolicy.RETAIN,
   });
   new CfnOutput(stack, 'KeyArn', { value: key.keyArn });
+
+  new StringParameter(stack, 'GatesMarker', {
+    parameterName: `${gatesPath(stage.name)}/${markerName}`,
+    stringValue: stage.name,
+    description: 'Shows that the stores of this stage are deployed here. No command writes it.',
+  });
 
   runQueue(stack);
   receiptBucket(stack, stage);

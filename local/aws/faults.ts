@@ -78,6 +78,7 @@ function tooMany(service: AwsServiceName): Refusal {
       return refuse('RequestThrottled', message);
     case 'kms':
     case 'ssm':
+    case 'sts':
       return refuse('ThrottlingException', message);
   }
 }

@@ -5,7 +5,7 @@ import { addresseeOf } from '#local/loopback.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { LocalTable } from './dynamodb.ts';
 import { createDynamoDb } from './dynamodb.ts';
-import { localCredentials } from '#shared/stage/local-stage.ts';
+import { localAccount, localCredentials, localRegion } from '#shared/stage/local-stage.ts';
 import type { AwsFaults, FaultPlan } from './faults.ts';
 import { createFaults } from './faults.ts';
 import { createKms } from './kms.ts';
@@ -14,7 +14,8 @@ import type { LocalBucket, S3Double } from './s3.ts';
 import { createS3, s3ErrorBody } from './s3.ts';
 import { createSqs } from './sqs.ts';
 import { createSsm } from './ssm.ts';
-import type { AwsAnswer, AwsError, AwsService, AwsServiceName, Restore } from './wire.ts';
+import { callerIdentity } from './sts.ts';
+import type { AwsAnswer, AwsError, AwsService, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
 import { notCovered, refuse, snapshotOf } from './wire.ts';
 
 export interface AwsOptions {
@@ -28,6 +29,11 @@ export interface AwsOptions {
   readonly keyAliases?: readonly string[];
   /** Milliseconds since the epoch; tests give their own. */
   readonly now?: () => number;
+  /**
+   * Further access key ids and their accounts. With them, every account and region other than the emulator's own is a place without any
+   * resource, so that a call to the wrong place gets the empty answer that AWS gives there.
+   */
+  readonly accounts?: Readonly<Record<string, string>>;
   /** Deletes expired items on a timer. Absent: only when `sweepExpired` is called. */
   readonly sweepEverySeconds?: number;
 }
@@ -56,8 +62,8 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /**
- * DynamoDB, KMS, S3, SQS and Systems Manager parameters in memory behind one HTTP server on the loopback interface, over the wire protocol of the
- * AWS SDK. What it does not cover it refuses with UnknownOperationException. Signatures are not verified, but the access key id must be
+ * DynamoDB, KMS, S3, SQS and Systems Manager parameters in memory, and the caller's identity of STS, behind one HTTP server on the loopback
+ * interface, over the wire protocol of the AWS SDK. What it does not cover it refuses with UnknownOperationException. Signatures are not verified, but the access key id must be
  * the emulator's own.
  */
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
@@ -77,13 +83,26 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
       return faults.take(service, operation);
     },
   };
+  const ownPlace = { account: localAccount, services, s3 };
+  const elsewhere = new Map<string, ReturnType<typeof emptyPlace>>();
+  const placeOf = ({ accessKeyId, region }: Signer): Place | undefined => {
+    const account =
+      accessKeyId === localCredentials.accessKeyId ? localAccount : options.accounts?.[accessKeyId];
+    if (account === undefined) return undefined;
+    if (options.accounts === undefined || (account === localAccount && region === localRegion))
+      return ownPlace;
+    const name = `${account} ${region}`;
+    const known = elsewhere.get(name) ?? emptyPlace(account, now);
+    elsewhere.set(name, known);
+    return known;
+  };
   for (const table of options.tables ?? []) await dynamodb.createTable(table);
   for (const alias of options.keyAliases ?? []) kms.createKey(alias);
 
   const server = createServer((request, response) => {
     const hungUp = new AbortController();
     response.on('close', () => hungUp.abort());
-    serve({ services, s3, faults: counted }, request, hungUp.signal).then(
+    serve({ placeOf, faults: counted }, request, hungUp.signal).then(
       (answer) => send(response, answer),
       (defect: unknown) => {
         console.error('local AWS emulator:', defect);
@@ -133,34 +152,55 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
         server.closeAllConnections();
       });
       await dynamodb.close();
+      for (const place of elsewhere.values()) await place.close();
     },
+  };
+}
+
+/** An account and region in which nothing was ever made. */
+function emptyPlace(account: string, now: () => number): Place & { close(): Promise<void> } {
+  const kms = createKms(now);
+  const dynamodb = createDynamoDb(now);
+  return {
+    account,
+    services: [dynamodb, kms, createSqs([], now), createSsm(kms, now)],
+    s3: createS3([], now),
+    close: () => dynamodb.close(),
   };
 }
 
 const JSON_1_0 = 'application/x-amz-json-1.0';
 
-interface Services {
+/** What one account has in one region. */
+interface Place {
+  readonly account: string;
   readonly services: readonly AwsService[];
   readonly s3: S3Double;
+}
+
+/** Who signed a request, and for which region. */
+interface Signer {
+  readonly accessKeyId: string;
+  readonly region: string;
+}
+
+interface Served {
+  /** Undefined for credentials that the emulator does not accept. */
+  readonly placeOf: (signer: Signer) => Place | undefined;
   readonly faults: FaultPlan;
 }
 
-interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
-}
-
 async function serve(
-  { services, s3, faults }: Services,
+  { placeOf, faults }: Served,
   request: IncomingMessage,
   hungUp: AbortSignal,
 ): Promise<HttpAnswer> {
   const target = String(request.headers['x-amz-target'] ?? '');
-  const credential = /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/[^/,]*\/[^/,]*\/([^/,]*)\//.exec(
-    request.headers.authorization ?? '',
-  );
-  const isForS3 = target === '' && credential?.[2] === 's3';
+  const [, accessKeyId = '', region = '', signedFor] =
+    /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/[^/,]*\/([^/,]*)\/([^/,]*)\//.exec(
+      request.headers.authorization ?? '',
+    ) ?? [];
+  const isForS3 = target === '' && signedFor === 's3';
   const body = await readBody(request, isForS3 ? MAX_OBJECT_BYTES : MAX_JSON_BYTES);
   if (addresseeOf(request) !== 'ours') {
     const error: AwsError = {
@@ -171,10 +211,12 @@ async function serve(
     return jsonAnswer(err(error), JSON_1_0);
   }
   await faults.pass();
-  const isOurs = credential?.[1] === localCredentials.accessKeyId;
-  if (isForS3) return callS3(s3, faults, request, body, isOurs);
+  const place = placeOf({ accessKeyId, region });
+  if (isForS3) return callS3(place?.s3, faults, request, body);
+  if (target === '' && signedFor === 'sts') return callerIdentity(place?.account, request, body, faults);
   const [prefix, operationName = ''] = target.split('.', 2);
-  const service = services.find((candidate) => candidate.targetPrefix === prefix);
+  // Every place has the same services: with credentials of no place, the emulator's own tells the protocol of the refusal.
+  const service = (place ?? placeOf(HOME))?.services.find((candidate) => candidate.targetPrefix === prefix);
   if (service === undefined) {
     const what = target === '' ? `${request.method ?? ''} ${request.url ?? ''} without X-Amz-Target` : target;
     return jsonAnswer(notCovered(what), JSON_1_0);
@@ -187,12 +229,13 @@ async function serve(
     ? notCovered(
         `${request.method ?? ''} ${request.url ?? ''} as ${request.headers['content-type'] ?? 'no type'}`,
       )
-    : isOurs
+    : place !== undefined
       ? await call(service, operationName, faults, body, hungUp)
       : refuse('UnrecognizedClientException', FOREIGN_CREDENTIALS);
   return jsonAnswer(answer, service.contentType);
 }
 
+const HOME: Signer = { accessKeyId: localCredentials.accessKeyId, region: localRegion };
 const FOREIGN_CREDENTIALS = `the local AWS emulator is called with the access key id ${localCredentials.accessKeyId} only`;
 
 async function call(
@@ -214,11 +257,10 @@ async function call(
 }
 
 function callS3(
-  s3: S3Double,
+  s3: S3Double | undefined,
   faults: FaultPlan,
   request: IncomingMessage,
   body: Buffer | undefined,
-  isOurs: boolean,
 ): HttpAnswer {
   const { method = '', url = '', headers } = request;
   const refused = (error: AwsError): HttpAnswer => ({
@@ -227,7 +269,8 @@ function callS3(
     // The answer to HEAD has no body, so that only its status says what is wrong.
     body: method === 'HEAD' ? '' : s3ErrorBody(error),
   });
-  if (!isOurs) return refused({ status: 403, type: 'InvalidAccessKeyId', message: FOREIGN_CREDENTIALS });
+  if (s3 === undefined)
+    return refused({ status: 403, type: 'InvalidAccessKeyId', message: FOREIGN_CREDENTIALS });
   const routed = s3.route({ method, url, headers });
   if (!routed.ok) return refused(routed.error);
   const fault = faults.take('s3', routed.value.operation);

@@ -21,17 +21,23 @@ export type AwsOperation = (
   hungUp: AbortSignal,
 ) => Promise<AwsAnswer>;
 
-export type AwsServiceName = 'dynamodb' | 'kms' | 's3' | 'sqs' | 'ssm';
+export type AwsServiceName = 'dynamodb' | 'kms' | 's3' | 'sqs' | 'ssm' | 'sts';
 
-/** A service of the AWS JSON protocols; S3 speaks another. */
+/** A service of the AWS JSON protocols; S3 and STS use others. */
 export interface AwsService {
-  readonly name: Exclude<AwsServiceName, 's3'>;
+  readonly name: Exclude<AwsServiceName, 's3' | 'sts'>;
   /** What stands before the dot in `X-Amz-Target`. */
   readonly targetPrefix: string;
   /** DynamoDB and SQS speak AWS JSON 1.0; KMS and Systems Manager speak 1.1. */
   readonly contentType: 'application/x-amz-json-1.0' | 'application/x-amz-json-1.1';
   readonly operations: ReadonlyMap<string, AwsOperation>;
   readonly snapshot: () => Restore | Promise<Restore>;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
 }
 
 /** Brings back what a part held when it made its snapshot. */

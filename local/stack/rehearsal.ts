@@ -10,6 +10,8 @@ import { parseReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import { applyManifest } from '#ops/gates/apply.ts';
+import { gatesPath, markerName } from '#shared/release/applied-manifest.ts';
+import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { createReleaseStore } from '#ops/gates/release-store.ts';
 import { signManifest } from '#ops/gates/sign-manifest.ts';
 
@@ -67,6 +69,8 @@ export async function rehearse(
     settingsTable: localTableName('settings'),
     bucket: () => Promise.resolve(localBucketName),
   });
+  // What the stack of the stores creates in a deployed stage.
+  await writeGateParameter(clients.ssm, `${gatesPath(localStage)}/${markerName}`, localStage);
   const applied = await applyManifest(store, { jws, manifest }, new Set(), {
     stage: localStage,
     now,

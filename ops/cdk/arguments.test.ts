@@ -5,13 +5,20 @@ describe('npm run synth', () => {
   it('passes everything on', () => {
     expect(cdkArguments('synth', ['-c', 'gates=A,D', '--quiet', '--strict'])).toStrictEqual({
       ok: true,
-      value: { argv: ['synth', '-c', 'gates=A,D', '--quiet', '--strict'], quiet: true, offline: true },
+      value: { argv: ['synth', '-c', 'gates=A,D', '--quiet', '--strict'], offline: true, profile: undefined },
     });
     expect(cdkArguments('synth', [])).toMatchObject({
       ok: true,
-      value: { argv: ['synth'], quiet: false, offline: false },
+      value: { argv: ['synth'], offline: false },
     });
   });
+
+  it.each([[['--profile', 'other', '--profile', 'mine']], [['--profile=mine']]])(
+    'knows the profile of %j',
+    (given) => {
+      expect(cdkArguments('synth', given)).toMatchObject({ ok: true, value: { profile: 'mine' } });
+    },
+  );
 
   it('leaves the names of the CDK to the CDK', () => {
     for (const pair of ['@aws-cdk/core:enablePartitionLiterals=true', 'aws:cdk:disable-stack-trace=true']) {
@@ -34,8 +41,8 @@ describe('npm run synth', () => {
     [['-c', 'gates'], /-c gates: expected name=value/],
     [['-c'], /-c needs name=value/],
     [['-c', 'gates=A', '-c', 'gates=B'], /-c gates is given twice/],
-    [['-c', 'gate='], /-c gate=: unknown name "gate": expected gates or stage/],
-    [['--context=Gates=A'], /unknown name "Gates": expected gates or stage/],
+    [['-c', 'gate='], /-c gate=: unknown name "gate": expected first, gates or stage/],
+    [['--context=Gates=A'], /unknown name "Gates": expected first, gates or stage/],
     [['-cstages=prod'], /unknown name "stages"/],
     [['-c', 'stage=production'], /unknown stage "production": expected sandbox-dev, staging, prod/],
   ])('refuses %j before anything is bundled', (given, message) => {

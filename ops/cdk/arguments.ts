@@ -1,24 +1,21 @@
+import { contextFault } from '#shared/stage/app-context.ts';
 import { parseGates } from '#shared/release/read-release.ts';
 import { placeholders, stageNamed } from '#shared/stage/stages.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-
-/** The context that bin/app.ts reads. */
-const CONTEXT_NAMES = ['gates', 'stage'];
-/** The names of the CDK itself: its feature flags and its settings. */
-const CDK_CONTEXT = /^(?:@aws-cdk|aws-cdk|aws:)/;
 
 export type CdkCommand = 'synth' | 'deploy';
 
 export interface CdkArguments {
   /** What the CDK command line is started with. */
   readonly argv: readonly string[];
-  readonly quiet: boolean;
   /** `-c gates=…` was given: nothing needs the stage's account. */
   readonly offline: boolean;
+  /** The CDK does not pass `--profile` on to its app, which must use the same credentials. */
+  readonly profile: string | undefined;
 }
 
 /**
- * Checks what can be checked before anything is bundled. Every option that this does not know goes on to the CDK command line as it is; a
+ * Checks what can be checked before anything is bundled, for an early answer: what makes a deployment safe is checked by the app itself. Every option that this does not know goes on to the CDK command line as it is; a
  * context of another name is refused, since nothing would read it and a mistyped gate would stay unsaid.
  * @param given the arguments after `npm run synth --`
  */
@@ -55,8 +52,8 @@ export function cdkArguments(command: CdkCommand, given: readonly string[]): Res
       ...given,
       ...(command === 'deploy' && !stacksNamed && !given.includes('--all') ? ['--all'] : []),
     ],
-    quiet: given.includes('--quiet') || given.includes('-q'),
     offline: gates !== undefined,
+    profile: profileOf(given),
   });
 }
 
@@ -73,13 +70,21 @@ function contextOf(given: readonly string[]): Result<ReadonlyMap<string, string>
     const at = pair.indexOf('=');
     if (at < 1) return err(`-c ${pair}: expected name=value`);
     const name = pair.slice(0, at);
-    if (!CONTEXT_NAMES.includes(name) && !CDK_CONTEXT.test(name)) {
-      return err(`-c ${pair}: unknown name "${name}": expected ${CONTEXT_NAMES.join(' or ')}`);
-    }
+    const fault = contextFault(name);
+    if (fault !== undefined) return err(`-c ${pair}: ${fault}`);
     if (pairs.has(name)) return err(`-c ${name} is given twice`);
     pairs.set(name, pair.slice(at + 1));
   }
   return ok(pairs);
+}
+
+/** The last `--profile`, which is the one that the CDK command line uses. */
+function profileOf(given: readonly string[]): string | undefined {
+  return given
+    .flatMap((argument, index) =>
+      argument === '--profile' ? (given[index + 1] ?? []) : (/^--profile=(.+)$/s.exec(argument)?.[1] ?? []),
+    )
+    .at(-1);
 }
 
 /** Options of the CDK command line whose value is an argument of its own: such a value names no stack. */

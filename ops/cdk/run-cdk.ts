@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
-import { buildFunctions, projectRoot, sizeTable } from '#tools/bundling/build.ts';
+import { projectRoot } from '#tools/bundling/build.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { exits, program, run as runProgram, UsageError } from '#tools/terminal/command.ts';
-import { cdkArguments, type CdkCommand } from './arguments.ts';
+import { ownCredentials } from '#shared/stage/app-context.ts';
+import { cdkArguments, type CdkArguments, type CdkCommand } from './arguments.ts';
 
 /**
- * Runs `npm run synth` or `npm run deploy`: bundles the functions, then starts the CDK command line with the arguments of this process.
+ * Runs `npm run synth` or `npm run deploy`: the CDK command line with the arguments of this process. `cdk.json` bundles the functions.
  * @param about what the command does, for its help
  */
 export async function runCdk(command: CdkCommand, about: string): Promise<void> {
@@ -15,33 +16,26 @@ export async function runCdk(command: CdkCommand, about: string): Promise<void> 
       .usage(`[options] [options of cdk ${command}]`)
       .option(
         '-c <name=value...>',
-        'context: stage=NAME (shared/stage/stages.ts); synth also takes gates=A,D',
+        'context: stage=NAME (shared/stage/stages.ts); synth also takes gates=A,D; first=ACCOUNT/REGION for a first deployment',
       )
       .option('--quiet', 'no templates, no progress')
+      .option('--profile <P>', 'the AWS profile whose credentials to use')
       .allowUnknownOption()
       .allowExcessArguments()
       .action(
         exits(async () => {
           const checked = cdkArguments(command, process.argv.slice(2));
           if (!checked.ok) return err(new UsageError(checked.error));
-          const { argv, quiet, offline } = checked.value;
-          const report = (line: string): void => {
-            if (!quiet) console.error(line);
-          };
-          report('Bundling the functions …');
-          const built = await buildFunctions();
-          if (!built.ok) return err(built.error.join('\n'));
-          report(`${sizeTable(built.value)}\nSynthesizing …`);
-          const cdk = join(projectRoot, 'node_modules/aws-cdk/bin/cdk');
-          process.exitCode = await run([cdk, ...argv, '--no-notices'], offline);
+          process.exitCode = await run(checked.value);
           return ok(undefined);
         }),
       ),
   );
 }
 
-function run(argv: readonly string[], offline: boolean): Promise<number> {
-  const child = spawn(process.execPath, argv, {
+function run({ argv, offline, profile }: CdkArguments): Promise<number> {
+  const cdk = join(projectRoot, 'node_modules/aws-cdk/bin/cdk');
+  const child = spawn(process.execPath, [cdk, ...argv, '--no-notices'], {
     cwd: projectRoot,
     stdio: 'inherit',
     env: {
@@ -50,6 +44,9 @@ function run(argv: readonly string[], offline: boolean): Promise<number> {
       PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
       CDK_DISABLE_VERSION_CHECK: 'true',
+      ...(profile === undefined
+        ? {}
+        : { ...Object.fromEntries(ownCredentials.map((name) => [name, undefined])), AWS_PROFILE: profile }),
       // Without an account to ask, the search for credentials would wait for an instance's metadata service.
       ...(offline ? { AWS_EC2_METADATA_DISABLED: 'true' } : {}),
     },

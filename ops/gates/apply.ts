@@ -5,6 +5,7 @@ import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { formatReference, gatesPath, manifestParameter } from '#shared/release/applied-manifest.ts';
+import { placeFault } from '#shared/release/read-release.ts';
 import type { ManifestReference } from '#shared/release/applied-manifest.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { AppliedRelease, GateFlags, IsolationProof } from '#shared/release/release-state.ts';
@@ -120,6 +121,8 @@ export async function applyManifest(
   if (!place.ok) return place;
   const before = await store.state.read();
   const present = await store.readFlags(gatesPath(stage));
+  const misplaced = placeFault(stage, present);
+  if (misplaced !== undefined) return err(misplaced);
   const flags = flagsFor(manifest, withdrawn);
   const isolationProof = isolationProofOf(manifest);
   for (const gate of gates) {

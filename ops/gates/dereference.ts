@@ -21,6 +21,11 @@ export interface ReceiptPlaces {
   readonly readObject: (location: string, maxBytes: number) => Promise<Uint8Array | undefined>;
 }
 
+/** The account of the stage cannot be reached, so nothing in S3 can be read. */
+export class UnreachableStageError extends Error {
+  override readonly name = 'UnreachableStageError';
+}
+
 /** One receipt, looked up. */
 export interface Dereferenced {
   readonly receipt: ManifestReceipt;
@@ -97,6 +102,7 @@ async function bytesOfObject(
     return bytes === undefined ? err('does not exist') : ok(bytes);
   } catch (error) {
     if (error instanceof ObjectTooLargeError) return err(tooLarge);
+    if (error instanceof UnreachableStageError) return err(`cannot be read: ${error.message}`);
     return err(`cannot be read: S3 returned ${error instanceof Error ? error.name : 'an unknown error'}`);
   }
 }

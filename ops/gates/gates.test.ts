@@ -305,7 +305,7 @@ describe('show', () => {
     const result = await showGates({
       use: { key: jwk, stage: 'prod', now: NOW },
       applied: {
-        readFlags: () => Promise.resolve(new Map(Object.entries(flags))),
+        readFlags: () => Promise.resolve(new Map(Object.entries({ marker: 'prod', ...flags }))),
         readParameter: () =>
           Promise.resolve(
             jws === undefined ? undefined : formatReference({ sha256: sha256Hex(jws), location: 's3://b/k' }),

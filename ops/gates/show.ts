@@ -1,4 +1,4 @@
-import { readAppliedManifest, sortFlags } from '#shared/release/read-release.ts';
+import { placeFault, readAppliedManifest, sortFlags } from '#shared/release/read-release.ts';
 import type { AppliedGates } from '#shared/release/read-release.ts';
 import { finerReceipts, gates, provable } from '#shared/contract/gates.ts';
 import type { Provable } from '#shared/contract/gates.ts';
@@ -45,6 +45,8 @@ export async function showGates({
       `cannot read the gates of ${stage}: ${error instanceof Error ? error.message || error.name : 'unknown error'}`,
     );
   }
+  const misplaced = placeFault(stage, parameters);
+  if (misplaced !== undefined) return err(misplaced);
   const { flags, wrong } = sortFlags(stage, parameters);
   const manifest = found.ok ? found.value?.manifest : undefined;
   const receipts = manifest === undefined ? [] : await dereferenceAll(manifest, places);

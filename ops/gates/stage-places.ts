@@ -7,7 +7,7 @@ import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
-import { settingsTable } from '#ops/reach-stage.ts';
+import { deployedTable } from '#ops/reach-stage.ts';
 import type { ReleaseStore } from './apply.ts';
 import { createReleaseStore } from './release-store.ts';
 
@@ -25,7 +25,7 @@ export async function releaseStore(
   stage: string,
   table: string | undefined,
 ): Promise<Result<ReleaseStore, string>> {
-  const settings = await settingsTable(stage, table);
+  const settings = await deployedTable(stage, 'settings', table);
   if (!settings.ok) return settings;
   let bucket: string | undefined;
   return ok(

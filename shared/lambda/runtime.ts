@@ -5,11 +5,19 @@ import type { Fetch } from '#shared/network/http-client.ts';
 /** The names and texts of a function's environment variables. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
+interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
 /** Where SDK clients send their calls, and as whom. What is absent comes from the process's environment. */
 export interface AwsSettings {
   readonly endpoint?: string;
   readonly region?: string;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly credentials?: Credentials | (() => Promise<Credentials>);
+  /** A profile of the shared configuration files, in place of the environment's. */
+  readonly profile?: string;
 }
 
 /**

@@ -7,6 +7,12 @@ export function gatesPath(stage: string): string {
   return `/${stage}/gates`;
 }
 
+/**
+ * The parameter beside the flags that the stack of the stores creates and no command writes: where it is missing, this is not the stage's
+ * account and region, or the stores are not deployed.
+ */
+export const markerName = 'marker';
+
 /** The parameter that names a stage's applied manifest. Not below `gatesPath`, where it would be a gate. */
 export function manifestParameter(stage: string): string {
   return `/${stage}/gates-manifest`;

@@ -68,24 +68,37 @@ const manifestOf = (
 describe('readRelease', () => {
   interface Stored {
     readonly flags?: Readonly<Record<string, string>>;
+    /** Default: the stores have left their marker. */
+    readonly isMarked?: boolean;
+    readonly isFirst?: boolean;
     readonly manifest?: ReleaseManifest;
     readonly key?: ReturnType<typeof pair>['privateKey'];
     readonly reference?: (good: string) => string | undefined;
     readonly bytes?: (good: string) => string | undefined;
   }
-  const read = ({ flags = {}, manifest, key = trusted.privateKey, reference, bytes }: Stored) => {
+  const read = ({
+    flags = {},
+    isMarked = true,
+    isFirst = false,
+    manifest,
+    key = trusted.privateKey,
+    reference,
+    bytes,
+  }: Stored) => {
     const jws = signManifest(manifest ?? manifestOf(['A', 'C', 'D', 'candidate_attempt_index']), key);
     const good = formatReference({ sha256: sha256Hex(jws), location: 's3://receipts/release.manifests/x' });
     return readRelease(
       { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW },
       {
-        readFlags: () => Promise.resolve(new Map(Object.entries(flags))),
+        readFlags: () =>
+          Promise.resolve(new Map(Object.entries(isMarked ? { marker: 'prod', ...flags } : flags))),
         readParameter: () => Promise.resolve(reference === undefined ? good : reference(good)),
         readManifest: () => {
           const text = bytes === undefined ? jws : bytes(jws);
           return Promise.resolve(text === undefined ? undefined : Buffer.from(text));
         },
       },
+      { isFirst },
     );
   };
   const refusal = (message: RegExp) => ({ ok: false, error: expect.stringMatching(message) as string });
@@ -101,9 +114,37 @@ describe('readRelease', () => {
   });
 
   it('takes a gate for closed that was never opened, without asking for a manifest', async () => {
-    const nothing = { ok: true, value: { release: { open: new Set(), proved: new Set() }, notes: [] } };
-    expect(await read({ reference: () => undefined })).toStrictEqual(nothing);
-    expect(await read({ flags: { A: 'closed', E: 'open' }, bytes: () => undefined })).toStrictEqual(nothing);
+    const nothing = (...notes: readonly string[]) => ({
+      ok: true,
+      value: { release: { open: new Set(), proved: new Set() }, notes },
+    });
+    expect(await read({ reference: () => undefined })).toStrictEqual(
+      nothing('prod has no gate flags yet: all gates are closed'),
+    );
+    expect(await read({ flags: { A: 'closed', E: 'open' }, bytes: () => undefined })).toStrictEqual(
+      nothing(),
+    );
+  });
+
+  it('takes nothing for a stage without the marker of its stores, but for a first deployment', async () => {
+    const unmarked = { isMarked: false };
+    expect(await read(unmarked)).toStrictEqual(
+      refusal(
+        /neither \/prod\/gates\/marker nor a gate flag of prod: they are the wrong ones, or the stores/,
+      ),
+    );
+    for (const A of ['closed', 'open'])
+      expect(await read({ ...unmarked, flags: { A } })).toStrictEqual(
+        refusal(/gate flags without \/prod\/gates\/marker/),
+      );
+    expect(await read({ ...unmarked, isFirst: true })).toMatchObject({
+      ok: true,
+      value: { notes: ['first deployment of prod: all gates are closed'] },
+    });
+    for (const stored of [{}, { ...unmarked, flags: { A: 'closed' } }])
+      expect(await read({ ...stored, isFirst: true })).toStrictEqual(
+        refusal(/is not the first deployment of prod here: omit -c first/),
+      );
   });
 
   it('closes everything with gate E, and says so [RP-025]', async () => {
@@ -127,7 +168,10 @@ describe('readRelease', () => {
       {
         readFlags: async (path) => {
           await ask(path);
-          return new Map([['A', 'open']]);
+          return new Map([
+            ['marker', 'staging'],
+            ['A', 'open'],
+          ]);
         },
         readParameter: ask,
         readManifest: ask,
@@ -208,7 +252,13 @@ describe('readRelease', () => {
     const failing = () => Promise.reject(new Error('The security token has expired'));
     const use = { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW };
     const applied = {
-      readFlags: () => Promise.resolve(new Map([['A', 'open']])),
+      readFlags: () =>
+        Promise.resolve(
+          new Map([
+            ['marker', 'prod'],
+            ['A', 'open'],
+          ]),
+        ),
       readParameter: () => Promise.resolve(formatReference({ sha256: '0'.repeat(64), location: 's3://b/k' })),
       readManifest: () => Promise.resolve(undefined),
     };

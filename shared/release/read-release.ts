@@ -1,7 +1,13 @@
 import { finerReceipts, gates, routeGates, type GateName } from '#shared/contract/gates.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { gatesPath, manifestParameter, parseReference, type ManifestReference } from './applied-manifest.ts';
+import {
+  gatesPath,
+  manifestParameter,
+  markerName,
+  parseReference,
+  type ManifestReference,
+} from './applied-manifest.ts';
 import { describeFault } from './describe-fault.ts';
 import { verifyManifest, type ManifestUse, type ReleaseManifest } from './manifest.ts';
 import { closed, flagsOf, releaseOf, type GateFlags, type ReleaseState } from './release-state.ts';
@@ -60,10 +66,23 @@ export interface ReadFlags {
   readonly wrong: readonly string[];
 }
 
+/**
+ * Why the parameters below `/<stage>/gates` cannot be this stage's: the stack of its stores did not leave its marker beside them. An empty
+ * answer from another account or region must not look like a stage whose gates are closed.
+ */
+export function placeFault(stage: string, parameters: ReadonlyMap<string, string>): string | undefined {
+  if (parameters.has(markerName)) return undefined;
+  const path = gatesPath(stage);
+  return parameters.size === 0
+    ? `this account and region have neither ${path}/${markerName} nor a gate flag of ${stage}: they are the wrong ones, or the stores of ${stage} are not deployed yet`
+    : `${path} has gate flags without ${path}/${markerName}: this is not where the stores of ${stage} are deployed`;
+}
+
 /** Sorts the parameters below `/<stage>/gates`. */
 export function sortFlags(stage: string, parameters: ReadonlyMap<string, string>): ReadFlags {
   const wrong: string[] = [];
   for (const [name, value] of parameters) {
+    if (name === markerName) continue;
     const parameter = `${gatesPath(stage)}/${name}`;
     if (!gates.some((gate) => gate === name))
       wrong.push(`${parameter} is not a gate: expected ${gates.join(', ')}`);
@@ -111,10 +130,13 @@ export interface SynthesizedRelease {
  * is `closed` or was never set: an operator decided that. If anything else prevents an `open` flag from opening its gate (AWS does not
  * respond, an invalid parameter, a manifest that is missing, changed, expired or signed with another key, a missing receipt), the result is an
  * error: the flag may have been valid yesterday, and a deployment would remove routes that are in use.
+ * A stage without the marker of its stores is an error too (`placeFault`).
+ * @param options `isFirst`: the first deployment of the stage to this place, where nothing of it may exist
  */
 export async function readRelease(
   use: ManifestUse,
   applied: AppliedGates,
+  { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): Promise<Result<SynthesizedRelease, string>> {
   const { stage } = use;
   const path = gatesPath(stage);
@@ -124,11 +146,24 @@ export async function readRelease(
   } catch (error) {
     return err(`cannot read the gates of ${stage} from SSM (${messageOf(error)}); ${offlineHint}`);
   }
+  if (isFirst) {
+    return parameters.size === 0
+      ? ok({ release: closed, notes: [`first deployment of ${stage}: all gates are closed`] })
+      : err(`${path} is not empty, so this is not the first deployment of ${stage} here: omit -c first`);
+  }
+  const misplaced = placeFault(stage, parameters);
+  if (misplaced !== undefined) return err(`${misplaced} (docs/deploy.md, step 5)`);
   const { flags, wrong } = sortFlags(stage, parameters);
   const [first] = wrong;
   if (first !== undefined) return err(`${first}; ${offlineHint}`);
   const flagged = routeGates.filter((gate) => flags[gate] === 'open');
-  if (flagged.length === 0) return ok({ release: closed, notes: [] });
+  if (flagged.length === 0) {
+    const isUnset = gates.every((gate) => flags[gate] === undefined);
+    return ok({
+      release: closed,
+      notes: isUnset ? [`${stage} has no gate flags yet: all gates are closed`] : [],
+    });
+  }
   if (flags.E === 'closed') {
     return ok({
       release: closed,

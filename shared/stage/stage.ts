@@ -13,7 +13,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
  * the services could not run with does not compile; `stages.ts` holds the values.
  */
 export interface StageConfig {
-  /** The account and region that the stage is bound to; `agnostic` deploys to wherever the caller's credentials point. */
+  /** The account and region that the stage is bound to; `agnostic` follows the caller's credentials and their region. */
   readonly environment: { readonly account: `${number}`; readonly region: string } | 'agnostic';
   /** Whose tokens the services accept. */
   readonly token: {

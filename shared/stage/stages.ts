@@ -5,7 +5,7 @@ import { nobodysKey, type StageConfig, type StageConfigs } from './stage.ts';
 
 /**
  * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,
- * and `npm run deploy` refuses them.
+ * and CloudFormation rejects their templates.
  */
 export const stages = {
   'sandbox-dev': {

@@ -55,6 +55,7 @@ export interface DeployedOptions {
   /** In place of gates. */
   readonly release?: ReleaseState;
   readonly stage?: Stage;
+  readonly undeployable?: string;
 }
 
 /** The stage of that name, for tests. */
@@ -94,6 +95,7 @@ export function appOf(options: DeployedOptions = {}): {
     release:
       options.release ?? offlineRelease(new Set(options.gates ?? served.flatMap(({ gates }) => gates))),
     functions,
+    undeployable: options.undeployable,
     assets: stubbedAssets(functions),
     site: stubbedSite(),
   });

@@ -57,6 +57,7 @@ beforeEach(async () => {
   if (!opened.ok) throw new Error(opened.error);
   store = opened.value;
   await writeGateParameter(ssm(), bucketParameter('prod'), localBucketName);
+  await writeGateParameter(ssm(), '/prod/gates/marker', 'prod');
   for (const gate of ['A', 'B', 'C', 'D', 'E', 'F'] as const)
     await writeGateParameter(ssm(), `/prod/gates/${gate}`, 'closed');
 });
@@ -90,6 +91,7 @@ const cohorts = ['readClassCohort', 'readEquivalence', 'readSchoolGradeCohort'];
 const details = ['readAttemptReport', 'readReadiness'];
 const flags = async (): Promise<string> =>
   [...(await store.readFlags('/prod/gates'))]
+    .filter(([name]) => name !== 'marker')
     .toSorted()
     .map(([gate, state]) => `${gate} ${state}`)
     .join(', ');

@@ -188,6 +188,14 @@ describe('what other stacks read', () => {
   });
 });
 
+it('leave the marker by which a synth knows the stage’s account and region', () => {
+  for (const name of Object.keys(stages))
+    deployed({ stage: stage(name) }).stores.template.hasResourceProperties('AWS::SSM::Parameter', {
+      Name: `/${name}/gates/marker`,
+      Value: name,
+    });
+});
+
 describe('the stages', () => {
   it.each(Object.keys(stages))('%s synthesizes under its own names', (name) => {
     const { stores: own } = deployed({ stage: stage(name) });

@@ -223,13 +223,14 @@ if (import.meta.main) {
     )
       .option('--only <operationId,…>', 'build only these functions', list)
       .option('--outdir <DIR>', 'the folder for <operationId>/index.mjs', text, 'build/functions')
+      .option('--quiet', 'prints nothing on success')
       .action(
-        exits(async ({ only, outdir }) => {
+        exits(async ({ only, outdir, quiet }) => {
           const unknown = unknownFunctions(only, deployedFunctions);
           if (unknown.length > 0) return err(new UsageError(unknown.join('\n')));
           const built = await buildFunctions({ outdir, ...(only ? { only } : {}) });
           if (!built.ok) return err(built.error.join('\n'));
-          console.log(sizeTable(built.value));
+          if (quiet !== true) console.log(sizeTable(built.value));
           return ok(undefined);
         }),
       ),

@@ -2,7 +2,7 @@
 export function awsFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === 'CredentialsProviderError') {
-    return 'no AWS credentials: sign in (aws sso login) or set AWS_PROFILE';
+    return 'no AWS credentials: sign in (aws sso login), then give --profile or set AWS_PROFILE';
   }
   if (error.message === 'Region is missing') return 'no AWS region: set AWS_REGION or AWS_PROFILE';
   if ('code' in error && typeof error.code === 'string') return `AWS cannot be reached: ${error.code}`;

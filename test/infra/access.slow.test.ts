@@ -1,0 +1,241 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { Restore } from '#local/aws/wire.ts';
+import { readGateFlags, writeGateParameter } from '#shared/stores/gate-parameters.ts';
+import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws } from '#test/support/aws.ts';
+import { context } from './deployed.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const filled = `--import=${join(root, 'test/support/filled-stages.mjs')}`;
+
+/** The emulator's own account is the stage's; this one is another customer's. */
+const WRONG = { AWS_ACCESS_KEY_ID: 'ANOTHERACCOUNT', AWS_SECRET_ACCESS_KEY: 'secret' };
+const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' };
+const wrongAccount = '999999999999';
+
+let test: TestAws;
+let folder: string;
+let profiles: Readonly<Record<string, string>>;
+let restore: Restore;
+
+beforeAll(async () => {
+  test = await startTestAws({ accounts: { [WRONG.AWS_ACCESS_KEY_ID]: wrongAccount } });
+  folder = await mkdtemp(join(tmpdir(), 'access-'));
+  const file = join(folder, 'credentials');
+  await writeFile(
+    file,
+    Object.entries({
+      right: [test.env['AWS_ACCESS_KEY_ID'], test.env['AWS_SECRET_ACCESS_KEY']],
+      wrong: Object.values(WRONG),
+    })
+      .map(([name, [id, secret]]) => `[${name}]\naws_access_key_id=${id}\naws_secret_access_key=${secret}\n`)
+      .join('\n'),
+  );
+  profiles = { AWS_SHARED_CREDENTIALS_FILE: file };
+  restore = await test.aws.snapshot();
+});
+afterAll(async () => {
+  await test.close();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => restore());
+
+interface Ended {
+  readonly code: number;
+  readonly stderr: string;
+}
+
+function run(argv: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      argv,
+      {
+        cwd: root,
+        maxBuffer: 1e8,
+        env: {
+          PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
+          ...test.env,
+          NODE_OPTIONS: filled,
+          CDK_DISABLE_CLI_TELEMETRY: 'true',
+          ...env,
+        },
+      },
+      (failure, _, stderr) => {
+        done({ code: typeof failure?.code === 'number' ? failure.code : 0, stderr });
+      },
+    );
+  });
+}
+
+/** The app as the CDK command line starts it. */
+const synth = (given: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}) =>
+  run(['bin/app.ts'], {
+    CDK_OUTDIR: join(folder, 'out'),
+    CDK_CONTEXT_JSON: JSON.stringify({ ...context, stage: 'prod', ...given }),
+    ...env,
+  });
+const says = (code: number, message: RegExp) => ({ code, stderr: expect.stringMatching(message) as string });
+const write = (name: string, value: string): Promise<void> =>
+  writeGateParameter(test.ssm, `/prod/gates/${name}`, value);
+
+describe('a synth of a stage that is bound to an account and region', () => {
+  it('reads the gates there, whatever region the shell has', async () => {
+    await write('marker', 'prod');
+    await write('A', 'open');
+    expect(await synth({}, { AWS_REGION: 'eu-west-1', CDK_DEFAULT_ACCOUNT: '000000000000' })).toMatchObject(
+      says(1, /\/prod\/gates\/A is "open" without a verified manifest/),
+    );
+  });
+
+  it('refuses other credentials than its account’s, also those that only the app has', async () => {
+    await write('marker', 'prod');
+    const refused = says(1, /^prod belongs to account 000000000000, but these .* account 999999999999/);
+    // cdk --profile right, in a shell with credentials of another account.
+    expect(await synth({}, { ...WRONG, CDK_DEFAULT_ACCOUNT: '000000000000' })).toMatchObject(refused);
+    expect(await synth({}, WRONG)).toMatchObject(refused);
+    expect(await synth({}, { ...profiles, AWS_PROFILE: 'wrong', ...noKeys })).toMatchObject(refused);
+    // cdk --profile wrong, in a shell with the right ones.
+    expect(await synth({}, { CDK_DEFAULT_ACCOUNT: wrongAccount })).toMatchObject(
+      says(1, /the CDK uses credentials of account 999999999999, this app those of 000000000000/),
+    );
+  });
+
+  it('says that all gates are closed where the marker stands alone, and its templates can be deployed there only', async () => {
+    await write('marker', 'prod');
+    expect(await synth()).toMatchObject(says(0, /prod has no gate flags yet: all gates are closed/));
+    expect(await templates()).toStrictEqual(new Set(['aws://000000000000/us-east-1 deployable']));
+  });
+
+  it('is refused where nothing shows the stage, but for a first deployment that names the place', async () => {
+    expect(await synth()).toMatchObject(says(1, /neither \/prod\/gates\/marker nor a gate flag of prod/));
+    expect(await synth({ first: '000000000000/eu-west-1' })).toMatchObject(
+      says(1, /-c first=000000000000\/eu-west-1: .* lead to 000000000000\/us-east-1/),
+    );
+    expect(await synth({ first: '000000000000/us-east-1' })).toMatchObject(
+      says(0, /first deployment of prod: all gates are closed/),
+    );
+  });
+});
+
+describe('a stage that follows the credentials', () => {
+  const agnostic = { BOUND: 'no' };
+  it('is refused in an account or region without its marker', async () => {
+    await write('marker', 'prod');
+    const misplaced = says(1, /neither \/prod\/gates\/marker nor a gate flag of prod/);
+    expect(await synth({}, { ...agnostic, ...WRONG })).toMatchObject(misplaced);
+    expect(await synth({}, { ...agnostic, AWS_REGION: 'eu-west-1' })).toMatchObject(misplaced);
+    expect(await synth({}, agnostic)).toMatchObject(says(0, /prod: account 000000000000, region us-east-1/));
+    expect(await templates()).toStrictEqual(new Set(['aws://000000000000/us-east-1 deployable']));
+  });
+});
+
+it.each([
+  ['of -c gates', { gates: 'A,D' }, {}],
+  ['of a stage with placeholders', {}, { NODE_OPTIONS: '' }],
+])('templates %s are rejected by CloudFormation', async (_, given, env) => {
+  await write('marker', 'prod');
+  expect(await synth(given, env)).toMatchObject({ code: 0 });
+  const [only, ...others] = [...(await templates())];
+  expect([only, others]).toStrictEqual([expect.stringMatching(/ rejected$/), []]);
+});
+
+it('a context that the app does not read is an error', async () => {
+  expect(await synth({ gate: 'A' })).toMatchObject(
+    says(1, /unknown name "gate": expected first, gates or st/),
+  );
+});
+
+it('npx cdk alone bundles, and synthesizes what the app allows', async () => {
+  const cdk = (...argv: readonly string[]) =>
+    run(
+      ['node_modules/aws-cdk/bin/cdk', 'synth', '-c', 'stage=prod', '-o', join(folder, 'out'), '-q', ...argv],
+      profiles,
+    );
+  await write('marker', 'prod');
+  const bundle = join(root, 'build/functions/inspectAdaptiveRun/index.mjs');
+  await rm(bundle, { force: true });
+  expect(await cdk()).toMatchObject({ code: 0 });
+  expect(await readFile(bundle, 'utf8')).toContain('handler');
+  expect(await cdk('--profile', 'wrong')).toMatchObject(
+    says(1, /the CDK uses credentials of account 999999999999/),
+  );
+});
+
+describe('the commands', () => {
+  const commands: readonly (readonly string[])[] = [
+    ['ops/gates.ts', 'show', '--stage', 'prod', '--table', 'local-settings'],
+    ['ops/gates.ts', 'apply', '--withdraw', 'C', '--stage', 'prod', '--table', 'local-settings'],
+    ['ops/keys.ts', 'list', '--stage', 'prod', '--table', 'local-settings'],
+    [
+      ...['ops/release.ts', 'deprecate', 'policy', 'p', '--at', '2026-01-01T00:00:00Z'],
+      ...['--stage', 'prod', '--table', 'local-records'],
+    ],
+    ['tools/docs.ts', '--stage', 'prod', '--out', join(tmpdir(), 'access-docs')],
+  ];
+  /** What each of them ends with once it is in the right place. */
+  const reached = [/^$/, /^$/, /^$/, /was never released here/, /all gates are closed/];
+
+  it.each(commands.map((argv, index) => [argv, reached[index] ?? /^$/] as const))(
+    '%j calls nothing with credentials of another account, and takes region and --profile',
+    async (argv, message) => {
+      await write('marker', 'prod');
+      const refused = says(1, /^prod belongs to account 000000000000, but these .* account 999999999999/);
+      expect(await run(argv, WRONG)).toMatchObject(refused);
+      expect(await run([...argv, '--profile', 'wrong'], profiles)).toMatchObject(refused);
+      expect((await readGateFlags(test.ssm, '/prod/gates')).has('C')).toBe(false);
+      expect(
+        await run([...argv, '--profile', 'right'], { ...profiles, ...WRONG, AWS_REGION: 'eu-west-1' }),
+      ).toMatchObject({ stderr: expect.stringMatching(message) as string });
+    },
+  );
+
+  it('never apply or show gates where the stores left no marker', async () => {
+    const [show = []] = commands;
+    expect(await run(show, {})).toMatchObject(says(1, /neither \/prod\/gates\/marker/));
+    await write('C', 'closed');
+    expect(await run(show, {})).toMatchObject(says(1, /gate flags without \/prod\/gates\/marker/));
+  });
+});
+
+const manifest = z.object({
+  artifacts: z.record(z.string(), z.looseObject({ type: z.string(), environment: z.string().optional() })),
+});
+const template = z.object({
+  Parameters: z
+    .record(
+      z.string(),
+      z.object({ Default: z.string().optional(), AllowedValues: z.array(z.string()).optional() }),
+    )
+    .default({}),
+});
+
+/** For each stack of the last synth: where it deploys, and whether CloudFormation takes its template. */
+async function templates(): Promise<ReadonlySet<string>> {
+  const out = join(folder, 'out');
+  const { artifacts } = manifest.parse(JSON.parse(await readFile(join(out, 'manifest.json'), 'utf8')));
+  const places = new Map(
+    Object.entries(artifacts)
+      .filter(([, { type }]) => type === 'aws:cloudformation:stack')
+      .map(([id, { environment }]) => [`${id}.template.json`, environment]),
+  );
+  const files = (await readdir(out)).filter((name) => places.has(name));
+  expect(files).toHaveLength(places.size);
+  return new Set(
+    await Promise.all(
+      files.map(async (name) => {
+        const { Parameters } = template.parse(JSON.parse(await readFile(join(out, name), 'utf8')));
+        const isRejected = Object.values(Parameters).some(
+          ({ Default: given, AllowedValues: allowed }) =>
+            given !== undefined && allowed !== undefined && !allowed.includes(given),
+        );
+        return `${places.get(name) ?? ''} ${isRejected ? 'rejected' : 'deployable'}`;
+      }),
+    ),
+  );
+}
