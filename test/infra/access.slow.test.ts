@@ -89,7 +89,7 @@ describe('a synth of a stage that is bound to an account and region', () => {
     await write('marker', 'prod');
     await write('A', 'open');
     expect(await synth({}, { AWS_REGION: 'eu-west-1', CDK_DEFAULT_ACCOUNT: '000000000000' })).toMatchObject(
-      says(1, /\/prod\/gates\/A is "open" without a verified manifest/),
+      says(1, /\/prod\/gates\/A is "open"/),
     );
   });
 
