@@ -22,8 +22,6 @@ interface View {
   readonly about: string;
   /** Without any of these operations there is nothing to see. */
   readonly operationIds: readonly string[];
-  /** Not over the sandbox, which has no such fixtures. */
-  readonly localOnly: boolean;
   readonly component: () => JSX.Element;
 }
 
@@ -32,50 +30,43 @@ const views: Readonly<Record<string, View>> = {
     title: 'Take the test',
     about: 'Answer the adaptive test yourself and watch the diagnosis settle.',
     operationIds: ['startAdaptiveRun'],
-    localOnly: true,
     component: Test,
   },
   report: {
     title: 'Attempt report',
     about: 'One scored attempt: score, gaps first, mastery by standard, evidence and receipts.',
     operationIds: ['readAttemptReport'],
-    localOnly: false,
     component: Report,
   },
   history: {
     title: 'Candidate history',
     about: 'All reports of one learner over time.',
     operationIds: ['listCandidateReports'],
-    localOnly: false,
     component: History,
   },
   cohort: {
     title: 'Cohort',
     about: 'A class or a grade of a school, as Analytics has rolled it up. Small groups are suppressed.',
     operationIds: ['readClassCohort', 'readSchoolGradeCohort'],
-    localOnly: true,
     component: Cohort,
   },
   form: {
     title: 'Form equivalence',
     about: 'Whether two forms of a test can stand for each other.',
     operationIds: ['readEquivalence'],
-    localOnly: false,
     component: Form,
   },
   improvement: {
     title: 'Improvement run',
     about: 'How well a blueprint covers external assessments, and what should be revised.',
     operationIds: ['analyzeAdministration'],
-    localOnly: true,
     component: Improvement,
   },
 };
 
-function offered({ mode, operationIds }: Config): readonly (readonly [name: string, view: View])[] {
-  return Object.entries(views).filter(
-    ([, view]) =>
-      (mode === 'local' || !view.localOnly) && view.operationIds.some((id) => operationIds.includes(id)),
+function offered({ operationIds }: Config): readonly (readonly [name: string, view: View])[] {
+  return Object.entries(views).filter(([, view]) =>
+    view.operationIds.some((id) => operationIds.includes(id)),
   );
 }
 
