@@ -115,7 +115,7 @@ const shown: readonly (readonly [view: string, ready: string])[] = [
 
 describe('the explorer in a browser', () => {
   it('takes a whole test by mouse, goes on after a reload, and leads to the report of the attempt [MA-030]', async () => {
-    const { page, defects } = await openTab(browser, origin);
+    const { page, defects, accessibility } = await openTab(browser, origin);
     await page.goto('/explorer/');
     await page.getByRole('navigation').getByRole('link', { name: 'Take the test' }).click();
     await page.getByRole('button', { name: 'Start the test' }).click();
@@ -131,6 +131,7 @@ describe('the explorer in a browser', () => {
     await itemHeading(page).filter({ hasText: 'Item 4' }).waitFor();
     expect(await page.locator('#stem').textContent()).toBe(item);
     await page.getByText('Answers so far').click();
+    expect(await accessibility()).toEqual([]);
     expect(
       (
         await page
@@ -144,6 +145,7 @@ describe('the explorer in a browser', () => {
     expect(await page.locator('.item').textContent()).toContain(
       `${count} answers, ${count - 1} of them correct`,
     );
+    expect(await accessibility()).toEqual([]);
     await page.getByRole('link', { name: 'Read the report of this attempt' }).click();
     await page.getByText(`after ${count} items`).waitFor();
     const rows = page.locator('.row');
@@ -235,12 +237,13 @@ describe('the explorer in a browser', () => {
   });
 
   it.each(tenants)('runs an improvement analysis to its end: %s', async (tenant) => {
-    const { page, defects } = await openTab(browser, origin);
+    const { page, defects, accessibility } = await openTab(browser, origin);
     await open(page, 'improvement', { tenant });
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.getByRole('heading', { name: 'completed' }).waitFor();
     expect(await page.getByRole('heading', { name: /% aligned$/ }).count()).toBe(3);
     expect(await page.locator('.row').count()).toBeGreaterThan(0);
+    expect(await accessibility()).toEqual([]);
     expect(defects).toEqual([]);
   });
 
