@@ -36,7 +36,7 @@ export interface Deployment {
 /** Every stack of a stage. */
 export function deployment(
   app: App,
-  { stage, release, functions, assets, site, undeployable }: DeploymentOptions,
+  { stage, release, functions, assets, site: siteFolder, undeployable }: DeploymentOptions,
 ): Deployment {
   const open = functions.filter((row) => isReleased(row, release));
   const ofDeployment = (name: DeploymentName) => functions.filter((row) => deploymentOf(row) === name);
@@ -52,12 +52,15 @@ export function deployment(
   // An alarm that exists before its function has nothing to count, and silence raises the one of the sweeper.
   for (const watched of [...services.values(), ...(synthetic ? [synthetic] : [])])
     watching.addStackDependency(watched);
+  const site = documentation(app, stage, siteFolder, synthetic);
+  // It reads the address of the sandbox.
+  if (synthetic) site.addStackDependency(synthetic);
   const deployed = {
     stores,
     services,
     sandbox: synthetic,
     operations: watching,
-    documentation: documentation(app, stage, site, synthetic),
+    documentation: site,
   };
   if (undeployable !== undefined) makeUndeployable(app, undeployable);
   return deployed;

@@ -172,6 +172,10 @@ export class Account {
         const [separator, parts] = this.resolved(argument, scope) as [string, string[]];
         return parts.join(separator);
       }
+      case 'Fn::Split': {
+        const [separator, text] = this.resolved(argument, scope) as [string, unknown];
+        return String(text).split(separator);
+      }
       case 'Fn::Sub':
         return String(argument).replaceAll(
           /\$\{([\w:]+)(?:\.([\w.]+))?\}/g,
