@@ -101,7 +101,7 @@ describe('a snapshot', () => {
     await transaction('first');
     await restore();
     await expect(test.s3.send(new GetObjectCommand({ Bucket, Key: 'added' }))).rejects.toThrow(
-      'does not exist',
+      'Access Denied',
     );
     const kept = await test.s3.send(new GetObjectCommand({ Bucket, Key: 'kept' }));
     expect(await kept.Body?.transformToString()).toBe('first');
