@@ -227,7 +227,7 @@ function Diagnosis({
     <>
       <section aria-labelledby="diagnosis-heading">
         <h2 id="diagnosis-heading">Diagnosis</h2>
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="diagnosis-heading">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Knowledge components">
           <table class="diagnosis">
             <thead>
               <tr>
