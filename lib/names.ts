@@ -1,5 +1,6 @@
 import type { StackProps } from 'aws-cdk-lib';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
+import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage, StageName } from '#shared/stage/stages.ts';
 import type { ApiName } from './constructs/api-body.ts';
 
@@ -13,11 +14,12 @@ function prefix({ name }: Pick<Stage, 'name'>): string {
 }
 
 /** Name, place and tags of a stage's stack. */
-export function stackProps(stage: Stage, name: string): StackProps {
-  const { environment } = stage.config;
+export function stackProps(stage: Stage, id: StackId): StackProps {
+  const { environment, production, terminationProtection = production ?? false } = stage.config;
   return {
-    stackName: `${prefix(stage)}-${name}`,
+    stackName: stackName(stage.name, id),
     ...(environment === 'agnostic' ? {} : { env: environment }),
+    terminationProtection,
     tags: { product: 'mastery-reports', stage: stage.name },
   };
 }

@@ -31,7 +31,7 @@ export function deployedFunction(
   const within = new Construct(scope, operationId);
   const logGroup = new LogGroup(within, 'Logs', {
     retention: retention[config.logRetentionDays],
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
   const grants = grantsOf(row);
   const access = places === undefined ? noAccess(row) : accessOf(within, grants, stage.name, places);

@@ -43,7 +43,7 @@ export function restApi(
   const { partition, region, urlSuffix } = Stack.of(scope);
   const accessLogs = new LogGroup(scope, 'AccessLogs', {
     retention: retention[config.logRetentionDays],
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
   const api = new SpecRestApi(scope, 'Api', {
     restApiName: apiName(stage, name),

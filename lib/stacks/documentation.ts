@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Fn, Stack, Token, type App } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, Token, type App } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -17,6 +17,7 @@ import {
   ViewerProtocolPolicy,
   type BehaviorOptions,
 } from 'aws-cdk-lib/aws-cloudfront';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import {
   BlockPublicAccess,
@@ -30,6 +31,7 @@ import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deplo
 import type { Stage } from '#shared/stage/stages.ts';
 import { contentSecurityPolicy } from '#tools/page/headers.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
+import { retention } from '../constructs/retention.ts';
 import { stackProps } from '../names.ts';
 import { SANDBOX_URL_OUTPUT } from './sandbox.ts';
 
@@ -74,6 +76,7 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
   acknowledge(bucket, {
     'AwsSolutions-S1': 'Only CloudFront reads the bucket, and what it holds is published.',
@@ -134,6 +137,10 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
     cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(5))],
     distribution,
     memoryLimit: 256,
+    logGroup: new LogGroup(stack, 'UploaderLogs', {
+      retention: retention[stage.config.logRetentionDays],
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    }),
   });
   acknowledgeUploader(stack, bucket);
   new CfnOutput(stack, 'SiteUrl', {

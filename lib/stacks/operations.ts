@@ -1,8 +1,8 @@
-import { Stack, type App } from 'aws-cdk-lib';
+import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
 import { Alarm, AlarmStatusWidget, Dashboard, GraphWidget, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Topic, type ITopic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import {
@@ -20,6 +20,7 @@ import {
   triggerAlarms,
   type AlarmDefinition,
 } from '../constructs/alarms.ts';
+import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
 import { dashboardName, stackProps } from '../names.ts';
@@ -41,26 +42,8 @@ export function operations(
   });
   stack.addStackDependency(stores);
 
-  const topic = new Topic(stack, 'Alarms', {
-    displayName: `Mastery reports ${stage.name}`,
-    enforceSSL: true,
-  });
-  // The topic's policy takes the place of the default one, which would have let CloudWatch publish.
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
-    }),
-  );
-  if (stage.config.alarmsEmail !== undefined) {
-    topic.addSubscription(new EmailSubscription(stage.config.alarmsEmail));
-    acknowledge(topic, {
-      'Serverless-SNSRedrivePolicy':
-        'Undeliverable mail has no use later: the alarm itself stays visible in CloudWatch and on the dashboard.',
-    });
-  }
+  const topic = alarmTopic(stack, stage);
+  new CfnOutput(stack, ALARM_TOPIC_OUTPUT, { value: topic.topicArn, description: 'The topic of the alarms' });
   const action = new SnsAction(topic);
   const raise = (definition: AlarmDefinition): IAlarm => {
     const alarm = new Alarm(stack, definition.id, {
@@ -106,6 +89,35 @@ export function operations(
     }),
   );
   return stack;
+}
+
+/** The topic of the alarms: the stage's own, or the one that its settings name. */
+function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
+  const { alarmsEmail, alarmsTopicArn } = config;
+  let topic: ITopic;
+  if (alarmsTopicArn === undefined) {
+    const own = new Topic(stack, 'Alarms', { displayName: `Mastery reports ${name}`, enforceSSL: true });
+    // The topic's policy takes the place of the default one, which would have let CloudWatch publish.
+    own.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [own.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+      }),
+    );
+    topic = own;
+  } else {
+    topic = Topic.fromTopicArn(stack, 'Alarms', alarmsTopicArn);
+  }
+  if (alarmsEmail !== undefined) {
+    topic.addSubscription(new EmailSubscription(alarmsEmail));
+    acknowledge(topic, {
+      'Serverless-SNSRedrivePolicy':
+        'Undeliverable mail has no use later: the alarm itself stays visible in CloudWatch and on the dashboard.',
+    });
+  }
+  return topic;
 }
 
 /** A graph for each kind of alarm: the watched figures of all functions side by side. */

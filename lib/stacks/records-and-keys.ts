@@ -48,6 +48,7 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
   const stack = new Stack(app, 'RecordsAndKeys', {
     ...stackProps(stage, 'records-and-keys'),
     description: 'Mastery reports: tables, receipts, the queue of runs and the key. Holds no learner fact.',
+    // The tables outlive a mistake even on a stage for trials.
     terminationProtection: true,
   });
 
@@ -62,7 +63,7 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
       deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     new CfnOutput(stack, outputName(definition.name, 'Name'), {
       value: table.tableName,
@@ -75,7 +76,7 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
     alias: keyAlias(stage),
     description: `Wraps the data keys of the key ring and the service profiles of ${stage.name}; each use names its purpose in the encryption context.`,
     enableKeyRotation: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
   new CfnOutput(stack, 'KeyArn', { value: key.keyArn });
 
@@ -129,7 +130,7 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,
     versioned: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
   const deny = (sid: string, actions: readonly string[], resource: string, conditions = {}): void => {
     bucket.addToResourcePolicy(

@@ -15,6 +15,13 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export interface StageConfig {
   /** The account and region that the stage is bound to; `agnostic` follows the caller's credentials and their region. */
   readonly environment: { readonly account: `${number}`; readonly region: string } | 'agnostic';
+  /**
+   * Learners depend on this stage: every stack has termination protection, and alarms must reach someone (`alarmsEmail` or
+   * `alarmsTopicArn`). Absent: false.
+   */
+  readonly production?: boolean;
+  /** Termination protection of every stack. Absent: that of `production`. The stack of the stores always has it. */
+  readonly terminationProtection?: boolean;
   /** Whose tokens the services accept. */
   readonly token: {
     /** Compared with `iss` character for character: a trailing slash counts. */
@@ -43,8 +50,10 @@ export interface StageConfig {
   readonly logLevel: LogLevel;
   /** The periods that CloudWatch Logs knows from two weeks to two years. */
   readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;
-  /** Where alarms are mailed; the address confirms its subscription once. Absent: alarms are only seen in CloudWatch. */
+  /** Where alarms are mailed; the address confirms its subscription once. Absent: no mail. */
   readonly alarmsEmail?: `${string}@${string}.${string}`;
+  /** A topic of yours for the alarms, whose policy lets CloudWatch publish. Absent: the stage has a topic of its own. */
+  readonly alarmsTopicArn?: `arn:${string}:sns:${string}`;
   /**
    * Origins of web pages that may call the services from a browser, at most 10, each as a browser sends it in `Origin`
    * (`https://app.school.org`). Absent: no response has a CORS header.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpsUrl, StageConfigs } from './stage.ts';
+import type { HttpsUrl, StageConfig, StageConfigs } from './stage.ts';
 import { stageNamed, stages } from './stages.ts';
 
 it('no deployment is called local, since a rehearsal opens the stage of that name [RP-032]', () => {
@@ -7,6 +7,18 @@ it('no deployment is called local, since a rehearsal opens the stage of that nam
   const named = { local: stages.prod } satisfies StageConfigs;
   expect(Object.keys(named).filter((name) => name in stages)).toEqual([]);
   expect(stageNamed('local')).toMatchObject({ ok: false });
+});
+
+it('a production stage has someone who learns of an alarm', () => {
+  const { alarmsEmail, ...silent } = stages.prod;
+  const named = (prod: StageConfig) => stageNamed('prod', { ...stages, prod });
+  expect(named(silent)).toEqual({
+    ok: false,
+    error: 'stage prod: production needs alarmsEmail or alarmsTopicArn: otherwise alarms reach no operator',
+  });
+  expect(named({ ...silent, production: false }).ok).toBe(true);
+  expect(named({ ...silent, alarmsEmail }).ok).toBe(true);
+  expect(named({ ...silent, alarmsTopicArn: 'arn:aws:sns:eu-central-1:111122223333:alarms' }).ok).toBe(true);
 });
 
 describe('allowedOrigins', () => {

@@ -44,6 +44,7 @@ export const stages = {
   },
   prod: {
     environment: 'agnostic',
+    production: true,
     token: {
       issuer: 'https://identity.example',
       audience: 'mastery-reports',
@@ -58,6 +59,7 @@ export const stages = {
     requestsPerAddress: 20_000,
     logLevel: 'info',
     logRetentionDays: 365,
+    alarmsEmail: 'operators@school.example',
   },
 } as const satisfies StageConfigs;
 
@@ -82,7 +84,7 @@ export function stageNamed(
       `unknown stage ${JSON.stringify(name)}: expected ${stageNames.join(', ')} (shared/stage/stages.ts)`,
     );
   const config = configs[known];
-  const defect = originsDefect(config.allowedOrigins ?? []);
+  const defect = originsDefect(config.allowedOrigins ?? []) ?? alarmsDefect(config);
   return defect === undefined ? ok({ name: known, config }) : err(`stage ${known}: ${defect}`);
 }
 
@@ -102,6 +104,13 @@ function originsDefect(origins: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** Alarms that only CloudWatch shows are seen too late where learners wait. */
+function alarmsDefect({ production, alarmsEmail, alarmsTopicArn }: StageConfig): string | undefined {
+  return production === true && alarmsEmail === undefined && alarmsTopicArn === undefined
+    ? 'production needs alarmsEmail or alarmsTopicArn: otherwise alarms reach no operator'
+    : undefined;
+}
+
 /** What must be filled in before the stage can be deployed: the settings that point to `.example`, and a key that is none. */
 export function placeholders({ config }: Stage): readonly string[] {
   const addresses: Readonly<Record<string, string | readonly string[]>> = {
@@ -110,6 +119,7 @@ export function placeholders({ config }: Stage): readonly string[] {
     approvedHosts: config.approvedHosts.map((host) => `https://${host}`),
     problemsUrl: config.problemsUrl,
     runbookUrl: config.runbookUrl,
+    alarmsEmail: config.alarmsEmail === undefined ? [] : `mailto://${config.alarmsEmail}`,
     allowedOrigins: config.allowedOrigins ?? [],
   };
   const unfilled = Object.entries(addresses)

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
 import { deployedFunctions, isRoute } from '#shared/contract/functions.ts';
+import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
 import { deployed, ofType, stage } from './deployed.ts';
 
 const { operations, services, sandbox } = deployed();
@@ -145,13 +146,20 @@ it('CloudWatch may publish to the topic, over TLS only', () => {
   expect(text).toContain('"aws:SecureTransport":"false"');
 });
 
-it('mails to the address of the stage', () => {
+it('mails to the address of the stage, by its own topic or by the one that the settings name', () => {
   const prod = stage('prod');
-  const mailed = deployed({
-    stage: { ...prod, config: { ...prod.config, alarmsEmail: 'operators@school.org' } },
-  });
-  mailed.operations.template.hasResourceProperties('AWS::SNS::Subscription', {
-    Protocol: 'email',
-    Endpoint: 'operators@school.org',
-  });
+  const alarmsTopicArn = 'arn:aws:sns:eu-central-1:111122223333:operators';
+  for (const settings of [{}, { alarmsTopicArn }] as const) {
+    const { operations: of } = deployed({ stage: { ...prod, config: { ...prod.config, ...settings } } });
+    of.template.hasResourceProperties('AWS::SNS::Subscription', {
+      Protocol: 'email',
+      Endpoint: 'operators@school.example',
+    });
+    const topics = ofType(of, 'AWS::SNS::Topic').map(([id]) => ({ Ref: id }));
+    expect(topics).toHaveLength('alarmsTopicArn' in settings ? 0 : 1);
+    const [topic = alarmsTopicArn] = topics;
+    for (const [, { Properties }] of ofType(of, 'AWS::CloudWatch::Alarm'))
+      expect(Properties['AlarmActions']).toStrictEqual([topic]);
+    of.template.hasOutput(ALARM_TOPIC_OUTPUT, { Value: topic });
+  }
 });

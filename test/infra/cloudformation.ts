@@ -122,7 +122,7 @@ export class Account {
       if (gone === undefined) continue;
       if (replaced === undefined) resources.delete(logicalId);
       const policy = replaced === undefined ? declared.DeletionPolicy : declared.UpdateReplacePolicy;
-      if (policy === 'Retain') continue;
+      if (policy === 'Retain' || policy === 'RetainExceptOnCreate') continue;
       this.live.delete(gone);
       yield { action: 'delete', stack, logicalId };
     }

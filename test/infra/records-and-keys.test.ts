@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
-import { deployed, ofType, stage } from './deployed.ts';
+import { stackIds, stackName } from '#shared/stage/stack-names.ts';
+import type { StageConfig } from '#shared/stage/stage.ts';
 import { placeholders, stages } from '#shared/stage/stages.ts';
+import { appOf, deployed, ofType, stage } from './deployed.ts';
 
 const { stores } = deployed();
 const definitions: readonly TableDefinition[] = tables;
@@ -32,7 +34,7 @@ describe('the tables', () => {
     '%s can be restored, is encrypted and not deleted by accident',
     (_, table) => {
       expect(table).toMatchObject({
-        DeletionPolicy: 'Retain',
+        DeletionPolicy: 'RetainExceptOnCreate',
         Properties: {
           DeletionProtectionEnabled: true,
           PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -46,7 +48,10 @@ describe('the tables', () => {
 describe('the key', () => {
   it('rotates, has an alias and stays when the stack goes', () => {
     const [key] = ofType(stores, 'AWS::KMS::Key');
-    expect(key?.[1]).toMatchObject({ DeletionPolicy: 'Retain', Properties: { EnableKeyRotation: true } });
+    expect(key?.[1]).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      Properties: { EnableKeyRotation: true },
+    });
     stores.template.hasResourceProperties('AWS::KMS::Alias', { AliasName: 'alias/mastery-reports/prod' });
   });
 });
@@ -109,7 +114,7 @@ describe('the receipts', () => {
   it('are encrypted, in versions, closed to the public and outlive the stack', () => {
     expect(ofType(stores, 'AWS::S3::Bucket')).toHaveLength(1);
     expect(bucket).toMatchObject({
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: {
         BucketEncryption: {
           ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
@@ -196,6 +201,33 @@ it('leave the marker by which a synth knows the stage’s account and region', (
     });
 });
 
+describe('every stack', () => {
+  const protectedStacks = (name: string, changed: Partial<StageConfig> = {}): readonly string[] => {
+    const { config, ...of } = stage(name);
+    const { app } = appOf({ stage: { ...of, config: { ...config, ...changed } } });
+    return app
+      .synth()
+      .stacks.flatMap(({ stackName: found, terminationProtection }) => (terminationProtection ? [found] : []))
+      .toSorted();
+  };
+  const all = (name: string) => stackIds.map((id) => stackName(name, id)).toSorted();
+
+  it('of a production stage, or of one that asks for it, has termination protection; the stores always have it', () => {
+    expect(protectedStacks('prod')).toStrictEqual(all('prod'));
+    expect(protectedStacks('staging')).toStrictEqual([stackName('staging', 'records-and-keys')]);
+    expect(protectedStacks('staging', { terminationProtection: true })).toStrictEqual(all('staging'));
+  });
+
+  it('keeps what it must keep when it is deleted, but leaves nothing of a first deployment that failed', () => {
+    const policies = deployed().stacks.flatMap(({ template }) =>
+      Object.values(template.Resources).flatMap(({ DeletionPolicy, UpdateReplacePolicy }) =>
+        DeletionPolicy === undefined ? [] : [`${DeletionPolicy} ${UpdateReplacePolicy ?? ''}`],
+      ),
+    );
+    expect(new Set(policies)).toStrictEqual(new Set(['RetainExceptOnCreate Retain', 'Delete Delete']));
+  });
+});
+
 describe('the stages', () => {
   it.each(Object.keys(stages))('%s synthesizes under its own names', (name) => {
     const { stores: own } = deployed({ stage: stage(name) });
@@ -210,6 +242,7 @@ describe('the stages', () => {
       approvedHosts: ['platform.school.org'],
       problemsUrl: 'https://docs.school.org/problems',
       runbookUrl: 'https://docs.school.org/runbook',
+      alarmsEmail: 'operators@school.org',
       // RFC 7517, appendix A.1.
       releaseKey: {
         kty: 'EC',
