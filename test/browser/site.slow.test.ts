@@ -2,10 +2,11 @@ import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
 import { allOpen } from '#shared/release/release-state.ts';
-import { openTab, startBrowser, views } from '#test/support/browser.ts';
+import { openTab, views } from '#test/support/browser.ts';
 import type { Tab } from '#test/support/browser.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
+import { startBrowser } from '#tools/browser.ts';
 import { renderSite } from '#tools/site/render.ts';
 import type { Site } from '#tools/site/render.ts';
 

@@ -1,12 +1,8 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { projectRoot } from '#tools/checks/checks.ts';
-
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 export const views = {
   wide: { width: 1440, height: 900 },
@@ -27,19 +23,6 @@ export interface Tab {
   readonly accessibility: () => Promise<readonly string[]>;
   /** Keeps a picture for people to look at, in `build/screenshots`. */
   readonly screenshot: (name: string) => Promise<void>;
-}
-
-/**
- * Starts Debian's Chromium without a window.
- * @throws {Error} with what to install when there is none
- */
-export async function startBrowser(): Promise<Browser> {
-  if (!existsSync(CHROMIUM)) {
-    throw new Error(
-      `${CHROMIUM} is absent: apt-get install chromium, or name another Chromium in the variable CHROMIUM`,
-    );
-  }
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 }
 
 /** Opens a tab for pages of one origin. */

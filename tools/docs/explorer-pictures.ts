@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { startBrowser } from '../browser.ts';
 import { projectRoot } from '../checks/checks.ts';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 /** How the pictures are cut: what a reader sees first. */
 const viewport = { width: 1200, height: 780 };
 /** Answers to the first items that settle most knowledge components but not all of them. */
@@ -16,12 +14,7 @@ const responses = ['2', '1/2', '3/8', '1'];
  * @returns the files that were written. Rejects with what to install when there is no Chromium.
  */
 export async function takeExplorerPictures(explorerUrl: string): Promise<readonly string[]> {
-  if (!existsSync(CHROMIUM)) {
-    throw new Error(
-      `${CHROMIUM} is absent: apt-get install chromium, or name another Chromium in the variable CHROMIUM`,
-    );
-  }
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  const browser = await startBrowser();
   const written: string[] = [];
   try {
     for (const colorScheme of ['light', 'dark'] as const) {
