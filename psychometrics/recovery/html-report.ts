@@ -35,7 +35,7 @@ export function htmlReport(study: Study): string {
 ${study.reservations.map((line) => markup`<p class="reservation">${line}</p>`)}
 ${table(
   'Aims',
-  ['aim', 'result', 'required', { text: '' }],
+  ['aim', 'result', 'required', { text: 'verdict' }],
   study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), aim.met ? met : missed]),
 )}
 <h2>Assumptions</h2>
@@ -59,7 +59,7 @@ const missed = markup`<span class="missed">missed</span>`;
 /** What the page adds to the common style sheet. Captions are for screen readers: the headings above the tables repeat them. */
 const style = markup`
 body { max-width: 76rem; } tbody th { min-width: 9rem; }
-figure { margin: 0 0 2rem; display: grid; grid-template-columns: minmax(18rem, 36rem) minmax(16rem, 1fr); gap: 1rem 2rem; align-items: start; }
+figure { margin: 0 0 2rem; display: grid; grid-template-columns: minmax(18rem, 33rem) minmax(16rem, 1fr); gap: 1rem 2rem; align-items: start; }
 figcaption { grid-column: 1 / -1; font-weight: 600; }
 figure .scroll { margin: 0; }
 @media (max-width: 50rem) { figure { grid-template-columns: 1fr; } }
@@ -122,7 +122,7 @@ function knownAndRecovered({ sample, rows }: Study): Markup {
       y: { ...abilityAxis, label: 'recovered ability (SD)' },
       marks: [dots(points.filter(isShown), 'small'), aimLine(abilityDomain, (x) => x)],
     },
-    ['all learners', ''],
+    ['all learners', 'value'],
     figures === undefined
       ? []
       : [
@@ -240,8 +240,8 @@ function agreementByEvidence({ byEvidence, aims }: Study): Markup {
     y: agreement,
     label: `${items} items: ${decimals(agreement, 4)} of ${count}`,
   }));
-  const low = 1 - outward(shortfalls(points), 0.02, 0.04);
   const aim = aims.find(({ name }) => name === 'KC agreement')?.least ?? 1;
+  const low = 1 - outward([...shortfalls(points), 1 - aim], 0.02, 0.04);
   const domain = [-0.5, last + 0.5];
   return figure(
     {

@@ -100,7 +100,7 @@ export const rowHead = [
 
 /** How many simulated learners there are. */
 export function sizeOf({ settings }: Study): string {
-  return `${settings.worlds} worlds (seed ${settings.seed}) with ${settings.learners} simulated learners each. Rows that only compare use a third of them.`;
+  return `${settings.worlds} ${settings.worlds === 1 ? 'world' : 'worlds'} (seed ${settings.seed}) with ${settings.learners} simulated learners each. Rows that only compare use a third of them.`;
 }
 
 /** What the columns of the rows mean. */

@@ -68,7 +68,7 @@ body { max-width: 70rem; }
 function linesTable(lines: readonly Line[], peer: Line['peer']): Markup {
   return table(
     `Lines of ${peer}`,
-    ['figure', 'ours', 'theirs', 'tolerance', { text: '' }],
+    ['figure', 'ours', 'theirs', 'tolerance', { text: 'result' }],
     lines
       .filter((one) => one.peer === peer)
       .map((one) => [

@@ -112,7 +112,7 @@ function data({ study, items: fits }: Calibration): Markup[] {
   return [
     table(
       'Answers',
-      ['', 'number'],
+      ['figure', 'number'],
       [
         ['learners', String(responses.learners)],
         ['distinct rows of answers', String(responses.counts.length)],
@@ -186,7 +186,7 @@ function components(calibration: Calibration): Markup[] {
     curvesPicture(calibration),
     prevalencePicture(calibration),
     table(
-      'Knowledge components',
+      'Curves, accuracy and items of each knowledge component',
       [
         'KC',
         'slope',
@@ -224,7 +224,7 @@ function ability(calibration: Calibration): Markup[] {
     abilityPicture(calibration),
     table(
       'Posterior means of θ (EAP)',
-      ['', 'value'],
+      ['figure', 'value'],
       [
         ['mean', figure(figures.meanEap)],
         ['standard deviation', figure(figures.sdEap)],
@@ -279,7 +279,7 @@ function estimation(calibration: Calibration): Markup[] {
   ];
   return [
     convergencePicture(calibration),
-    table('How it was fitted', ['', { text: 'value' }], rows),
+    table('How it was fitted', ['property', { text: 'value' }], rows),
     markup`<details><summary>Every accepted step</summary>${table(
       'Steps',
       ['E-step', 'objective', 'log-likelihood', { text: 'kind' }],
@@ -333,7 +333,7 @@ function fit(calibration: Calibration): (Markup | undefined)[] {
     ],
   ];
   return [
-    table('Model fit', ['', { text: 'value' }], rows),
+    table('Model fit', ['figure', { text: 'value' }], rows),
     againstDina === undefined
       ? undefined
       : table(
@@ -420,7 +420,7 @@ function monotonicity({ study, monotonicity: checks, options }: Calibration): Ma
         : 'A table that would fall is replaced by the nearest one that does not (isotonic regression on the lattice of patterns). “Largest fall” is that of the unconstrained proportions between patterns with at least five expected learners. A large value is evidence against the item’s row of the Q-matrix.'
     }</p>`,
     table(
-      'Monotonicity',
+      'Monotonicity of each item',
       [
         'item',
         'largest fall',
