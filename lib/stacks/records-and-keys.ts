@@ -2,7 +2,13 @@ import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  ObjectOwnership,
+  type CfnBucket,
+} from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
@@ -119,9 +125,10 @@ function runQueue(stack: Stack): void {
 }
 
 /**
- * The bucket of receipt bundles, and of the manifests that releases rest on. An object is named by its own digest, is written once and stays as it is: the bucket's policy refuses
- * whatever would write over it, delete it or let it expire, from everybody. Encrypted with S3's own keys: a key of ours would cost a call
- * of KMS for each bundle and, once lost, every receipt, and would protect ids and digests from nobody who may not read the object anyway.
+ * The bucket of receipt bundles, and of the manifests that releases rest on. An object is named by its own digest and written once. Object Lock
+ * keeps every version for the years of the stage: a delete only hides it, and `npm run restore` brings it back. Nothing is deleted by itself,
+ * since there is no lifecycle rule. Encrypted with S3's own keys: a KMS key would cost one call per bundle, and losing it would lose every
+ * receipt.
  */
 function receiptBucket(stack: Stack, stage: Stage): void {
   const bucket = new Bucket(stack, 'Receipts', {
@@ -130,26 +137,26 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,
     versioned: true,
+    objectLockEnabled: true,
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
-  const deny = (sid: string, actions: readonly string[], resource: string, conditions = {}): void => {
-    bucket.addToResourcePolicy(
-      new PolicyStatement({
-        sid,
-        effect: Effect.DENY,
-        principals: [new AnyPrincipal()],
-        actions: [...actions],
-        resources: [resource],
-        conditions,
-      }),
-    );
+  const { mode = 'GOVERNANCE', years } = stage.config.receiptRetention;
+  // The construct's own property takes days only.
+  (bucket.node.defaultChild as CfnBucket).objectLockConfiguration = {
+    objectLockEnabled: 'Enabled',
+    rule: { defaultRetention: { mode, years } },
   };
-  const objects = bucket.arnForObjects('*');
-  deny('NothingIsDeleted', ['s3:DeleteObject', 's3:DeleteObjectVersion'], objects);
-  // With If-None-Match S3 itself refuses a key that is taken; without it, a write here could be one over another.
-  deny('NothingIsWrittenOver', ['s3:PutObject'], objects, { Null: { 's3:if-none-match': 'true' } });
-  // Expiry by a lifecycle rule asks no policy.
-  deny('NothingExpires', ['s3:PutLifecycleConfiguration'], bucket.bucketArn);
+  // If-None-Match writes only what is absent; If-Match lets a restore replace exactly the damaged version that it has read.
+  bucket.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'NothingIsWrittenOver',
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['s3:PutObject'],
+      resources: [bucket.arnForObjects('*')],
+      conditions: { Null: { 's3:if-none-match': 'true', 's3:if-match': 'true' } },
+    }),
+  );
   acknowledge(bucket, {
     'AwsSolutions-S1':
       'Server access logs would hold the object keys, in which tenants stand; the access log of the receipts API has every download.',

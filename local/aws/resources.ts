@@ -32,7 +32,14 @@ export function localQueues(): readonly LocalQueue[] {
   ];
 }
 
-/** The project's buckets under their local names. No function may list one. */
+/** The project's buckets under their local names, as the stack makes them. No function may list one. */
 export function localBuckets(): readonly LocalBucket[] {
-  return [{ bucketName: localBucketName, immutable: true, unlisted: true }];
+  return [
+    {
+      bucketName: localBucketName,
+      conditionalWrites: true,
+      lock: { mode: 'GOVERNANCE', years: 1 },
+      unlisted: true,
+    },
+  ];
 }

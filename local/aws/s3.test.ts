@@ -6,6 +6,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  ListObjectVersionsCommand,
   NoSuchBucket,
   NoSuchKey,
   NotFound,
@@ -15,6 +16,7 @@ import {
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localBucketName, localCredentials } from '#shared/stage/local-stage.ts';
+import { localBuckets } from './resources.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
 
@@ -22,13 +24,18 @@ import { startTestAws } from '#test/support/aws.ts';
 const Bucket = 'plain';
 
 let test: TestAws;
+const START = Date.UTC(2030, 0, 2, 3, 4, 5);
+let now = START;
 beforeAll(async () => {
   test = await startTestAws({
-    buckets: [{ bucketName: Bucket }, { bucketName: localBucketName, immutable: true, unlisted: true }],
-    now: () => Date.UTC(2030, 0, 2, 3, 4, 5),
+    buckets: [{ bucketName: Bucket }, ...localBuckets()],
+    now: () => now,
   });
 });
-afterEach(() => test.aws.faults.reset());
+afterEach(() => {
+  now = START;
+  test.aws.faults.reset();
+});
 afterAll(() => test.close());
 
 const put = (
@@ -43,11 +50,11 @@ const get = async (Key: string, from = Bucket) => {
 const digest = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest('base64');
 
 /** A PutObject that no client of the SDK would send. */
-function putRaw(key: string, headers: Record<string, string>, body: string | Buffer) {
+function putRaw(key: string, headers: Record<string, string>, body: string | Buffer, bucket = Bucket) {
   const authorization = `AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/20300101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0`;
   return new Promise<{ readonly status: number; readonly body: string }>((resolve, reject) => {
     const call = request(
-      `${test.aws.url}/${Bucket}/${key}?x-id=PutObject`,
+      `${test.aws.url}/${bucket}/${key}?x-id=PutObject`,
       { method: 'PUT', headers: { authorization, ...headers } },
       (response) => {
         const chunks: Buffer[] = [];
@@ -144,7 +151,7 @@ describe('the S3 emulator, through the SDK client', () => {
     await expect(get('other')).rejects.toBeInstanceOf(NoSuchKey);
   });
 
-  it('writes once only where the writer says so, and always in an immutable bucket', async () => {
+  it('writes once only where the writer says so, and nothing without a condition where the policy wants one', async () => {
     await put('once', 'first', { IfNoneMatch: '*' });
     await expect(put('once', 'second', { IfNoneMatch: '*' })).rejects.toMatchObject({
       name: 'PreconditionFailed',
@@ -159,6 +166,74 @@ describe('the S3 emulator, through the SDK client', () => {
     });
     await put('free', 'a', { Bucket: localBucketName, IfNoneMatch: '*' });
     expect((await get('free', localBucketName)).bytes.toString()).toBe('a');
+  });
+
+  describe('with Object Lock', () => {
+    const locked = { Bucket: localBucketName };
+    const head = async (Key: string) => test.s3.send(new HeadObjectCommand({ ...locked, Key }));
+    const remove = (Key: string, VersionId?: string) =>
+      test.s3.send(
+        new DeleteObjectCommand({ ...locked, Key, ...(VersionId === undefined ? {} : { VersionId }) }),
+      );
+
+    it('refuses a write without a checksum, and locks a version for the years of the bucket', async () => {
+      const free = { 'if-none-match': '*' };
+      const sum = { 'content-md5': digest('md5', Buffer.from('a')) };
+      expect(await putRaw('sums', free, 'a', localBucketName)).toMatchObject({
+        status: 400,
+        body: expect.stringContaining('Content-MD5 OR x-amz-checksum-') as string,
+      });
+      expect((await putRaw('sums', { ...free, ...sum }, 'a', localBucketName)).status).toBe(200);
+      const { VersionId, ObjectLockMode, ObjectLockRetainUntilDate } = await head('sums');
+      expect(ObjectLockMode).toBe('GOVERNANCE');
+      expect(ObjectLockRetainUntilDate).toEqual(new Date('2031-01-02T03:04:05Z'));
+      await expect(remove('sums', VersionId)).rejects.toMatchObject({ name: 'AccessDenied' });
+      now = Date.UTC(2031, 0, 2, 3, 4, 6);
+      await remove('sums', VersionId);
+      await expect(get('sums', localBucketName)).rejects.toMatchObject({ name: 'AccessDenied' });
+    });
+
+    it('hides what is deleted, keeps its versions, and lists all of them over several answers', async () => {
+      for (let n = 0; n < 12; n += 1) await put(`v/${n}`, `first ${n}`, { ...locked, IfNoneMatch: '*' });
+      const { ETag: IfMatch } = await head('v/1');
+      await put('v/1', 'second', { ...locked, IfMatch });
+      await expect(put('v/1', 'third', { ...locked, IfMatch })).rejects.toMatchObject({
+        name: 'PreconditionFailed',
+      });
+      const { VersionId: marker } = await remove('v/1');
+      await remove('v/5');
+      await expect(get('v/1', localBucketName)).rejects.toMatchObject({ name: 'AccessDenied' });
+      await expect(put('v/1', 'x', { ...locked, IfMatch })).rejects.toBeInstanceOf(NoSuchKey);
+      const rows: string[] = [];
+      const pages: number[] = [];
+      let from: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } = {};
+      do {
+        const page = await test.s3.send(new ListObjectVersionsCommand({ ...locked, ...from }));
+        const { Versions = [], DeleteMarkers = [], NextKeyMarker, NextVersionIdMarker } = page;
+        pages.push(Versions.length + DeleteMarkers.length);
+        rows.push(
+          ...Versions.map(({ Key, ETag }) => `${Key} ${ETag}`),
+          ...DeleteMarkers.map(({ Key }) => `${Key}`),
+        );
+        from = { KeyMarker: NextKeyMarker, VersionIdMarker: NextVersionIdMarker };
+      } while (from.KeyMarker !== undefined);
+      const tag = (text: string) => `"${createHash('md5').update(text).digest('hex')}"`;
+      expect(pages).toHaveLength(Math.ceil(rows.length / 10));
+      expect(rows.filter((row) => row.startsWith('v/')).sort()).toStrictEqual(
+        [
+          'v/1',
+          'v/5',
+          `v/1 ${tag('second')}`,
+          ...Array.from({ length: 12 }, (_, n) => `v/${n} ${tag(`first ${n}`)}`),
+        ].sort(),
+      );
+      const asked = (VersionId: string | undefined) =>
+        test.s3.send(new GetObjectCommand({ ...locked, Key: 'v/1', VersionId }));
+      await expect(asked(marker)).rejects.toMatchObject({ name: 'MethodNotAllowed' });
+      await expect(asked('none')).rejects.toMatchObject({ name: 'NoSuchVersion' });
+      await remove('v/1', marker);
+      expect((await get('v/1', localBucketName)).bytes.toString()).toBe('second');
+    });
   });
 
   it('lets one of many writers win who each want to be the first', async () => {
@@ -189,11 +264,7 @@ describe('the S3 emulator, through the SDK client', () => {
     await expect(
       test.s3.send(new GetObjectCommand({ Bucket, Key, Range: 'bytes=0-1' })),
     ).rejects.toMatchObject(uncovered);
-    await expect(test.s3.send(new GetObjectCommand({ Bucket, Key, VersionId: '1' }))).rejects.toMatchObject(
-      uncovered,
-    );
     await expect(put(Key, 'b', { CacheControl: 'no-store' })).rejects.toMatchObject(uncovered);
-    await expect(put(Key, 'b', { IfMatch: '"0"' })).rejects.toMatchObject(uncovered);
     await expect(put(Key, 'b', { IfNoneMatch: '"0"' })).rejects.toMatchObject(uncovered);
     await expect(put(Key, 'b', { ContentEncoding: 'gzip' })).rejects.toMatchObject(uncovered);
     expect((await get(Key)).bytes.toString()).toBe('a');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -10,10 +10,10 @@ import { notCovered, snapshotOf } from './wire.ts';
 /** A bucket as the emulator creates it. */
 export interface LocalBucket {
   readonly bucketName: string;
-  /**
-   * Every object is written once: PutObject without `If-None-Match: *` is AccessDenied, as a bucket policy on `s3:if-none-match` makes it.
-   */
-  readonly immutable?: boolean;
+  /** PutObject without `If-None-Match` or `If-Match` is AccessDenied, as a bucket policy on these headers makes it. */
+  readonly conditionalWrites?: boolean;
+  /** Object Lock, hence versions: no version can be deleted for so many years. */
+  readonly lock?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly years: number };
   /** The caller has no `s3:ListBucket`: S3 then refuses the read of an absent object with AccessDenied. */
   readonly unlisted?: boolean;
 }
@@ -27,18 +27,20 @@ export interface S3Request {
 }
 
 export interface S3Answer {
-  readonly status: 200;
+  readonly status: 200 | 204;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-type S3OperationName = 'GetObject' | 'HeadObject' | 'PutObject';
+type S3OperationName = 'DeleteObject' | 'GetObject' | 'HeadObject' | 'ListObjectVersions' | 'PutObject';
 
-/** One operation on one object, before its body is looked at. */
+/** One operation, before its body is looked at. */
 export interface S3Call {
   readonly operation: S3OperationName;
   readonly bucket: string;
+  /** Empty for an operation on the bucket. */
   readonly key: string;
+  readonly query: URLSearchParams;
 }
 
 export interface S3Double {
@@ -55,69 +57,157 @@ interface StoredObject {
   readonly metadata: Readonly<Record<string, string>>;
   readonly checksums: Readonly<Record<string, string>>;
   readonly etag: string;
-  readonly lastModified: string;
 }
 
-interface Bucket {
-  readonly immutable: boolean;
-  readonly unlisted: boolean;
-  readonly objects: Map<string, StoredObject>;
+/** A version of an object; without `object` it is a delete marker. */
+interface Version {
+  readonly id: string;
+  /** Epoch milliseconds of a whole second. */
+  readonly lastModified: number;
+  readonly object?: StoredObject;
+  /** Epoch milliseconds. */
+  readonly lockedUntil?: number;
+}
+
+interface Bucket extends Omit<LocalBucket, 'bucketName'> {
+  /** The versions of each key, the newest first; a bucket without Object Lock keeps one. */
+  readonly objects: Map<string, readonly [Version, ...Version[]]>;
 }
 
 const MAX_KEY_BYTES = 1024;
+/** S3 lists at most 1000 versions at once and may list fewer; so few show whether a client reads on. */
+const MAX_LISTED = 10;
 
 /** Headers that would change what an operation does: any but these is refused by name. */
 const KNOWN_HEADERS: Readonly<Record<S3OperationName, RegExp>> = {
   PutObject:
-    /^(if-none-match|content-(type|length|md5|encoding)|x-amz-(meta-.+|checksum-(crc32|sha1|sha256)|sdk-checksum-algorithm|decoded-content-length|trailer))$/,
+    /^(if-(none-)?match|content-(type|length|md5|encoding)|x-amz-(meta-.+|checksum-(crc32|sha1|sha256)|sdk-checksum-algorithm|decoded-content-length|trailer))$/,
   GetObject: /^x-amz-checksum-mode$/,
   HeadObject: /^x-amz-checksum-mode$/,
+  DeleteObject: /^$/,
+  ListObjectVersions: /^$/,
 };
 const BEHAVING_HEADER =
   /^(x-amz-.+|if-.+|range|cache-control|content-(type|length|md5|encoding|disposition|language)|expires)$/;
 const SIGNING_HEADER = /^x-amz-(date|content-sha256|security-token|user-agent)$/;
 
 /**
- * Buckets of S3 in memory: PutObject (`If-None-Match: *`, aws-chunked bodies, CRC32, SHA-1 and SHA-256 checksums), GetObject and HeadObject
- * of whole objects, in the REST protocol with the bucket in the path. No policies, no versions, no listing.
+ * Buckets of S3 in memory: PutObject (`If-None-Match: *`, `If-Match`, aws-chunked bodies, CRC32, SHA-1 and SHA-256 checksums), GetObject and
+ * HeadObject of whole objects, in the REST protocol with the bucket in the path. A bucket with Object Lock has versions too: DeleteObject,
+ * ListObjectVersions and GetObject of a version. No policies but that of `conditionalWrites`, and no right to bypass a lock.
  */
 export function createS3(definitions: readonly LocalBucket[], now: () => number): S3Double {
   const buckets = new Map<string, Bucket>(
-    definitions.map(({ bucketName, immutable = false, unlisted = false }) => [
-      bucketName,
-      { immutable, unlisted, objects: new Map() },
-    ]),
+    definitions.map(({ bucketName, ...rest }) => [bucketName, { ...rest, objects: new Map() }]),
   );
 
+  function newVersion({ lock }: Bucket, object?: StoredObject): Version {
+    const lockedUntil = new Date(now());
+    lockedUntil.setUTCFullYear(lockedUntil.getUTCFullYear() + (lock?.years ?? 0));
+    return {
+      id: lock === undefined ? 'null' : randomUUID().replaceAll('-', ''),
+      lastModified: Math.floor(now() / 1000) * 1000,
+      ...(object === undefined ? {} : { object }),
+      ...(object === undefined || lock === undefined ? {} : { lockedUntil: lockedUntil.getTime() }),
+    };
+  }
+
+  function write(bucket: Bucket, key: string, object?: StoredObject): Version {
+    const version = newVersion(bucket, object);
+    const older = bucket.lock === undefined ? [] : (bucket.objects.get(key) ?? []);
+    bucket.objects.set(key, [version, ...older]);
+    return version;
+  }
+
   function put(bucket: Bucket, key: string, request: S3Request): Result<S3Answer, AwsError> {
-    const condition = request.headers['if-none-match'];
-    if (bucket.immutable && condition === undefined) return refuseS3(403, 'AccessDenied', 'Access Denied');
+    const { 'if-none-match': unlessAny, 'if-match': ifEtag, 'content-md5': md5 } = request.headers;
+    if (bucket.conditionalWrites === true && unlessAny === undefined && ifEtag === undefined)
+      return accessDenied();
     const received = receivedBody(request);
     if (!received.ok) return received;
-    if (condition !== undefined && bucket.objects.has(key)) {
+    const { bytes, checksums } = received.value;
+    if (bucket.lock !== undefined && md5 === undefined && Object.keys(checksums).length === 0) {
+      return refuseS3(
+        400,
+        'InvalidRequest',
+        'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
+      );
+    }
+    const current = bucket.objects.get(key)?.[0].object;
+    if (ifEtag !== undefined && current === undefined) return noSuchKey();
+    if (unlessAny === undefined ? ifEtag !== undefined && ifEtag !== current?.etag : current !== undefined) {
       return refuseS3(
         412,
         'PreconditionFailed',
         'At least one of the pre-conditions you specified did not hold',
       );
     }
-    const { bytes, checksums } = received.value;
     const stored: StoredObject = {
       bytes,
       checksums,
       contentType: request.headers['content-type'] ?? 'binary/octet-stream',
       metadata: headersLike(request.headers, /^x-amz-meta-/),
-      etag: `"${createHash('md5').update(bytes).digest('hex')}"`,
-      lastModified: new Date(now()).toUTCString(),
+      etag: `"${hash('md5', bytes, 'hex')}"`,
     };
-    bucket.objects.set(key, stored);
-    return ok({ status: 200, headers: { etag: stored.etag, ...checksums }, body: Buffer.alloc(0) });
+    const version = write(bucket, key, stored);
+    return ok({
+      status: 200,
+      headers: { etag: stored.etag, ...checksums, ...versionHeaders(bucket, version) },
+      body: Buffer.alloc(0),
+    });
+  }
+
+  function get(bucket: Bucket, { operation, key, query }: S3Call, mode: unknown): Result<S3Answer, AwsError> {
+    const versions = bucket.objects.get(key) ?? [];
+    const asked = query.get('versionId');
+    const version = asked === null ? versions[0] : versions.find(({ id }) => id === asked);
+    if (asked !== null && version === undefined)
+      return refuseS3(404, 'NoSuchVersion', 'The specified version does not exist.');
+    if (version?.object === undefined) {
+      if (asked !== null)
+        return refuseS3(
+          405,
+          'MethodNotAllowed',
+          'The specified method is not allowed against this resource.',
+        );
+      return bucket.unlisted === true ? accessDenied() : noSuchKey();
+    }
+    const { bytes, contentType, etag, metadata, checksums } = version.object;
+    return ok({
+      status: 200,
+      headers: {
+        'content-type': contentType,
+        'content-length': String(bytes.length),
+        etag,
+        'last-modified': new Date(version.lastModified).toUTCString(),
+        ...metadata,
+        ...(mode === 'ENABLED' ? checksums : {}),
+        ...versionHeaders(bucket, version),
+      },
+      body: operation === 'HeadObject' ? Buffer.alloc(0) : bytes,
+    });
+  }
+
+  /** Without a version only a marker is put on top. A version goes for good, unless it is locked. */
+  function remove(bucket: Bucket, key: string, id: string | null): Result<S3Answer, AwsError> {
+    if (bucket.lock === undefined) return notCovered('S3 DeleteObject in a bucket without Object Lock');
+    const done = (headers: Record<string, string>) =>
+      ok({ status: 204, headers, body: Buffer.alloc(0) } as const);
+    if (id === null) return done(versionHeaders(bucket, write(bucket, key)));
+    const versions = bucket.objects.get(key) ?? [];
+    const version = versions.find((candidate) => candidate.id === id);
+    if ((version?.lockedUntil ?? 0) > now())
+      return refuseS3(403, 'AccessDenied', 'Access Denied because object protected by object lock.');
+    const [newest, ...older] = versions.filter((candidate) => candidate !== version);
+    if (newest === undefined) bucket.objects.delete(key);
+    else bucket.objects.set(key, [newest, ...older]);
+    return done({});
   }
 
   return {
     route({ method, url, headers }) {
-      const operation = operationOf(method, url);
       const location = locationOf(url);
+      const operation = location && operationOf(method, location);
       if (operation === undefined || location === undefined) return notCovered(`S3 ${method} ${url}`);
       const header = Object.keys(headers).find(
         (name) =>
@@ -129,7 +219,8 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
       return ok({ operation, ...location });
     },
 
-    perform({ operation, bucket: bucketName, key }, request) {
+    perform(call, request) {
+      const { operation, bucket: bucketName, key, query } = call;
       const bucket = buckets.get(bucketName);
       if (bucket === undefined) {
         return refuseS3(404, 'NoSuchBucket', 'The specified bucket does not exist');
@@ -138,25 +229,9 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
         return refuseS3(400, 'KeyTooLongError', 'Your key is too long');
       }
       if (operation === 'PutObject') return put(bucket, key, request);
-      const stored = bucket.objects.get(key);
-      if (stored === undefined) {
-        return bucket.unlisted
-          ? refuseS3(403, 'AccessDenied', 'Access Denied')
-          : refuseS3(404, 'NoSuchKey', 'The specified key does not exist.');
-      }
-      const { bytes, contentType, etag, lastModified, metadata, checksums } = stored;
-      return ok({
-        status: 200,
-        headers: {
-          'content-type': contentType,
-          'content-length': String(bytes.length),
-          etag,
-          'last-modified': lastModified,
-          ...metadata,
-          ...(request.headers['x-amz-checksum-mode'] === 'ENABLED' ? checksums : {}),
-        },
-        body: operation === 'HeadObject' ? Buffer.alloc(0) : bytes,
-      });
+      if (operation === 'DeleteObject') return remove(bucket, key, query.get('versionId'));
+      if (operation === 'ListObjectVersions') return ok(listed(bucket, query));
+      return get(bucket, call, request.headers['x-amz-checksum-mode']);
     },
 
     snapshot() {
@@ -168,26 +243,79 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
   };
 }
 
+/** The versions of a bucket by key, the newest of a key first, from where the last answer ended. */
+function listed({ objects }: Bucket, query: URLSearchParams): S3Answer {
+  const [afterKey, afterId] = [query.get('key-marker') ?? '', query.get('version-id-marker')];
+  const all = [...objects].toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const rows = all.flatMap(([key, versions]) => versions.map((version, at) => ({ key, version, at })));
+  const start = rows.findIndex(
+    ({ key, version }) =>
+      (key === afterKey && version.id === afterId) || (afterId === null && key > afterKey),
+  );
+  const page = rows.slice(afterId === null ? start : start + 1).slice(0, start < 0 ? 0 : MAX_LISTED);
+  const last = page.at(-1);
+  const isTruncated = last !== undefined && last !== rows.at(-1);
+  const entries = page.map(({ key, version, at }) => {
+    const { id, object, lastModified } = version;
+    const tag = object === undefined ? 'DeleteMarker' : 'Version';
+    const facts =
+      object === undefined ? '' : element('ETag', object.etag) + element('Size', object.bytes.length);
+    return `<${tag}>${element('Key', key)}${element('VersionId', id)}${element('IsLatest', at === 0)}${element('LastModified', new Date(lastModified).toISOString())}${facts}</${tag}>`;
+  });
+  const next = isTruncated
+    ? element('NextKeyMarker', last.key) + element('NextVersionIdMarker', last.version.id)
+    : '';
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<ListVersionsResult>${element('IsTruncated', isTruncated)}${next}${entries.join('')}</ListVersionsResult>`;
+  return { status: 200, headers: { 'content-type': 'application/xml' }, body: Buffer.from(body) };
+}
+
+function versionHeaders({ lock }: Bucket, { id, object, lockedUntil }: Version): Record<string, string> {
+  if (lock === undefined) return {};
+  return {
+    'x-amz-version-id': id,
+    ...(object === undefined ? { 'x-amz-delete-marker': 'true' } : {}),
+    ...(lockedUntil === undefined
+      ? {}
+      : {
+          'x-amz-object-lock-mode': lock.mode,
+          'x-amz-object-lock-retain-until-date': new Date(lockedUntil).toISOString(),
+        }),
+  };
+}
+
 /** An error as S3 answers it, in XML. */
 export function s3ErrorBody({ type, message }: AwsError): string {
-  const escaped = (text: string): string =>
-    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${escaped(type)}</Code><Message>${escaped(message)}</Message></Error>`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${element('Code', type)}${element('Message', message)}</Error>`;
 }
 
-/** The query of a covered operation names it and says nothing else; that of HeadObject is empty. */
-function operationOf(method: string, url: string): S3OperationName | undefined {
-  const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  if (method === 'PUT' && query === 'x-id=PutObject') return 'PutObject';
-  if (method === 'GET' && query === 'x-id=GetObject') return 'GetObject';
-  return method === 'HEAD' && query === '' ? 'HeadObject' : undefined;
+function element(name: string, value: string | number | boolean): string {
+  const escaped = String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return `<${name}>${escaped}</${name}>`;
 }
 
-function locationOf(url: string): { readonly bucket: string; readonly key: string } | undefined {
-  const [, bucket, rest] = /^\/([a-z0-9][a-z0-9.-]+)\/([^?]+)/.exec(url) ?? [];
-  if (bucket === undefined || rest === undefined) return undefined;
+/** The query names the operation, and says only what its schema here knows. */
+function operationOf(
+  method: string,
+  { key, query }: Pick<S3Call, 'key' | 'query'>,
+): S3OperationName | undefined {
+  const id = query.get('x-id');
+  const names = [...query.keys()].sort().join();
+  if (key === '') {
+    const isKnown = /^(key-marker,)?(version-id-marker,)?versions$/.test(names);
+    return method === 'GET' && isKnown ? 'ListObjectVersions' : undefined;
+  }
+  if (method === 'PUT' && id === 'PutObject' && names === 'x-id') return 'PutObject';
+  const isOfVersion = names === 'versionId,x-id' || names === 'x-id';
+  if (method === 'GET' && id === 'GetObject' && isOfVersion) return 'GetObject';
+  if (method === 'DELETE' && id === 'DeleteObject' && isOfVersion) return 'DeleteObject';
+  return method === 'HEAD' && names === '' ? 'HeadObject' : undefined;
+}
+
+function locationOf(url: string): Omit<S3Call, 'operation'> | undefined {
+  const [, bucket, key, query] = /^\/([a-z0-9][a-z0-9.-]+)\/?([^?]*)(?:\?(.*))?$/.exec(url) ?? [];
+  if (bucket === undefined || key === undefined) return undefined;
   try {
-    return { bucket, key: decodeURIComponent(rest) };
+    return { bucket, key: decodeURIComponent(key), query: new URLSearchParams(query) };
   } catch {
     return undefined;
   }
@@ -265,4 +393,12 @@ function refuseS3(
   message: string,
 ): { readonly ok: false; readonly error: AwsError } {
   return err({ status, type, message });
+}
+
+function accessDenied(): ReturnType<typeof refuseS3> {
+  return refuseS3(403, 'AccessDenied', 'Access Denied');
+}
+
+function noSuchKey(): ReturnType<typeof refuseS3> {
+  return refuseS3(404, 'NoSuchKey', 'The specified key does not exist.');
 }

@@ -50,6 +50,15 @@ export interface StageConfig {
   readonly logLevel: LogLevel;
   /** The periods that CloudWatch Logs knows from two weeks to two years. */
   readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;
+  /**
+   * For how many years S3 Object Lock keeps each version of a receipt or a manifest. Your law decides the number. A change applies to what is
+   * written from then on. GOVERNANCE (default): a person with `s3:BypassGovernanceRetention` can delete earlier. COMPLIANCE: nobody can, not
+   * even the account's root user.
+   */
+  readonly receiptRetention: {
+    readonly mode?: 'GOVERNANCE' | 'COMPLIANCE';
+    readonly years: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 10 | 15 | 20 | 25 | 30;
+  };
   /** Where alarms are mailed; the address confirms its subscription once. Absent: no mail. */
   readonly alarmsEmail?: `${string}@${string}.${string}`;
   /** A topic of yours for the alarms, whose policy lets CloudWatch publish. Absent: the stage has a topic of its own. */

@@ -24,6 +24,7 @@ export const stages = {
     requestsPerAddress: 3000,
     logLevel: 'debug',
     logRetentionDays: 14,
+    receiptRetention: { years: 1 },
   },
   staging: {
     environment: 'agnostic',
@@ -41,6 +42,7 @@ export const stages = {
     requestsPerAddress: 10_000,
     logLevel: 'info',
     logRetentionDays: 30,
+    receiptRetention: { years: 1 },
   },
   prod: {
     environment: 'agnostic',
@@ -59,6 +61,7 @@ export const stages = {
     requestsPerAddress: 20_000,
     logLevel: 'info',
     logRetentionDays: 365,
+    receiptRetention: { years: 7 },
     alarmsEmail: 'operators@school.example',
   },
 } as const satisfies StageConfigs;

@@ -126,17 +126,47 @@ describe('the receipts', () => {
           IgnorePublicAcls: true,
           RestrictPublicBuckets: true,
         },
-        VersioningConfiguration: { Status: 'Enabled' },
       },
     });
+  });
+
+  it('keep each version under Object Lock for the years of the stage; nothing expires [RP-211]', () => {
+    const prod = stage('prod');
+    const bucketOf = (receiptRetention: StageConfig['receiptRetention']) =>
+      ofType(
+        deployed({ stage: { ...prod, config: { ...prod.config, receiptRetention } } }).stores,
+        'AWS::S3::Bucket',
+      )[0]?.[1].Properties;
+    for (const [setting, retention] of [
+      [{ years: 7 }, { Mode: 'GOVERNANCE', Years: 7 }],
+      [
+        { years: 10, mode: 'COMPLIANCE' },
+        { Mode: 'COMPLIANCE', Years: 10 },
+      ],
+    ] as const)
+      expect(bucketOf(setting)).toMatchObject({
+        ObjectLockEnabled: true,
+        ObjectLockConfiguration: { ObjectLockEnabled: 'Enabled', Rule: { DefaultRetention: retention } },
+        VersioningConfiguration: { Status: 'Enabled' },
+      });
     expect(bucket?.Properties).not.toHaveProperty('LifecycleConfiguration');
+  });
+
+  it('are deleted and unlocked by no role of the deployment', () => {
+    const template = JSON.stringify(
+      [stores, ...deployed().services.values()].map(({ resources }) => resources),
+    );
+    expect(template).toContain('s3:PutObject');
+    expect(template).not.toMatch(/s3:(Delete|Bypass|PutObject[RL]|PutBucketObjectLock)/);
   });
 
   it.each([
     ['no call without TLS', ['s3:*'], { Bool: { 'aws:SecureTransport': 'false' } }],
-    ['no deletion', ['s3:DeleteObject', 's3:DeleteObjectVersion'], undefined],
-    ['no write but of a key that is free', ['s3:PutObject'], { Null: { 's3:if-none-match': 'true' } }],
-    ['no expiry', ['s3:PutLifecycleConfiguration'], undefined],
+    [
+      'no write but of a key that is free or over the version that is named',
+      ['s3:PutObject'],
+      { Null: { 's3:if-none-match': 'true', 's3:if-match': 'true' } },
+    ],
   ])('suffer %s, from nobody [RP-211]', (_, actions, condition) => {
     const { Statement } = z
       .object({ PolicyDocument: z.object({ Statement: z.array(z.looseObject({ Action: z.unknown() })) }) })
@@ -148,13 +178,7 @@ describe('the receipts', () => {
     expect(found[0]).toMatchObject({ Effect: 'Deny', Principal: { AWS: '*' } });
     expect(found[0]?.['Condition']).toStrictEqual(condition);
     const bucketItself = { 'Fn::GetAtt': [bucketId, 'Arn'] };
-    const on =
-      actions[0] === 's3:*'
-        ? [bucketItself, objects]
-        : actions[0] === 's3:PutLifecycleConfiguration'
-          ? bucketItself
-          : objects;
-    expect(found[0]?.['Resource']).toStrictEqual(on);
+    expect(found[0]?.['Resource']).toStrictEqual(actions[0] === 's3:*' ? [bucketItself, objects] : objects);
   });
 
   it('are granted to nobody by the bucket itself', () => {

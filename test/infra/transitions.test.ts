@@ -142,6 +142,15 @@ describe('a planted defect is found', () => {
         }),
     ],
     [
+      'a bucket that gets or loses Object Lock',
+      /Bucket .*\/Receipts.*: Receipts.* is now Receipts/,
+      () =>
+        spoiled(all, '-keys', (draft) => {
+          const bucket = draft.Resources[idOf(draft, 'AWS::S3::Bucket', 'Receipts')];
+          delete bucket?.Properties['ObjectLockEnabled'];
+        }),
+    ],
+    [
       'a table that is left behind',
       /Table .*\/Records.* is now gone/,
       () => renamed(all, '-keys', 'AWS::DynamoDB::Table', 'Records'),
