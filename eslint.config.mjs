@@ -13,6 +13,7 @@ export default tseslint.config(
       'docs/',
       'client/src/generated/',
       'client/dist/',
+      'test/frozen/*/readers.mjs',
     ],
   },
   ...tseslint.configs.strictTypeChecked,

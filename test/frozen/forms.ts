@@ -9,6 +9,8 @@ import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
+import { createRetiredKeys } from '#shared/stores/retired-keys.ts';
+import type { RetiredKeys } from '#shared/stores/retired-keys.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { TableDefinition } from '#shared/stores/tables.ts';
@@ -27,7 +29,8 @@ import type { TestAws } from '#test/support/aws.ts';
 
 /*
  * Frozen forms: everything that the product stores or seals, as one version of it wrote it. `v1` was written once, by version 0.1.0, and is
- * never written again. A stored form that changes gets a new folder (`freeze.ts`), and the readers go on reading the old ones.
+ * never written again. A stored form that changes gets a new folder (`freeze.ts`), and the readers go on reading the old ones. `readers.mjs`
+ * in a folder are the readers of that release (`freeze-readers.ts`), which must read what is written now: docs/change.md has the steps.
  */
 
 /** A JSON value. */
@@ -100,6 +103,7 @@ export interface Stores {
   readonly improvement: ImprovementStore;
   readonly records: RecordsTable;
   readonly keys: WritableKeySettings;
+  readonly retired: RetiredKeys;
   readonly release: ReleaseStateTable;
   readonly receipts: ReceiptStore;
   readonly profiles: ReturnType<typeof createServiceProfileParameters>;
@@ -115,6 +119,7 @@ export function openStores({ dynamo, s3, ssm }: TestAws): Stores {
     }),
     records: createRecordsTable(dynamo, localTableName('records')),
     keys: createWritableKeySettings(dynamo, localTableName('settings')),
+    retired: createRetiredKeys(ssm, STAGE),
     release: createReleaseStateTable(dynamo, localTableName('settings')),
     receipts: createReceiptBucket(s3, localBucketName),
     profiles: createServiceProfileParameters(ssm, profilesPath),

@@ -273,6 +273,11 @@ const others = {
     reference: parseReference((await readGateParameter(aws.ssm, manifestParameter(STAGE))) ?? ''),
   }),
 
+  'retired keys': ({ stores: { retired } }) =>
+    each(Object.fromEntries(keyPurposes.map((purpose) => [purpose, purpose])), (purpose) =>
+      retired.list(purpose),
+    ),
+
   'service profiles': ({ stores: { profiles: reader } }) =>
     each({ [TENANT]: TENANT, 'tenant-b': 'tenant-b' }, async (tenantId) => {
       const profiles = createServiceProfiles({

@@ -17,6 +17,7 @@ import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
+import { noteRetirements } from '#shared/stores/retired-keys.ts';
 import { tables } from '#shared/stores/tables.ts';
 import { gates, provable } from '#shared/contract/gates.ts';
 import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
@@ -142,11 +143,11 @@ function fixedBytes(text: string, length: number): Uint8Array {
 // --- Key ring -------------------------------------------------------------------------------------------------------------------------
 
 /** Every purpose has keys in every state: k1 retired, k2 opening, k3 active, k4 pending. */
-async function writeKeyRing({ keys: settings }: Stores): Promise<FrozenForms['keys']['dataKeys']> {
+async function writeKeyRing({ keys, retired }: Stores): Promise<FrozenForms['keys']['dataKeys']> {
   const dataKeys: { context: KeyContext; wrapped: string; key: string }[] = [];
   let now = WRITTEN_AT - 3 * RETIRE_AFTER_MS;
   const administration: KeyAdministration = {
-    settings,
+    settings: noteRetirements(keys, retired),
     kms: {
       make: (context) => {
         const name = [context.stage, context.purpose, context.kid].join(' ');

@@ -54,6 +54,7 @@ describe('docs/change.md', () => {
       'A route',
       'A field of a request or response',
       'A query filter',
+      'A stored or sealed form',
       'A problem',
       'An upstream operation',
       'A stopping rule',
