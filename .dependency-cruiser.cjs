@@ -292,7 +292,7 @@ module.exports = {
     ),
     only(
       'composition-is-pure',
-      'A report is a function of what its owners said: the code that asks them, and the cache that keeps an answer, stand outside.',
+      'A report is a function of what its owners said: the code that asks them stands outside.',
       '^functions/reports/composition/',
       [
         '^functions/reports/(analysis|facts)/',
@@ -318,16 +318,6 @@ module.exports = {
       to: {
         pathNot: '^node_modules/zod/',
         dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'core'],
-      },
-    },
-    {
-      name: 'answers-stay-in-memory',
-      severity: 'error',
-      comment:
-        'The response cache holds answers about learners: what it imports can keep them in the memory of its container and nowhere else.',
-      from: { path: '^functions/reports/cache/', pathNot: test },
-      to: {
-        path: '^shared/(stores|idempotency|observability|records)/|^(?:node:)?(?!crypto$|node:)[a-z_]+(?:/promises)?$',
       },
     },
     {

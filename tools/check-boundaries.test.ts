@@ -50,7 +50,6 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'composition-is-pure': ['functions/reports/composition/al.ts', '#shared/platform/target.ts'],
   'sources-on-facts': ['functions/reports/sources/at.ts', '#functions/reports/composition/target.ts'],
   'composition-without-packages': ['functions/reports/composition/am.ts', 'node:crypto'],
-  'answers-stay-in-memory': ['functions/reports/cache/ak.ts', 'node:fs'],
   'sandbox-reaches-no-data': ['functions/sandbox/s.ts', '#shared/http/reaches-platform.ts'],
   'stacks-read-data': ['lib/t.ts', '#functions/mastery/run/target.ts'],
   'app-builds-stacks': ['bin/u.ts', '#functions/mastery/run/target.ts'],

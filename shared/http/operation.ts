@@ -4,7 +4,6 @@ import type { Route } from '#shared/contract/route.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { CheckedBody } from './checked-body.ts';
 
 /** Who calls: verified claims only. */
 export interface Principal {
@@ -61,8 +60,8 @@ export interface OperationRequest<R extends Route = Route> {
 }
 
 export interface OperationAnswer<R extends Route = Route> {
-  /** Checked by the pipeline, unless it has been checked already. */
-  readonly body: z.input<R['success']['schema']> | CheckedBody;
+  /** Checked by the pipeline. */
+  readonly body: z.input<R['success']['schema']>;
   readonly headers?: Readonly<Partial<Record<R['success']['headers'][number], string>>>;
 }
 

@@ -12,7 +12,6 @@ export function processRuntime(): Runtime {
     fetch: fetchOverHttp,
     aws: createAwsClients(() => ({})),
     now: () => Date.now(),
-    monotonic: () => performance.now(),
     sleep,
     random: (count) => randomBytes(count),
     write: (line) => process.stdout.write(line),

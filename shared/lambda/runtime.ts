@@ -37,8 +37,6 @@ export interface Runtime {
   readonly aws: AwsClients;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Milliseconds of a clock that nobody sets. */
-  readonly monotonic: () => number;
   readonly sleep: Sleep;
   readonly random: RandomBytes;
   /** Takes one complete log line. */

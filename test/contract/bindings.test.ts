@@ -25,7 +25,6 @@ describe('every handler', () => {
     fetch: touched,
     aws: touched,
     now: touched,
-    monotonic: touched,
     sleep: touched,
     random: touched,
     write: touched,

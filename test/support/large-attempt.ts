@@ -119,11 +119,9 @@ export function ownersOf(evidence: readonly number[], respond?: () => Response):
   ]);
   const recordAt = addressAt(large.tenantId, operations.readSettledRecord, { path: { resultRecordId } });
 
-  return (url, { headers }) => {
-    if (url === recordAt) return Promise.resolve(respond?.() ?? answerWith(record, headers));
+  return (url) => {
+    if (url === recordAt) return Promise.resolve(respond?.() ?? answerWith(record));
     const known = texts.get(url);
-    return Promise.resolve(
-      known === undefined ? new Response(null, { status: 404 }) : answerWith(known, headers),
-    );
+    return Promise.resolve(known === undefined ? new Response(null, { status: 404 }) : answerWith(known));
   };
 }

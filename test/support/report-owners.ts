@@ -1,5 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
 import { CALLS_AT_ONCE } from '#functions/reports/endpoints/answer-report.ts';
 import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
@@ -15,7 +13,6 @@ import { secret } from '#shared/platform/transport/secret.ts';
 /** The dependencies of a read route in one container: the real client over the given network. */
 export function dependenciesOver(tenantId: string, fetch: Fetch): ReportDependencies {
   const profile = profileOf(tenantId);
-  const clock = () => ({ now: Date.now(), monotonic: performance.now() });
   return {
     profiles: { resolve: () => Promise.resolve(ok(profile)), forget: () => false },
     connect: (served) =>
@@ -30,7 +27,7 @@ export function dependenciesOver(tenantId: string, fetch: Fetch): ReportDependen
         maxConcurrency: CALLS_AT_ONCE,
       }),
     frameworks: createFrameworks(),
-    serving: { cache: createResponseCache({ clock, random: randomBytes }), clock, random: randomBytes },
+    now: Date.now,
   };
 }
 
@@ -49,10 +46,7 @@ export function addressAt(
   return address;
 }
 
-/** An owner's answer under a strong entity tag that is of its text, and 304 to whoever holds that one. */
-export function answerWith(text: string, headers: RequestInit['headers'] = {}): Response {
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  return new Headers(headers).get('if-none-match') === etag
-    ? new Response(null, { status: 304, headers: { etag } })
-    : new Response(text, { headers: { etag, 'content-type': 'application/json' } });
+/** An owner's answer. */
+export function answerWith(text: string): Response {
+  return new Response(text, { headers: { 'content-type': 'application/json' } });
 }

@@ -41,3 +41,27 @@ export function mayReadAdministration(
     (schoolSourcedId !== null && mayReadSchool(principal, schoolSourcedId))
   );
 }
+
+/** Everything that decides what a caller may read, in one form: a JSON value for hashing. */
+type Authorization = Readonly<Record<keyof Principal, string | readonly string[]>>;
+
+/**
+ * A caller's authorization in its one form: claims that are sets stand sorted, each value once. It is made of verified claims without
+ * `iat` and `exp`, never of the token, so a refreshed token has the same one.
+ */
+export function authorizationOf(principal: Principal): Authorization {
+  return {
+    tenantId: principal.tenantId,
+    sub: principal.sub,
+    role: principal.role,
+    scopes: asSet(principal.scopes),
+    studentIds: asSet(principal.studentIds),
+    classSourcedIds: asSet(principal.classSourcedIds),
+    schoolSourcedIds: asSet(principal.schoolSourcedIds),
+    administrationIds: asSet(principal.administrationIds),
+  };
+}
+
+function asSet(values: readonly string[]): readonly string[] {
+  return [...new Set(values)].toSorted();
+}

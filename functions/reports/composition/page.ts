@@ -1,6 +1,5 @@
 import { isSelectable, isSelected } from '#shared/contract/filters.ts';
 import type { FilterValues } from '#shared/contract/filters.ts';
-import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
@@ -11,8 +10,8 @@ import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { projectAttemptReport } from './attempt-report.ts';
-import type { IndexRow, Moment, Observed, Released } from '../facts/facts.ts';
+import type { ComposedAttempt } from './attempt-report.ts';
+import type { IndexRow, Observed, Released } from '../facts/facts.ts';
 import { checkSettled, composeHeader } from './header.ts';
 import { incomplete, requireCurrent, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
@@ -155,14 +154,13 @@ export function rowDisagreement(
 }
 
 /**
- * The summary of one scored row of a checked index; undefined where the filters do not select it. The reason of a shortfall decides whether
+ * What the summary of one scored row of a checked index shows; undefined where the filters do not select it. The reason of a shortfall decides whether
  * the row is withheld; everything else makes no page: an owner's gap is never left out in silence [RP-028, RP-133].
  */
 export function composePageRow(
   row: IndexRow,
   context: PageContext,
-  moment: Moment,
-): Result<AttemptReport | undefined, Problem | Shortfall> {
+): Result<ComposedAttempt | undefined, Problem | Shortfall> {
   const { candidateSourcedId, filters, candidate, criteria, proved } = context;
   const settled = settledRecord(row, candidateSourcedId);
   if (!settled.ok) return settled;
@@ -186,8 +184,7 @@ export function composePageRow(
     administrationId: row.administrationId,
     contentTestSpecId: row.contentTestSpecId,
   };
-  const composed = { identity, header: header.value, mastery: [], sources, enrichmentProblems: [] };
-  return ok(projectAttemptReport(composed, 'summary', moment));
+  return ok({ identity, header: header.value, mastery: [], sources, enrichmentProblems: [] });
 }
 
 /**

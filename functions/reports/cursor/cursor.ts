@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { authorizationOf } from '#functions/reports/access/fingerprint.ts';
+import { authorizationOf } from '#functions/reports/access/claims.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';

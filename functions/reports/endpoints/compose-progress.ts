@@ -20,7 +20,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { linkTo } from './open-improvement.ts';
-import type { LinkDependencies, OpenedOwners } from './open-improvement.ts';
+import type { LinkDependencies } from './open-improvement.ts';
+import type { OpenedOwners } from './open-owners.ts';
 
 /** What a run shows of its owners: the artifacts of its metrics, and a receipt of everything that was consulted. */
 export interface RunEvidence {

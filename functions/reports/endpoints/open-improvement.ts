@@ -1,25 +1,20 @@
 import type { Moment } from '#functions/reports/facts/facts.ts';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { mayReadAdministration } from '#functions/reports/access/claims.ts';
-import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
-import { notFound, profileProblem } from '#functions/reports/sources/problems.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import { notFound } from '#functions/reports/sources/problems.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import type { BundleRef, ImprovementStore, RunRecord } from '#shared/improvement/records.ts';
-import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import { openPlatform } from '#shared/platform/open-platform.ts';
-import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { openOwners } from './open-owners.ts';
+import type { OpenedOwners, OwnerDependencies } from './open-owners.ts';
 
 /** All that a route of improvement runs may touch beside its own. */
-export interface ImprovementDependencies extends PlatformDependencies {
+export interface ImprovementDependencies extends OwnerDependencies {
   readonly runs: ImprovementStore;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
 }
 
 /** What links to receipts are made with. */
@@ -27,30 +22,6 @@ export interface LinkDependencies {
   readonly keys: KeyRing;
   /** `{receipts_url}`, without a slash at its end. */
   readonly receiptsUrl: string;
-}
-
-/** The owners of the verified tenant for the length of one request. */
-export interface OpenedOwners extends OpenedPlatform {
-  readonly reader: SourceReader;
-  /** The moment of composition: never before anything that the reader has observed. */
-  readonly moment: () => Moment;
-}
-
-/** Opens the owners of the verified tenant. These answers are never kept, so their times are simply written. */
-export async function openImprovementOwners(
-  dependencies: ImprovementDependencies,
-  request: OperationRequest,
-): Promise<Result<OpenedOwners, Problem>> {
-  const opened = await openPlatform(dependencies, request);
-  if (!opened.ok) return err(profileProblem(opened.error));
-  const { requestId, traceId, problemsUrl } = request;
-  let latest = 0;
-  const now = (): number => (latest = Math.max(latest, dependencies.now()));
-  return ok({
-    ...opened.value,
-    reader: createSourceReader({ platform: opened.value.platform, stamp: formatInstant, now }),
-    moment: () => ({ observedAt: formatInstant(now()), requestId, traceId, problemsUrl }),
-  });
 }
 
 /** A run that the caller may read, with the owners to read its evidence from. */
@@ -67,7 +38,7 @@ export async function openRun(
   request: OperationRequest,
   improvementRunId: string,
 ): Promise<Result<OpenedRun, Problem>> {
-  const owners = await openImprovementOwners(dependencies, request);
+  const owners = await openOwners(dependencies, request);
   if (!owners.ok) return owners;
   const { principal } = request;
   const run = await dependencies.runs.readRun({ tenantId: principal.tenantId, improvementRunId });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { Operation, OperationAnswer, OperationRequest, Principal } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -24,7 +24,6 @@ import { readReadinessOperation } from './read-readiness/operation.ts';
 import { readSchoolGradeCohortOperation } from './read-school-grade-cohort/operation.ts';
 
 const NOW = Date.parse('2026-03-01T08:00:00Z');
-const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
 
 interface Container {
   readonly owners: ScriptedOwners;
@@ -32,9 +31,8 @@ interface Container {
 }
 
 /** What a container binds, over scripted owners. */
-function container(script: Script = {}, fault?: ProfileFault): Container {
+function container(script: Script = {}, fault?: ProfileFault, now: () => number = () => NOW): Container {
   const owners = scriptedOwners(script);
-  const clock = () => ({ now: NOW, monotonic: 0 });
   return {
     owners,
     dependencies: {
@@ -49,7 +47,7 @@ function container(script: Script = {}, fault?: ProfileFault): Container {
       },
       connect: () => owners,
       frameworks: createFrameworks(),
-      serving: { cache: createResponseCache({ clock, random }), clock, random },
+      now,
       keys: createMemoryKeyRing(),
     },
   };
@@ -152,23 +150,34 @@ describe('a cursor that was not given for the request', () => {
 });
 
 describe('an empty history', () => {
-  it('is a page without rows and without a cursor [RP-045, RP-136, RP-306]', async () => {
-    const made = container({
-      readUser: { value: { user: { sourcedId: 'student-1', status: 'active' } } },
-      listCandidateAttempts: {
-        value: {
-          tenantId: 'tenant-1',
-          candidateSourcedId: 'student-1',
-          version: '1',
-          freshness: 'current',
-          rows: [],
-          hasMore: false,
-        },
+  const script = {
+    readUser: { value: { user: { sourcedId: 'student-1', status: 'active' } } },
+    listCandidateAttempts: {
+      value: {
+        tenantId: 'tenant-1',
+        candidateSourcedId: 'student-1',
+        version: '1',
+        freshness: 'current',
+        rows: [],
+        hasMore: false,
       },
-    });
-    const answer = await list(made, allowed);
-    if (!answer.ok) throw new Error(answer.error.code);
-    const { text } = answer.value.body as { readonly text: () => string };
-    expect(JSON.parse(text())).toMatchObject({ data: [], nextCursor: null, hasMore: false });
+    },
+  };
+
+  it('is a page without rows and without a cursor [RP-045, RP-136, RP-306]', async () => {
+    expect(await list(container(script), allowed)).toMatchObject(
+      ok({ body: { data: [], nextCursor: null, hasMore: false } }),
+    );
+  });
+
+  it('is not older than its sources, even if the clock is set back while they are read [RP-085]', async () => {
+    let time = NOW;
+    const answer = await list(
+      container(script, undefined, () => (time -= 5_000)),
+      allowed,
+    );
+    const { observedAt, sources } = listCandidateReports.success.schema.parse(answer.ok && answer.value.body);
+    expect(sources).toHaveLength(2);
+    for (const source of sources) expect(source.observedAt <= observedAt).toBe(true);
   });
 });

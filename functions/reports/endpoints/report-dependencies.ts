@@ -1,5 +1,3 @@
-import { createResponseCache } from '#functions/reports/cache/response-cache.ts';
-import type { ClockReading } from '#functions/reports/cache/response-cache.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import { platformConnection } from '#shared/lambda/connect-platform.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
@@ -9,12 +7,10 @@ import type { ReportDependencies } from './answer-report.ts';
 
 /** The dependencies of a read route, once per binding. */
 export function reportDependencies(runtime: Runtime): ReportDependencies {
-  const { now, monotonic, random } = runtime;
-  const clock = (): ClockReading => ({ now: now(), monotonic: monotonic() });
   return {
     profiles: openServiceProfiles(runtime),
     connect: platformConnection(runtime, { maxConcurrency: CALLS_AT_ONCE }),
     frameworks: createFrameworks(),
-    serving: { cache: createResponseCache({ clock, random }), clock, random },
+    now: runtime.now,
   };
 }

@@ -1,5 +1,5 @@
 import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
-import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
@@ -11,7 +11,6 @@ import type {
 } from '#shared/improvement/records.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { RunQueue } from '#shared/improvement/run-queue.ts';
-import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
@@ -137,7 +136,7 @@ export async function workRun(
     store,
     receipts,
     platform,
-    reader: createSourceReader({ platform, stamp: formatInstant, now }),
+    reader: createSourceReader(platform, now),
     now,
     shouldContinue,
     progress: () => progressOf(store, key),

@@ -8,7 +8,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { notFound } from './problems.ts';
-import { readSource } from './read-source.ts';
+import { readSource } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 
 /**

@@ -6,7 +6,7 @@ import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Scripted } from '#test/support/scripted-owners.ts';
 import { createFrameworks, readFramework } from './case-package.ts';
 import type { Frameworks } from './case-package.ts';
-import { createSourceReader } from './create-reader.ts';
+import { createSourceReader } from './reader.ts';
 
 const profile = { tenantId: 'tenant-1', baseUrl: 'https://platform.example' };
 const DOCUMENT = 'document-1';
@@ -37,7 +37,7 @@ async function request(
   readonly askedAbout: readonly (string | undefined)[];
 }> {
   const owners = scriptedOwners({ readPackage: answer });
-  const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
+  const reader = createSourceReader(owners, () => 1);
   const result = await readFramework(reader, frameworks.of(of), documentId);
   return { result, askedAbout: owners.asked.map(({ etag }) => etag) };
 }

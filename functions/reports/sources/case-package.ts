@@ -54,18 +54,18 @@ export async function readFramework(
 ): Promise<Result<Observed<Framework>, Problem>> {
   const operation = operations.readPackage;
   const call = { path: { sourcedId: documentId } };
-  const about = (): { resourceId: string } => ({ resourceId: documentId });
+  const about = { resourceId: documentId };
   const known = frameworks.get(documentId);
   const answer =
     known === undefined
-      ? await reader.read(operation, call, about)
+      ? await reader.read(operation, call, () => about)
       : await reader.revalidate(operation, call, about, known.etag);
   if (!answer.ok) return err(sourceProblem(answer.error, 'derived'));
-  const { value, receipt, etag } = answer.value;
-  if (value === 'unchanged') {
+  if (!('etag' in answer.value)) {
     if (known === undefined) throw new Error('CASE was not asked whether anything is unchanged');
-    return ok({ value: known.framework, receipt });
+    return ok({ value: known.framework, receipt: answer.value.receipt });
   }
+  const { value, receipt, etag } = answer.value;
   if (value.CFDocument.identifier !== documentId) return err(unusable(operation));
   const framework = frameworkOf(value);
   if (etag !== undefined) frameworks.set(documentId, { etag, framework });

@@ -3,7 +3,7 @@ import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script } from '#test/support/scripted-owners.ts';
 import { readCohort } from './cohort.ts';
-import { createSourceReader } from './create-reader.ts';
+import { createSourceReader } from './reader.ts';
 import { notFound } from './problems.ts';
 
 const classScope: CohortScope = { type: 'class', classSourcedId: 'class-1' };
@@ -33,7 +33,7 @@ const script = {
 
 async function read(scope: CohortScope, changes: Script = {}) {
   const owners = scriptedOwners({ ...script, ...changes });
-  const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
+  const reader = createSourceReader(owners, () => 1);
   const result = await readCohort(reader, scope);
   const said = result.ok
     ? 'facts'

@@ -6,8 +6,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from './problems.ts';
-import { readSource } from './read-source.ts';
-import type { Expectation } from './read-source.ts';
+import { readSource } from './reader.ts';
+import type { Expectation } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 import { readClass, readSchool } from './roster.ts';
 

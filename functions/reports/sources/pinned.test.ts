@@ -5,7 +5,7 @@ import type { Scripted } from '#test/support/scripted-owners.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { createSourceReader } from './create-reader.ts';
+import { createSourceReader } from './reader.ts';
 import {
   pinProblem,
   readPinnedComparison,
@@ -116,13 +116,7 @@ const reads = {
 
 describe.each(Object.entries(reads))('%s', (_, { name, value, ref, service, read, foreign }) => {
   const readFrom = (scripted: Scripted) =>
-    read(
-      createSourceReader({
-        platform: scriptedOwners({ [name]: scripted }),
-        stamp: String,
-        now: () => 1,
-      }),
-    );
+    read(createSourceReader(scriptedOwners({ [name]: scripted }), () => 1));
 
   it('is read under its pin, with a receipt that names the bytes [RP-006, RP-086]', async () => {
     expect(await readFrom({ value, bodyHash: DIGEST })).toMatchObject({

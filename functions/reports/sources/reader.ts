@@ -1,54 +1,108 @@
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import type { UpstreamCall } from '#shared/platform/platform.ts';
+import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { serviceOf, sourceProblem, unusable } from './problems.ts';
+import type { IdOrigin } from './problems.ts';
 
-/** What a receipt says of an answer that the answer's address does not. */
+/** What a receipt contains beside the owner and the time. */
 export interface About {
   /** The owner's own id of what was read. */
   readonly resourceId: string;
-  /** The owner's version, where its answers carry one; else the ETag stands for it. */
+  /** The owner's version, where its answers carry one; the default is the ETag. */
   readonly version?: string;
   /** Default: `current`, as every answer of a standard API to this very request is. */
   readonly status?: SourceRef['status'];
 }
 
-/** One source that a composition has read, with what a later request needs to confirm it. */
-export interface Consulted {
-  readonly operation: UpstreamOperation;
-  readonly call: UpstreamCall<UpstreamOperation>;
-  /** As the owner sent it; undefined when it sent none. */
-  readonly etag: string | undefined;
-  /** Stands in the receipt for the time of the observation, until the answer is written. */
-  readonly stamp: string;
-}
-
-/** What an owner has answered, under the entity tag that it sent, if any. */
+/** An owner's answer with its receipt. */
 export interface Answered<T> extends Observed<T> {
+  /** The entity tag as the owner sent it, if any. */
   readonly etag: string | undefined;
-  /** SHA-256 hex of the answer's bytes; undefined when the owner has only confirmed a version that was known before. */
-  readonly sha256: string | undefined;
+  /** SHA-256 hex of the answer's bytes. */
+  readonly sha256: string;
 }
 
-/** The owners as one request reads them: every answer comes with its receipt, and is remembered for the response cache. */
+/** The owners as one request reads them: every answer comes with its own receipt. */
 export interface SourceReader {
   read<Operation extends UpstreamOperation>(
     operation: Operation,
     call: UpstreamCall<Operation>,
     about: (value: z.output<Operation['answer']>) => About,
   ): Promise<Result<Answered<z.output<Operation['answer']>>, UpstreamFault>>;
-  /** As `read`, of what an earlier request knows under an entity tag: `'unchanged'` when the owner still holds that version. */
+  /** Like `read`, for a resource known under an entity tag: the value is `'unchanged'` if the owner still holds that version. */
   revalidate<Operation extends UpstreamOperation>(
     operation: Operation,
     call: UpstreamCall<Operation>,
-    about: (value: 'unchanged' | z.output<Operation['answer']>) => About,
+    about: About,
     etag: string,
-  ): Promise<Result<Answered<'unchanged' | z.output<Operation['answer']>>, UpstreamFault>>;
-  /** The receipt of a source that could not be consulted just now. */
+  ): Promise<Result<Observed<'unchanged'> | Answered<z.output<Operation['answer']>>, UpstreamFault>>;
+  /** The receipt of a source that could not be consulted. */
   readonly unavailable: (operation: UpstreamOperation, resourceId: string) => SourceRef;
-  /** Every answer so far, a repeated read in the place of the first one. */
-  readonly consulted: () => readonly Consulted[];
+}
+
+/**
+ * Reads the owners over the platform of one request.
+ * @param now epoch milliseconds
+ */
+export function createSourceReader(
+  platform: Pick<Platform, 'call' | 'revalidate'>,
+  now: () => number,
+): SourceReader {
+  const receiptOf = (
+    operation: UpstreamOperation,
+    { resourceId, version, status = 'current' }: About,
+    etag?: string,
+  ): SourceRef => ({
+    service: serviceOf(operation),
+    resourceId,
+    observedAt: formatInstant(now()),
+    version: version ?? etag ?? null,
+    status,
+  });
+  const observe = <T>(
+    operation: UpstreamOperation,
+    { value, etag, bodyHash }: UpstreamAnswer<T>,
+    about: About,
+  ): Answered<T> => ({ value, etag, sha256: bodyHash, receipt: receiptOf(operation, about, etag) });
+  return {
+    async read(operation, call, about) {
+      const answer = await platform.call(operation, call);
+      return answer.ok ? ok(observe(operation, answer.value, about(answer.value.value))) : answer;
+    },
+    async revalidate(operation, call, about, etag) {
+      const answer = await platform.revalidate(operation, call, etag);
+      if (!answer.ok) return answer;
+      return answer.value === 'unchanged'
+        ? ok({ value: answer.value, receipt: receiptOf(operation, about, etag) })
+        : ok(observe(operation, answer.value, about));
+    },
+    unavailable: (operation, resourceId) => receiptOf(operation, { resourceId, status: 'unavailable' }),
+  };
+}
+
+/** What a read expects of its answer. */
+export interface Expectation<T> {
+  readonly origin: IdOrigin;
+  /** Whether the answer is about what was asked for, as far as it says so. */
+  readonly isAsked: (value: T) => boolean;
+  readonly about: (value: T) => About;
+}
+
+/** Reads one source. An answer to another question, or none at all, is the problem that names the owner. */
+export async function readSource<Operation extends UpstreamOperation>(
+  reader: SourceReader,
+  operation: Operation,
+  call: UpstreamCall<Operation>,
+  { origin, isAsked, about }: Expectation<z.output<Operation['answer']>>,
+): Promise<Result<Answered<z.output<Operation['answer']>>, Problem>> {
+  const answer = await reader.read(operation, call, about);
+  if (!answer.ok) return err(sourceProblem(answer.error, origin));
+  return isAsked(answer.value.value) ? answer : err(unusable(operation));
 }

@@ -105,8 +105,8 @@ export const readAttemptReport = defineRoute({
     example: examples.failedGate,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
-  // 6 confirmations; lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side.
-  budget: { calls: 15, depth: 5 },
+  // Lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side.
+  budget: { calls: 9, depth: 4 },
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,
@@ -136,8 +136,8 @@ export const readReadiness = defineRoute({
     example: examples.notReady,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
-  // 6 confirmations; lookup; record, criteria, crosswalks, candidate; all of these but the candidate once more; framework.
-  budget: { calls: 16, depth: 5 },
+  // Lookup; record, criteria, crosswalks, candidate; all of these but the candidate once more; framework.
+  budget: { calls: 10, depth: 4 },
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,
@@ -173,11 +173,11 @@ export const listCandidateReports = defineRoute({
   },
   problems: ['503 dependency-incomplete'],
   /*
-   * 128 confirmations of a kept page; then candidate, 50 reads of the index, and 100 test specs with each of them. As 128 calls are under way
-   * at a time, a page's test specs are read beside the next page of the index: a turn for each read of the index, one for the confirmations,
-   * and four for test specs alone: the first page's, and the last one's, each read twice.
+   * Candidate, 50 reads of the index, and 100 test specs with each of them. As 128 calls are under way at a time, a page's test specs are
+   * read beside the next page of the index: a turn for each read of the index, and four for test specs alone: the first page's, and the
+   * last one's, each read twice.
    */
-  budget: { calls: 5179, depth: 55 },
+  budget: { calls: 5051, depth: 54 },
   lambda: {
     memoryMb: 1024,
     timeoutSeconds: 29,
@@ -193,8 +193,8 @@ const cohort = {
   scope: 'reports:read',
   gates: ['A', 'D'],
   problems: ['503 dependency-incomplete'],
-  // Roster and rollup, confirmed in vain and then read.
-  budget: { calls: 4, depth: 2 },
+  // Roster and rollup, side by side.
+  budget: { calls: 2, depth: 1 },
 } as const;
 const cohortLambda = { memoryMb: 512, timeoutSeconds: 15, grants: ['profiles:read'] } as const;
 
@@ -259,8 +259,8 @@ export const readEquivalence = defineRoute({
     example: examples.equivalentForms,
   },
   problems: ['503 dependency-incomplete'],
-  // 4 confirmations; form; analysis, criteria, form evidence; and all four once more, side by side.
-  budget: { calls: 12, depth: 4 },
+  // Form; analysis, criteria, form evidence; and all four once more, side by side.
+  budget: { calls: 8, depth: 3 },
   lambda: {
     memoryMb: 512,
     timeoutSeconds: 15,
@@ -304,7 +304,7 @@ export const materializeAttemptReport = defineRoute({
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
   // Lookup; administration; criteria, while a kind is not released; components; event; then the reads of a report, lookup, record and criteria
-  // twice, and no confirmations.
+  // twice.
   budget: { calls: 14, depth: 9 },
   lambda: {
     // As much as reading the report takes.

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { lambdaFunction } from '#shared/lambda/lambda-function.ts';
@@ -8,9 +8,7 @@ import type { BufferedFunction } from '#shared/lambda/lambda-function.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createTestIssuer, proxyEvent, testLambda } from '#test/support/lambda.ts';
 import type { TestAnswer, TestIssuer, TestLambdaOptions, TestRequest } from '#test/support/lambda.ts';
-import { actOnProbe, readProbe, streamedProbe } from '#test/support/probe-routes.ts';
-import { checkBody } from '../checked-body.ts';
-import type { CheckedBody } from '../checked-body.ts';
+import { readProbe, streamedProbe } from '#test/support/probe-routes.ts';
 import type { Operation, OperationAnswer } from '../operation.ts';
 
 let issuer: TestIssuer;
@@ -22,40 +20,14 @@ const MEGABYTE = 1024 * 1024;
 type Probe = ReturnType<typeof readProbe>;
 const services: readonly ServiceName[] = ['mastery', 'reports'];
 
-function checkedFor(row: Route, seen: Readonly<Record<string, unknown>>): CheckedBody {
-  const checked = checkBody(row, { seen });
-  if (!checked.ok) throw new Error(checked.error.join());
-  return checked.value;
-}
-
 async function answer(
   row: Probe,
-  body: Parameters<typeof checkBody>[1],
+  body: OperationAnswer<Probe>['body'],
 ): Promise<TestAnswer & { readonly lines: string }> {
-  const lambda = await testLambda(row, () => Promise.resolve(ok({ body: body as CheckedBody })), { issuer });
+  const lambda = await testLambda(row, () => Promise.resolve(ok({ body })), { issuer });
   const given = await lambda.invoke({ path: { probeId: 'p' } });
   return { ...given, lines: lambda.lines.join('') };
 }
-
-describe('a body that its operation has checked', () => {
-  it.each([readProbe('reports'), streamedProbe()])('goes out as it is ($success.transfer)', async (row) => {
-    const mark = 'mark-3c9a';
-    const body = checkedFor(row, { at: mark }).template([mark]).fill(['now']);
-    expect(await answer(row, body)).toMatchObject({ status: 200, text: '{"seen":{"at":"now"}}' });
-  });
-
-  it('for another route is a defect: 500 [RP-228]', async () => {
-    // Its schema is of the same form, but another one.
-    const { schema } = readProbe('reports').success;
-    const other = {
-      ...actOnProbe('reports'),
-      success: { ...readProbe('reports').success, schema: schema.clone() },
-    };
-    const given = await answer(readProbe('reports'), checkedFor(other, {}));
-    expect(given.status).toBe(500);
-    expect(given.lines).toContain('ANSWER_REFUSED');
-  });
-});
 
 describe('a buffered answer', () => {
   const row = readProbe('reports');

@@ -156,13 +156,12 @@ describe('the text of a large report', () => {
     });
   }
 
-  it('is not made before it is sent, but for as much as shows that it is too large to be kept', async () => {
+  it('is not made before it is sent', async () => {
     const { begin } = await containerOver(ownersOf(times(rows, 5)));
     let characters = 0;
     onRow((text) => (characters += text.length));
     await begin();
-    expect(characters).toBeGreaterThan(0);
-    expect(characters).toBeLessThan(512 * 1024 + 2_000);
+    expect(characters).toBe(0);
   });
 
   it.each(['identity', 'gzip'])(

@@ -10,7 +10,7 @@ export const tenantId = 'tenant-aurora';
 
 let strangers = 0;
 
-/** Permissions of somebody who has not asked before: no function has kept an answer for them. */
+/** The permissions of a caller who has not asked before. */
 export function somebody(): readonly string[] {
   strangers += 1;
   return ['reports:read', `stranger:${strangers}`];

@@ -438,7 +438,7 @@ describe.each(directions)('%s and what belongs to %s', (tenantId, otherTenant) =
 });
 
 describe('the ids of a request', () => {
-  it('are its own: a trace is the one that the caller names or a new one, and nothing of an earlier request comes back, not even on a confirmed answer [RP-024, RP-073, RP-327]', async () => {
+  it('are its own: a trace is the one that the caller names or a new one, and nothing of an earlier request comes back [RP-024, RP-073, RP-327]', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traced = { traceparent: `00-${trace}-00f067aa0ba902b7-01`, 'X-Request-Id': 'mine' };
     const requestIds: string[] = [];

@@ -17,8 +17,9 @@ import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeProgress, readRunEvidence } from '../compose-progress.ts';
 import type { RunEvidence } from '../compose-progress.ts';
-import { openImprovementOwners } from '../open-improvement.ts';
-import type { ImprovementDependencies, LinkDependencies, OpenedOwners } from '../open-improvement.ts';
+import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
+import { openOwners } from '../open-owners.ts';
+import type { OpenedOwners } from '../open-owners.ts';
 
 export interface AnalyzeDependencies extends ImprovementDependencies, LinkDependencies {
   readonly queue: RunQueue;
@@ -40,7 +41,7 @@ export function analyzeAdministrationOperation(
 ): Operation<typeof analyzeAdministration> {
   const { runs, queue } = dependencies;
   return async (request) => {
-    const owners = await openImprovementOwners(dependencies, request);
+    const owners = await openOwners(dependencies, request);
     if (!owners.ok) return owners;
     const { administrationId } = request.path;
     const administration = await readAdministration(owners.value.reader, request.principal, administrationId);

@@ -6,7 +6,7 @@ import { policyOn } from '#test/support/improvement-facts.ts';
 import { anExampleOf } from '#test/support/report-facts.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted } from '#test/support/scripted-owners.ts';
-import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import { readImprovementBasis } from './read-basis.ts';
 
 // What an analysis is pinned to: the owners speak of one version, and every artifact is the one that its entry names.
@@ -88,7 +88,7 @@ const policy = anExampleOf(policyOn('alignment'));
 
 async function read(changes: Script = {}, again: Partial<Administration> = {}) {
   const owners = scriptedOwners({ ...script, ...changes });
-  const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
+  const reader = createSourceReader(owners, () => 1);
   const observed = (value: Administration) => ({
     value,
     receipt: {

@@ -19,7 +19,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
 import { readPinnedMetric } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
-import { readSource } from '#functions/reports/sources/read-source.ts';
+import { readSource } from '#functions/reports/sources/reader.ts';
 import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
 
 type MetricEntry = AdministrationAnalysis['metrics'][number];
@@ -253,6 +253,5 @@ function entryOf({ metrics }: AdministrationAnalysis, metric: RunMetric): Metric
 }
 
 function pinOf({ value, sha256 }: Answered<AlignmentSources>): RunPins['sourceSet'] {
-  if (sha256 === undefined) throw new TypeError('the source set was confirmed, not read');
   return { ref: value.sourceSetId, sha256 };
 }

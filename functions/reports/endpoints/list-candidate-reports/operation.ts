@@ -1,4 +1,5 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
+import { projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { RowPlace } from '#functions/reports/composition/page.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import { cursorUseOf } from '#functions/reports/cursor/cursor-use.ts';
@@ -34,20 +35,23 @@ export function listCandidateReportsOperation(
     const after = await placeAfter(keys, use, cursor, request.receivedAt);
     if (!after.ok) return after;
     if (!mayReadCandidate(request.principal, candidateSourcedId)) return err(notFound());
-    return answerReport(dependencies, listCandidateReports, request, async ({ reader }, moment) => {
-      const page = await readCandidatePage(
-        reader,
-        { candidateSourcedId, filters, limit, after: after.value, proved: request.proved },
-        moment,
-      );
+    return answerReport(dependencies, request, async ({ reader, moment }) => {
+      const page = await readCandidatePage(reader, {
+        candidateSourcedId,
+        filters,
+        limit,
+        after: after.value,
+        proved: request.proved,
+      });
       if (!page.ok) return page;
       const { data, withheld, next, sources } = page.value;
       const nextCursor = next === undefined ? null : await sealCursor(keys, use, next, request.receivedAt);
+      const now = moment();
       return ok({
-        data: [...data],
+        data: data.map((composed) => projectAttemptReport(composed, 'summary', now)),
         nextCursor,
         hasMore: nextCursor !== null,
-        observedAt: moment.observedAt,
+        observedAt: now.observedAt,
         sources: [...sources],
         ...(withheld.length === 0 ? {} : { withheld: [...withheld] }),
       });

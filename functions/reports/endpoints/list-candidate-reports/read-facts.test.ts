@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Result } from '#shared/kernel/result.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { anExampleOf, attemptFacts, moment, rowOf } from '#test/support/report-facts.ts';
+import { anExampleOf, attemptFacts, rowOf } from '#test/support/report-facts.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted, ScriptedOwners } from '#test/support/scripted-owners.ts';
 import { readCandidatePage } from './read-facts.ts';
 import { MOST_INDEX_READS } from './read-facts.ts';
 import type { CandidatePage, PageRequest } from './read-facts.ts';
-import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 
 const CANDIDATE = 'student-1';
@@ -83,7 +83,7 @@ interface Read {
 
 async function page(changes: Script, request: Partial<PageRequest> = {}): Promise<Read> {
   const owners = scriptedOwners({ ...script, ...changes });
-  const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
+  const reader = createSourceReader(owners, () => 1);
   const asked = {
     candidateSourcedId: CANDIDATE,
     filters: {},
@@ -91,7 +91,7 @@ async function page(changes: Script, request: Partial<PageRequest> = {}): Promis
     proved: new Set<never>(),
     ...request,
   };
-  return { owners, result: await readCandidatePage(reader, asked, moment) };
+  return { owners, result: await readCandidatePage(reader, asked) };
 }
 
 function factsOf({ result }: Read): CandidatePage {
@@ -104,7 +104,8 @@ function said({ result }: Read): string {
   return [result.error.status, result.error.code, result.error.dependency ?? '-'].join(' ');
 }
 
-const attemptsOf = (read: Read): readonly string[] => factsOf(read).data.map(({ attemptId }) => attemptId);
+const attemptsOf = (read: Read): readonly string[] =>
+  factsOf(read).data.map(({ identity }) => identity.attemptId);
 const queriesOf = ({ owners }: Read) =>
   owners.asked.filter(({ name }) => name === 'listCandidateAttempts').map(({ call }) => call.query);
 

@@ -1,4 +1,5 @@
-import type { IndexRow, Moment, Observed } from '#functions/reports/facts/facts.ts';
+import type { IndexRow, Observed } from '#functions/reports/facts/facts.ts';
+import type { ComposedAttempt } from '#functions/reports/composition/attempt-report.ts';
 import {
   checkIndex,
   composePageRow,
@@ -11,11 +12,7 @@ import {
 import type { IndexRequest, PageContext, RowPlace } from '#functions/reports/composition/page.ts';
 import { ownerQuery } from '#shared/contract/filters.ts';
 import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
-import type {
-  AttemptReport,
-  AttemptReportPage,
-  WithheldReason,
-} from '#shared/contract/reports/attempt-report.ts';
+import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -41,7 +38,7 @@ export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'f
 
 /** A page, and the attempts that it has passed over because they cannot be reports yet. */
 export interface CandidatePage {
-  readonly data: readonly AttemptReport[];
+  readonly data: readonly ComposedAttempt[];
   readonly withheld: NonNullable<AttemptReportPage['withheld']>;
   /** The last row of the index that the page covers; undefined at the end of the list. */
   readonly next: RowPlace | undefined;
@@ -51,7 +48,7 @@ export interface CandidatePage {
 
 /**
  * So often a page reads the index at most: 5,000 attempts when nothing changes meanwhile. Each read takes one of the 72 turns that 29 seconds
- * have at 400 ms, and a few more go to test specs and to confirming a kept answer.
+ * have at 400 ms, and a few more go to test specs.
  */
 export const MOST_INDEX_READS = 50;
 
@@ -66,7 +63,7 @@ type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: reado
 
 /** What becomes of a row: neither a report nor withheld is one that the list does not have, or is not asked for. */
 interface RowOutcome {
-  readonly report?: AttemptReport | undefined;
+  readonly report?: ComposedAttempt | undefined;
   readonly withheld?: WithheldReason;
   /** The receipt of its test spec, where that decided. */
   readonly criteria?: SourceRef;
@@ -74,7 +71,7 @@ interface RowOutcome {
 
 /** What a page has gathered so far. */
 interface Gathered {
-  readonly data: AttemptReport[];
+  readonly data: ComposedAttempt[];
   readonly withheld: Map<WithheldReason, number>;
   readonly indexes: Set<SourceRef>;
   readonly specs: Set<SourceRef>;
@@ -95,7 +92,6 @@ type CriteriaBySpec = Map<string, Result<Observed<ReportCriteria>, Problem>>;
 export async function readCandidatePage(
   reader: SourceReader,
   request: PageRequest,
-  moment: Moment,
 ): Promise<Result<CandidatePage, Problem>> {
   const begun = await together({
     candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
@@ -112,7 +108,7 @@ export async function readCandidatePage(
   };
   const criteria: CriteriaBySpec = new Map();
   const judge = (row: IndexRow, receipt: SourceRef): Result<RowOutcome, Problem> =>
-    judgeRow(row, criteria, { ...request, candidate, index: receipt }, moment);
+    judgeRow(row, criteria, { ...request, candidate, index: receipt });
   const walked = await walk(reader, request, { index, page, criteria, judge });
   if (!walked.ok) return walked;
   return ok({
@@ -230,7 +226,6 @@ function judgeRow(
   row: IndexRow,
   criteria: CriteriaBySpec,
   context: Omit<PageContext, 'criteria'>,
-  moment: Moment,
 ): Result<RowOutcome, Problem> {
   if (!isScored(row)) return ok({});
   const record = settledRecord(row, context.candidateSourcedId);
@@ -238,7 +233,7 @@ function judgeRow(
   const held = criteria.get(keyOf(row));
   if (held === undefined) throw new Error('the test spec of a settled row was not read');
   if (!held.ok) return held;
-  const report = composePageRow(row, { ...context, criteria: held.value }, moment);
+  const report = composePageRow(row, { ...context, criteria: held.value });
   const decided = { criteria: held.value.receipt };
   return report.ok ? ok({ ...decided, report: report.value }) : withheldOr(report.error, decided);
 }

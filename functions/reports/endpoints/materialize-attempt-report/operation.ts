@@ -1,4 +1,3 @@
-import { serveFreshReport } from '#functions/reports/cache/serve-report.ts';
 import { checkReleased } from '#functions/reports/composition/adaptive-diagnostic.ts';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { AttemptFacts, Released } from '#functions/reports/facts/facts.ts';
@@ -9,14 +8,14 @@ import { readAttempt } from '#functions/reports/sources/attempt.ts';
 import { conflicting } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
-import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
+import type { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { openReportOwners } from '../answer-report.ts';
+import { answerReport } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /**
@@ -25,12 +24,9 @@ import type { ReportDependencies } from '../answer-report.ts';
  * again, and its report is composed of what is true now [RP-220].
  */
 export function materializeAttemptReportOperation(dependencies: ReportDependencies): Operation<typeof route> {
-  return async (request) => {
-    const opened = await openReportOwners(dependencies, request);
-    if (!opened.ok) return opened;
-    const { platform, frameworks } = opened.value;
-    const { principal, body, proved } = request;
-    return serveFreshReport(dependencies.serving, { route, request, platform }, async (reader, moment) => {
+  return (request) =>
+    answerReport(dependencies, request, async ({ platform, reader, frameworks, moment }) => {
+      const { principal, body, proved } = request;
       const attempt = await readAdministeredAttempt(reader, principal, body);
       if (!attempt.ok) return attempt;
       const { evidence, administration } = attempt.value;
@@ -47,11 +43,10 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
         if (moved !== undefined) return err(moved);
         const composed = composeAttemptReport({ ...withReceipt(facts.value, administration), proved });
         return composed.ok
-          ? ok({ operationId, report: projectAttemptReport(composed.value, body.view, moment) })
+          ? ok({ operationId, report: projectAttemptReport(composed.value, body.view, moment()) })
           : composed;
       });
     });
-  };
 }
 
 /** A kind that may not be shown yet is written nowhere either [RP-026]. Content names the kind; it is asked only while one is not released. */

@@ -1,6 +1,6 @@
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import { readAttempt } from '#functions/reports/sources/attempt.ts';
-import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import type { readAttemptReport } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import { answerReport } from '../answer-report.ts';
@@ -14,10 +14,10 @@ export function readAttemptReportOperation(
   dependencies: ReportDependencies,
 ): Operation<typeof readAttemptReport> {
   return (request) =>
-    answerReport(dependencies, readAttemptReport, request, async ({ reader, frameworks }, moment) => {
+    answerReport(dependencies, request, async ({ reader, frameworks, moment }) => {
       const facts = await readAttempt(reader, frameworks, request.principal, request.path.attemptId);
       if (!facts.ok) return facts;
       const composed = composeAttemptReport({ ...facts.value, proved: request.proved });
-      return composed.ok ? ok(projectAttemptReport(composed.value, request.query.view, moment)) : composed;
+      return composed.ok ? ok(projectAttemptReport(composed.value, request.query.view, moment())) : composed;
     });
 }

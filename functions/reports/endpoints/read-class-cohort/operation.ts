@@ -2,7 +2,7 @@ import { mayReadClass } from '#functions/reports/access/claims.ts';
 import { composeCohort } from '#functions/reports/composition/cohort.ts';
 import { readCohort } from '#functions/reports/sources/cohort.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
-import { readClassCohort } from '#shared/contract/reports/routes.ts';
+import type { readClassCohort } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err } from '#shared/kernel/result.ts';
 import { answerReport } from '../answer-report.ts';
@@ -15,9 +15,9 @@ export function readClassCohortOperation(
   return async (request) => {
     const { classSourcedId } = request.path;
     if (!mayReadClass(request.principal, classSourcedId)) return err(notFound());
-    return answerReport(dependencies, readClassCohort, request, async ({ reader }, moment) => {
+    return answerReport(dependencies, request, async ({ reader, moment }) => {
       const facts = await readCohort(reader, { type: 'class', classSourcedId });
-      return facts.ok ? composeCohort(facts.value, moment) : facts;
+      return facts.ok ? composeCohort(facts.value, moment()) : facts;
     });
   };
 }

@@ -1,6 +1,6 @@
 import { composeEquivalence } from '#functions/reports/composition/equivalence.ts';
 import { readEquivalenceFacts } from './read-facts.ts';
-import { readEquivalence } from '#shared/contract/reports/routes.ts';
+import type { readEquivalence } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { answerReport } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
@@ -10,8 +10,8 @@ export function readEquivalenceOperation(
   dependencies: ReportDependencies,
 ): Operation<typeof readEquivalence> {
   return (request) =>
-    answerReport(dependencies, readEquivalence, request, async ({ reader }, moment) => {
+    answerReport(dependencies, request, async ({ reader, moment }) => {
       const facts = await readEquivalenceFacts(reader, request.path.qtiTestId);
-      return facts.ok ? composeEquivalence(facts.value, moment) : facts;
+      return facts.ok ? composeEquivalence(facts.value, moment()) : facts;
     });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anExampleOf, equivalenceFacts } from '#test/support/report-facts.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { OperationName, Script, Scripted } from '#test/support/scripted-owners.ts';
-import { createSourceReader } from '#functions/reports/sources/create-reader.ts';
+import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import { readEquivalenceFacts } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 
@@ -21,7 +21,7 @@ const changed = (name: keyof typeof script, changes: object): Scripted => ({
 
 async function read(changes: Script = {}) {
   const owners = scriptedOwners({ ...script, ...changes });
-  const reader = createSourceReader({ platform: owners, stamp: String, now: () => 1 });
+  const reader = createSourceReader(owners, () => 1);
   const result = await readEquivalenceFacts(reader, form.qtiTestId);
   const said = result.ok
     ? 'facts'

@@ -10,7 +10,7 @@ import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { IdOrigin } from '#functions/reports/sources/problems.ts';
-import { readSource } from '#functions/reports/sources/read-source.ts';
+import { readSource } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
 import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';

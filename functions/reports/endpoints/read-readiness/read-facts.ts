@@ -6,14 +6,14 @@ import type { Principal } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { Sources } from '../answer-report.ts';
+import type { ReportOwners } from '../answer-report.ts';
 
 /**
  * The facts that readiness is decided on, in three waves of reads: the lookup by attempt id; record, criteria, crosswalks and candidate; the
  * CASE framework, without which the attempt has no report of its own.
  */
 export async function readReadinessFacts(
-  { reader, frameworks }: Sources,
+  { reader, frameworks }: Pick<ReportOwners, 'reader' | 'frameworks'>,
   principal: Principal,
   attemptId: string,
 ): Promise<Result<ReadinessFacts, Problem>> {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import * as operations from '#shared/platform/operations.ts';
+import { scriptedOwners } from '#test/support/scripted-owners.ts';
+import type { Script } from '#test/support/scripted-owners.ts';
+import { createSourceReader } from './reader.ts';
+import type { SourceReader } from './reader.ts';
+
+const { readUser } = operations;
+const user = { user: { sourcedId: 'student-1', status: 'active' } };
+const call = { path: { sourcedId: 'student-1' } };
+const about = () => ({ resourceId: 'student-1' });
+
+/** A reader whose clock counts its observations. */
+function readerOf(script: Script): SourceReader {
+  let time = 1_000;
+  return createSourceReader(scriptedOwners(script), () => (time += 1));
+}
+
+describe('a receipt', () => {
+  it.each([
+    ['the owner’s version before its ETag', { etag: '"e"' }, { version: 'v7' }, 'v7'],
+    ['a strong ETag as sent', { etag: '"e"' }, {}, '"e"'],
+    ['a weak ETag as sent', { etag: 'W/"e"' }, {}, 'W/"e"'],
+    ['null for an owner that gives neither', {}, {}, null],
+  ] as const)('has %s [RP-006, RP-086]', async (_, sent, said, version) => {
+    const reader = readerOf({ readUser: { value: user, ...sent } });
+    const answer = await reader.read(readUser, call, () => ({ ...about(), ...said }));
+    expect(answer).toMatchObject({
+      ok: true,
+      value: {
+        value: user,
+        receipt: {
+          service: 'oneroster',
+          resourceId: 'student-1',
+          observedAt: '1970-01-01T00:00:01.001Z',
+          version,
+          status: 'current',
+        },
+      },
+    });
+  });
+
+  it('has the freshness that the owner gives [RP-087]', async () => {
+    const reader = readerOf({ readUser: { value: user } });
+    const answer = await reader.read(readUser, call, () => ({ ...about(), status: 'stale' }));
+    expect(answer.ok && answer.value.receipt.status).toBe('stale');
+  });
+
+  it('of a source that could not be consulted says so [RP-087]', () => {
+    expect(readerOf({}).unavailable(operations.readEvidenceAck, 'urn:uuid:1')).toEqual({
+      service: 'caliper',
+      resourceId: 'urn:uuid:1',
+      observedAt: '1970-01-01T00:00:01.001Z',
+      version: null,
+      status: 'unavailable',
+    });
+  });
+});
+
+describe('what an earlier request knows', () => {
+  const revalidate = (script: Script, etag: string) =>
+    readerOf(script).revalidate(readUser, call, about(), etag);
+
+  it('is observed again if its owner still holds that version [RP-085]', async () => {
+    expect(await revalidate({ readUser: { value: user, etag: '"u"' } }, '"u"')).toMatchObject({
+      ok: true,
+      value: { value: 'unchanged', receipt: { version: '"u"', observedAt: '1970-01-01T00:00:01.001Z' } },
+    });
+  });
+
+  it('gives way to what the owner holds now, and does not count when the owner does not answer', async () => {
+    expect(await revalidate({ readUser: { value: user, etag: '"new"' } }, '"old"')).toMatchObject({
+      ok: true,
+      value: { value: user, etag: '"new"', receipt: { version: '"new"' } },
+    });
+    expect(await revalidate({ readUser: { kind: 'unavailable' } }, '"u"')).toMatchObject({ ok: false });
+  });
+});
