@@ -4,6 +4,7 @@ import { App } from 'aws-cdk-lib';
 import { deployment, type Deployment } from '#lib/deployment.ts';
 import { offlineRelease, parseGates, readRelease } from '#shared/release/read-release.ts';
 import { SANDBOX_PATH } from '#lib/stacks/documentation.ts';
+import { stageNameDefect } from '#lib/names.ts';
 import { checkWithNag } from '#lib/nag.ts';
 import { enterStage } from '#shared/stage/access.ts';
 import { contextFault } from '#shared/stage/app-context.ts';
@@ -34,6 +35,8 @@ async function build(app: App): Promise<Result<Deployment, string>> {
   const named = contextText(app, 'stage');
   const stage = stageNamed(named ?? 'sandbox-dev');
   if (!stage.ok) return stage;
+  const misnamed = stageNameDefect(stage.value.name);
+  if (misnamed !== undefined) return err(misnamed);
   const gates = contextText(app, 'gates');
   const source =
     gates === undefined

@@ -1,5 +1,5 @@
 import type { StackProps } from 'aws-cdk-lib';
-import type { DeployedFunction } from '#shared/contract/functions.ts';
+import { deployedFunctions, type DeployedFunction } from '#shared/contract/functions.ts';
 import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage, StageName } from '#shared/stage/stages.ts';
 import type { ApiName } from './constructs/api-body.ts';
@@ -22,6 +22,22 @@ export function stackProps(stage: Stage, id: StackId): StackProps {
     terminationProtection,
     tags: { product: 'mastery-reports', stage: stage.name },
   };
+}
+
+/** AWS takes this many characters for the name of a function. Of all names of a stage, these have the least room. */
+const MAX_FUNCTION_NAME = 64;
+
+/** What is wrong with the name of a stage, if anything: it is a part of every physical name and the first of its parameters' paths. */
+export function stageNameDefect(name: string): string | undefined {
+  const [longest = ''] = deployedFunctions
+    .map(({ operationId }) => operationId)
+    .toSorted((a, b) => b.length - a.length);
+  const room = MAX_FUNCTION_NAME - `mastery-reports--${longest}`.length;
+  if (name.length > room)
+    return `stage ${name}: the name has ${name.length} characters, expected at most ${room}: Lambda takes ${MAX_FUNCTION_NAME} for mastery-reports-<stage>-${longest}`;
+  return /^(?!aws|ssm)[a-z][a-z0-9-]*$/.test(name)
+    ? undefined
+    : `stage ${name}: expected lower-case letters, digits and hyphens, beginning with a letter, and not with aws or ssm`;
 }
 
 export function functionName(stage: Stage, { operationId }: Pick<DeployedFunction, 'operationId'>): string {

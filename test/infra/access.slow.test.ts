@@ -145,6 +145,13 @@ it.each([
   expect([only, others]).toStrictEqual([expect.stringMatching(/ rejected$/), []]);
 });
 
+it('a stage with a name that is too long for its functions is refused', async () => {
+  const name = 'north-carolina-production';
+  expect(await synth({ stage: name, gates: '' }, { RENAMED: name })).toMatchObject(
+    says(1, /^stage north-carolina-production: the name has 25 characters, expected at most 23/),
+  );
+});
+
 it('a context that the app does not read is an error', async () => {
   expect(await synth({ gate: 'A' })).toMatchObject(
     says(1, /unknown name "gate": expected first, gates or st/),
@@ -177,9 +184,16 @@ describe('the commands', () => {
       ...['--stage', 'prod', '--table', 'local-records'],
     ],
     ['tools/docs.ts', '--stage', 'prod', '--out', join(tmpdir(), 'access-docs')],
+    [
+      ...['ops/restore.ts', '--store', 'records', '--to', '2026-01-01T00:00:00Z', '--dry-run'],
+      ...['--stage', 'prod'],
+    ],
   ];
   /** What each of them ends with once it is in the right place. */
-  const reached = [/^$/, /^$/, /^$/, /was never released here/, /all gates are closed/];
+  const reached = [
+    ...[/^$/, /^$/, /^$/, /was never released here/, /all gates are closed/],
+    /no records table of stage prod in this account/,
+  ];
 
   it.each(commands.map((argv, index) => [argv, reached[index] ?? /^$/] as const))(
     '%j calls nothing with credentials of another account, and takes region and --profile',

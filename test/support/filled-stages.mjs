@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 
 /*
  * Preloaded into a command (`node --import`): the stages as an owner fills them in, bound to the account and region of the AWS emulator
- * unless BOUND is `no`.
+ * unless BOUND is `no`. RENAMED names the first of them otherwise.
  */
 const key =
   "{ kty: 'EC', crv: 'P-256', x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM' }";
@@ -13,6 +13,7 @@ registerHooks({
     if (!url.endsWith('/shared/stage/stages.ts')) return loaded;
     const source = String(loaded.source)
       .replaceAll(/([a-z])\.example(['/])/g, '$1.school.org$2')
+      .replace("'sandbox-dev'", `'${process.env.RENAMED ?? 'sandbox-dev'}'`)
       .replaceAll('releaseKey: nobodysKey', `releaseKey: ${key}`)
       .replaceAll(
         "environment: 'agnostic',",
