@@ -348,6 +348,7 @@ module.exports = {
         '^shared/(kernel|contract|problems|release|stage)/',
         '^shared/stores/tables\\.ts$',
         '^shared/keys/key-ring\\.ts$',
+        '^shared/observability/log-codes\\.ts$',
         '^tools/page/',
       ],
     ),

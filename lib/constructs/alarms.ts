@@ -10,6 +10,7 @@ import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
+import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/log-codes.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
 import { alarmName, apiName, functionName, webAclName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -19,17 +20,7 @@ import type { ApiName } from './api-body.ts';
 export interface AlarmDefinition {
   readonly id: string;
   /** A heading of docs/runbook.md, as its anchor. */
-  readonly section:
-    | 'function-errors'
-    | 'function-throttles'
-    | 'function-slow'
-    | 'api-server-errors'
-    | 'api-refuses-too-much'
-    | 'firewall-rate-limit'
-    | 'table-throttles'
-    | 'runs-waiting'
-    | 'runs-given-up'
-    | 'sweeper-silent';
+  readonly section: string;
   readonly title: string;
   /** A sentence. */
   readonly impact: string;
@@ -260,6 +251,27 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
     threshold: 0,
     periods: { breaching: 2, of: 3 },
   }));
+}
+
+/** The alarms on what functions log. Each counts the lines of one code, whichever functions write them. */
+export function codeAlarms(stage: Stage): readonly AlarmDefinition[] {
+  return Object.entries<LogCode>(logCodes).flatMap(([code, { alarm }]) =>
+    alarm === undefined
+      ? []
+      : {
+          id: code.toLowerCase().replaceAll('_', '-'),
+          ...alarm,
+          metric: new Metric({
+            namespace: METRIC_NAMESPACE,
+            metricName: code,
+            dimensionsMap: { stage: stage.name },
+            period: FIVE_MINUTES,
+            statistic: Stats.SUM,
+          }),
+          threshold: 0,
+          periods: { breaching: 1, of: 1 },
+        },
+  );
 }
 
 /** Properties of the CloudWatch alarm. Missing data means no calls and is no breach, except for an alarm on `silence`. */

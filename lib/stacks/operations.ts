@@ -5,16 +5,12 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic, type ITopic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
-import {
-  deploymentOf,
-  isRoute,
-  type DeployedFunction,
-  type DeploymentName,
-} from '#shared/contract/functions.ts';
+import { deploymentOf, isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import {
   alarmProps,
   apiAlarms,
+  codeAlarms,
   functionAlarms,
   tableAlarms,
   triggerAlarms,
@@ -77,6 +73,11 @@ export function operations(
     );
     dashboard.addWidgets(...graphs(name, definitions));
   }
+  const logged = codeAlarms(stage);
+  dashboard.addWidgets(
+    new AlarmStatusWidget({ title: 'log codes: alarms', width: 24, height: 2, alarms: logged.map(raise) }),
+    ...graphs('log codes', logged),
+  );
   const tableDefinitions = (tables as readonly TableDefinition[]).flatMap(({ name }) =>
     tableAlarms(name, references[name].name),
   );
@@ -121,7 +122,7 @@ function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
 }
 
 /** A graph for each kind of alarm: the watched figures of all functions side by side. */
-function graphs(name: DeploymentName, definitions: readonly AlarmDefinition[]): readonly GraphWidget[] {
+function graphs(name: string, definitions: readonly AlarmDefinition[]): readonly GraphWidget[] {
   const sections = [...new Set(definitions.map(({ section }) => section))];
   return sections.map(
     (section) =>

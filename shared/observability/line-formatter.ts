@@ -1,6 +1,6 @@
 import { LogFormatter, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
-import { logCodes } from './log-codes.ts';
+import { logCodes, METRIC_NAMESPACE } from './log-codes.ts';
 import type { FieldKind, LogCode } from './log-codes.ts';
 
 /** What every line of one invocation says of it. Undefined members are left out. */
@@ -40,11 +40,16 @@ export function rowOf(code: unknown): LogCode | undefined {
  */
 export class LineFormatter extends LogFormatter {
   readonly #now: () => number;
+  readonly #stage: string;
 
-  /** @param now epoch milliseconds */
-  constructor(now: () => number) {
+  /**
+   * @param now epoch milliseconds
+   * @param stage the dimension of the figures that CloudWatch takes from lines
+   */
+  constructor(now: () => number, stage: string) {
     super();
     this.#now = now;
+    this.#stage = stage;
   }
 
   override formatAttributes(
@@ -73,7 +78,22 @@ export class LineFormatter extends LogFormatter {
       const value = given[name];
       if (Object.hasOwn(given, name) && value !== undefined) named[name] = admit(kind, value);
     }
-    return new LogItem({ attributes: { ...line, ...named } });
+    const counted = row?.alarm === undefined ? {} : this.#count(String(code));
+    return new LogItem({ attributes: { ...line, ...named, ...counted } });
+  }
+
+  /** The members by which CloudWatch counts a line (embedded metric format). */
+  #count(code: string): LogAttributes {
+    return {
+      stage: this.#stage,
+      [code]: 1,
+      _aws: {
+        Timestamp: this.#now(),
+        CloudWatchMetrics: [
+          { Namespace: METRIC_NAMESPACE, Dimensions: [['stage']], Metrics: [{ Name: code, Unit: 'Count' }] },
+        ],
+      },
+    };
   }
 }
 

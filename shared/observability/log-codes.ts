@@ -13,7 +13,21 @@ export interface LogCode {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Written at every LOG_LEVEL. */
   readonly always?: true;
+  /** CloudWatch keeps a figure of these lines, under their code, and raises an alarm on it. */
+  readonly alarm?: CodeAlarm;
 }
+
+/** The alarm on the lines of a code: there is one as soon as their number in five minutes is above 0. */
+export interface CodeAlarm {
+  readonly title: string;
+  /** A sentence. */
+  readonly impact: string;
+  /** A heading of docs/runbook.md, as its anchor. */
+  readonly section: string;
+}
+
+/** Where CloudWatch keeps the figures, each under the one dimension `stage`. */
+export const METRIC_NAMESPACE = 'mastery-reports';
 
 /** A redacted trace of upstream calls, and what it is the trace of. */
 const receiptFields = {
@@ -229,6 +243,11 @@ export const logCodes = {
     meaning:
       'A valid link refers to a receipt bundle that is not in the bucket or that the function may not read. The caller received 404.',
     fields: {},
+    alarm: {
+      title: 'A receipt bundle is missing',
+      impact: 'A client cannot download a receipt that an improvement run refers to.',
+      section: 'receipt-absent',
+    },
   },
   MESSAGE_REFUSED: {
     level: 'error',

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
+import { analyzeRun, readReceipt, sweepRuns } from '#shared/contract/background.ts';
 import { deployedFunctions, isRoute } from '#shared/contract/functions.ts';
 import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
+import { logCodes, type LogCode, type LogCodeName } from '#shared/observability/log-codes.ts';
+import { createFunctionLog } from '#shared/observability/logger.ts';
 import { deployed, ofType, stage } from './deployed.ts';
 
 const { operations, services, sandbox } = deployed();
@@ -20,6 +22,7 @@ const alarms = ofType(operations, 'AWS::CloudWatch::Alarm').map(([id, { Properti
       AlarmName: z.string(),
       AlarmDescription: z.string(),
       MetricName: z.string(),
+      Namespace: z.string(),
       Threshold: z.number(),
       ComparisonOperator: z.string(),
       TreatMissingData: z.string(),
@@ -136,6 +139,37 @@ it.each(['receipts', 'sandbox'])(
       `mastery-reports-prod-${api}-firewall-rate-limit`,
       `mastery-reports-prod-${api}-server-errors`,
     ]);
+  },
+);
+
+it.each(Object.entries<LogCode>(logCodes).filter(([, { alarm }]) => alarm !== undefined))(
+  'lines of %s are counted under the name, namespace and dimension that their alarm watches',
+  (code, row) => {
+    const lines: string[] = [];
+    const log = createFunctionLog(readReceipt, {
+      environment: { STAGE: 'prod' },
+      now: () => 1,
+      write: (line) => lines.push(line),
+    })({ awsRequestId: 'f-1' });
+    log(code as LogCodeName);
+    const line = JSON.parse(lines.join('')) as Readonly<Record<string, unknown>>;
+    expect(line).toMatchObject({
+      stage: 'prod',
+      [code]: 1,
+      _aws: {
+        Timestamp: 1,
+        CloudWatchMetrics: [
+          { Namespace: 'mastery-reports', Dimensions: [['stage']], Metrics: [{ Name: code, Unit: 'Count' }] },
+        ],
+      },
+    });
+    expect(alarms.find(({ MetricName }) => MetricName === code)).toMatchObject({
+      AlarmDescription: expect.stringContaining(row.alarm?.impact ?? '') as string,
+      Namespace: 'mastery-reports',
+      Dimensions: [{ Name: 'stage', Value: 'prod' }],
+      Threshold: 0,
+      TreatMissingData: 'notBreaching',
+    });
   },
 );
 

@@ -7,8 +7,8 @@ export function renderLogCodes(): string {
     '| Code | Level | Meaning | Fields |',
     '| --- | --- | --- | --- |',
     ...Object.entries<LogCode>(logCodes).map(
-      ([code, { level, always, meaning, fields }]) =>
-        `| \`${code}\` | ${level}${always === true ? ', always' : ''} | ${meaning} | ${fieldsOf(fields)} |`,
+      ([code, { level, always, alarm, meaning, fields }]) =>
+        `| \`${code}\` | ${level}${always === true ? ', always' : ''}${alarm === undefined ? '' : `, [alarm](runbook.md#${alarm.section})`} | ${meaning} | ${fieldsOf(fields)} |`,
     ),
     '',
   ].join('\n');
