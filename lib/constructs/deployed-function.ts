@@ -52,7 +52,8 @@ export function deployedFunction(
         : { grants: new PolicyDocument({ statements: [...access.statements] }) }),
     },
   });
-  const reserved = config.reservedConcurrency?.[operationId];
+  const reserved =
+    config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);
   const built = new LambdaFunction(within, 'Function', {
     functionName: functionName(stage, row),
     description: isRoute(row) ? `${row.method} ${row.path}: ${row.summary}` : row.summary,
@@ -66,7 +67,7 @@ export function deployedFunction(
     logGroup,
     tracing: Tracing.ACTIVE,
     environment: { ...ownEnvironment(stage, row), ...access.environment },
-    ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
+    ...(reserved === undefined || reserved === 'none' ? {} : { reservedConcurrentExecutions: reserved }),
   });
   acknowledge(within, {
     'AwsSolutions-IAM5[Resource::*]':

@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
@@ -70,6 +70,7 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
       encryption: TableEncryption.AWS_MANAGED,
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      ...(definition.name === 'records' ? { resourcePolicy: recordsPolicy(stage) } : {}),
     });
     new CfnOutput(stack, outputName(definition.name, 'Name'), {
       value: table.tableName,
@@ -95,6 +96,35 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
   runQueue(stack);
   receiptBucket(stack, stage);
   return stack;
+}
+
+/**
+ * Released records are permanent: no command changes or deletes an item, and only those of the stage's `recordWriters` put one. The policy
+ * cannot name its own table, so it names every resource, of which it is attached to one.
+ */
+function recordsPolicy({ config }: Stage): PolicyDocument {
+  const deny = (sid: string, actions: readonly string[], conditions = {}): PolicyStatement =>
+    new PolicyStatement({
+      sid,
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: actions.map((action) => `dynamodb:${action}`),
+      resources: ['*'],
+      conditions,
+    });
+  const partiql = ['PartiQLDelete', 'PartiQLInsert', 'PartiQLUpdate'];
+  return new PolicyDocument({
+    statements: [
+      deny('NothingIsChangedOrDeleted', ['BatchWriteItem', 'DeleteItem', 'UpdateItem', ...partiql]),
+      ...(config.recordWriters === undefined
+        ? []
+        : [
+            deny('OnlyReleaseAndRestoreWrite', ['PutItem'], {
+              ArnNotEquals: { 'aws:PrincipalArn': Object.values(config.recordWriters) },
+            }),
+          ]),
+    ],
+  });
 }
 
 /**

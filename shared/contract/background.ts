@@ -21,6 +21,8 @@ export interface BackgroundFunction {
     readonly memoryMb: number;
     readonly timeoutSeconds: number;
     readonly grants: readonly Grant[];
+    /** The most executions at once, unless the stage sets others: what anyone may call must not use up the account's pool. */
+    readonly reservedConcurrency?: number;
     /** The impact of a failure of this function: the sentence of its alarm. */
     readonly impact: string;
   };

@@ -25,6 +25,7 @@ export const serveSandbox: BackgroundFunction = {
     memoryMb: 256,
     timeoutSeconds: 5,
     grants: [],
+    reservedConcurrency: 10,
     impact: 'Client developers cannot test against the sandbox. Production does not depend on it.',
   },
 };

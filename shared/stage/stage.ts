@@ -1,6 +1,7 @@
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 export type HttpsUrl = `https://${string}`;
+export type RoleArn = `arn:${string}:iam::${number}:role/${string}`;
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
 
 /** A place to fill in: no point of the curve, so that it trusts nobody. */
@@ -75,8 +76,16 @@ export interface StageConfig {
    * after another. Lambda takes 2 to 1000. Absent: 2.
    */
   readonly runsAtOnce?: 2 | 3 | 4 | 5 | 10 | 20 | 50 | 100;
-  /** Caps of concurrency by operation id, where an upstream owner must be protected. Absent: the account's pool. */
-  readonly reservedConcurrency?: Readonly<Record<string, number>>;
+  /**
+   * Caps of concurrency by operation id, where an upstream owner must be protected; `none`: the account's pool. Absent: the sandbox, which
+   * anyone may call, has at most 10 executions at once, and every other function the account's pool.
+   */
+  readonly reservedConcurrency?: Readonly<Record<string, number | 'none'>>;
+  /**
+   * The roles under which operators run `npm run release` and `npm run restore`: the policy of the table `records` refuses the writes of
+   * all others. Absent: any identity writes records whose own policies allow it.
+   */
+  readonly recordWriters?: { readonly release: RoleArn; readonly restore?: RoleArn };
 }
 
 /** Deployments by their names. None is called `local`: a rehearsal opens that one, and the commands look for it on this machine [RP-032]. */

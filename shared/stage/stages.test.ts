@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpsUrl, StageConfig, StageConfigs } from './stage.ts';
+import type { HttpsUrl, RoleArn, StageConfig, StageConfigs } from './stage.ts';
 import { stageNamed, stages } from './stages.ts';
 
 it('no deployment is called local, since a rehearsal opens the stage of that name [RP-032]', () => {
@@ -58,4 +58,20 @@ describe('allowedOrigins', () => {
       error: 'stage prod: allowedOrigins contains 11 origins: expected at most 10',
     });
   });
+});
+
+it.each([
+  ['arn:aws:iam::111122223333:role/release', undefined],
+  ['arn:aws-us-gov:iam::111122223333:role/a/b/release@x', undefined],
+  ['arn:aws:iam::999999999999:role/release', 'account 111122223333'],
+  ['arn:aws:iam::111122223333:role/*', 'without a wildcard'],
+  ['arn:aws:iam::111122223333:user/release', 'of a role'],
+  ['arn:aws:sts::111122223333:assumed-role/release/me', 'of a role'],
+] as const)('recordWriters takes a role of the stage’s account as it is: %s', (role, defect) => {
+  const environment = { account: '111122223333', region: 'eu-central-1' } as const;
+  const recordWriters = { release: role as RoleArn };
+  const named = stageNamed('prod', { ...stages, prod: { ...stages.prod, environment, recordWriters } });
+  expect(named).toMatchObject(
+    defect === undefined ? { ok: true } : { ok: false, error: expect.stringContaining(defect) as string },
+  );
 });

@@ -87,7 +87,7 @@ export function stageNamed(
       `unknown stage ${JSON.stringify(name)}: expected ${stageNames.join(', ')} (shared/stage/stages.ts)`,
     );
   const config = configs[known];
-  const defect = originsDefect(config.allowedOrigins ?? []) ?? alarmsDefect(config);
+  const defect = originsDefect(config.allowedOrigins ?? []) ?? alarmsDefect(config) ?? writersDefect(config);
   return defect === undefined ? ok({ name: known, config }) : err(`stage ${known}: ${defect}`);
 }
 
@@ -112,6 +112,16 @@ function alarmsDefect({ production, alarmsEmail, alarmsTopicArn }: StageConfig):
   return production === true && alarmsEmail === undefined && alarmsTopicArn === undefined
     ? 'production needs alarmsEmail or alarmsTopicArn: otherwise alarms reach no operator'
     : undefined;
+}
+
+/** What is wrong with `recordWriters`, if anything: a policy compares a role's ARN as a whole, so a wildcard would name no role. */
+function writersDefect({ environment, recordWriters }: StageConfig): string | undefined {
+  const account = environment === 'agnostic' ? String.raw`\d{12}` : environment.account;
+  const role = new RegExp(`^arn:aws[a-z-]*:iam::${account}:role/[\\w+=,.@/-]+$`);
+  const wrong = Object.entries(recordWriters ?? {}).find(([, arn]) => !role.test(arn));
+  return wrong === undefined
+    ? undefined
+    : `recordWriters.${wrong[0]} is ${JSON.stringify(wrong[1])}: expected the ARN of a role of ${environment === 'agnostic' ? 'the stage’s account' : `account ${account}`}, without a wildcard`;
 }
 
 /** What must be filled in before the stage can be deployed: the settings that point to `.example`, and a key that is none. */

@@ -68,8 +68,6 @@ describe('the worker', () => {
     serviceOf(busy, 'reports').template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       ScalingConfig: { MaximumConcurrency: 20 },
     });
-    for (const [, { Properties }] of ofType(of, 'AWS::Lambda::Function'))
-      expect(Properties).not.toHaveProperty('ReservedConcurrentExecutions');
   });
 
   it('may have the system’s records of the stage’s tenants alone', () => {

@@ -13,10 +13,26 @@ import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { variablesOf as demandedByRoute, variablesOfBackground } from '#shared/http/environment.ts';
 import { accessOf } from '#lib/constructs/grants.ts';
 import { App, Stack } from 'aws-cdk-lib';
-import { deployed, deploymentStack, ofType, stage, type Resource, type Synthesized } from './deployed.ts';
+import {
+  deployed,
+  deploymentStack,
+  ofType,
+  stage,
+  type Deployed,
+  type Resource,
+  type Synthesized,
+} from './deployed.ts';
 
 const everything = deployed();
-const stackOf = (row: DeployedFunction): Synthesized => deploymentStack(everything, deploymentOf(row));
+const prod = stage('prod');
+const capped = deployed({
+  stage: {
+    ...prod,
+    config: { ...prod.config, reservedConcurrency: { serveSandbox: 'none', readReadiness: 3 } },
+  },
+});
+const stackOf = (row: DeployedFunction, of: Deployed = everything): Synthesized =>
+  deploymentStack(of, deploymentOf(row));
 
 const statement = z.object({
   Effect: z.literal('Allow'),
@@ -166,8 +182,8 @@ const commonVariables: Readonly<Record<'route' | BackgroundFunction['trigger'], 
   schedule: ['STAGE', 'LOG_LEVEL'],
 };
 
-function functionOf(row: DeployedFunction): Resource {
-  const found = ofType(stackOf(row), 'AWS::Lambda::Function').find(
+function functionOf(row: DeployedFunction, of = stackOf(row)): Resource {
+  const found = ofType(of, 'AWS::Lambda::Function').find(
     ([, { Properties }]) => Properties['FunctionName'] === `mastery-reports-prod-${row.operationId}`,
   );
   if (!found) throw new Error(`no function of ${row.operationId}`);
@@ -222,6 +238,13 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
       Timeout: row.lambda.timeoutSeconds,
       TracingConfig: { Mode: 'Active' },
     });
+  });
+
+  it('shares the account’s executions, unless anyone may call it or the stage says otherwise', () => {
+    const reserved = (of: Synthesized): unknown =>
+      functionOf(row, of).Properties['ReservedConcurrentExecutions'];
+    expect(reserved(stackOf(row))).toBe(row.operationId === 'serveSandbox' ? 10 : undefined);
+    expect(reserved(stackOf(row, capped))).toBe(row.operationId === 'readReadiness' ? 3 : undefined);
   });
 
   it('logs to a group of its own that forgets after the stage’s retention', () => {

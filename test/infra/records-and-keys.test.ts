@@ -45,6 +45,49 @@ describe('the tables', () => {
   );
 });
 
+describe('the table of released records', () => {
+  const release = 'arn:aws:iam::111122223333:role/mastery/release';
+  const restore = 'arn:aws:iam::111122223333:role/restore';
+  const refusals = (recordWriters?: StageConfig['recordWriters']): unknown => {
+    const { name, config } = stage('prod');
+    const own = deployed({
+      gates: [],
+      stage: { name, config: { ...config, ...(recordWriters && { recordWriters }) } },
+    });
+    return ofType(own.stores, 'AWS::DynamoDB::Table').map(
+      ([, { Properties }]) =>
+        JSON.parse(
+          JSON.stringify(Properties['ResourcePolicy'] ?? null).replaceAll('dynamodb:', ''),
+        ) as unknown,
+    );
+  };
+  const everyone = { Effect: 'Deny', Principal: { AWS: '*' }, Resource: '*' };
+  const unchanged = {
+    ...everyone,
+    Sid: 'NothingIsChangedOrDeleted',
+    Action: ['BatchWriteItem', 'DeleteItem', 'PartiQLDelete', 'PartiQLInsert', 'PartiQLUpdate', 'UpdateItem'],
+  };
+  const put = (...roles: readonly string[]): object => ({
+    ...everyone,
+    Sid: 'OnlyReleaseAndRestoreWrite',
+    Action: 'PutItem',
+    Condition: { ArnNotEquals: { 'aws:PrincipalArn': roles } },
+  });
+
+  it.each([
+    ['nobody changes an item', undefined, []],
+    ['only the role that releases writes one', { release }, [put(release)]],
+    ['the role that restores, too', { release, restore }, [put(release, restore)]],
+  ] as const)('is protected by its own policy, and no other table has one: %s', (_, writers, refused) => {
+    expect(refusals(writers)).toStrictEqual([
+      { PolicyDocument: { Version: '2012-10-17', Statement: [unchanged, ...refused] } },
+      null,
+      null,
+      null,
+    ]);
+  });
+});
+
 describe('the key', () => {
   it('rotates, has an alias and stays when the stack goes', () => {
     const [key] = ofType(stores, 'AWS::KMS::Key');
