@@ -1,0 +1,43 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mutatedModules } from './modules.ts';
+import { drawn } from './mutants.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+describe('the modules of npm run mutation', () => {
+  const testFiles = globSync('{client,functions,local,ops,psychometrics,shared,test,tools}/**/*.test.ts', {
+    cwd: root,
+  });
+
+  it.each(mutatedModules)('$name has sources, and tests at every stage', ({ sources, tests }) => {
+    for (const source of sources) expect(globSync(source, { cwd: root }), source).toHaveLength(1);
+    // As vitest takes a filter: a part of the path.
+    for (const part of tests.flat())
+      expect(
+        testFiles.filter((file) => file.includes(part)),
+        part,
+      ).not.toHaveLength(0);
+  });
+});
+
+describe('drawn', () => {
+  const mutants = fc
+    .uniqueArray(fc.string(), { maxLength: 20 })
+    .map((all) => all.map((identity) => ({ identity })));
+
+  it('draws the same mutants in the same order, whatever else there is', () => {
+    fc.assert(
+      fc.property(mutants, mutants, fc.nat(), (kept, others, seed) => {
+        const names = new Set(kept.map(({ identity }) => identity));
+        const among = drawn(
+          [...others.filter(({ identity }) => !names.has(identity)), ...kept.toReversed()],
+          seed,
+        );
+        expect(among.filter(({ identity }) => names.has(identity))).toEqual(drawn(kept, seed));
+      }),
+    );
+  });
+});
