@@ -101,6 +101,7 @@ function takesValue(option: string | undefined): boolean {
       '-r',
       '--require-approval',
       '--method',
+      '--change-set-name',
       '-m',
       '--concurrency',
       '--progress',

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as s3 from '@aws-sdk/client-s3';
+import * as ssm from '@aws-sdk/client-ssm';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { cdkArguments } from '#ops/cdk/arguments.ts';
+import { gatesPath, manifestParameter, markerName } from '#shared/release/applied-manifest.ts';
+import { placeOfProof } from '#shared/stores/proof-objects.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const texts = z.union([z.string(), z.array(z.string())]).transform((value) => [value].flat());
+const policy = z.strictObject({
+  Version: z.literal('2012-10-17'),
+  Statement: z.array(
+    z.strictObject({ Sid: z.string(), Effect: z.literal('Allow'), Action: texts, Resource: texts }),
+  ),
+});
+
+describe('the example of a deployer’s policy', () => {
+  const { Statement } = policy.parse(JSON.parse(read('examples/deploy/deployer-policy.json')));
+  const allows = (action: string, resource: string): boolean =>
+    Statement.some(
+      ({ Action, Resource }) =>
+        Action.includes(action) &&
+        Resource.some((pattern) =>
+          new RegExp(`^${RegExp.escape(pattern).replaceAll(String.raw`\*`, '.*')}$`).test(resource),
+        ),
+    );
+
+  it('names operations that exist, one by one', () => {
+    const known: Readonly<Record<string, object>> = { s3, ssm };
+    for (const action of Statement.flatMap(({ Action }) => Action)) {
+      const [service = '', operation = ''] = action.split(':');
+      if (service !== 'sts') expect(known[service]).toHaveProperty(`${operation}Command`);
+      else expect(operation).toBe('AssumeRole');
+    }
+  });
+
+  it('allows what a synth reads of the stage, and nothing of another', () => {
+    const parameter = (name: string): string => `arn:aws:ssm:eu-central-1:111122223333:parameter${name}`;
+    const manifest = (bucket: string): string =>
+      placeOfProof(bucket, 'manifest', 'jws').location.replace('s3://', 'arn:aws:s3:::');
+    for (const [stage, may] of [
+      ['prod', true],
+      ['staging', false],
+    ] as const) {
+      expect(allows('ssm:GetParametersByPath', parameter(gatesPath(stage)))).toBe(may);
+      expect(allows('ssm:GetParametersByPath', parameter(`${gatesPath(stage)}/${markerName}`))).toBe(may);
+      expect(allows('ssm:GetParameter', parameter(manifestParameter(stage)))).toBe(may);
+      expect(allows('s3:GetObject', manifest(`mastery-reports-${stage}-records-receipts`))).toBe(may);
+    }
+    expect(allows('ssm:GetParameter', parameter('/prod/profiles/x/PLATFORM_JWT'))).toBe(false);
+    expect(allows('s3:GetObject', 'arn:aws:s3:::mastery-reports-prod-records-receipts/dGVuYW50/0')).toBe(
+      false,
+    );
+  });
+});
+
+describe('the example of a pipeline', () => {
+  const commands = [...read('examples/deploy/deploy.yml').matchAll(/^ +- run: (.+)$/gm)].map(
+    ([, command = '']) => command,
+  );
+
+  it('runs commands of this project, with options that they take', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
+    for (const command of commands) {
+      const [, script] = /^npm (?:run )?([\w:-]+)/.exec(command) ?? [];
+      if (script !== 'ci') expect(Object.keys(scripts)).toContain(script);
+    }
+    const deploys = commands.filter((command) => command.startsWith('npm run deploy -- '));
+    expect(deploys).toHaveLength(2);
+    for (const command of deploys) {
+      const given = command
+        .replaceAll(/\$\{\{.+?\}\}/g, '1')
+        .split(' ')
+        .slice(4);
+      expect(given).toContain('--all');
+      // The stage of the repository has placeholder settings: only a synth of it passes.
+      expect(cdkArguments('synth', given)).toMatchObject({ ok: true, value: { offline: false } });
+    }
+  });
+
+  it('trusts the repository’s environments, of which it has those two', () => {
+    const trusted = [...read('examples/deploy/trust-policy.json').matchAll(/environment:([\w-]+)"/g)];
+    const used = [...read('examples/deploy/deploy.yml').matchAll(/^ +environment: ([\w-]+)$/gm)];
+    expect(trusted.map(([, name]) => name)).toStrictEqual(used.map(([, name]) => name));
+  });
+});
