@@ -15,6 +15,7 @@ import { examples, exits, program, run, text, UsageError } from '#tools/terminal
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
+import { attemptRequest } from './attempt-request.ts';
 import { addressOf, curlOf, headersOf, tokenCommand } from './call/curl.ts';
 import { exampleRequest } from './call/example-request.ts';
 import type { CallRequest } from './call/example-request.ts';
@@ -202,12 +203,8 @@ async function answer(tenantId: string | undefined, correct: boolean): Promise<R
   const { deliverySessionId } = saved.adaptive;
   if (deliverySessionId === null)
     return err('the saved run offers no item: npm run call -- inspectAdaptiveRun');
-  const path = `/tenants/${encodeURIComponent(tenant.tenantId)}/qti/delivery-sessions/${encodeURIComponent(deliverySessionId)}/attempts`;
-  const scored = await exchange(`${stack.platformUrl}${path}`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${tenant.playerToken}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ outcomes: { SCORE: correct ? 1 : 0 } }),
-  });
+  const { platformUrl } = stack;
+  const scored = await exchange(...attemptRequest({ ...tenant, platformUrl, deliverySessionId, correct }));
   if (!scored.ok) return scored;
   if (scored.value.status >= 400)
     return err(`QTI rejected the attempt with ${scored.value.status}: ${JSON.stringify(scored.value.json)}`);

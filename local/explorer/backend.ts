@@ -7,6 +7,9 @@ import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
 import type { TokenClaims } from '#shared/stage/local-issuer.ts';
+import { attemptRequest } from '../attempt-request.ts';
+import { bankOf as findBank } from '../journey/bank.ts';
+import type { JourneyBank } from '../journey/bank.ts';
 import { scoreDifference } from './fractions.ts';
 
 /** A request below `/explorer/api/`. */
@@ -65,13 +68,16 @@ const informationRequest = z.strictObject({
 export function createExplorerBackend(
   options: ExplorerOptions,
 ): (request: ExplorerRequest) => Promise<HttpAnswer> {
-  const banks = new Map<string, ReturnType<typeof openBank>>();
-  const bankOf = (tenantId: string, name: string): ReturnType<typeof openBank> => {
-    const key = JSON.stringify([tenantId, name]);
-    const bank = banks.get(key) ?? openBank(options, tenantId, name);
-    banks.set(key, bank);
-    return bank;
-  };
+  const bankOf = cached((tenantId, name) => {
+    const bank = findBank(options.seed, tenantOf(options, tenantId), name);
+    if (!bank.ok) throw new Refusal(bank.error);
+    return bank.value;
+  });
+  const modelOf = cached((tenantId, name) => {
+    const model = compileModel(modelParameters(bankOf(tenantId, name).parameters));
+    if (!model.ok) throw new Error('a released calibration compiles');
+    return model.value;
+  });
 
   const endpoints: Readonly<Record<string, (body: unknown) => Promise<HttpAnswer> | HttpAnswer>> = {
     'POST token': async (body) => {
@@ -82,31 +88,30 @@ export function createExplorerBackend(
     },
     'POST answer': async (body) => {
       const request = answerRequest.parse(body);
-      const stem = bankOf(request.tenantId, request.bank).stems.get(request.artifactVersionId);
-      if (stem === undefined) throw new Refusal('unknown item');
-      const { response } = request;
+      const { tenantId, deliverySessionId, artifactVersionId, response } = request;
+      const { itemNames, textOf } = bankOf(tenantId, request.bank);
+      if (itemNames[artifactVersionId] === undefined) throw new Refusal('unknown item');
+      const { stem } = textOf(artifactVersionId);
       const correct = typeof response === 'boolean' ? response : scoreDifference(stem, response);
       if (correct === undefined)
         throw new Refusal('this item has no key: say whether the answer counts as correct');
       const scored = await options.fetch(
-        `${options.platformUrl}/tenants/${encodeURIComponent(request.tenantId)}/qti/delivery-sessions/${encodeURIComponent(request.deliverySessionId)}/attempts`,
-        {
-          method: 'POST',
-          headers: {
-            Authorization: `Bearer ${options.playerToken(request.tenantId)}`,
-            'Content-Type': 'application/json',
-          },
-          body: JSON.stringify({ outcomes: { SCORE: correct ? 1 : 0 } }),
-        },
+        ...attemptRequest({
+          platformUrl: options.platformUrl,
+          tenantId,
+          playerToken: options.playerToken(tenantId),
+          deliverySessionId,
+          correct,
+        }),
       );
       await scored.arrayBuffer();
       return scored.ok
         ? json(200, { correct })
-        : json(502, { message: `QTI refused the answer with status ${scored.status}` });
+        : json(502, { message: `QTI rejected the answer with status ${scored.status}` });
     },
     'POST information': (body) => {
       const { tenantId, bank, answered, artifactVersionId } = informationRequest.parse(body);
-      return json(200, informationOf(bankOf(tenantId, bank), answered, artifactVersionId));
+      return json(200, { bits: informationOf(modelOf(tenantId, bank), answered, artifactVersionId) });
     },
     'GET faults': () => passOn(options, 'GET', undefined),
     'POST faults': (body) => passOn(options, 'POST', body),
@@ -117,7 +122,11 @@ export function createExplorerBackend(
     const described = /^tenants\/([^/]+)$/.exec(path);
     try {
       if (method === 'GET' && described !== null) {
-        return json(200, describeTenant(options, tenantOf(options, decodeURIComponent(described[1] ?? ''))));
+        const tenant = tenantOf(options, decodeURIComponent(described[1] ?? ''));
+        return json(
+          200,
+          describeTenant(tenant, (name) => bankOf(tenant.tenantId, name)),
+        );
       }
       const endpoint = endpoints[`${method} ${path}`];
       if (endpoint === undefined) return json(404, { message: 'the explorer has nothing here' });
@@ -166,32 +175,20 @@ function tenantOf({ tenants }: ExplorerOptions, tenantId: string): SeededTenant 
   return tenant;
 }
 
-/** A bank of the seed as one tenant sees it, with its model. */
-function openBank(options: ExplorerOptions, tenantId: string, name: string) {
-  const tenant = tenantOf(options, tenantId);
-  const fixture = tenant.fixtures.mastery.banks.find((candidate) => candidate.name === name);
-  const bank = options.seed.banks.find((candidate) => candidate.name === name);
-  const calibration = tenant.calibrations.find(({ document }) => document.id === fixture?.scaleCalibrationId);
-  if (fixture === undefined || bank === undefined || calibration === undefined)
-    throw new Refusal('unknown bank');
-  const model = compileModel(modelParameters(calibration.parameters));
-  if (!model.ok) throw new Error('a released calibration compiles');
-  const stemOf = new Map(bank.bank.items.map((item) => [item.name, item.stem]));
-  const items = calibration.parameters.items.map(({ artifactVersionId, qtiIdentifier, kcs }) => {
-    const item = tenant.itemNames[artifactVersionId] ?? artifactVersionId;
-    return { artifactVersionId, qtiIdentifier, kcs, name: item, stem: stemOf.get(item) ?? '' };
-  });
-  return {
-    fixture,
-    bank,
-    calibration,
-    model: model.value,
-    items,
-    stems: new Map(items.map(({ artifactVersionId, stem }) => [artifactVersionId, stem])),
+/** A function of a tenant and the name of a bank that computes each value once. */
+function cached<Value>(
+  compute: (tenantId: string, bank: string) => Value,
+): (tenantId: string, bank: string) => Value {
+  const values = new Map<string, Value>();
+  return (tenantId, bank) => {
+    const key = JSON.stringify([tenantId, bank]);
+    const value = values.get(key) ?? compute(tenantId, bank);
+    values.set(key, value);
+    return value;
   };
 }
 
-function describeTenant(options: ExplorerOptions, tenant: SeededTenant): object {
+function describeTenant(tenant: SeededTenant, bankOf: (name: string) => JourneyBank): object {
   const { tenantId, fixtures } = tenant;
   return {
     tenantId,
@@ -201,11 +198,11 @@ function describeTenant(options: ExplorerOptions, tenant: SeededTenant): object 
       tenant.platform.caseItems.map(({ identifier, fullStatement }) => [identifier, fullStatement]),
     ),
     banks: fixtures.mastery.banks.map(({ name }) => {
-      const { fixture, bank, items } = openBank(options, tenantId, name);
+      const { fixture, title, labels, parameters, textOf } = bankOf(name);
       const policy = tenant.policies.find(({ document }) => document.id === fixture.selectionPolicyId);
       return {
         name,
-        title: bank.bank.title,
+        title,
         start: {
           selectionPolicyId: fixture.selectionPolicyId,
           scaleCalibrationId: fixture.scaleCalibrationId,
@@ -218,22 +215,26 @@ function describeTenant(options: ExplorerOptions, tenant: SeededTenant): object 
           confidenceThreshold: policy?.document.confidenceThreshold,
           maxItems: policy?.document.maxItems,
         },
-        kcs: fixture.kcGuids.map((guid, at) => ({ guid, label: bank.bank.kcs[at]?.label ?? guid })),
-        items: items.map((item) => ({ ...item, hasKey: scoreDifference(item.stem, '0') !== undefined })),
+        kcs: [...labels].map(([guid, label]) => ({ guid, label })),
+        items: parameters.items.map(({ artifactVersionId, qtiIdentifier, kcs }) => {
+          const text = textOf(artifactVersionId);
+          const hasKey = scoreDifference(text.stem, '0') !== undefined;
+          return { artifactVersionId, qtiIdentifier, kcs, ...text, hasKey };
+        }),
       };
     }),
   };
 }
 
 /**
- * What an answer to the item is expected to tell, in bits, and how likely it is to be correct, given the answers so far. The services
- * publish neither; the explorer works them out with the engine itself.
+ * The expected information of an answer to the item, in bits, given the answers so far. The services do not publish it; the explorer
+ * computes it with the engine itself.
  */
 function informationOf(
-  { model }: { readonly model: CompiledModel },
+  model: CompiledModel,
   answered: readonly { readonly artifactVersionId: string; readonly correct: boolean }[],
   artifactVersionId: string,
-): { readonly bits: number } {
+): number {
   const indexOf = (id: string): number => {
     const index = model.itemIndex.get(id);
     if (index === undefined) throw new Refusal('unknown item');
@@ -245,7 +246,7 @@ function informationOf(
   eligible[item] = 1;
   const gains = new Float64Array(model.itemIds.length);
   model.core.informationGains(estimate(model, outcomes), eligible, gains, Infinity);
-  return { bits: gains[item] ?? NaN };
+  return gains[item] ?? NaN;
 }
 
 /** The platform emulator's answer, its defects as one message. */

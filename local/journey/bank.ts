@@ -1,6 +1,6 @@
 import type { StartAdaptiveRunInput } from '#client/index.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import type { BankFixture } from '#local/seeds/instantiate.ts';
+import type { BankFixture, SeededTenant } from '#local/seeds/instantiate.ts';
 import type { Learner as SeedLearner, Seed } from '#local/seeds/seed.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -13,6 +13,7 @@ import type { ItemText } from './view.ts';
 /** One bank of the running stack's seed, as one tenant sees it. */
 export interface JourneyBank {
   readonly fixture: BankFixture;
+  readonly title: string;
   readonly resultsStudentId: string;
   readonly parameters: CalibrationParameters;
   readonly learners: readonly SeedLearner[];
@@ -30,13 +31,21 @@ export function findBank(
   tenantId: string,
   name: string | undefined,
 ): Result<JourneyBank, string> {
+  return bankOf(seed, instantiateSeed(seed, tenantId), name);
+}
+
+/** The same for a tenant that is seeded already. */
+export function bankOf(
+  seed: Seed,
+  seeded: SeededTenant,
+  name: string | undefined,
+): Result<JourneyBank, string> {
   const bank = name === undefined ? seed.banks[0] : seed.banks.find((candidate) => candidate.name === name);
   if (bank === undefined) {
     return err(
       `unknown bank "${name ?? ''}": expected ${seed.banks.map((known) => known.name).join(' or ')}`,
     );
   }
-  const seeded = instantiateSeed(seed, tenantId);
   const fixture = seeded.fixtures.mastery.banks.find((candidate) => candidate.name === bank.name);
   const calibration = seeded.calibrations.find(({ document }) => document.id === fixture?.scaleCalibrationId);
   if (fixture === undefined || calibration === undefined)
@@ -51,6 +60,7 @@ export function findBank(
   const stems = new Map(bank.bank.items.map((item) => [item.name, item.stem]));
   return ok({
     fixture,
+    title: bank.bank.title,
     resultsStudentId: seeded.fixtures.mastery.resultsStudentId,
     parameters: calibration.parameters,
     learners: bank.learners,

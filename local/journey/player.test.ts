@@ -6,7 +6,7 @@ const item = { deliverySessionId: 's/1', artifactVersionId: 'v1', sequence: 1 };
 const sent: { readonly url: string; readonly token: string | null; readonly body: string }[] = [];
 
 function player(answer: boolean | undefined, status = 201): ReturnType<typeof createPlayer> {
-  const learner: Answerer = { description: 'somebody', answer: () => answer };
+  const learner: Answerer = { description: 'learner 3', answer: () => answer };
   return createPlayer({
     platformUrl: 'http://platform',
     tenantId: 't 1',
@@ -37,10 +37,10 @@ describe('createPlayer', () => {
     });
   });
 
-  it('fails when QTI refuses, and sends nothing when the learner has no answer', async () => {
-    await expect(player(true, 422)(item)).rejects.toThrow('QTI refuses the attempt with status 422');
+  it('fails if QTI rejects the attempt, and sends nothing when the learner has no answer', async () => {
+    await expect(player(true, 422)(item)).rejects.toThrow('QTI rejected the attempt with status 422');
     const calls = sent.length;
-    await expect(player(undefined)(item)).rejects.toThrow('somebody');
+    await expect(player(undefined)(item)).rejects.toThrow('learner 3');
     expect(sent).toHaveLength(calls);
   });
 });

@@ -1,8 +1,10 @@
 import type { OfferedItem } from '#client/index.ts';
+import { attemptRequest } from '../attempt-request.ts';
 
-/** Who answers: undefined where the learner was never asked the item. */
+/** Who answers. */
 export interface Answerer {
   readonly description: string;
+  /** Whether the answer to the item is correct; undefined if the learner has no answer to it. */
   readonly answer: (artifactVersionId: string) => boolean | undefined;
 }
 
@@ -31,14 +33,10 @@ export function createPlayer({
       throw new Error(
         `this learner (${learner.description}) has no answer to the offered item ${artifactVersionId}`,
       );
-    const path = `/tenants/${encodeURIComponent(tenantId)}/qti/delivery-sessions/${encodeURIComponent(deliverySessionId)}/attempts`;
-    const response = await fetch(`${platformUrl}${path}`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${playerToken}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ outcomes: { SCORE: correct ? 1 : 0 } }),
-    });
+    const attempt = { platformUrl, tenantId, playerToken, deliverySessionId, correct };
+    const response = await fetch(...attemptRequest(attempt));
     await response.arrayBuffer();
-    if (!response.ok) throw new Error(`QTI refuses the attempt with status ${response.status}`);
+    if (!response.ok) throw new Error(`QTI rejected the attempt with status ${response.status}`);
     return correct;
   };
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { paintFor, plain } from '#tools/terminal/paint.ts';
 import { columnsOf } from '#tools/terminal/line.ts';
-import { renderEvidence, renderReport, rowsByNeed } from './report-view.ts';
+import { rowsByNeed } from '../report-rows.ts';
+import { renderEvidence, renderReport } from './report-view.ts';
 import type { ReportNames } from './report-view.ts';
 import { sampleReport, sampleRow } from '#test/support/sample-report.ts';
 

@@ -1,6 +1,7 @@
 import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { column, columnsOf, fit, gauge } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
+import { isProbability, knownState, rowsByNeed, rowStates } from '../report-rows.ts';
 
 /** What the seed calls things that a report names by id; undefined where it does not know them. */
 export interface ReportNames {
@@ -10,27 +11,10 @@ export interface ReportNames {
   readonly item: (qtiItemId: string) => string | undefined;
 }
 
-/** What needs attention comes first. */
-const states = ['gap', 'not_yet', 'insufficient_evidence', 'unknown', 'mastered'];
 const stateStyles: Readonly<Record<string, Style>> = { gap: 'red', mastered: 'green' };
 
 function styleOf(state: string): Style {
   return stateStyles[state] ?? 'dim';
-}
-
-/** A state of a later version counts as `unknown`. */
-function knownState({ state }: MasteryRow): string {
-  return states.includes(state) ? state : 'unknown';
-}
-
-/** The rows of a report, gaps first, and in each state the one first that is furthest below its threshold. */
-export function rowsByNeed({ mastery }: Pick<AttemptReport, 'mastery'>): readonly MasteryRow[] {
-  return mastery.toSorted(
-    (a, b) =>
-      states.indexOf(knownState(a)) - states.indexOf(knownState(b)) ||
-      a.estimate - a.threshold - (b.estimate - b.threshold) ||
-      (a.caseGuid < b.caseGuid ? -1 : 1),
-  );
 }
 
 /** What a row is called. */
@@ -141,7 +125,7 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
       ['bold', 'mastery, gaps first'],
       ['dim', `  ${estimate}, threshold ┃`],
     ]),
-    ...states.flatMap((state) => {
+    ...rowStates.flatMap((state) => {
       const own = rows.filter((row) => knownState(row) === state);
       if (own.length === 0) return [];
       return [
@@ -172,15 +156,6 @@ function measured(row: MasteryRow): string {
   return isProbability(row)
     ? `p ${row.estimate.toFixed(3)}`
     : `${row.estimate.toFixed(3)} ± ${row.uncertainty.toFixed(3)}`;
-}
-
-/** Whether the uncertainty is only that of a yes or no which holds with this probability. */
-function isProbability({ kind, estimate, uncertainty, uncertaintyKind }: MasteryRow): boolean {
-  return (
-    kind === 'knowledge_component' &&
-    uncertaintyKind === 'standard_error' &&
-    Math.abs(uncertainty ** 2 - estimate * (1 - estimate)) < 1e-5
-  );
 }
 
 /** The receipts; the age is how long before the end of the composition the source was observed. */

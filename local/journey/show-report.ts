@@ -6,7 +6,8 @@ import type { Result } from '#shared/kernel/result.ts';
 import { compareReport, describeComparison } from './compare-report.ts';
 import type { EngineResult } from './compare-report.ts';
 import type { LineSpace } from '#tools/terminal/line.ts';
-import { renderEvidence, renderReport, rowsByNeed } from './report-view.ts';
+import { rowsByNeed } from '../report-rows.ts';
+import { renderEvidence, renderReport } from './report-view.ts';
 import type { ReportNames } from './report-view.ts';
 
 /** What the journey calls of the reports service. */
