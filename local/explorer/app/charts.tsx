@@ -68,3 +68,28 @@ export function LineChart({
     </figure>
   );
 }
+
+interface ScoreChartProps extends Pick<LineChartProps, 'title' | 'description' | 'x' | 'hasDots'> {
+  readonly scores: readonly {
+    readonly x: number;
+    readonly scaleScore: number;
+    readonly standardError: number;
+  }[];
+}
+
+/** Scale scores with one standard error to both sides; nothing where there is no course to show. */
+export function ScoreChart({ scores, ...texts }: ScoreChartProps): JSX.Element | null {
+  if (scores.length < 2) return null;
+  return (
+    <LineChart
+      {...texts}
+      y="scale score"
+      lines={[scores.map(({ x, scaleScore }) => ({ x, y: scaleScore }))]}
+      band={scores.map(({ x, scaleScore, standardError }) => ({
+        x,
+        low: scaleScore - standardError,
+        high: scaleScore + standardError,
+      }))}
+    />
+  );
+}

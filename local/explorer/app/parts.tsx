@@ -1,31 +1,58 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { ProblemError } from '#client/index.ts';
+import type {
+  AdaptiveRun,
+  AttemptReport,
+  EquivalenceReport,
+  ImprovementRun,
+  MasteryRow,
+  RevisionOrder,
+} from '#client/index.ts';
 import type { Loaded } from './store.ts';
 
-/** What is said of each state: a word and a sign, so that no meaning rests on a colour alone. */
-const states: Readonly<
-  Record<string, readonly [sign: string, words: string, kind: 'good' | 'bad' | 'open']>
-> = {
-  mastered: ['●', 'mastered', 'good'],
-  gap: ['▲', 'gap', 'bad'],
-  not_yet: ['○', 'not yet known', 'open'],
-  insufficient_evidence: ['○', 'too little evidence', 'open'],
-  pass: ['●', 'passed', 'good'],
-  fail: ['▲', 'not passed', 'bad'],
-  indeterminate: ['○', 'indeterminate', 'open'],
-  equivalent: ['●', 'equivalent', 'good'],
-  not_equivalent: ['▲', 'not equivalent', 'bad'],
-  insufficient: ['○', 'not enough data', 'open'],
-  completed: ['●', 'completed', 'good'],
-  completed_with_omissions: ['●', 'completed with omissions', 'good'],
-  failed: ['▲', 'failed', 'bad'],
-  blocked_upstream: ['▲', 'blocked by an owner', 'bad'],
-};
+/** The values of a state that the contract lists, without the open end for values of later versions. */
+type Listed<State> = State extends string ? (string extends State ? never : State) : never;
+
+type Shown = Listed<
+  | AdaptiveRun['kcClassifications'][number]['classification']
+  | MasteryRow['state']
+  | NonNullable<AttemptReport['gate']>['status']
+  | EquivalenceReport['decision']
+  | ImprovementRun['status']
+  | RevisionOrder['status']
+>;
+
+/** A word and a sign for each state, so that no meaning depends on a colour alone. */
+const states: Readonly<Record<Shown, readonly [sign: string, words: string, kind: 'good' | 'bad' | 'open']>> =
+  {
+    mastered: ['●', 'mastered', 'good'],
+    gap: ['▲', 'gap', 'bad'],
+    not_yet: ['○', 'not yet known', 'open'],
+    insufficient_evidence: ['○', 'too little evidence', 'open'],
+    pass: ['●', 'passed', 'good'],
+    fail: ['▲', 'not passed', 'bad'],
+    indeterminate: ['○', 'indeterminate', 'open'],
+    equivalent: ['●', 'equivalent', 'good'],
+    not_equivalent: ['▲', 'not equivalent', 'bad'],
+    queued: ['○', 'queued', 'open'],
+    analyzing: ['○', 'analyzing', 'open'],
+    completed: ['●', 'completed', 'good'],
+    completed_with_omissions: ['●', 'completed with omissions', 'good'],
+    failed: ['▲', 'failed', 'bad'],
+    blocked_upstream: ['▲', 'blocked by an owner', 'bad'],
+    pending: ['○', 'pending', 'open'],
+    accepted: ['●', 'accepted', 'good'],
+    replayed: ['●', 'accepted before', 'good'],
+    rejected: ['▲', 'rejected', 'bad'],
+    superseded: ['○', 'superseded', 'open'],
+    unknown: ['○', 'unknown', 'open'],
+  };
+const known = new Map<string, (typeof states)[Shown]>(Object.entries(states));
 
 /** A state as sign and word. */
 export function State({ of }: { readonly of: string }): JSX.Element {
-  const [sign, words, kind] = states[of] ?? ['○', of.replaceAll('_', ' '), 'open'];
+  const [sign, words, kind] = known.get(of) ?? ['○', of.replaceAll('_', ' '), 'open'];
   return (
     <span class={`state ${kind}`}>
       <span aria-hidden="true">{sign}</span> {words}
@@ -33,7 +60,36 @@ export function State({ of }: { readonly of: string }): JSX.Element {
   );
 }
 
-/** A probability on an axis from 0 to 1, with the cut and the two confidence bounds at which it counts as settled. */
+interface BarProps {
+  readonly label: string;
+  /** The ends of the axis. */
+  readonly low: number;
+  readonly high: number;
+  readonly spans?: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly kind: 'settled' | 'band';
+  }[];
+  readonly marks?: readonly { readonly at: number; readonly kind: 'value' | 'threshold' }[];
+}
+
+/** An axis with spans on it, and marks above them. What lies beyond its ends is drawn at the end. */
+export function Bar({ label, low, high, spans = [], marks = [] }: BarProps): JSX.Element {
+  const at = (value: number): number => Math.min(100, Math.max(0, (100 * (value - low)) / (high - low)));
+  return (
+    <svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label={label}>
+      <rect class="track" x="0" y="3" width="100" height="6" />
+      {spans.map(({ from, to, kind }) => (
+        <rect key={from} class={kind} x={at(from)} y="3" width={at(to) - at(from)} height="6" />
+      ))}
+      {marks.map((mark) => (
+        <line key={mark.kind} class={mark.kind} x1={at(mark.at)} x2={at(mark.at)} y1="0" y2="12" />
+      ))}
+    </svg>
+  );
+}
+
+/** A probability on an axis from 0 to 1, with the parts of the axis on which it can count as settled. */
 export function Probability({
   value,
   label,
@@ -46,23 +102,16 @@ export function Probability({
   const percent = `${(value * 100).toFixed(0)} %`;
   return (
     <span class="probability">
-      <svg
-        viewBox="0 0 100 12"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${label}: probability ${percent}`}
-      >
-        <rect class="track" x="0" y="3" width="100" height="6" />
-        <rect class="settled" x="0" y="3" width={(1 - confidence) * 100} height="6" />
-        <rect class="settled" x={confidence * 100} y="3" width={(1 - confidence) * 100} height="6" />
-        <rect
-          class="value"
-          x={Math.min(98.5, Math.max(0, value * 100 - 0.75))}
-          y="0"
-          width="1.5"
-          height="12"
-        />
-      </svg>
+      <Bar
+        label={`${label}: probability ${percent}`}
+        low={0}
+        high={1}
+        spans={[
+          { from: 0, to: 1 - confidence, kind: 'settled' },
+          { from: confidence, to: 1, kind: 'settled' },
+        ]}
+        marks={[{ at: value, kind: 'value' }]}
+      />
       <span class="figure">{percent}</span>
     </span>
   );
@@ -80,21 +129,15 @@ export function ScoreBand({
   readonly low: number;
   readonly high: number;
 }): JSX.Element {
-  const at = (value: number): number => (100 * (value - low)) / (high - low);
-  const left = Math.max(0, at(score - error));
-  const right = Math.min(100, at(score + error));
   return (
     <div class="score-band">
-      <svg
-        viewBox="0 0 100 12"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`scale score ${score.toFixed(1)}, standard error ${error.toFixed(1)}, on a scale from ${low.toFixed(0)} to ${high.toFixed(0)}`}
-      >
-        <rect class="track" x="0" y="3" width="100" height="6" />
-        <rect class="band" x={left} y="1" width={Math.max(0, right - left)} height="10" />
-        <rect class="value" x={Math.min(99.2, Math.max(0, at(score) - 0.4))} y="0" width="0.8" height="12" />
-      </svg>
+      <Bar
+        label={`scale score ${score.toFixed(1)}, standard error ${error.toFixed(1)}, on a scale from ${low.toFixed(0)} to ${high.toFixed(0)}`}
+        low={low}
+        high={high}
+        spans={[{ from: score - error, to: score + error, kind: 'band' }]}
+        marks={[{ at: score, kind: 'value' }]}
+      />
       <div class="ends" aria-hidden="true">
         <span>{low.toFixed(0)}</span>
         <span>{high.toFixed(0)}</span>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { LineChart } from '../charts.tsx';
+import { ScoreChart } from '../charts.tsx';
 import { useSurface } from '../context.ts';
 import { instant, Outcome, Receipts, State } from '../parts.tsx';
 import { choose, hrefOf, usePlace } from '../router.ts';
@@ -56,26 +56,19 @@ export function History(): JSX.Element {
       />
       <Outcome of={page}>
         {({ data, hasMore, withheld = [], sources }) => {
-          const scored = data.filter(({ diagnostic }) => diagnostic !== null).toReversed();
-          const points = scored.map(({ diagnostic }, at) => ({ x: at + 1, y: diagnostic?.scaleScore ?? 0 }));
-          const band = scored.map(({ diagnostic }, at) => ({
-            x: at + 1,
-            low: (diagnostic?.scaleScore ?? 0) - (diagnostic?.standardError ?? 0),
-            high: (diagnostic?.scaleScore ?? 0) + (diagnostic?.standardError ?? 0),
-          }));
+          const scores = data
+            .flatMap(({ diagnostic }) => diagnostic ?? [])
+            .toReversed()
+            .map((diagnostic, at) => ({ x: at + 1, ...diagnostic }));
           return (
             <>
-              {points.length < 2 ? null : (
-                <LineChart
-                  title="Scale scores, oldest first"
-                  description="Adaptive diagnostics among the reports below. The band is one standard error to both sides: scores whose bands overlap are no evidence of a change."
-                  x="attempt"
-                  y="scale score"
-                  lines={[points]}
-                  band={band}
-                  hasDots
-                />
-              )}
+              <ScoreChart
+                title="Scale scores, oldest first"
+                description="Adaptive diagnostics among the reports below. The band is one standard error to both sides: scores whose bands overlap are no evidence of a change."
+                x="attempt"
+                scores={scores}
+                hasDots
+              />
               {data.length === 0 ? <p>This learner has no reports yet.</p> : null}
               <ul class="rows">
                 {data.map((report) => (

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { waitForImprovementRun } from '#client/index.ts';
 import type { AlignmentReport, ImprovementRun, ReportsClient, RevisionOrder } from '#client/index.ts';
 import { useSurface } from '../context.ts';
-import { Choice, Facts, Failure, instant, Outcome, Receipts, State } from '../parts.tsx';
+import { Bar, Choice, Facts, Failure, instant, Outcome, Receipts, State } from '../parts.tsx';
 import { choose, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 
@@ -174,16 +174,12 @@ function Alignment({ alignment }: { readonly alignment: AlignmentReport }): JSX.
       <h2 id={id}>
         {alignment.sourceAssessment}: {alignment.alignmentPercent.toFixed(1)} % aligned
       </h2>
-      <svg
-        class="estimate"
-        viewBox="0 0 100 12"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${alignment.alignmentPercent.toFixed(1)} percent aligned`}
-      >
-        <rect class="track" x="0" y="3" width="100" height="6" />
-        <rect class="band" x="0" y="3" width={Math.min(100, alignment.alignmentPercent)} height="6" />
-      </svg>
+      <Bar
+        label={`${alignment.alignmentPercent.toFixed(1)} percent aligned`}
+        low={0}
+        high={100}
+        spans={[{ from: 0, to: alignment.alignmentPercent, kind: 'band' }]}
+      />
       <p class="quiet">
         {alignment.numerator} of {alignment.denominator} by weight, source version {alignment.sourceVersion}
       </p>

@@ -1,28 +1,11 @@
 import type { JSX } from 'preact';
 import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { useSurface } from '../context.ts';
-import { Facts, instant, Outcome, Receipts, ScoreBand, State } from '../parts.tsx';
+import { isProbability, rowsByNeed } from '#local/report-rows.ts';
+import { Bar, Facts, instant, Outcome, Receipts, ScoreBand, State } from '../parts.tsx';
 import { choose, hrefOf, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 import { Picker } from './picker.tsx';
-
-/** What needs attention comes first. */
-const order = ['gap', 'not_yet', 'insufficient_evidence', 'unknown', 'mastered'];
-
-/** The rows of a report, gaps first, and within a state the one first that is furthest below its threshold. */
-function byNeed(rows: readonly MasteryRow[]): readonly MasteryRow[] {
-  const rank = ({ state }: MasteryRow): number => (order.indexOf(state) + order.length) % order.length;
-  return rows.toSorted((a, b) => rank(a) - rank(b) || a.estimate - a.threshold - (b.estimate - b.threshold));
-}
-
-/** Whether the uncertainty is only that of a yes or no that holds with this probability. */
-function isProbability({ kind, estimate, uncertainty, uncertaintyKind }: MasteryRow): boolean {
-  return (
-    kind === 'knowledge_component' &&
-    uncertaintyKind === 'standard_error' &&
-    Math.abs(uncertainty ** 2 - estimate * (1 - estimate)) < 1e-5
-  );
-}
 
 const uncertainties: Readonly<Record<string, string>> = {
   standard_error: 'standard error',
@@ -74,7 +57,7 @@ const roles: Readonly<Record<string, string>> = {
 function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
   const { tenant, nameOf } = useSurface();
   const { score, diagnostic, gate } = report;
-  const rows = byNeed(report.mastery);
+  const rows = rowsByNeed(report);
   return (
     <>
       <section aria-labelledby="score-heading">
@@ -188,9 +171,6 @@ function Row({ row }: { readonly row: MasteryRow }): JSX.Element {
   const { nameOf, itemNameOf } = useSurface();
   const asProbability = isProbability(row);
   const reach = asProbability ? 0 : row.uncertainty;
-  const low = Math.min(0, row.estimate - reach, row.threshold);
-  const high = Math.max(1, row.estimate + reach, row.threshold);
-  const at = (value: number): number => (100 * (value - low)) / (high - low);
   const figure = asProbability
     ? `probability of mastery ${(row.estimate * 100).toFixed(0)} %`
     : `estimate ${row.estimate.toFixed(3)} ± ${row.uncertainty.toFixed(3)} (${uncertainties[row.uncertaintyKind] ?? row.uncertaintyKind})`;
@@ -200,32 +180,16 @@ function Row({ row }: { readonly row: MasteryRow }): JSX.Element {
         <strong>{nameOf(row.caseGuid)}</strong>
         <State of={row.state} />
       </div>
-      <svg
-        class="estimate"
-        viewBox="0 0 100 12"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${figure}, threshold ${row.threshold.toFixed(3)}`}
-      >
-        <rect class="track" x="0" y="3" width="100" height="6" />
-        {asProbability ? null : (
-          <rect
-            class="band"
-            x={at(row.estimate - row.uncertainty)}
-            y="1"
-            width={at(row.estimate + row.uncertainty) - at(row.estimate - row.uncertainty)}
-            height="10"
-          />
-        )}
-        <rect class="threshold" x={at(row.threshold) - 0.2} y="0" width="0.4" height="12" />
-        <rect
-          class="value"
-          x={Math.min(99.4, Math.max(0, at(row.estimate) - 0.3))}
-          y="0"
-          width="0.6"
-          height="12"
-        />
-      </svg>
+      <Bar
+        label={`${figure}, threshold ${row.threshold.toFixed(3)}`}
+        low={Math.min(0, row.estimate - reach, row.threshold)}
+        high={Math.max(1, row.estimate + reach, row.threshold)}
+        spans={[{ from: row.estimate - reach, to: row.estimate + reach, kind: 'band' }]}
+        marks={[
+          { at: row.threshold, kind: 'threshold' },
+          { at: row.estimate, kind: 'value' },
+        ]}
+      />
       <p class="quiet">
         {row.kind === 'standard' ? 'Standard' : 'Knowledge component'}, {figure}, threshold{' '}
         {asProbability ? `${(row.threshold * 100).toFixed(0)} %` : row.threshold.toFixed(3)}

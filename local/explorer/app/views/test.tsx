@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AdaptiveRun } from '#client/index.ts';
-import { LineChart } from '../charts.tsx';
+import { LineChart, ScoreChart } from '../charts.tsx';
 import { useSurface } from '../context.ts';
 import { Choice, Facts, Failure, Probability, ScoreBand, State } from '../parts.tsx';
 import { choose, hrefOf, usePlace } from '../router.ts';
@@ -330,18 +330,7 @@ function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly
       return row === undefined ? [] : [{ x, y: row.posteriorProbability, label }];
     }),
   );
-  const scores = steps.flatMap(({ run: { scale } }, x) =>
-    scale === null
-      ? []
-      : [
-          {
-            x,
-            y: scale.scaleScore,
-            low: scale.scaleScore - scale.standardError,
-            high: scale.scaleScore + scale.standardError,
-          },
-        ],
-  );
+  const scores = steps.flatMap(({ run: { scale } }, x) => (scale === null ? [] : [{ x, ...scale }]));
   return (
     <section aria-labelledby="course-heading" class="charts">
       <h2 id="course-heading">How the estimates moved</h2>
@@ -354,16 +343,12 @@ function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly
         lines={lines}
         rules={[confidenceThreshold, 1 - confidenceThreshold]}
       />
-      {scores.length < 2 ? null : (
-        <LineChart
-          title="Scale score, by number of answers"
-          description="The band is one standard error to both sides. It narrows as answers agree, and can widen when one comes as a surprise."
-          x="answers"
-          y="scale score"
-          lines={[scores]}
-          band={scores}
-        />
-      )}
+      <ScoreChart
+        title="Scale score, by number of answers"
+        description="The band is one standard error to both sides. It narrows as answers agree, and can widen when one comes as a surprise."
+        x="answers"
+        scores={scores}
+      />
       <details>
         <summary>Answers so far</summary>
         <ol>
