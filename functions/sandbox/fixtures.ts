@@ -3,7 +3,7 @@ import type { attemptReport, MasteryRow } from '#shared/contract/reports/attempt
 import type { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import type { readinessReport } from '#shared/contract/reports/readiness-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxStandards } from '#shared/contract/sandbox.ts';
 
 /** Every answer says that it was composed at this instant. */
 export const composedAt = '2026-01-15T09:00:00.000Z';
@@ -37,7 +37,7 @@ const diagnosticSpecReceipt = receipt('content', 'sandbox-test-spec-diagnostic',
 const gateAttemptReceipt = receipt('qti', sandboxIds.masteryGateAttempt, '3');
 const gateRecordReceipt = receipt('results', 'sandbox-result-gate', '5');
 
-const gapGuid = '5a4d0b0c-0000-4000-8000-000000000001';
+const gapGuid = sandboxStandards.gap.caseGuid;
 
 /** An attempt that failed its gate for one gap [RP-035]. */
 export const masteryGate: AttemptFixture = {
@@ -86,7 +86,7 @@ export const masteryGate: AttemptFixture = {
   modifiedAt: '2026-01-14T15:20:00.000Z',
 };
 
-const standardGuid = '5a4d0b0c-0000-4000-8000-000000000010';
+const standardGuid = sandboxStandards.diagnosed.caseGuid;
 const diagnosticRow = {
   threshold: 0.8,
   uncertaintyKind: 'standard_error',
@@ -131,7 +131,7 @@ export const adaptiveDiagnostic: AttemptFixture = {
         row: {
           ...diagnosticRow,
           kind: 'knowledge_component',
-          caseGuid: '5a4d0b0c-0000-4000-8000-000000000011',
+          caseGuid: sandboxStandards.masteredComponent.caseGuid,
           parentCaseGuid: standardGuid,
           state: 'mastered',
           estimate: 0.94,
@@ -143,7 +143,7 @@ export const adaptiveDiagnostic: AttemptFixture = {
         row: {
           ...diagnosticRow,
           kind: 'knowledge_component',
-          caseGuid: '5a4d0b0c-0000-4000-8000-000000000012',
+          caseGuid: sandboxStandards.gapComponent.caseGuid,
           parentCaseGuid: standardGuid,
           state: 'gap',
           estimate: 0.12,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxStandards } from '#shared/contract/sandbox.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { openTab, views } from '#test/support/browser.ts';
 import { startSandbox } from '#test/support/sandbox.ts';
@@ -308,8 +308,8 @@ describe('the explorer in a browser', () => {
       const views = await tab.page.locator('.cards strong').allTextContents();
       expect(views).toEqual(['Attempt report', 'Candidate history', 'Form equivalence']);
       for (const [view, text] of [
-        ['report', 'Mastery gate: '],
-        [`report?id=${sandboxIds.adaptiveDiagnosticAttempt}`, 'Scale score'],
+        ['report', sandboxStandards.gap.name],
+        [`report?id=${sandboxIds.adaptiveDiagnosticAttempt}`, sandboxStandards.gapComponent.name],
         ['history', 'Receipts'],
         ['form', 'sample sizes'],
       ] as const) {

@@ -1,4 +1,4 @@
-import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxRoutes, sandboxStandards } from '#shared/contract/sandbox.ts';
 import { bundleExplorer } from '../bundling/explorer.ts';
 
 /**
@@ -14,6 +14,7 @@ export async function sandboxExplorer(
     tenants: [],
     operationIds: Object.keys(sandboxRoutes),
     sandbox: sandboxIds,
+    names: Object.fromEntries(Object.values(sandboxStandards).map(({ caseGuid, name }) => [caseGuid, name])),
   };
   const files = await bundleExplorer();
   return [...files, ['config.json', JSON.stringify(config)] as const].map(([path, content]) => [

@@ -23,9 +23,12 @@ export interface Surface {
   readonly itemNameOf: (qtiItemId: string) => string;
 }
 
+/** Milliseconds. */
+const MAX_WAITING = 3000;
+
 export function createSurface(config: Config, tenant: Tenant | undefined): Surface {
-  // One retry: whoever arms a fault wants to see the problem, and a person can try again.
-  const common = { fetch: recordingFetch, maxRetries: 1 };
+  // One retry, and only a short wait: a person who waits should see the problem, and can try again.
+  const common = { fetch: recordingFetch, maxRetries: 1, maxWaiting: MAX_WAITING };
   const address = (base: string): string => new URL(base, location.href).href.replace(/\/$/, '');
   const items = new Map(
     (tenant?.banks ?? []).flatMap((bank) =>
@@ -50,7 +53,7 @@ export function createSurface(config: Config, tenant: Tenant | undefined): Surfa
             ...common,
             token: tokenProvider(tenant.tenantId, [scope], claims),
           })) as ReportsClient & SandboxClient,
-    nameOf: (caseGuid) => tenant?.names[caseGuid] ?? caseGuid,
+    nameOf: (caseGuid) => (tenant ?? config).names?.[caseGuid] ?? caseGuid,
     itemNameOf: (qtiItemId) => items.get(qtiItemId) ?? qtiItemId,
   };
 }

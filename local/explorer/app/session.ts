@@ -16,6 +16,8 @@ export interface Config {
   /** The operations that are served; views of others are not offered. */
   readonly operationIds: readonly string[];
   readonly sandbox: SandboxFixtures;
+  /** Names of standards and knowledge components by CASE GUID, over the sandbox; a local stack has them per tenant. */
+  readonly names?: Readonly<Record<string, string>>;
   /** What can go wrong at the platform emulator on demand; absent over the sandbox. */
   readonly faults?: { readonly operations: readonly string[]; readonly kinds: readonly string[] };
 }
