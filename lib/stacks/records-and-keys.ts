@@ -1,7 +1,14 @@
 import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
+import {
+  AnyPrincipal,
+  Effect,
+  PolicyDocument,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
+import { Alias, Key, type IKey } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
   Bucket,
@@ -79,12 +86,17 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
     new CfnOutput(stack, outputName(definition.name, 'Arn'), { value: table.tableArn });
   }
 
-  const key = new Key(stack, 'Key', {
-    alias: keyAlias(stage),
-    description: `Wraps the data keys of the key ring and the service profiles of ${stage.name}; each use names its purpose in the encryption context.`,
-    enableKeyRotation: true,
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-  });
+  const { key: choice } = stage.config;
+  const key =
+    choice !== undefined && choice !== 'multi-region'
+      ? replicaKey(stack, stage, choice)
+      : new Key(stack, 'Key', {
+          alias: keyAlias(stage),
+          description: `Wraps the data keys of the key ring and the service profiles of ${stage.name}; each use names its purpose in the encryption context.`,
+          enableKeyRotation: true,
+          ...(choice === undefined ? {} : { multiRegion: true }),
+          removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        });
   new CfnOutput(stack, 'KeyArn', { value: key.keyArn });
 
   new StringParameter(stack, 'GatesMarker', {
@@ -170,12 +182,16 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     objectLockEnabled: true,
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
-  const { mode = 'GOVERNANCE', years } = stage.config.receiptRetention;
+  const { receiptReplica, receiptRetention } = stage.config;
+  const { mode = 'GOVERNANCE', years } = receiptRetention;
+  const resource = bucket.node.defaultChild as CfnBucket;
   // The construct's own property takes days only.
-  (bucket.node.defaultChild as CfnBucket).objectLockConfiguration = {
+  resource.objectLockConfiguration = {
     objectLockEnabled: 'Enabled',
     rule: { defaultRetention: { mode, years } },
   };
+  if (receiptReplica !== undefined)
+    resource.replicationConfiguration = replication(stack, resource, receiptReplica);
   // If-None-Match writes only what is absent; If-Match lets a restore replace exactly the damaged version that it has read.
   bucket.addToResourcePolicy(
     new PolicyStatement({
@@ -201,6 +217,57 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     parameterName: bucketParameter(stage.name),
     stringValue: bucket.bucketName,
   });
+}
+
+/**
+ * Copies every new version, with its lock, to another bucket. Delete markers are not copied: what somebody deletes here stays visible there.
+ */
+function replication(
+  stack: Stack,
+  { attrArn: bucketArn, logicalId }: CfnBucket,
+  replica: string,
+): CfnBucket.ReplicationConfigurationProperty {
+  const role = new Role(stack, 'ReceiptsReplication', {
+    assumedBy: new ServicePrincipal('s3.amazonaws.com'),
+  });
+  const allow = (resource: string, ...actions: string[]) =>
+    role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
+  allow(bucketArn, 's3:GetReplicationConfiguration', 's3:ListBucket');
+  allow(
+    `${bucketArn}/*`,
+    's3:GetObjectVersionForReplication',
+    's3:GetObjectVersionAcl',
+    's3:GetObjectVersionTagging',
+    's3:GetObjectRetention',
+    's3:GetObjectLegalHold',
+  );
+  allow(`${replica}/*`, 's3:ReplicateObject', 's3:ReplicateTags');
+  const reason =
+    'S3 copies every object of the bucket of receipts, whose names nobody knows before they are written.';
+  acknowledge(role, {
+    [`AwsSolutions-IAM5[Resource::<${String(stack.resolve(logicalId))}.Arn>/*]`]: reason,
+    [`AwsSolutions-IAM5[Resource::${replica}/*]`]: reason,
+  });
+  return {
+    role: role.roleArn,
+    rules: [
+      {
+        id: 'receipts',
+        priority: 1,
+        status: 'Enabled',
+        filter: { prefix: '' },
+        deleteMarkerReplication: { status: 'Disabled' },
+        destination: { bucket: replica },
+      },
+    ],
+  };
+}
+
+/** The replica of another region's key, under the alias of the stage. */
+function replicaKey(stack: Stack, stage: Stage, arn: string): IKey {
+  const key = Key.fromKeyArn(stack, 'Key', arn);
+  new Alias(stack, 'KeyAlias', { aliasName: keyAlias(stage), targetKey: key });
+  return key;
 }
 
 /**

@@ -60,6 +60,13 @@ export interface StageConfig {
     readonly mode?: 'GOVERNANCE' | 'COMPLIANCE';
     readonly years: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 10 | 15 | 20 | 25 | 30;
   };
+  /** A bucket with versions and Object Lock, in another region, that S3 copies every new receipt and manifest to. Absent: no copy. */
+  readonly receiptReplica?: `arn:${string}:s3:::${string}`;
+  /**
+   * The KMS key of the stage. Absent: a key of this region. `multi-region`: one that KMS can replicate to other regions. An ARN: the replica of
+   * such a key in this region, for a stage that takes over after the loss of another region. Fixed by the first deployment.
+   */
+  readonly key?: 'multi-region' | `arn:${string}:kms:${string}:key/mrk-${string}`;
   /** Where alarms are mailed; the address confirms its subscription once. Absent: no mail. */
   readonly alarmsEmail?: `${string}@${string}.${string}`;
   /** A topic of yours for the alarms, whose policy lets CloudWatch publish. Absent: the stage has a topic of its own. */

@@ -96,6 +96,12 @@ export class Account {
       if (old !== undefined && old.type !== type)
         throw new Error(`${logicalId} cannot change from ${old.type} to ${type}`);
       if (old !== undefined && isDeepStrictEqual(old.properties, properties)) continue;
+      if (
+        type === 'AWS::KMS::Key' &&
+        old !== undefined &&
+        old.properties['MultiRegion'] !== properties['MultiRegion']
+      )
+        throw new Error(`${logicalId} cannot be updated: MultiRegion of a KMS key never changes`);
       if (old !== undefined && !isReplaced(type, old.properties, properties)) {
         const updated = { ...old, properties };
         this.live.delete(old);

@@ -14,12 +14,14 @@ describe('cdk-nag', { timeout: 120_000 }, () => {
     ...config,
     environment: { account: '111122223333', region: 'eu-central-1' },
     alarmsTopicArn: 'arn:aws:sns:eu-central-1:111122223333:operators',
+    receiptReplica: 'arn:aws:s3:::receipts-elsewhere',
+    key: 'multi-region',
   };
 
   it.each([
     ['as it is', { stage: { name, config } }],
     ['with every gate closed', { stage: { name, config }, gates: [] }],
-    ['bound to an account, with a topic for alarms', { stage: { name, config: bound } }],
+    ['bound to an account, with every optional resource', { stage: { name, config: bound } }],
   ] as const)('has no finding on a stage %s that is not acknowledged with a reason', (_, options) => {
     const { app } = appOf(options);
     checkWithNag(app);

@@ -7,6 +7,7 @@ import { stackIds, stackName } from '#shared/stage/stack-names.ts';
 import type { StageConfig } from '#shared/stage/stage.ts';
 import { placeholders, stages } from '#shared/stage/stages.ts';
 import { appOf, deployed, ofType, stage } from './deployed.ts';
+import { schemaDefects } from './resource-schemas.ts';
 
 const { stores } = deployed();
 const definitions: readonly TableDefinition[] = tables;
@@ -96,6 +97,25 @@ describe('the key', () => {
       Properties: { EnableKeyRotation: true },
     });
     stores.template.hasResourceProperties('AWS::KMS::Alias', { AliasName: 'alias/mastery-reports/prod' });
+    expect(key?.[1].Properties).not.toHaveProperty('MultiRegion');
+  });
+
+  it('can have replicas in other regions, or be one, if the stage wants it', () => {
+    const prod = stage('prod');
+    const of = (key: StageConfig['key'] & string) =>
+      deployed({ stage: { ...prod, config: { ...prod.config, key } } }).stores;
+    of('multi-region').template.hasResourceProperties('AWS::KMS::Key', {
+      MultiRegion: true,
+      EnableKeyRotation: true,
+    });
+    const arn = 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1234abcd';
+    const replica = of(arn);
+    expect(ofType(replica, 'AWS::KMS::Key')).toStrictEqual([]);
+    replica.template.hasOutput('KeyArn', { Value: arn });
+    replica.template.hasResourceProperties('AWS::KMS::Alias', {
+      AliasName: 'alias/mastery-reports/prod',
+      TargetKeyId: arn,
+    });
   });
 });
 
@@ -193,6 +213,28 @@ describe('the receipts', () => {
         VersioningConfiguration: { Status: 'Enabled' },
       });
     expect(bucket?.Properties).not.toHaveProperty('LifecycleConfiguration');
+  });
+
+  it('are copied with their locks to the bucket that a stage names, and their deletions are not', () => {
+    expect(bucket?.Properties).not.toHaveProperty('ReplicationConfiguration');
+    const prod = stage('prod');
+    const replica = 'arn:aws:s3:::receipts-elsewhere';
+    const of = deployed({ stage: { ...prod, config: { ...prod.config, receiptReplica: replica } } }).stores;
+    const [[roleId] = []] = ofType(of, 'AWS::IAM::Role');
+    const Role = { 'Fn::GetAtt': [roleId, 'Arn'] };
+    const rule = {
+      DeleteMarkerReplication: { Status: 'Disabled' },
+      Destination: { Bucket: replica },
+      Status: 'Enabled',
+    };
+    of.template.hasResourceProperties('AWS::S3::Bucket', {
+      ReplicationConfiguration: { Role, Rules: [Match.objectLike(rule)] },
+    });
+    const policy = JSON.stringify(ofType(of, 'AWS::IAM::Policy'));
+    for (const action of ['GetObjectVersionForReplication', 'GetObjectRetention', 'ReplicateObject'])
+      expect(policy).toContain(`"s3:${action}"`);
+    expect(policy).not.toMatch(/s3:(\*|Replicate\*|ReplicateDelete|Delete|Put)/);
+    expect(schemaDefects(of.resources)).toStrictEqual([]);
   });
 
   it('are deleted and unlocked by no role of the deployment', () => {

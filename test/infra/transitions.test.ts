@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Account, type Order, type StackTemplate } from './cloudformation.ts';
-import { deployed, gateSets } from './deployed.ts';
+import { deployed, gateSets, stage } from './deployed.ts';
 import { defectsOf, lastingOf, lossesIn } from './invariants.ts';
 import { schemaDefects } from './resource-schemas.ts';
 
@@ -184,6 +184,15 @@ describe('a planted defect is found', () => {
     ],
   ])('%s stops the deployment', (_, error, spoil) => {
     expect(() => walk(all, spoil())).toThrow(error);
+  });
+
+  it('a key that gets or loses its replicas stops the deployment', () => {
+    const prod = stage('prod');
+    const replicable = deployed({
+      stage: { ...prod, config: { ...prod.config, key: 'multi-region' } },
+    }).stacks;
+    expect(() => walk(all, replicable)).toThrow(/MultiRegion of a KMS key never changes/);
+    expect(() => walk(replicable, all)).toThrow(/MultiRegion of a KMS key never changes/);
   });
 
   it('a stack before the one whose outputs it reads stops the deployment', () => {
