@@ -22,7 +22,7 @@ import { UnreachableStageError } from '#ops/gates/dereference.ts';
 import { showGates } from '#ops/gates/show.ts';
 import { sign } from '#ops/gates/sign.ts';
 import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
-import { enterLocalStack, profileOption, reachStage, stageName } from './reach-stage.ts';
+import { enterLocalStack, profileOption, reachStage, releaseKeyOf, stageName } from './reach-stage.ts';
 import { awsFailure } from '#shared/stage/aws-failure.ts';
 import { examples, exits, list, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
@@ -146,10 +146,7 @@ function gatesNamed(value: string): ReadonlySet<GateName> {
   return new Set(gates.filter((gate) => names.includes(gate)));
 }
 
-/**
- * The stage and whose signature it trusts; the local one trusts the key that its stack was started with. A key in a file stands in for that
- * one, and for any other in a mere look.
- */
+/** The stage and whose signature it trusts. A key in a file replaces that of the local stage, and any other where nothing is written. */
 async function useOf(
   stage: string,
   keyFile: string | undefined,
@@ -159,15 +156,7 @@ async function useOf(
   if (known !== undefined && !known.ok) return known;
   if (keyFile !== undefined && known !== undefined && !mayStandIn)
     return err(`${stage} trusts only its releaseKey (shared/stage/stages.ts): omit --key`);
-  if (keyFile === undefined && known !== undefined)
-    return ok({ stage, key: { ...known.value.config.releaseKey }, now: Date.now() });
-  if (keyFile === undefined) {
-    const stack = await enterLocalStack();
-    return stack.ok
-      ? ok({ stage, key: stack.value.releaseKey, now: Date.now() })
-      : err(`${stack.error}, or give the trusted key with --key`);
-  }
-  const key = await readKeyFile(keyFile);
+  const key = keyFile === undefined ? await releaseKeyOf(stage) : await readKeyFile(keyFile);
   return key.ok ? ok({ stage, key: key.value, now: Date.now() }) : key;
 }
 

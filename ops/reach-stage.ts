@@ -7,6 +7,7 @@ import { dynamo } from '#shared/stores/clients.ts';
 import { findDeployedTables } from '#shared/stores/deployed-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { ManifestTrust } from '#shared/release/manifest.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
 
 /** The option of every command that calls AWS. */
@@ -43,6 +44,16 @@ export async function reachStage(
   if (!known.ok) return known;
   const entered = await enterStage(known.value, profile);
   return entered.ok ? ok(undefined) : entered;
+}
+
+/** Whose signature under a manifest a stage trusts; the local one trusts the key that its stack was started with. */
+export async function releaseKeyOf(stage: string): Promise<Result<ManifestTrust['key'], string>> {
+  if (stage === localStage) {
+    const stack = await enterLocalStack();
+    return stack.ok ? ok(stack.value.releaseKey) : err(`${stack.error}, or give the trusted key with --key`);
+  }
+  const known = stageNamed(stage);
+  return known.ok ? ok({ ...known.value.config.releaseKey }) : known;
 }
 
 /** The name of a stage's table: the one that is given, else the only one of the stage in its account and region. */

@@ -5,34 +5,43 @@ import type { Result } from '#shared/kernel/result.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
+import { dynamo, kms, s3, ssm } from '#shared/stores/clients.ts';
 import { findDeployedTables } from '#shared/stores/deployed-table.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createRetiredKeys } from '#shared/stores/retired-keys.ts';
 import { createCompareImprovement } from '#ops/restore/compare-improvement.ts';
 import { compareRecords } from '#ops/restore/compare-records.ts';
 import { createCompareSettings } from '#ops/restore/compare-settings.ts';
+import { createObjectVersions } from '#shared/stores/object-versions.ts';
+import type { ManifestTrust } from '#shared/release/manifest.ts';
 import { createTableBackup } from '#shared/stores/table-backup.ts';
 import type { TableBackup } from '#shared/stores/table-backup.ts';
 import type { Compare } from '#ops/restore/finding.ts';
+import { appliedGates, receiptsBucket } from '#ops/gates/stage-places.ts';
+import { checkAppliedManifest } from '#ops/restore/check-applied-manifest.ts';
+import { restoreReceipts } from '#ops/restore/restore-receipts.ts';
+import type { ReceiptRestore } from '#ops/restore/restore-receipts.ts';
 import { restoreTable } from '#ops/restore/restore-table.ts';
+import type { TableRestore } from '#ops/restore/restore-table.ts';
 import { awsFailure } from '#shared/stage/aws-failure.ts';
-import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
-import { profileOption, reachStage, stageName } from './reach-stage.ts';
+import { examples, exits, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
+import { profileOption, reachStage, releaseKeyOf, stageName } from './reach-stage.ts';
 
-const stores = ['records', 'settings', 'improvement'] as const;
+const stores = ['records', 'settings', 'improvement', 'receipts'] as const;
 type Store = (typeof stores)[number];
+type StoreTable = Exclude<Store, 'receipts'>;
 
 const command = program(
   'npm run restore --',
-  'Repairs a store of a stage from its backup (docs/disaster-recovery.md): restores it beside the damaged one, verifies it, prints what differs, and copies back what is missing or damaged. Never writes over what is valid.',
+  'Repairs a store of a stage from its backup or former versions (docs/disaster-recovery.md): verifies both, prints what differs, and copies back what is missing or damaged. Never writes over what is valid.',
 )
   .requiredOption('--stage <S>', 'the stage; local: the stack that npm start runs', stageName)
   .requiredOption('--store <N>', stores.join(', '), storeName)
-  .requiredOption(
-    '--to <TIME>',
-    'the time to restore, an instant in UTC such as 2026-01-31T09:30:00Z',
-    instant,
+  .option('--to <TIME>', 'the time to restore, an instant in UTC such as 2026-01-31T09:30:00Z', instant)
+  .option(
+    '--from <TABLE>',
+    'instead of --to: a table of this account and region, for example from AWS Backup; not for receipts',
+    text,
   )
   .option('--dry-run', 'only print what differs')
   .option(...profileOption, text)
@@ -41,39 +50,39 @@ const command = program(
     examples(
       'npm run restore -- --stage prod --store records --to 2026-01-31T09:30:00Z --dry-run',
       'npm run restore -- --stage prod --store settings --to 2026-01-31T09:30:00Z',
+      'npm run restore -- --stage prod --store receipts --to 2026-01-31T09:30:00Z --dry-run',
     ),
   )
   .action(exits(restore));
+needs(command, ({ to, from }) => (to === undefined && from === undefined ? ['--to (or --from)'] : []));
 
 await run(command);
 
 async function restore(values: {
   readonly stage: string;
   readonly store: Store;
-  readonly to: number;
+  readonly to?: number | undefined;
+  readonly from?: string | undefined;
   readonly dryRun?: true | undefined;
   readonly profile?: string | undefined;
-}): Promise<Result<undefined, string>> {
-  const { stage, store, to, dryRun = false } = values;
+}): Promise<Result<undefined, string | UsageError>> {
+  const { stage, store, to, from, dryRun = false } = values;
+  const source = to === undefined ? from !== undefined && { table: from } : from === undefined && { to };
+  if (source === false) return err(new UsageError('use only one of --to and --from'));
+  const options = { isDryRun: dryRun, print };
+  let work: (trust: ManifestTrust) => Promise<Result<undefined, string>>;
+  if (store !== 'receipts') work = () => restoreTableOf(stage, store, { ...options, source });
+  else if (to !== undefined) work = (trust) => restoreBucket(trust, { ...options, to });
+  else return err(new UsageError('receipts need --to: their former versions are in the bucket itself'));
   try {
     const reached = await reachStage(stage, values.profile);
     if (!reached.ok) return reached;
-    const table = await tableOf(stage, store);
-    if (!table.ok) return table;
-    const backup = createTableBackup(dynamo(), table.value);
-    return await restoreTable(
-      {
-        backup,
-        table: table.value,
-        to,
-        isDryRun: dryRun,
-        print: (line) => {
-          console.log(line);
-        },
-        pause: (milliseconds) => processRuntime().sleep(milliseconds),
-      },
-      await comparisonOf(stage, store, backup),
-    );
+    const key = await releaseKeyOf(stage);
+    if (!key.ok) return key;
+    const trust = { stage, key: key.value };
+    const restored = await work(trust);
+    if (!restored.ok || (store !== 'receipts' && store !== 'settings')) return restored;
+    return await checkAppliedManifest({ ...trust, now: Date.now() }, appliedGates(), print);
   } catch (error) {
     const message = awsFailure(error);
     if (message === undefined) throw error;
@@ -81,7 +90,32 @@ async function restore(values: {
   }
 }
 
-async function tableOf(stage: string, store: Store): Promise<Result<string, string>> {
+async function restoreBucket(
+  trust: ManifestTrust,
+  options: Pick<ReceiptRestore, 'to' | 'isDryRun' | 'print'>,
+): Promise<Result<undefined, string>> {
+  const bucket = await receiptsBucket(trust.stage);
+  return bucket === undefined
+    ? err(`no bucket of receipts of stage ${trust.stage} in this account and region: deploy the stage first`)
+    : restoreReceipts({ ...options, objects: createObjectVersions(s3(), bucket), bucket, trust });
+}
+
+async function restoreTableOf(
+  stage: string,
+  store: StoreTable,
+  options: Pick<TableRestore, 'source' | 'isDryRun' | 'print'>,
+): Promise<Result<undefined, string>> {
+  const table = await tableOf(stage, store);
+  if (!table.ok) return table;
+  const backup = createTableBackup(dynamo(), table.value);
+  const pause = (milliseconds: number) => processRuntime().sleep(milliseconds);
+  return restoreTable(
+    { ...options, backup, table: table.value, pause },
+    await comparisonOf(stage, store, backup),
+  );
+}
+
+async function tableOf(stage: string, store: StoreTable): Promise<Result<string, string>> {
   if (stage === localStage) return ok(localTableName(store));
   const [found, another] = await findDeployedTables(dynamo(), stage, store);
   if (found !== undefined && another === undefined) return ok(found);
@@ -92,7 +126,7 @@ async function tableOf(stage: string, store: Store): Promise<Result<string, stri
   );
 }
 
-async function comparisonOf(stage: string, store: Store, backup: TableBackup): Promise<Compare> {
+async function comparisonOf(stage: string, store: StoreTable, backup: TableBackup): Promise<Compare> {
   switch (store) {
     case 'records':
       return compareRecords;
@@ -106,6 +140,10 @@ async function comparisonOf(stage: string, store: Store, backup: TableBackup): P
     case 'improvement':
       return createCompareImprovement((key) => backup.find(key));
   }
+}
+
+function print(line: string): void {
+  console.log(line);
 }
 
 function storeName(value: string): Store {

@@ -35,9 +35,12 @@ export async function releaseStore(
       ssm: ssm(),
       stage,
       settingsTable: settings.value,
-      bucket: async () =>
-        (bucket ??=
-          stage === localStage ? localBucketName : await readGateParameter(ssm(), bucketParameter(stage))),
+      bucket: async () => (bucket ??= await receiptsBucket(stage)),
     }),
   );
+}
+
+/** The name of a stage's bucket of receipts; undefined if it has none in this account and region. */
+export async function receiptsBucket(stage: string): Promise<string | undefined> {
+  return stage === localStage ? localBucketName : readGateParameter(ssm(), bucketParameter(stage));
 }

@@ -1,8 +1,9 @@
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { TableBackup } from '#shared/stores/table-backup.ts';
-import type { Compare, Finding } from './finding.ts';
+import type { TableBackup, Write } from '#shared/stores/table-backup.ts';
+import type { Compare } from './finding.ts';
+import { openReport } from './report.ts';
 
 /** What a restore needs of its runtime. */
 export interface RestoreRuntime {
@@ -13,8 +14,8 @@ export interface RestoreRuntime {
 export interface TableRestore extends RestoreRuntime {
   readonly backup: TableBackup;
   readonly table: string;
-  /** Epoch milliseconds; DynamoDB restores whole seconds. */
-  readonly to: number;
+  /** A time, in epoch milliseconds (DynamoDB restores whole seconds); or a table that was restored by other means, which stays. */
+  readonly source: { readonly to: number } | { readonly table: string };
   readonly isDryRun: boolean;
 }
 
@@ -29,7 +30,9 @@ export async function restoreTable(
   restore: TableRestore,
   compare: Compare,
 ): Promise<Result<undefined, string>> {
-  const { backup, table, to, print } = restore;
+  const { backup, table, source, print } = restore;
+  if ('table' in source) return copyBack(restore, source.table, compare);
+  const { to } = source;
   const fault = await windowFault(backup, table, to);
   if (fault !== undefined) return err(fault);
   const second = `${table}-restored-${formatInstant(to).replaceAll(/\D/g, '').slice(0, 14)}`;
@@ -62,52 +65,18 @@ async function untilActive({ backup, print, pause }: TableRestore, table: string
 }
 
 async function copyBack(
-  restore: TableRestore,
+  { backup, table, print, isDryRun }: TableRestore,
   second: string,
   compare: Compare,
 ): Promise<Result<undefined, string>> {
-  const { backup, table, print } = restore;
-  const counts = { partitions: 0, restored: 0, left: 0 };
-  const report = async (findings: readonly Finding[]): Promise<void> => {
-    for (const finding of findings) {
-      const outcome = await apply(restore, finding);
-      print(`${finding.state.padEnd(8)}  ${finding.what}: ${outcome.text}`);
-      counts.restored += outcome.isRestored ? 1 : 0;
-      counts.left += outcome.isLeft ? 1 : 0;
-    }
-  };
+  const report = openReport<Write>({ isDryRun, print, write: (write) => backup.put(write) });
   const saved = new Set<string>();
   for await (const [pk, items] of backup.partitions(second)) {
     saved.add(pk);
-    await report(await compare(pk, items, await backup.partition(pk)));
-    counts.partitions += 1;
+    await report.add(await compare(pk, items, await backup.partition(pk)));
   }
   for await (const [pk, current] of backup.partitions(table)) {
-    if (!saved.has(pk)) await report(await compare(pk, [], current));
+    if (!saved.has(pk)) await report.add(await compare(pk, [], current));
   }
-  print(
-    `Compared ${counts.partitions} partitions: ${counts.restored} ${restore.isDryRun ? 'would be restored' : 'restored'}, ${counts.left} not repaired.`,
-  );
-  return counts.left === 0 ? ok(undefined) : err(`${counts.left} not repaired: see the lines above`);
-}
-
-async function apply(
-  { backup, isDryRun }: TableRestore,
-  { state, note, writes }: Finding,
-): Promise<{ readonly text: string; readonly isRestored: boolean; readonly isLeft: boolean }> {
-  if (writes.length === 0) {
-    const isLeft = state === 'missing' || state === 'damaged';
-    const text = [note, ...(state === 'changed' ? ['newer than the backup, kept'] : [])];
-    return { text: text.filter((part) => part !== undefined).join('; '), isRestored: false, isLeft };
-  }
-  if (isDryRun) return { text: 'would be restored', isRestored: true, isLeft: false };
-  for (const write of writes) {
-    if (!(await backup.put(write)))
-      return {
-        text: 'was written meanwhile and is kept: run the command again',
-        isRestored: false,
-        isLeft: true,
-      };
-  }
-  return { text: 'restored', isRestored: true, isLeft: false };
+  return report.end('partitions');
 }

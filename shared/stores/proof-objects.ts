@@ -11,6 +11,11 @@ const proofs = {
 } as const;
 type ProofKind = keyof typeof proofs;
 
+/** Whether an object of the bucket of receipts is an applied manifest. */
+export function isManifestKey(key: string): boolean {
+  return key.startsWith(`${proofs.manifest.folder}/`);
+}
+
 /** An object is larger than whoever reads it takes. */
 export class ObjectTooLargeError extends Error {
   override readonly name = 'ObjectTooLargeError';

@@ -1,4 +1,5 @@
 import { DeleteItemCommand, ListTablesCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
@@ -7,9 +8,22 @@ import { initKeyRing, replaceKey, retireKeyNow } from '#shared/keys/administrati
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import {
+  localBucketName,
+  localCredentials,
+  localKeyAlias,
+  localRegion,
+  localStage,
+  localTableName,
+} from '#shared/stage/local-stage.ts';
+import { makeS3 } from '#shared/stores/make-clients.ts';
+import { readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { createDataKeyMaker, createDataKeyOpener } from '#shared/stores/kms.ts';
+import { createObjectVersions } from '#shared/stores/object-versions.ts';
+import type { ObjectVersions, VersionedObject } from '#shared/stores/object-versions.ts';
+import { keepProof, placeOfProof, readObject } from '#shared/stores/proof-objects.ts';
+import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createRetiredKeys, noteRetirements } from '#shared/stores/retired-keys.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
@@ -21,7 +35,12 @@ import { createCompareSettings } from '#ops/restore/compare-settings.ts';
 import type { Compare } from '#ops/restore/finding.ts';
 import type { Item } from '#shared/stores/improvement-items.ts';
 import { createTableBackup } from '#shared/stores/table-backup.ts';
+import { checkAppliedManifest } from '#ops/restore/check-applied-manifest.ts';
+import { openReport } from '#ops/restore/report.ts';
+import { restoreReceipts } from '#ops/restore/restore-receipts.ts';
 import { restoreTable } from '#ops/restore/restore-table.ts';
+import { ephemeralKey, rehearse } from '#local/stack/rehearsal.ts';
+import { createSigner, signedManifest } from '#test/support/release.ts';
 
 // The drill: fill a store, damage it, restore it from the emulator's journal.
 
@@ -70,7 +89,7 @@ async function compareFor(store: Store): Promise<Compare> {
 /** Restores an hour after the damage, to the second before it. */
 async function restore(
   store: Store,
-  { to = now - 1000, isDryRun = false } = {},
+  { to = now - 1000, isDryRun = false, from = undefined as string | undefined } = {},
 ): Promise<Result<undefined, string>> {
   now += HOUR;
   const compare = await compareFor(store);
@@ -79,7 +98,7 @@ async function restore(
     {
       backup: createTableBackup(test.dynamo, localTableName(store)),
       table: localTableName(store),
-      to,
+      source: from === undefined ? { to } : { table: from },
       isDryRun,
       print: (line) => lines.push(line),
       pause: () => Promise.resolve(),
@@ -94,7 +113,7 @@ async function restore(
   // A table that is deleted is listed for a while.
   await expect
     .poll(async () => (await test.dynamo.send(new ListTablesCommand({}))).TableNames)
-    .not.toContainEqual(expect.stringContaining('restored'));
+    .not.toContainEqual(expect.stringContaining('-restored-'));
   return outcome;
 }
 const said = (pattern: RegExp): readonly string[] => lines.filter((line) => pattern.test(line));
@@ -140,7 +159,7 @@ describe('a restore of the records', () => {
     expect(await itemsOf('records')).toEqual(expect.arrayContaining([...before]));
     expect((await itemsOf('records')).filter((each) => /#newer$/.test(each['pk']!.S!))).toHaveLength(2);
     expect(await restore('records', { to: START })).toStrictEqual(ok(undefined));
-    expect(lines).toContain('Compared 4 partitions: 0 restored, 0 not repaired.');
+    expect(lines).toContain('Compared 5 partitions: 0 restored, 0 not repaired.');
   });
 
   it('notices a record that is damaged in the backup, names it and does not copy it', async () => {
@@ -163,6 +182,23 @@ describe('a restore of the records', () => {
     beforeCopy = () => put('records', newer);
     expect(await restore('records')).toMatchObject({ ok: false });
     expect(await item('records', /#raced$/, 'document')).toStrictEqual(newer);
+  });
+
+  it('restores from a table that other means have brought back, and keeps that one', async () => {
+    for (const id of ['good', 'bad']) await release(id);
+    await damageDocument('bad');
+    const before = await itemsOf('records');
+    now += HOUR;
+    const from = 'records-from-elsewhere';
+    const backup = createTableBackup(test.dynamo, localTableName('records'));
+    await backup.restoreInto(from, START);
+    while (!(await backup.isActive(from)));
+    for (const each of before) await erase(each, 'records');
+    expect(await restore('records', { from })).toMatchObject({
+      error: '1 not repaired: see the lines above',
+    });
+    expect(await itemsOf('records')).toStrictEqual(before.filter((each) => /#good$/.test(each['pk']!.S!)));
+    expect((await test.dynamo.send(new ListTablesCommand({}))).TableNames).toContain(from);
   });
 
   it('says which times can be restored', async () => {
@@ -297,4 +333,180 @@ describe('a restore of the improvement runs', () => {
     expect(said(/3-order#of-bad in the backup: not copied/)).toHaveLength(1);
     await expect(item('improvement', /bad$/, '3-order#of-bad')).rejects.toThrow('no item');
   });
+});
+
+describe('a restore of the receipts', () => {
+  // As functions and commands make theirs: it sends no checksum but the one that it is given.
+  const s3 = () => makeS3({ endpoint: test.aws.url, region: localRegion, credentials: localCredentials });
+  const objects = () => createObjectVersions(s3(), localBucketName);
+  const receipts = () => createReceiptBucket(s3(), localBucketName);
+  const bytesOf = (name: string) => Buffer.from(`the receipt ${name}`);
+  const keyOf = (name: string) => `aurora/${sha256Hex(bytesOf(name))}`;
+  const write = (...names: readonly string[]) =>
+    Promise.all(
+      names.map((name) =>
+        receipts().put('aurora', {
+          sha256: sha256Hex(bytesOf(name)),
+          mediaType: 'application/json',
+          bytes: bytesOf(name),
+        }),
+      ),
+    );
+  const at = (name: string) => ({ Bucket: localBucketName, Key: keyOf(name) });
+  const head = (name: string) => test.s3.send(new HeadObjectCommand(at(name)));
+  const hide = (name: string) => test.s3.send(new DeleteObjectCommand(at(name)));
+  const damage = async (name: string, Body = 'other bytes') => {
+    const { ETag: IfMatch } = await head(name);
+    await test.s3.send(new PutObjectCommand({ ...at(name), Body, IfMatch }));
+  };
+  const listed = async () => {
+    const all: VersionedObject[] = [];
+    for await (const object of objects().objects()) all.push(object);
+    return all;
+  };
+  const versionIds = async () => (await listed()).flatMap(({ versions }) => versions.map(({ id }) => id));
+  const repair = (to: number, { isDryRun = false, over = objects(), key = createSigner().key } = {}) =>
+    restoreReceipts({
+      objects: over,
+      bucket: localBucketName,
+      to,
+      isDryRun,
+      trust: { stage: localStage, key: { ...key } },
+      print: (line) => lines.push(line),
+    });
+
+  it('brings back what was deleted or overwritten, and loses no version [RP-211]', async () => {
+    const names = Array.from({ length: 24 }, (_, n) => `number ${n}`);
+    await write(...names);
+    now += 60_000;
+    await hide('number 3');
+    await damage('number 5');
+    await damage('number 6');
+    await damage('number 6', 'damaged again');
+    await damage('number 7');
+    await hide('number 7');
+    await write('newer');
+    const before = await listed();
+    const ids = await versionIds();
+    expect(await repair(START, { isDryRun: true })).toStrictEqual(ok(undefined));
+    expect(await listed()).toStrictEqual(before);
+    now += 60_000;
+    expect(await repair(START)).toStrictEqual(ok(undefined));
+    for (const name of [...names, 'newer'])
+      expect(await receipts().get('aurora', sha256Hex(bytesOf(name))), name).toEqual(
+        new Uint8Array(bytesOf(name)),
+      );
+    for (const [state, name] of [
+      ['missing', 'number 3'],
+      ['damaged', 'number 5'],
+      ['damaged', 'number 6'],
+      ['missing', 'number 7'],
+    ] as const)
+      expect(lines).toContain(`${state}   ${keyOf(name)}: restored`);
+    expect(await versionIds()).toEqual(expect.arrayContaining(ids));
+    const { ContentType, ObjectLockRetainUntilDate } = await head('number 3');
+    expect(ContentType).toBe('application/json');
+    expect(ObjectLockRetainUntilDate).toEqual(new Date(START + 120_000 + 365 * 24 * HOUR));
+    expect(await repair(START)).toStrictEqual(ok(undefined));
+    expect(lines.at(-1)).toBe('Compared 25 objects: 0 restored, 0 not repaired.');
+  });
+
+  it('names an object without a sound version and never copies a damaged one', async () => {
+    await write('kept');
+    await test.s3.send(new PutObjectCommand({ ...at('bad'), Body: 'never sound', IfNoneMatch: '*' }));
+    await test.s3.send(
+      new PutObjectCommand({ Bucket: localBucketName, Key: 'aurora/readme', Body: 'x', IfNoneMatch: '*' }),
+    );
+    const damaged = (await listed()).find(({ key }) => key === keyOf('bad'))?.versions[0];
+    now += 60_000;
+    await hide('bad');
+    await hide('kept');
+    const ids = await versionIds();
+    expect(await repair(START)).toMatchObject({ error: '1 not repaired: see the lines above' });
+    expect(said(/^withheld /)).toStrictEqual(
+      [
+        expect.stringContaining(
+          `${keyOf('bad')} version ${damaged!.id}: its bytes are not those of its name`,
+        ),
+        expect.stringContaining('aurora/readme: its name is not a digest'),
+      ].sort(),
+    );
+    expect(lines).toContain(`missing   ${keyOf('bad')}: no former version has the bytes of its name`);
+    expect(await versionIds()).toHaveLength(ids.length + 1);
+  });
+
+  it('brings back nothing that was deleted before the time, or written after it', async () => {
+    await write('gone', 'back');
+    now += 60_000;
+    await hide('gone');
+    await write('late');
+    now += 60_000;
+    await hide('late');
+    expect(await repair(START + 60_000)).toStrictEqual(ok(undefined));
+    expect(lines).toContain(`missing   ${keyOf('late')}: restored`);
+    expect(said(/^withheld .*deleted before --to, at 2026-01-31T09:31/)).toHaveLength(1);
+    await expect(head('gone')).rejects.toThrow();
+    await hide('late');
+    expect(await repair(START)).toMatchObject({ ok: false });
+    expect(said(/newer than --to: choose 2026-01-31T09:31:00.000Z or later/)).toHaveLength(1);
+  });
+
+  it('never writes over what was written while it compared', async () => {
+    await write('hidden', 'damaged');
+    now += 60_000;
+    await hide('hidden');
+    await damage('damaged');
+    const over: ObjectVersions = {
+      ...objects(),
+      async write(...args) {
+        if (args[0] === keyOf('hidden')) await write('hidden');
+        else await damage('damaged', 'written meanwhile');
+        return objects().write(...args);
+      },
+    };
+    const count = (await versionIds()).length;
+    expect(await repair(START, { over })).toMatchObject({ ok: false });
+    expect(said(/was written meanwhile and is kept/)).toHaveLength(2);
+    expect(await versionIds()).toHaveLength(count + 2);
+  });
+
+  it('brings back only a manifest with the signature of the stage, and verifies the applied one', async () => {
+    const { releaseKey, manifest } = await rehearse(test, new Set(), ephemeralKey(), now);
+    const foreign = signedManifest(createSigner());
+    await keepProof(s3(), localBucketName, 'manifest', foreign);
+    const nameOf = (jws: string) =>
+      placeOfProof(localBucketName, 'manifest', jws).location.split('/').slice(3).join('/');
+    const applied = (key = releaseKey) =>
+      checkAppliedManifest(
+        { stage: localStage, key: { ...key }, now },
+        {
+          readParameter: (name) => readGateParameter(test.ssm, name),
+          readManifest: (location) => readObject(test.s3, location, 100_000),
+        },
+        (line) => lines.push(line),
+      );
+    now += 60_000;
+    for (const jws of [manifest, foreign])
+      await test.s3.send(new DeleteObjectCommand({ Bucket: localBucketName, Key: nameOf(jws) }));
+    expect(await applied()).toMatchObject({ error: expect.stringContaining('does not exist') as string });
+    expect(await repair(START, { key: releaseKey })).toMatchObject({ ok: false });
+    expect(lines).toContain(`missing   ${nameOf(manifest)}: restored`);
+    expect(said(/^missing .*no manifest that the releaseKey of the stage has signed/)).toStrictEqual([
+      expect.stringContaining(nameOf(foreign)),
+    ]);
+    expect(await applied()).toStrictEqual(ok(undefined));
+    expect(lines.at(-1)).toContain(`${nameOf(manifest)} is intact`);
+    expect(await applied(createSigner().key)).toMatchObject({ ok: false });
+  });
+});
+
+it('a restore prints how far it is', async () => {
+  const report = openReport({
+    isDryRun: true,
+    print: (line) => lines.push(line),
+    write: () => Promise.resolve(true),
+  });
+  for (let n = 0; n < 2500; n += 1) await report.add([]);
+  expect(report.end('objects')).toStrictEqual(ok(undefined));
+  expect(lines.slice(0, 2)).toStrictEqual(['Compared 1000 so far.', 'Compared 2000 so far.']);
 });

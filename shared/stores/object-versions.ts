@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import {
+  GetObjectCommand,
+  ListObjectVersionsCommand,
+  PutObjectCommand,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+
+/** One version of an object. */
+export interface ObjectVersion {
+  readonly id: string;
+  readonly etag: string;
+  /** Epoch milliseconds of a whole second. */
+  readonly writtenAt: number;
+}
+
+/** An object of a bucket with versions. */
+export interface VersionedObject {
+  readonly key: string;
+  /** The newest first. */
+  readonly versions: readonly ObjectVersion[];
+  /** Epoch milliseconds; undefined unless a delete marker hides the versions. */
+  readonly deletedAt: number | undefined;
+}
+
+/** What an object consists of. */
+export interface ObjectContent {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string | undefined;
+}
+
+/** A bucket with versions. Every function throws what S3 throws. */
+export interface ObjectVersions {
+  /** Every object of which a version or a delete marker is left. Needs `s3:ListBucketVersions`. */
+  objects(): AsyncIterable<VersionedObject>;
+  /** Needs `s3:GetObjectVersion`. */
+  read(key: string, version: ObjectVersion): Promise<ObjectContent>;
+  /**
+   * Writes a new version where the object is absent, or over exactly the given one. Needs `s3:PutObject`.
+   * @returns false if the object has changed meanwhile
+   */
+  write(key: string, content: ObjectContent, over: ObjectVersion | undefined): Promise<boolean>;
+}
+
+const changedMeanwhile = ['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey'];
+
+export function createObjectVersions(client: S3Client, bucket: string): ObjectVersions {
+  return {
+    objects: () => objectsOf(client, bucket),
+    async read(key, { id }) {
+      const { Body: body, ContentType: mediaType } = await client.send(
+        new GetObjectCommand({ Bucket: bucket, Key: key, VersionId: id }),
+      );
+      return { bytes: (await body?.transformToByteArray()) ?? new Uint8Array(), mediaType };
+    },
+    async write(key, { bytes, mediaType }, over) {
+      try {
+        await client.send(
+          new PutObjectCommand({
+            Bucket: bucket,
+            Key: key,
+            Body: bytes,
+            ContentType: mediaType,
+            ChecksumSHA256: createHash('sha256').update(bytes).digest('base64'),
+            ...(over === undefined ? { IfNoneMatch: '*' } : { IfMatch: over.etag }),
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof S3ServiceException && changedMeanwhile.includes(error.name)) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+async function* objectsOf(client: S3Client, bucket: string): AsyncGenerator<VersionedObject> {
+  const listed = new Map<string, { versions: ObjectVersion[]; deletedAt: number | undefined }>();
+  const of = (key: string) => {
+    const known = listed.get(key) ?? { versions: [], deletedAt: undefined };
+    listed.set(key, known);
+    return known;
+  };
+  let next: { readonly KeyMarker?: string | undefined; readonly VersionIdMarker?: string | undefined } = {};
+  do {
+    const page = await client.send(new ListObjectVersionsCommand({ Bucket: bucket, ...next }));
+    for (const { Key: key = '', VersionId: id = '', ETag: etag = '', LastModified: at } of page.Versions ??
+      [])
+      of(key).versions.push({ id, etag, writtenAt: at?.getTime() ?? 0 });
+    for (const { Key: key = '', IsLatest: isLatest, LastModified: at } of page.DeleteMarkers ?? [])
+      if (isLatest === true) of(key).deletedAt = at?.getTime();
+    next = { KeyMarker: page.NextKeyMarker, VersionIdMarker: page.NextVersionIdMarker };
+    for (const [key, object] of listed) {
+      // More versions of the last key may follow on the next page.
+      if (key === next.KeyMarker) continue;
+      listed.delete(key);
+      yield { key, ...object };
+    }
+  } while (next.KeyMarker !== undefined);
+}
