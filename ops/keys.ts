@@ -2,7 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import { localStage } from '#shared/stage/local-stage.ts';
 import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
-import { createRetiredKeys, noteRetirements } from '#shared/stores/retired-keys.ts';
+import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -112,10 +112,7 @@ async function connect(values: Values): Promise<Result<KeyAdministration, string
   const table = await deployedTable(stage, 'settings', values.table);
   if (!table.ok) return table;
   return ok({
-    settings: noteRetirements(
-      createWritableKeySettings(dynamo(), table.value),
-      createRetiredKeys(ssm(), stage),
-    ),
+    settings: noteChanges(createWritableKeySettings(dynamo(), table.value), createKeyNotes(ssm(), stage)),
     kms: createDataKeyMaker(kms(), values.keyAlias ?? `alias/mastery-reports/${stage}`),
     stage,
     clock: Date.now,

@@ -8,7 +8,7 @@ import { localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { dynamo, kms, s3, ssm } from '#shared/stores/clients.ts';
 import { findDeployedTables } from '#shared/stores/deployed-table.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
-import { createRetiredKeys } from '#shared/stores/retired-keys.ts';
+import { createKeyNotes } from '#shared/stores/key-notes.ts';
 import { createCompareImprovement } from '#ops/restore/compare-improvement.ts';
 import { compareRecords } from '#ops/restore/compare-records.ts';
 import { createCompareSettings } from '#ops/restore/compare-settings.ts';
@@ -131,9 +131,11 @@ async function comparisonOf(stage: string, store: StoreTable, backup: TableBacku
     case 'records':
       return compareRecords;
     case 'settings': {
-      const notes = createRetiredKeys(ssm(), stage);
+      const notes = createKeyNotes(ssm(), stage);
       const retired = new Map(
-        await Promise.all(keyPurposes.map(async (purpose) => [purpose, await notes.list(purpose)] as const)),
+        await Promise.all(
+          keyPurposes.map(async (purpose) => [purpose, await notes.retired(purpose)] as const),
+        ),
       );
       return createCompareSettings({ kms: createDataKeyOpener(kms()), stage, retired, now: Date.now() });
     }

@@ -6,6 +6,8 @@ import { refuse } from './wire.ts';
 export interface AwsFaults {
   /** The next `count` calls of an operation (`PutItem`, `Decrypt`, …) are refused for their rate. */
   throttle(operation: string, count: number): void;
+  /** The next `count` calls of an operation are refused for this reason (`AccessDenied`, …). */
+  refuse(operation: string, type: string, count: number): void;
   /** The next `count` calls of a service end with status 500. */
   unavailable(service: AwsServiceName, count: number): void;
   /** The next `count` calls of PutObject meet another write of the same key that is under way. */
@@ -30,11 +32,13 @@ type Refusal = ReturnType<typeof refuse>;
 
 export function createFaults(): FaultPlan {
   const throttled = new Map<string, number>();
+  const refused = new Map<string, { readonly type: string; readonly count: number }>();
   let conflicts = 0;
   const down = new Map<AwsServiceName, number>();
   let holding: { skip: number; readonly isHeld: () => void } | undefined;
   return {
     throttle: (operation, count) => void throttled.set(operation, count),
+    refuse: (operation, type, count) => void refused.set(operation, { type, count }),
     unavailable: (service, count) => void down.set(service, count),
     conflict: (count) => void (conflicts = count),
     hold: (skip) => new Promise((resolve) => (holding = { skip, isHeld: resolve })),
@@ -50,11 +54,17 @@ export function createFaults(): FaultPlan {
       holding = undefined;
       conflicts = 0;
       throttled.clear();
+      refused.clear();
       down.clear();
     },
     take: (service, operation) => {
       if (use(down, service)) return unavailable(service);
       if (use(throttled, operation)) return tooMany(service);
+      const refusal = refused.get(operation);
+      if (refusal !== undefined && refusal.count > 0) {
+        refused.set(operation, { ...refusal, count: refusal.count - 1 });
+        return err({ status: 403, type: refusal.type, message: 'refused on demand' });
+      }
       if (service !== 's3' || operation !== 'PutObject' || conflicts <= 0) return undefined;
       conflicts -= 1;
       return err({ status: 409, type: 'ConditionalRequestConflict', message: 'conflicting on demand' });
@@ -76,6 +86,13 @@ function tooMany(service: AwsServiceName): Refusal {
       return refuse('ProvisionedThroughputExceededException', message);
     case 'sqs':
       return refuse('RequestThrottled', message);
+    case 'apigateway':
+      return err({ status: 429, type: 'TooManyRequestsException', message });
+    case 'cloudformation':
+    case 'iam':
+    case 'sns':
+      return refuse('Throttling', message);
+    case 'acm':
     case 'kms':
     case 'ssm':
     case 'sts':

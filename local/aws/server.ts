@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addresseeOf } from '#local/loopback.ts';
 import { err } from '#shared/kernel/result.ts';
+import type { AccountState } from './account.ts';
+import { accountSnapshot, callAccount, emptyAccount } from './account.ts';
 import type { LocalTable } from './dynamodb.ts';
 import { createDynamoDb } from './dynamodb.ts';
 import { localAccount, localCredentials, localRegion } from '#shared/stage/local-stage.ts';
@@ -14,7 +16,6 @@ import type { LocalBucket, S3Double } from './s3.ts';
 import { createS3, s3ErrorBody } from './s3.ts';
 import { createSqs } from './sqs.ts';
 import { createSsm } from './ssm.ts';
-import { callerIdentity } from './sts.ts';
 import type { AwsAnswer, AwsError, AwsService, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
 import { notCovered, refuse, snapshotOf } from './wire.ts';
 
@@ -42,6 +43,8 @@ export interface LocalAws {
   /** `http://127.0.0.1:<port>`: the endpoint of every service. */
   readonly url: string;
   readonly faults: AwsFaults;
+  /** The emulator's own account: stacks, subscriptions, certificates and settings. Tests write it. */
+  readonly account: AccountState;
   /** How many calls of an operation of a service have come so far, those included that were refused on demand. */
   calls(service: AwsServiceName, operation: string): number;
   /**
@@ -62,7 +65,7 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /**
- * DynamoDB, KMS, S3, SQS and Systems Manager parameters in memory, and the caller's identity of STS, behind one HTTP server on the loopback
+ * DynamoDB, KMS, S3, SQS and Systems Manager parameters in memory, and what an operator asks of an account (`account.ts`), behind one HTTP server on the loopback
  * interface, over the wire protocol of the AWS SDK. What it does not cover it refuses with UnknownOperationException. Signatures are not verified, but the access key id must be
  * the emulator's own.
  */
@@ -83,7 +86,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
       return faults.take(service, operation);
     },
   };
-  const ownPlace = { account: localAccount, services, s3 };
+  const ownPlace = { account: emptyAccount(localAccount), services, s3 };
   const elsewhere = new Map<string, ReturnType<typeof emptyPlace>>();
   const placeOf = ({ accessKeyId, region }: Signer): Place | undefined => {
     const account =
@@ -132,10 +135,11 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     faults,
+    account: ownPlace.account,
     calls: (service, operation) => counts.get(`${service} ${operation}`) ?? 0,
     queue: (name) => sqs.queue(name),
     async snapshot() {
-      const restores = [snapshotOf(counts)];
+      const restores = [snapshotOf(counts), accountSnapshot(ownPlace.account)];
       for (const service of [...services, s3]) restores.push(await service.snapshot());
       return async () => {
         for (const restore of restores) await restore();
@@ -162,7 +166,7 @@ function emptyPlace(account: string, now: () => number): Place & { close(): Prom
   const kms = createKms(now);
   const dynamodb = createDynamoDb(now);
   return {
-    account,
+    account: emptyAccount(account),
     services: [dynamodb, kms, createSqs([], now), createSsm(kms, now)],
     s3: createS3([], now),
     close: () => dynamodb.close(),
@@ -173,7 +177,7 @@ const JSON_1_0 = 'application/x-amz-json-1.0';
 
 /** What one account has in one region. */
 interface Place {
-  readonly account: string;
+  readonly account: AccountState;
   readonly services: readonly AwsService[];
   readonly s3: S3Double;
 }
@@ -213,7 +217,14 @@ async function serve(
   await faults.pass();
   const place = placeOf({ accessKeyId, region });
   if (isForS3) return callS3(place?.s3, faults, request, body);
-  if (target === '' && signedFor === 'sts') return callerIdentity(place?.account, request, body, faults);
+  const ofAccount = callAccount(
+    place?.account ?? emptyAccount(undefined),
+    signedFor ?? '',
+    request,
+    body,
+    faults,
+  );
+  if (ofAccount !== undefined) return ofAccount;
   const [prefix, operationName = ''] = target.split('.', 2);
   // Every place has the same services: with credentials of no place, the emulator's own tells the protocol of the refusal.
   const service = (place ?? placeOf(HOME))?.services.find((candidate) => candidate.targetPrefix === prefix);

@@ -21,11 +21,12 @@ export type AwsOperation = (
   hungUp: AbortSignal,
 ) => Promise<AwsAnswer>;
 
-export type AwsServiceName = 'dynamodb' | 'kms' | 's3' | 'sqs' | 'ssm' | 'sts';
+export type AwsServiceName =
+  'acm' | 'apigateway' | 'cloudformation' | 'dynamodb' | 'iam' | 'kms' | 's3' | 'sns' | 'sqs' | 'ssm' | 'sts';
 
-/** A service of the AWS JSON protocols; S3 and STS use others. */
+/** A service of the AWS JSON protocols that functions use. */
 export interface AwsService {
-  readonly name: Exclude<AwsServiceName, 's3' | 'sts'>;
+  readonly name: 'dynamodb' | 'kms' | 'sqs' | 'ssm';
   /** What stands before the dot in `X-Amz-Target`. */
   readonly targetPrefix: string;
   /** DynamoDB and SQS speak AWS JSON 1.0; KMS and Systems Manager speak 1.1. */

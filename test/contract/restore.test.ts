@@ -25,7 +25,7 @@ import type { ObjectVersions, VersionedObject } from '#shared/stores/object-vers
 import { keepProof, placeOfProof, readObject } from '#shared/stores/proof-objects.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
-import { createRetiredKeys, noteRetirements } from '#shared/stores/retired-keys.ts';
+import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
@@ -80,9 +80,9 @@ async function compareFor(store: Store): Promise<Compare> {
   if (store === 'records') return compareRecords;
   if (store === 'improvement')
     return createCompareImprovement((key) => createTableBackup(test.dynamo, localTableName(store)).find(key));
-  const notes = createRetiredKeys(test.ssm, localStage);
+  const notes = createKeyNotes(test.ssm, localStage);
   const retired = new Map<(typeof keyPurposes)[number], ReadonlySet<string>>();
-  for (const purpose of keyPurposes) retired.set(purpose, await notes.list(purpose));
+  for (const purpose of keyPurposes) retired.set(purpose, await notes.retired(purpose));
   return createCompareSettings({ kms: createDataKeyOpener(test.kms), stage: localStage, retired, now });
 }
 
@@ -211,9 +211,9 @@ describe('a restore of the records', () => {
 
 describe('a restore of the settings', () => {
   const administration = () => ({
-    settings: noteRetirements(
+    settings: noteChanges(
       createWritableKeySettings(test.dynamo, localTableName('settings')),
-      createRetiredKeys(test.ssm, localStage),
+      createKeyNotes(test.ssm, localStage),
     ),
     kms: createDataKeyMaker(test.kms, localKeyAlias),
     stage: localStage,
