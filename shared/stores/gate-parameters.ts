@@ -6,13 +6,24 @@ import {
   type SSMClient,
 } from '@aws-sdk/client-ssm';
 
-/** The parameters directly below a path, by the last part of their name. Throws what SSM throws: the caller decides what that means. */
-export async function readGateFlags(client: SSMClient, path: string): Promise<ReadonlyMap<string, string>> {
+/**
+ * The parameters directly below a path, or in its folders too, by their names below it; a SecureString's value stays encrypted. Throws what
+ * SSM throws: the caller decides what that means.
+ */
+export async function readGateFlags(
+  client: SSMClient,
+  path: string,
+  { recursive = false }: { readonly recursive?: boolean } = {},
+): Promise<ReadonlyMap<string, string>> {
   const flags = new Map<string, string>();
   let next: string | undefined;
   do {
     const page = await client.send(
-      new GetParametersByPathCommand({ Path: path, ...(next ? { NextToken: next } : {}) }),
+      new GetParametersByPathCommand({
+        Path: path,
+        Recursive: recursive,
+        ...(next ? { NextToken: next } : {}),
+      }),
     );
     for (const { Name: name, Value: value } of page.Parameters ?? []) {
       if (name !== undefined && value !== undefined) flags.set(name.slice(path.length + 1), value);

@@ -9,8 +9,8 @@ import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
-import { createRetiredKeys } from '#shared/stores/retired-keys.ts';
-import type { RetiredKeys } from '#shared/stores/retired-keys.ts';
+import { createKeyNotes } from '#shared/stores/key-notes.ts';
+import type { KeyNotes } from '#shared/stores/key-notes.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { TableDefinition } from '#shared/stores/tables.ts';
@@ -103,7 +103,7 @@ export interface Stores {
   readonly improvement: ImprovementStore;
   readonly records: RecordsTable;
   readonly keys: WritableKeySettings;
-  readonly retired: RetiredKeys;
+  readonly retired: KeyNotes;
   readonly release: ReleaseStateTable;
   readonly receipts: ReceiptStore;
   readonly profiles: ReturnType<typeof createServiceProfileParameters>;
@@ -119,7 +119,7 @@ export function openStores({ dynamo, s3, ssm }: TestAws): Stores {
     }),
     records: createRecordsTable(dynamo, localTableName('records')),
     keys: createWritableKeySettings(dynamo, localTableName('settings')),
-    retired: createRetiredKeys(ssm, STAGE),
+    retired: createKeyNotes(ssm, STAGE),
     release: createReleaseStateTable(dynamo, localTableName('settings')),
     receipts: createReceiptBucket(s3, localBucketName),
     profiles: createServiceProfileParameters(ssm, profilesPath),

@@ -275,8 +275,10 @@ const others = {
 
   'retired keys': ({ stores: { retired } }) =>
     each(Object.fromEntries(keyPurposes.map((purpose) => [purpose, purpose])), (purpose) =>
-      retired.list(purpose),
+      retired.retired(purpose),
     ),
+
+  'purposes with keys': async ({ stores: { retired } }) => [...(await retired.made())].toSorted(),
 
   'service profiles': ({ stores: { profiles: reader } }) =>
     each({ [TENANT]: TENANT, 'tenant-b': 'tenant-b' }, async (tenantId) => {

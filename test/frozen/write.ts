@@ -17,7 +17,7 @@ import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
-import { noteRetirements } from '#shared/stores/retired-keys.ts';
+import { noteChanges } from '#shared/stores/key-notes.ts';
 import { tables } from '#shared/stores/tables.ts';
 import { gates, provable } from '#shared/contract/gates.ts';
 import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
@@ -147,7 +147,7 @@ async function writeKeyRing({ keys, retired }: Stores): Promise<FrozenForms['key
   const dataKeys: { context: KeyContext; wrapped: string; key: string }[] = [];
   let now = WRITTEN_AT - 3 * RETIRE_AFTER_MS;
   const administration: KeyAdministration = {
-    settings: noteRetirements(keys, retired),
+    settings: noteChanges(keys, retired),
     kms: {
       make: (context) => {
         const name = [context.stage, context.purpose, context.kid].join(' ');

@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { deployedFunctions } from '#shared/contract/functions.ts';
+import { AwsRefusal, callJson, callQuery } from '#shared/stage/aws-call.ts';
+import { placeholders } from '#shared/stage/stages.ts';
+import { ssm } from '#shared/stores/clients.ts';
+import { readGateParameter } from '#shared/stores/gate-parameters.ts';
+import { projectRoot } from '#tools/bundling/build.ts';
+import { good, type Check, type Finding, type Subject } from './finding.ts';
+
+/* What a deployment needs before it begins. */
+
+const bundles: Check = () => {
+  const missing = deployedFunctions.filter(
+    ({ operationId }) => !existsSync(join(projectRoot, 'build/functions', operationId, 'index.mjs')),
+  );
+  return missing.length === 0
+    ? [good(`Node ${process.versions.node}; ${deployedFunctions.length} functions are bundled`)]
+    : [
+        {
+          status: 'warning',
+          message: `${missing.length} functions are not bundled yet; a deployment does it`,
+          remedy: 'npm run build',
+        },
+      ];
+};
+
+const settings: Check = ({ stage }) => {
+  const open = placeholders(stage);
+  return open.length === 0
+    ? [good('every setting is filled in')]
+    : [
+        {
+          status: 'failure',
+          message: `placeholder settings: ${open.join(', ')}`,
+          remedy: 'fill them in in shared/stage/stages.ts (docs/deploy.md, step 2)',
+        },
+      ];
+};
+
+/** The version of the bootstrap stack that the CDK of this project asks for. */
+const BOOTSTRAP_VERSION = 6;
+
+const bootstrap: Check = async ({ stage }) => {
+  const version = await readGateParameter(ssm(), '/cdk-bootstrap/hnb659fds/version');
+  const remedy = `npx cdk bootstrap -c stage=${stage.name} -c gates=`;
+  if (version === undefined)
+    return [{ status: 'failure', message: 'account and region are not bootstrapped for the CDK', remedy }];
+  return Number(version) >= BOOTSTRAP_VERSION
+    ? [good(`CDK bootstrap version ${version}`)]
+    : [
+        {
+          status: 'failure',
+          message: `CDK bootstrap version ${version} is older than ${BOOTSTRAP_VERSION}`,
+          remedy,
+        },
+      ];
+};
+
+const LOG_ROLE = 'mastery-reports-api-gateway-logs';
+const gatewayAccount = z.object({ cloudwatchRoleArn: z.string().optional() });
+
+const logRole: Check = async (subject) => {
+  const { stage, place } = subject;
+  const found = gatewayAccount.parse(
+    await callJson(place, 'apigateway', { method: 'GET', path: '/account' }),
+  );
+  return found.cloudwatchRoleArn
+    ? [good(`API Gateway writes logs as ${found.cloudwatchRoleArn}`)]
+    : [
+        {
+          status: 'failure',
+          message: 'API Gateway has no role for logs in this account and region, so no API can be deployed',
+          remedy: `npm run doctor -- --stage ${stage.name} --fix`,
+          mend: () => createLogRole(subject),
+        },
+      ];
+};
+
+/** IAM makes a new role known within seconds. */
+const ROLE_ATTEMPTS = 12;
+const ROLE_PAUSE_MS = 5_000;
+
+/** One role per account, whatever stages it has: no stack owns it, since a stack that goes would take it from the others. */
+async function createLogRole({ place, pause }: Subject): Promise<string> {
+  const partition = place.region.startsWith('cn-')
+    ? 'aws-cn'
+    : place.region.startsWith('us-gov-')
+      ? 'aws-us-gov'
+      : 'aws';
+  try {
+    await callQuery(place, 'iam', 'CreateRole', {
+      RoleName: LOG_ROLE,
+      Description: 'API Gateway writes logs to CloudWatch (one role per account)',
+      AssumeRolePolicyDocument: JSON.stringify({
+        Version: '2012-10-17',
+        Statement: [
+          {
+            Effect: 'Allow',
+            Principal: { Service: 'apigateway.amazonaws.com' },
+            Action: 'sts:AssumeRole',
+          },
+        ],
+      }),
+    });
+  } catch (error) {
+    if (!(error instanceof AwsRefusal) || !error.name.startsWith('EntityAlreadyExists')) throw error;
+  }
+  await callQuery(place, 'iam', 'AttachRolePolicy', {
+    RoleName: LOG_ROLE,
+    PolicyArn: `arn:${partition}:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs`,
+  });
+  const role = `arn:${partition}:iam::${place.account}:role/${LOG_ROLE}`;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await callJson(place, 'apigateway', {
+        method: 'PATCH',
+        path: '/account',
+        body: { patchOperations: [{ op: 'replace', path: '/cloudwatchRoleArn', value: role }] },
+      });
+      return `API Gateway writes logs as ${role}`;
+    } catch (error) {
+      const isUnknownYet = error instanceof AwsRefusal && error.name === 'BadRequestException';
+      if (!isUnknownYet || attempt === ROLE_ATTEMPTS) throw error;
+      await pause(ROLE_PAUSE_MS);
+    }
+  }
+}
+
+const certificate = z.object({
+  Certificate: z.object({ Status: z.string(), NotAfter: z.number().optional() }),
+});
+const DAY_MS = 86_400_000;
+/** ACM renews a certificate 60 days before its end: one this close to it was not renewed. */
+const CERTIFICATE_DAYS = 30;
+
+/** Every certificate that a setting names. */
+const certificates: Check = async ({ stage, place, now }) => {
+  const arns = [...JSON.stringify(stage.config).matchAll(/"(arn:[^":]+:acm:[^"]+)"/g)].map(
+    ([, arn = '']) => arn,
+  );
+  return Promise.all(
+    arns.map(async (arn): Promise<Finding> => {
+      const [, , , region = place.region] = arn.split(':');
+      const { Status: status, NotAfter: end } = certificate.parse(
+        await callJson({ ...place, region }, 'acm', {
+          method: 'POST',
+          path: '/',
+          target: 'CertificateManager.DescribeCertificate',
+          body: { CertificateArn: arn },
+        }),
+      ).Certificate;
+      const days = end === undefined ? 0 : Math.floor((end * 1000 - now) / DAY_MS);
+      if (status !== 'ISSUED' || days <= 0)
+        return {
+          status: 'failure',
+          message: `the certificate ${arn} is ${status === 'ISSUED' ? 'no longer valid' : status}`,
+          remedy: 'validate or renew it in ACM',
+        };
+      const message = `the certificate ${arn} is valid for ${days} days`;
+      return days >= CERTIFICATE_DAYS
+        ? good(message)
+        : { status: 'warning', message, remedy: 'see in ACM why it was not renewed' };
+    }),
+  );
+};
+
+/** By the name in the report, in its order. */
+export const accountChecks: Readonly<Record<string, Check>> = {
+  build: bundles,
+  settings,
+  bootstrap,
+  'log role': logRole,
+  certificate: certificates,
+};

@@ -1,0 +1,99 @@
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Place } from '#shared/stage/access.ts';
+import { awsFailure } from '#shared/stage/aws-failure.ts';
+import type { Stage } from '#shared/stage/stages.ts';
+import { readStacks, type DeployedStack } from './stacks.ts';
+
+/** What the checks look at. */
+export interface Subject {
+  readonly stage: Stage;
+  readonly place: Place;
+  /** The stacks that exist, by name. */
+  readonly stacks: () => Promise<ReadonlyMap<string, DeployedStack>>;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly fetch: typeof fetch;
+  readonly pause: (milliseconds: number) => Promise<unknown>;
+}
+
+/** A stage as it is now: its stacks are read once. */
+export function subjectOf(stage: Stage, place: Place): Subject {
+  let stacks: ReturnType<Subject['stacks']> | undefined;
+  return {
+    stage,
+    place,
+    stacks: () => (stacks ??= readStacks(place, stage.name)),
+    now: Date.now(),
+    fetch: (...request) => fetch(...request),
+    pause: (milliseconds) => processRuntime().sleep(milliseconds),
+  };
+}
+
+/** What a check has found. */
+export interface Finding {
+  readonly status: 'ok' | 'warning' | 'failure';
+  /** What was found, and what it means. */
+  readonly message: string;
+  /** What the operator runs or changes. */
+  readonly remedy?: string;
+  /** What `--fix` does; returns what it did. */
+  readonly mend?: () => Promise<string>;
+}
+
+/** One line of the report. */
+export interface Line extends Finding {
+  readonly check: string;
+}
+
+/** @returns nothing where there is nothing to check yet */
+export type Check = (subject: Subject) => Promise<readonly Finding[]> | readonly Finding[];
+
+export const good = (message: string): Finding => ({ status: 'ok', message });
+
+/** Runs checks side by side. A check that AWS refuses is a failure: nothing is known of what it looks at. */
+export async function runChecks(
+  checks: Readonly<Record<string, Check>>,
+  subject: Subject,
+): Promise<readonly Line[]> {
+  const found = await Promise.all(
+    Object.entries(checks).map(async ([check, run]) => {
+      const findings = await attempt(async () => run(subject));
+      return findings.map((finding) => ({ check, ...finding }));
+    }),
+  );
+  return found.flat();
+}
+
+/** Mends what can be mended. @returns the lines of what could not be mended, or was: with what was done */
+export async function mendAll(lines: readonly Line[]): Promise<readonly Line[]> {
+  const mended: Line[] = [];
+  // One after the other: what one of them makes, another may need.
+  for (const { check, mend } of lines) {
+    if (mend === undefined) continue;
+    for (const finding of await attempt(async () => [good(`mended: ${await mend()}`)]))
+      mended.push({ check, ...finding });
+  }
+  return mended;
+}
+
+async function attempt(work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await work();
+  } catch (error) {
+    const message = awsFailure(error);
+    if (message === undefined) throw error;
+    return [
+      {
+        status: 'failure',
+        message: `not checked: ${message}`,
+        remedy: 'docs/deploy.md lists the permissions that the command needs; then run it again',
+      },
+    ];
+  }
+}
+
+/** One line per finding, for a terminal or a log. */
+export function renderLine({ check, status, message, remedy }: Line): string {
+  const what = `${status.padEnd(7)}  ${check.padEnd(11)}  ${message}`;
+  return remedy === undefined || status === 'ok' ? what : `${what}. To mend it: ${remedy}`;
+}
