@@ -46,7 +46,7 @@ function crosswalkOf(length: number, weightOf: (n: number) => number): Alignment
 }
 
 function align(crosswalk: AlignmentCrosswalk) {
-  const alignment = alignSource(crosswalk, 2);
+  const alignment = alignSource(crosswalk);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 }

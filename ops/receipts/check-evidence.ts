@@ -281,7 +281,7 @@ function readSource(
   const wrongSource = differs('the source of the crosswalk', crosswalk.value.sourceKey, source.sourceKey);
   if (wrongSource.length > 0) return err({ failures: wrongSource });
   const grounds = groundsOf(receipt);
-  const alignment = alignSource(crosswalk.value, grounds.rules);
+  const alignment = alignSource(crosswalk.value);
   if (!alignment.ok) return err({ failures: [alignment.error] });
   const pinned =
     source.comparison === null || source.comparison === 'missing' ? undefined : source.comparison;
@@ -293,7 +293,7 @@ function readSource(
     if (wrong.length > 0) return err({ failures: wrong });
     comparison = { pin: pinOf(pinned), artifact: artifact.value };
   }
-  const shown = comparison === undefined ? undefined : showComparison(comparison.artifact, grounds.rules);
+  const shown = comparison === undefined ? undefined : showComparison(comparison.artifact);
   const derived = deriveSourceOrders(grounds, {
     sourceKey: source.sourceKey,
     crosswalk: pinOf(source.crosswalk),
@@ -307,7 +307,7 @@ function readSource(
     comparisonOmitted: omitsComparison(
       { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
       derived,
-      grounds,
+      grounds.policy,
     ),
     derived,
   });

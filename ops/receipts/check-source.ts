@@ -19,9 +19,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
     'The alignment does not follow from its contributions: do not rely on it, and report it to the operators of the service.';
   const metricOf = (trigger: number) => analysisPolicy.triggers[trigger]?.metric;
   const onAlignment = (trigger: number) => metricOf(trigger) === 'alignment';
-  const isUnjudged =
-    receipt.formatVersion === 2 &&
-    receipt.withheld.some(({ trigger }) => metricOf(trigger) === 'predicted_actual');
+  const isUnjudged = receipt.withheld.some(({ trigger }) => metricOf(trigger) === 'predicted_actual');
   return [
     {
       name: 'contributions',

@@ -23,7 +23,6 @@ export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
     contentTestSpecId,
     contentTestSpecVersion,
     policy: receipt.analysisPolicy,
-    rules: receipt.formatVersion,
   };
 }
 
@@ -42,7 +41,7 @@ export function checkPolicy({ analysisPolicy }: ReceiptBundle): Check {
  * @param evidenceFor the evidence for a trigger on that metric; undefined if such a trigger does not belong here
  */
 export function decisionDefects(
-  { analysisPolicy, formatVersion }: ReceiptBundle,
+  { analysisPolicy }: ReceiptBundle,
   { decisions, withheld }: Decisions,
   evidenceFor: (metric: string) => ReceiptArtifact | undefined,
 ): readonly string[] {
@@ -58,8 +57,7 @@ export function decisionDefects(
   for (const { trigger: index, revisionOrderId, subjects, evidence } of decisions) {
     const trigger = triggerOf(index);
     if (trigger === undefined) continue;
-    const required = formatVersion === 1 ? trigger.requiredSubjects : bindingSubjects(trigger);
-    const needed = new Set([...required, ...actions[trigger.requestedAction].subjects]);
+    const needed = new Set([...bindingSubjects(trigger), ...actions[trigger.requestedAction].subjects]);
     for (const subject of needed) {
       if ((subjects[subject]?.length ?? 0) === 0)
         failures.push(`order ${revisionOrderId} does not name the ${subject} that its trigger requires`);

@@ -113,7 +113,6 @@ describe('a receipt bundle as it was fetched', () => {
       'the comparison contradicts itself',
       { comparison: { ...runArtifacts.comparison, agreementCount: observedValues.agreement + 1 } },
     ],
-    ['the run was begun by rules 1', { rules: 1 }],
   ])('holds where %s [RP-175, RP-176]', async (_, change) => {
     const other = improveRun(change);
     for (const { bytes } of [other.source, other.run])

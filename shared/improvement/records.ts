@@ -20,19 +20,8 @@ export interface PinnedMetric {
   readonly status: MetricStatus['status'];
   readonly reasonCode: MetricStatus['reasonCode'];
   readonly artifact: Pin | null;
-  /** Of an available one: whether each of its rows can be judged under the pinned policy. Absent in runs by rules 1. */
+  /** Of an available one: whether each of its rows can be judged under the pinned policy. Absent in the first form of pins. */
   readonly judged?: 'all' | 'some';
-}
-
-/**
- * The rules by which a run judges its evidence. A run keeps those that it was begun by, so that what it has decided can be derived again.
- * Rules 1 are those of runs begun before there were others (docs/improvement-runs.md says what differs).
- */
-export type JudgingRules = 1 | 2;
-
-/** The rules of a run; those of before where its pins name none. */
-export function rulesOf({ rules }: Pick<RunPins, 'rules'>): JudgingRules {
-  return rules === undefined ? 1 : 2;
 }
 
 /** A named source with its crosswalk, and whether Analytics is to compare its scores: null when not, `missing` when it has not. */
@@ -49,7 +38,7 @@ export interface RunPins {
   /** The released policy, and whose record it is: another one of the same id may be released later. */
   readonly analysisPolicy: PolicyPin & { readonly version: string };
   readonly formulaVersion: string;
-  /** Absent in runs by rules 1. */
+  /** The form of the pins and the rules by which their run is judged. Absent in the first form, which no deployed stage has written. */
   readonly rules?: '2';
   /** Content’s list of named sources. */
   readonly sourceSet: Pin;

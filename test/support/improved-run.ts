@@ -12,14 +12,7 @@ import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/d
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
-import type {
-  EvidenceKey,
-  JudgingRules,
-  OrderRecord,
-  Pin,
-  PinnedSource,
-  RunRecord,
-} from '#shared/improvement/records.ts';
+import type { EvidenceKey, OrderRecord, Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
@@ -138,8 +131,6 @@ export interface RunChange {
   readonly crosswalk?: AlignmentCrosswalk;
   readonly comparison?: ComparisonArtifact | 'missing' | null;
   readonly discrimination?: MetricArtifact;
-  /** Rules 2, unless it is to be a run of before. */
-  readonly rules?: JudgingRules;
 }
 
 /** A complete run of one source and two available metrics, with the bytes of everything that it rests on and its two receipts. */
@@ -160,7 +151,6 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     return { ref, sha256: sha256Hex(bytes) };
   };
   const made = { ...runArtifacts, ...change };
-  const { rules = 2 } = change;
   const policy = policyOf();
   const available = (artifact: MetricArtifact, metric: RunMetric) => {
     const judged = judgedRows(metric, artifact.rows, policy);
@@ -170,7 +160,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
       status: 'available',
       reasonCode: null,
       artifact: pins[metric as 'item_difficulty' | 'item_discrimination'],
-      ...(rules === 1 ? {} : { judged }),
+      judged,
     } as const;
   };
   const difficulty = metricOf('item_difficulty', { rows: [row('item-weak', 'proportion_correct', 0.5)] });
@@ -216,7 +206,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
         checksum: policy.checksum,
       },
       formulaVersion: 'alignment-v1',
-      ...(rules === 1 ? {} : { rules: '2' }),
+      rules: '2',
       sourceSet: pin(list.sourceSetId, list),
       metrics: [
         available(difficulty, 'item_difficulty'),
@@ -241,8 +231,8 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     touchedAt: START + 900,
     sweeps: 0,
   };
-  const grounds: OrderGrounds = { ...names, policy, rules };
-  const alignment = aligned(made.crosswalk, rules);
+  const grounds: OrderGrounds = { ...names, policy };
+  const alignment = aligned(made.crosswalk);
   const known =
     compared === undefined || typeof source.comparison !== 'object' || source.comparison === null
       ? {}
@@ -253,7 +243,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     alignment,
     ...known,
   });
-  const shown = compared === undefined ? undefined : showComparison(compared, rules);
+  const shown = compared === undefined ? undefined : showComparison(compared);
   const sourceFacts: SourceFacts = {
     run,
     policy,
@@ -264,7 +254,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     comparisonOmitted: omitsComparison(
       { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
       derived,
-      grounds,
+      policy,
     ),
     derived,
   };
@@ -316,8 +306,8 @@ function policyOf(): SourceFacts['policy'] {
   return analysisPolicy.parse({ ...document, checksum: documentChecksum(document) });
 }
 
-function aligned(made: AlignmentCrosswalk, rules: JudgingRules): Alignment {
-  const alignment = alignSource(made, rules);
+function aligned(made: AlignmentCrosswalk): Alignment {
+  const alignment = alignSource(made);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 }

@@ -16,7 +16,6 @@ import { alignmentFormula, runMetrics } from '#shared/contract/reports/improveme
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type {
   EvidenceRecord,
-  JudgingRules,
   OrderRecord,
   Pin,
   PinnedMetric,
@@ -380,15 +379,13 @@ export const recordedRun: Arbitrary<RecordedRun> = fc
       }),
       ended: later,
       policy: policyOn('item_difficulty', 'distractor_distribution'),
-      rules: fc.constantFrom<JudgingRules>(1, 2),
       receipt: fc.record({ sha256, mediaType: fc.constant('application/json' as const) }),
     }),
   )
-  .map(({ ending, ids, metricFacts: facts, sources, orders, evaluated, ended, policy, rules, receipt }) => {
-    const pinned = facts.map(({ metric, entry, artifact }): PinnedMetric => {
-      const { judged, ...before } = judgeMetric(metric, entry, artifact, policy);
-      return rules === 1 || judged === undefined ? before : { ...before, judged };
-    });
+  .map(({ ending, ids, metricFacts: facts, sources, orders, evaluated, ended, policy, receipt }) => {
+    const pinned = facts.map(({ metric, entry, artifact }): PinnedMetric =>
+      judgeMetric(metric, entry, artifact, policy),
+    );
     const artifacts = new Map(
       facts.flatMap(({ metric, artifact, isLost }, at) =>
         artifact === undefined || pinned[at]?.artifact === null || (ending === 'failed' && isLost)
@@ -422,7 +419,7 @@ export const recordedRun: Arbitrary<RecordedRun> = fc
         contentTestSpecVersion: '12',
         analysisPolicy: { owner: 'tenant', id: 'thresholds', version: '1', checksum: receipt.sha256 },
         formulaVersion: alignmentFormula,
-        ...(rules === 1 ? {} : { rules: '2' as const }),
+        rules: '2',
         sourceSet: ids.sourceSet,
         metrics: pinned,
         sources,

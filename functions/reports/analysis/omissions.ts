@@ -2,7 +2,7 @@ import type { Derived } from '#functions/reports/analysis/orders/derive-orders.t
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import type { Omission } from '#shared/contract/reports/improvement-run.ts';
-import type { JudgingRules, RunProgress } from '#shared/improvement/records.ts';
+import type { RunProgress } from '#shared/improvement/records.ts';
 
 /**
  * What a run goes without, as far as it has come [RP-152, RP-166, the reading of RP-221]: every metric that was not `available` when it was
@@ -21,19 +21,18 @@ export function omissionsOf({ run, evidence }: Pick<RunProgress, 'run' | 'eviden
 
 /**
  * Whether a run goes without the comparison of one source: where one is due and there is none to show, where its counts are withheld, or where a
- * decision on it is. Rules 1 passed over the last two.
+ * decision on it is.
  * @param source `isDue`: Analytics is to compare its scores; `comparison`: as a report shows it
  */
 export function omitsComparison(
   source: { readonly isDue: boolean; readonly comparison: PredictedActualComparison | null },
   { withheld }: Pick<Derived, 'withheld'>,
-  { policy, rules }: { readonly policy: AnalysisPolicy; readonly rules: JudgingRules },
+  { triggers }: Pick<AnalysisPolicy, 'triggers'>,
 ): boolean {
   const { isDue, comparison } = source;
   if (!isDue || comparison === null) return isDue;
   return (
-    rules === 2 &&
-    (comparison.observedAgreement === null ||
-      withheld.some(({ trigger }) => policy.triggers[trigger]?.metric === 'predicted_actual'))
+    comparison.observedAgreement === null ||
+    withheld.some(({ trigger }) => triggers[trigger]?.metric === 'predicted_actual')
   );
 }

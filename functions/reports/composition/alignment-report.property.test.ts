@@ -7,7 +7,6 @@ import { completedRun } from '#shared/contract/reports/examples.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { comparisonArtifact, crosswalk, recordedRun } from '#test/support/improvement-facts.ts';
-import { rulesOf } from '#shared/improvement/records.ts';
 import { anExampleOf, frozen, moment } from '#test/support/report-facts.ts';
 import { composeAlignmentReport } from './alignment-report.ts';
 
@@ -16,7 +15,7 @@ const [receipt] = completedRun.sources;
 const crosswalkHash = '5f'.repeat(32);
 
 function report(value: AlignmentCrosswalk, comparison: ComparisonArtifact | 'missing' | null) {
-  const alignment = alignSource(value, rulesOf(run.pins));
+  const alignment = alignSource(value);
   if (!alignment.ok) throw new Error(alignment.error);
   const body = composeAlignmentReport(
     {
@@ -86,7 +85,7 @@ describe('the report on the alignment of a source', () => {
     fc.assert(
       fc.property(crosswalk, comparisonArtifact, (value, artifact) => {
         const { body, alignment } = report(value, artifact);
-        const { comparison, limitations } = showComparison(artifact, rulesOf(run.pins));
+        const { comparison, limitations } = showComparison(artifact);
         expect(body.predictedActual).toEqual(comparison);
         expect(body.limitations).toEqual([...alignment.limitations, ...limitations]);
       }),

@@ -6,8 +6,7 @@ import type { alignmentReport } from '#shared/contract/reports/alignment-report.
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { rulesOf } from '#shared/improvement/records.ts';
-import type { JudgingRules, RunRecord } from '#shared/improvement/records.ts';
+import type { RunRecord } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
@@ -31,7 +30,7 @@ export function composeAlignmentReport(
   moment: Moment,
 ): z.input<typeof alignmentReport> {
   const { run, crosswalk, crosswalkHash, alignment, sources, receipt } = facts;
-  const compared = compare(facts.comparison, rulesOf(run.pins));
+  const compared = compare(facts.comparison);
   return {
     object: 'alignment_report',
     improvementRunId: run.improvementRunId,
@@ -56,15 +55,12 @@ export function composeAlignmentReport(
   };
 }
 
-function compare(
-  comparison: Observed<ComparisonArtifact> | 'missing' | null,
-  rules: JudgingRules,
-): ShownComparison {
+function compare(comparison: Observed<ComparisonArtifact> | 'missing' | null): ShownComparison {
   if (comparison === null) return { comparison: null, limitations: [] };
   if (comparison === 'missing')
     return {
       comparison: null,
       limitations: ['Analytics has no comparison of predicted with actual results, and one is due.'],
     };
-  return showComparison(comparison.value, rules);
+  return showComparison(comparison.value);
 }

@@ -102,7 +102,7 @@ function anOrder(): DerivedOrder {
     checksum: '0'.repeat(64),
   };
   const [order] = deriveMetricOrders(
-    { tenantId: run.tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy, rules: 2 },
+    { tenantId: run.tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy },
     { ref: evidenceRefs[0]!.resourceId, sha256: '5f'.repeat(32) },
     {
       kind: 'metric',

@@ -13,7 +13,6 @@ import {
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { rulesOf } from '#shared/improvement/records.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -77,11 +76,10 @@ async function evaluateSource(
   ]);
   if (!crosswalk.ok) return crosswalk;
   if (!comparison.ok) return comparison;
-  const alignment = alignSource(crosswalk.value.value, grounds.rules);
+  const alignment = alignSource(crosswalk.value.value);
   if (!alignment.ok) return err({ kind: 'unusable', service: 'blueprint' });
   const known = comparison.value === undefined ? {} : { comparison: comparison.value };
-  const shown =
-    comparison.value === undefined ? undefined : showComparison(comparison.value.artifact, grounds.rules);
+  const shown = comparison.value === undefined ? undefined : showComparison(comparison.value.artifact);
   const derived = deriveSourceOrders(grounds, {
     sourceKey: source.sourceKey,
     crosswalk: source.crosswalk,
@@ -99,7 +97,7 @@ async function evaluateSource(
       comparisonOmitted: omitsComparison(
         { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
         derived,
-        grounds,
+        grounds.policy,
       ),
     },
   });
@@ -124,6 +122,5 @@ function groundsOf({ tenantId, administrationId, pins }: RunRecord, policy: Anal
     contentTestSpecId,
     contentTestSpecVersion,
     policy,
-    rules: rulesOf(pins),
   };
 }

@@ -15,7 +15,6 @@ import { openChangedEvidence } from '#test/support/changed-evidence.ts';
 import type { ChangedEvidence } from '#test/support/changed-evidence.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
-import { runReceiptOf, sourceReceiptOf } from '#test/support/receipts.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -458,60 +457,4 @@ describe('a requirement', () => {
       expect(alignmentPercent).toBe(expected === counts ? 100 : 95);
     },
   );
-});
-
-describe('a run begun before these rules', () => {
-  it('keeps its own: its alignment, orders and receipts are what they were, and prove each other [RP-168, RP-190, RP-211, RP-215]', async () => {
-    await change.policyOf(calculated, { ...uncovered, requiredSubjects: ['sourceKeys', 'caseGuids'] });
-    const { contentTestSpecId, sourceKey } = held();
-    const [first, second, ...others] = requirementsWithout(0);
-    const repeated = { ...first!, mappings: [...first!.mappings, ...first!.mappings] };
-    const outdated = {
-      ...second!,
-      mappings: second!.mappings.map((mapping) => ({ ...mapping, status: 'stale' })),
-    };
-    await change.crosswalk(contentTestSpecId, sourceKey, {
-      '/requirements': [repeated, outdated, ...others],
-    });
-    const { run: now } = await runs.progress((await improve()).key);
-    const { rules, metrics, ...pins } = now.pins;
-    expect(rules).toBe('2');
-    const before = await runs.records.store.createRun({
-      ...now,
-      improvementRunId: 'run_before',
-      createdAt: now.createdAt + 1,
-      pins: {
-        ...pins,
-        metrics: metrics.map(({ metric, status, reasonCode, artifact }) => ({
-          metric,
-          status,
-          reasonCode,
-          artifact,
-        })),
-      },
-    });
-    runs.sendMessage(before);
-    await stack.improvement.settled();
-
-    const run = await runs.read(before);
-    expect(run).toMatchObject({ status: 'completed', omissions: [] });
-    const { contributions, receipt } = await alignmentOf(before);
-    expect(contributions.slice(0, 2)).toMatchObject([
-      { reasonCode: 'ambiguous_mapping', caseGuid: null },
-      { reasonCode: 'stale_mapping', caseGuid: 'guid-1' },
-    ]);
-    const bundle = await sourceReceiptOf(receipt);
-    expect(bundle).toMatchObject({ formatVersion: 1, contributions, omissions: [] });
-    const orders = await ordersOf(before);
-    expect(onMeasure('pass_rate_difference', orders)).toMatchObject([
-      { observedMetric: { value: 20.833333 } },
-    ]);
-    expect(bundle.decisions.map(({ revisionOrderId }) => revisionOrderId).toSorted()).toEqual(
-      orders
-        .filter(({ sourceKeys }) => sourceKeys.includes(sourceKey))
-        .map(({ revisionOrderId }) => revisionOrderId)
-        .toSorted(),
-    );
-    expect(await runReceiptOf(run.receipt!)).toMatchObject({ formatVersion: 1, omissions: [] });
-  });
 });

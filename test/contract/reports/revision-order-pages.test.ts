@@ -12,7 +12,6 @@ import { createKeySettings } from '#shared/stores/settings-table.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
-import { rulesOf } from '#shared/improvement/records.ts';
 import type { PinnedSource, RunKey, RunRecord } from '#shared/improvement/records.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
@@ -292,11 +291,10 @@ describe('a page of orders on many sources', { timeout: 240_000 }, () => {
     const { contentTestSpecId, contentTestSpecVersion } = pins;
     const { checksum } = pins.analysisPolicy;
     const policy = analysisPolicy.parse({ ...released.document, checksum });
-    const rules = rulesOf(pins);
-    const grounds = { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy, rules };
+    const grounds = { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy };
     const ids: string[] = [];
     for (const { sourceKey, crosswalk, comparison: pin } of pins.sources) {
-      const alignment = alignSource(crosswalkOf(crosswalk.ref), rules);
+      const alignment = alignSource(crosswalkOf(crosswalk.ref));
       if (!alignment.ok) throw new Error(alignment.error);
       const comparison =
         pin === null || pin === 'missing'

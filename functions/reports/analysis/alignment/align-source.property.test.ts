@@ -23,7 +23,7 @@ const crosswalkOf = (requirements: readonly Requirement[]): AlignmentCrosswalk =
 });
 
 const aligned = (requirements: readonly Requirement[]): Alignment => {
-  const alignment = alignSource(crosswalkOf(requirements), 2);
+  const alignment = alignSource(crosswalkOf(requirements));
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 };
@@ -174,22 +174,6 @@ describe('the contribution of a requirement', () => {
     );
   });
 
-  it('takes every candidate for one more in runs by rules 1 [RP-190]', () => {
-    const stale = { ...current, status: 'stale' };
-    for (const [mappings, reasonCode] of [
-      [[current, current], 'ambiguous_mapping'],
-      [[stale, current], 'ambiguous_mapping'],
-      [[stale], 'stale_mapping'],
-      [[{ ...current, status: 'draft' }], 'unknown'],
-      [[], 'missing_mapping'],
-    ] as const) {
-      const alignment = alignSource(crosswalkOf([requirement({ mappings: [...mappings] })]), 1);
-      expect(alignment).toMatchObject({
-        value: { contributions: [{ reasonCode, caseGuid: mappings.length === 1 ? 'guid' : null }] },
-      });
-    }
-  });
-
   it('is one as the contract wants it, whatever Content says [RP-177, RP-180, RP-182, RP-183]', () => {
     fc.assert(
       fc.property(source, (rows) => {
@@ -330,12 +314,12 @@ describe('the alignment of a source', () => {
       many(10_001),
       [...many(2), requirement({ sourceRequirementId: 'requirement-1' })],
     ])
-      expect(alignSource(crosswalkOf(rows), 2)).toMatchObject({ ok: false });
+      expect(alignSource(crosswalkOf(rows))).toMatchObject({ ok: false });
   });
 
   it('is none where the weights have no sum that is a number [RP-170]', () => {
     const huge = ['a', 'b'].map((sourceRequirementId) => requirement({ sourceRequirementId, weight: 1e308 }));
-    expect(alignSource(crosswalkOf(huge), 2)).toMatchObject({ ok: false });
+    expect(alignSource(crosswalkOf(huge))).toMatchObject({ ok: false });
     expect(aligned(huge.slice(1)).denominator).toBe(1e308);
   });
 });

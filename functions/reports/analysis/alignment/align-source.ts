@@ -1,7 +1,6 @@
 import { alignmentPercentOf } from '#shared/contract/reports/alignment-report.ts';
 import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
-import type { JudgingRules } from '#shared/improvement/records.ts';
 import { exactSum, nearestNumber } from '#shared/kernel/decimal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -38,29 +37,25 @@ const shortfalls: Readonly<Record<ReasonCode, string>> = {
 
 /**
  * Aligns one source with its blueprint: every requirement keeps its full weight, and counts with it only where exactly one current mapping
- * leads to a slot that demands at least as much as the source [RP-171, RP-177..RP-184]. Rules 1 counted repeated and outdated mappings as
- * further candidates.
+ * leads to a slot that demands at least as much as the source [RP-171, RP-177..RP-184].
  * @returns err: a sentence that says why the crosswalk has no alignment: an owner's mistake
  */
-export function alignSource(
-  { requirements }: AlignmentCrosswalk,
-  rules: JudgingRules,
-): Result<Alignment, string> {
+export function alignSource({ requirements }: AlignmentCrosswalk): Result<Alignment, string> {
   if (requirements.length === 0) return err('The crosswalk has no requirements.');
   if (requirements.length > MAX_REQUIREMENTS)
     return err(`The crosswalk has more than ${MAX_REQUIREMENTS} requirements.`);
   if (!areUnique(requirements.map(({ sourceRequirementId }) => sourceRequirementId)))
     return err('The crosswalk has a requirement twice.');
-  const contributions = requirements.map((requirement) => contributionOf(requirement, rules));
+  const contributions = requirements.map(contributionOf);
   const sums = alignmentPercentOf(contributions);
   if (!Number.isFinite(sums.denominator))
     return err('The weights of the crosswalk have a sum beyond every number.');
   return ok({ ...sums, contributions, limitations: limitationsOf(contributions, sums.denominator) });
 }
 
-function contributionOf(requirement: Requirement, rules: JudgingRules): AlignmentContribution {
+function contributionOf(requirement: Requirement): AlignmentContribution {
   const { sourceRequirementId, weight, sourceDok } = requirement;
-  const mapped = mappingOf(requirement, rules);
+  const mapped = mappingOf(requirement);
   return {
     sourceRequirementId,
     caseGuid: mapped.caseGuid,
@@ -76,22 +71,19 @@ function contributionOf(requirement: Requirement, rules: JudgingRules): Alignmen
 }
 
 /** What of a requirement's mapping holds, and why it does not count. A target DOK stands only where the mapping covers the requirement. */
-function mappingOf(
-  { sourceDok, mappings }: Requirement,
-  rules: JudgingRules,
-): Pick<AlignmentContribution, 'caseGuid' | 'blueprintSlotId' | 'targetDok' | 'reasonCode'> {
-  const candidates = rules === 1 ? mappings : distinctCurrent(mappings);
-  const [mapping, ...others] = candidates;
+function mappingOf({
+  sourceDok,
+  mappings,
+}: Requirement): Pick<AlignmentContribution, 'caseGuid' | 'blueprintSlotId' | 'targetDok' | 'reasonCode'> {
+  const [mapping, ...others] = distinctCurrent(mappings);
   if (mapping === undefined || others.length > 0) {
     const wasStale = mappings.some(({ status }) => status === 'stale');
-    const absent = rules === 2 && wasStale ? 'stale_mapping' : 'missing_mapping';
+    const absent = wasStale ? 'stale_mapping' : 'missing_mapping';
     const reasonCode = mapping === undefined ? absent : 'ambiguous_mapping';
     return { caseGuid: null, blueprintSlotId: null, targetDok: null, reasonCode };
   }
-  const { caseGuid, blueprintSlotId, targetDok, status } = mapping;
+  const { caseGuid, blueprintSlotId, targetDok } = mapping;
   const uncovered = (reasonCode: ReasonCode) => ({ caseGuid, blueprintSlotId, targetDok: null, reasonCode });
-  // Rules 1: rules 2 leave none but current ones.
-  if (status !== 'current') return uncovered(status === 'stale' ? 'stale_mapping' : 'unknown');
   if (blueprintSlotId === null) return uncovered('missing_mapping');
   if (targetDok === null) return uncovered('unknown');
   return { caseGuid, blueprintSlotId, targetDok, reasonCode: targetDok < sourceDok ? 'lower_dok' : null };

@@ -39,7 +39,7 @@ const noCounts = {
 
 describe('a comparison of predicted with actual results', () => {
   it('is shown with its counts and their agreement, half up at the sixth digit [RP-185, RP-187, RP-188]', () => {
-    expect(showComparison(artifact, 2)).toEqual({
+    expect(showComparison(artifact)).toEqual({
       comparison: {
         ...identity,
         suppressionStatus: 'not_suppressed',
@@ -57,14 +57,14 @@ describe('a comparison of predicted with actual results', () => {
       actualPassCount: 32_000_000,
       agreementCount: 32,
     };
-    expect(showComparison({ ...artifact, ...half }, 2).comparison?.observedAgreement).toBe(0.000001);
+    expect(showComparison({ ...artifact, ...half }).comparison?.observedAgreement).toBe(0.000001);
   });
 
   it('shows nothing but its rule where it is suppressed, whatever counts it comes with [RP-176, RP-186, RP-187, RP-188]', () => {
-    const shown = showComparison(
-      { ...artifact, suppression: { status: 'suppressed', rule: 'minimum 10' } },
-      2,
-    );
+    const shown = showComparison({
+      ...artifact,
+      suppression: { status: 'suppressed', rule: 'minimum 10' },
+    });
     expect(shown.comparison).toEqual({
       ...identity,
       suppressionStatus: 'suppressed',
@@ -77,7 +77,7 @@ describe('a comparison of predicted with actual results', () => {
   it.each(['unknown', 'redacted', 'NOT_SUPPRESSED', ''])(
     'shows no count where its suppression is %j [RP-187, RP-188]',
     (status) => {
-      const shown = showComparison({ ...artifact, suppression: { status, rule: 'minimum 10' } }, 2);
+      const shown = showComparison({ ...artifact, suppression: { status, rule: 'minimum 10' } });
       expect(shown.comparison).toEqual({
         ...identity,
         suppressionStatus: 'unknown',
@@ -108,7 +108,7 @@ describe('a comparison of predicted with actual results', () => {
     ['fewer agree than passed in both [RP-187]', { agreementCount: 197 }],
     ['its agreement leaves half a person [RP-187]', { agreementCount: 370 }],
   ])('is none, with a limitation, where %s', (_, change) => {
-    const { comparison, limitations } = showComparison({ ...artifact, ...change }, 2);
+    const { comparison, limitations } = showComparison({ ...artifact, ...change });
     expect(comparison).toBeNull();
     expect(limitations).toHaveLength(1);
   });
@@ -141,7 +141,7 @@ describe('a comparison of predicted with actual results', () => {
             agreementCount: both! + neither!,
           };
           fc.pre(counts.populationCount > 0);
-          expect(showComparison({ ...artifact, ...counts }, 2).comparison).not.toBeNull();
+          expect(showComparison({ ...artifact, ...counts }).comparison).not.toBeNull();
           // One count changed: it is shown only if there are four other groups that give it.
           const name = (Object.keys(counts) as (keyof typeof counts)[])[at]!;
           const changed = { ...counts, [name]: other.reduce((sum, one) => sum + one, 0) };
@@ -156,25 +156,17 @@ describe('a comparison of predicted with actual results', () => {
             { length: Math.min(p, a) + 1 },
             (_, pass) => n - p - a + 2 * pass === g && n - p - a + pass >= 0,
           );
-          expect(showComparison({ ...artifact, ...changed }, 2).comparison !== null).toBe(
-            exists.includes(true),
-          );
+          expect(showComparison({ ...artifact, ...changed }).comparison !== null).toBe(exists.includes(true));
         },
       ),
     );
-  });
-
-  it('is judged by the population alone in runs by rules 1, which have been shown so', () => {
-    const change = { agreementCount: 370 };
-    expect(showComparison({ ...artifact, ...change }, 1).comparison).not.toBeNull();
-    expect(showComparison({ ...artifact, agreementCount: 391 }, 1).comparison).toBeNull();
   });
 
   it('is one as the contract wants it or none, and says why it shows less than all [RP-176, RP-185, RP-186, RP-187, RP-188]', () => {
     fc.assert(
       fc.property(artifacts, (made) => {
         expect(comparisonArtifact.parse(made)).toEqual(made);
-        const { comparison, limitations } = showComparison(made, 2);
+        const { comparison, limitations } = showComparison(made);
         if (comparison !== null) expect(predictedActualComparison.parse(comparison)).toEqual(comparison);
         expect(limitations).toHaveLength(comparison?.suppressionStatus === 'not_suppressed' ? 0 : 1);
         for (const sentence of limitations) {

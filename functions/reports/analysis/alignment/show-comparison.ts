@@ -1,6 +1,5 @@
 import { agreementOf, predictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
-import type { JudgingRules } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import { known } from '#functions/reports/facts/known.ts';
 
@@ -15,10 +14,9 @@ export interface ShownComparison {
 
 /**
  * The comparison of Analytics as a report may show it: its counts and their agreement only where Analytics calls it `not_suppressed`,
- * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189]. Rules 1 saw a contradiction only in
- * counts above the population.
+ * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189].
  */
-export function showComparison(artifact: ComparisonArtifact, rules: JudgingRules): ShownComparison {
+export function showComparison(artifact: ComparisonArtifact): ShownComparison {
   const { artifactRef, populationCount, method, analysisVersion } = artifact;
   if (populationCount === 0)
     return nothing(
@@ -60,7 +58,7 @@ export function showComparison(artifact: ComparisonArtifact, rules: JudgingRules
         return nothing(
           'The comparison of predicted with actual results counts more than its population and is not shown.',
         );
-      if (rules === 2 && !isPossible(populationCount, predictedPassCount, actualPassCount, agreementCount))
+      if (!isPossible(populationCount, predictedPassCount, actualPassCount, agreementCount))
         return nothing(
           'The comparison of predicted with actual results has counts that contradict each other and is not shown.',
         );

@@ -2,7 +2,6 @@ import type { Derived } from '#functions/reports/analysis/orders/derive-orders.t
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptArtifact, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
-import { rulesOf } from '#shared/improvement/records.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 
 type HeaderMember =
@@ -22,7 +21,7 @@ export function headerOf(
 ): Pick<SourceReceipt, HeaderMember> {
   const { contentTestSpecId, contentTestSpecVersion } = pins;
   return {
-    formatVersion: rulesOf(pins),
+    formatVersion: 2,
     tenantId,
     improvementRunId,
     administrationId,

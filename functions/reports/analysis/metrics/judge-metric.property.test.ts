@@ -226,7 +226,7 @@ describe('what can be judged of a metric', () => {
         fc.pre(found !== undefined);
         const grounds = {
           ...{ tenantId, administrationId: 'a', contentTestSpecId: 's', contentTestSpecVersion: '1' },
-          ...{ policy, rules: 2 as const },
+          policy,
         };
         const { rows } = found;
         const { orders, withheld } = deriveMetricOrders(grounds, { ref: 'r', sha256 }, found);

@@ -10,7 +10,7 @@ import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import { orderContent } from '#shared/contract/reports/order-content.ts';
 import type { OrderContent } from '#shared/contract/reports/order-content.ts';
 import { revisionOrder } from '#shared/contract/reports/revision-order.ts';
-import type { JudgingRules, Pin } from '#shared/improvement/records.ts';
+import type { Pin } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
@@ -35,7 +35,6 @@ function groundsOn(...about: readonly string[]): fc.Arbitrary<OrderGrounds> {
     contentTestSpecId: reference,
     contentTestSpecVersion: text,
     policy: policyOn(...about),
-    rules: fc.constant(2 as const),
   });
 }
 
@@ -73,7 +72,7 @@ function ofMetric({ grounds, pin: from, artifact }: MetricCase): Derived {
 }
 
 function alignmentOf(value: AlignmentCrosswalk): Alignment {
-  const alignment = alignSource(value, 2);
+  const alignment = alignSource(value);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 }
@@ -150,7 +149,7 @@ function figuresOfSource({ value, artifact }: SourceCase): Figure[] {
       subjects: lower,
     },
   ];
-  const comparison = artifact === undefined ? null : showComparison(artifact, 2).comparison;
+  const comparison = artifact === undefined ? null : showComparison(artifact).comparison;
   if (artifact === undefined || comparison?.suppressionStatus !== 'not_suppressed') return figures;
   const subjects = {
     qtiItemId: null,
@@ -368,7 +367,6 @@ describe('one order', () => {
     contentTestSpecId: 'spec',
     contentTestSpecVersion: '12',
     policy: policy(trigger),
-    rules: 2,
   };
   const evidence: Pin = { ref: 'artifact-811', sha256: '5f'.repeat(32) };
   type Row = MetricArtifact['rows'][number];
@@ -596,7 +594,6 @@ describe('the orders of a source', () => {
     policy: AnalysisPolicy,
     requirements: AlignmentCrosswalk['requirements'],
     artifact?: ComparisonArtifact,
-    rules: JudgingRules = 2,
   ) =>
     ofSource({
       grounds: {
@@ -605,7 +602,6 @@ describe('the orders of a source', () => {
         contentTestSpecId: 'spec',
         contentTestSpecVersion: '12',
         policy,
-        rules,
       },
       crosswalkPin: { ref: 'crosswalk', sha256: '5f'.repeat(32) },
       comparisonPin: { ref: 'comparison', sha256: '60'.repeat(32) },
@@ -713,21 +709,6 @@ describe('the orders of a source', () => {
     expect(source(calculated, [requirement(0, 3)])).toEqual({ orders: [], withheld: [] });
   });
 
-  it('are found again for a run by rules 1, as it has recorded them [RP-190]', () => {
-    expect(shown(source(calculated, [requirement(0, 3)], compared, 1))).toEqual({
-      pass_rate_difference: [-66.666667, 'percent', ['guid-1', 'guid-2']],
-    });
-    const half = {
-      ...compared,
-      populationCount: 200_000_000,
-      predictedPassCount: 40_000_001,
-      actualPassCount: 0,
-    };
-    expect(shown(source(calculated, [requirement(0, 3)], half, 1))).toMatchObject({
-      pass_rate_difference: [20.000001, 'percent', ['guid-1', 'guid-2']],
-    });
-  });
-
   it('name no GUID where what has tripped has none, whatever an earlier policy demands [RP-196]', () => {
     const policy = every('alignment', 'repair_crosswalk');
     const demanding = {
@@ -742,10 +723,6 @@ describe('the orders of a source', () => {
     const { orders, withheld } = source(demanding, unmapped);
     expect(orders.toSorted((a, b) => a.trigger - b.trigger)).toMatchObject([0, 1, 2].map(about));
     expect(withheld).toEqual([]);
-    expect(source(demanding, unmapped, undefined, 1)).toMatchObject({
-      orders: [],
-      withheld: [0, 1, 2].map((trigger) => ({ trigger, reason: 'subject_missing' })),
-    });
   });
 
   it.each<[string, Partial<ComparisonArtifact>]>([

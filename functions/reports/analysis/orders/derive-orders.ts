@@ -5,9 +5,8 @@ import { bindingSubjects, isBreached, measureOf } from '#shared/contract/reports
 import type { AnalysisPolicy, AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
 import { MAX_SUBJECTS } from '#shared/contract/reports/order-content.ts';
 import type { OrderContent } from '#shared/contract/reports/order-content.ts';
-import type { JudgingRules, Pin } from '#shared/improvement/records.ts';
+import type { Pin } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { exactSum, roundedRatio } from '#shared/kernel/decimal.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 
@@ -18,7 +17,6 @@ export interface OrderGrounds {
   readonly contentTestSpecId: string;
   readonly contentTestSpecVersion: string;
   readonly policy: AnalysisPolicy;
-  readonly rules: JudgingRules;
 }
 
 /** What an order is about. */
@@ -125,7 +123,7 @@ export function deriveSourceOrders(
             evidence: [
               { service: 'analytics' as const, ref: comparison.pin.ref, sha256: comparison.pin.sha256 },
             ],
-            observations: observeComparison(sourceKey, comparison.artifact, grounds.rules),
+            observations: observeComparison(sourceKey, comparison.artifact),
           },
         ]),
   ]);
@@ -161,23 +159,12 @@ function observeAlignment(
   ];
 }
 
-function observeComparison(
-  sourceKey: string,
-  artifact: ComparisonArtifact,
-  rules: JudgingRules,
-): readonly Observation[] {
-  const { comparison } = showComparison(artifact, rules);
-  if (comparison === null) return [];
-  const { observedAgreement, predictedPassCount, actualPassCount, populationCount } = comparison;
-  if (observedAgreement === null || predictedPassCount === null || actualPassCount === null) return [];
+function observeComparison(sourceKey: string, artifact: ComparisonArtifact): readonly Observation[] {
+  const observedAgreement = showComparison(artifact).comparison?.observedAgreement ?? null;
+  if (observedAgreement === null) return [];
   return [
     {
-      measures: [
-        { name: 'observed_agreement', value: observedAgreement, unit: 'proportion' },
-        ...(rules === 1
-          ? [passRateDifference({ populationCount, predictedPassCount, actualPassCount })]
-          : []),
-      ],
+      measures: [{ name: 'observed_agreement', value: observedAgreement, unit: 'proportion' }],
       subjects: () => ({
         qtiItemId: null,
         qtiFormId: artifact.qtiFormId,
@@ -187,15 +174,6 @@ function observeComparison(
       }),
     },
   ];
-}
-
-/** What orders of runs by rules 1 may rest on: since then nothing is calculated here but the alignment. */
-function passRateDifference(
-  counts: Readonly<Record<'populationCount' | 'predictedPassCount' | 'actualPassCount', number>>,
-): Observation['measures'][number] {
-  const difference = exactSum([counts.predictedPassCount, -counts.actualPassCount]);
-  const value = roundedRatio(difference, exactSum([counts.populationCount]), { factor: 100n, digits: 6 });
-  return { name: 'pass_rate_difference', value, unit: 'percent' };
 }
 
 /** A trigger over the evidence that it looks at. */
@@ -262,13 +240,10 @@ function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
 }
 
 /** Every figure that trips a trigger or cannot be compared with it. Nothing is sorted or hashed for the others. */
-function* decisions({ policy, rules }: OrderGrounds, sets: readonly Observed[]): Generator<Decision> {
+function* decisions({ policy }: OrderGrounds, sets: readonly Observed[]): Generator<Decision> {
   for (const { metric, evidence, observations } of sets) {
-    const triggers = armedTriggers({ policy, rules }, metric, evidence);
-    const unjudged =
-      rules === 1
-        ? []
-        : [...triggers.values()].flat().filter(({ trigger }) => measureOf(trigger) === undefined);
+    const triggers = armedTriggers(policy, metric, evidence);
+    const unjudged = [...triggers.values()].flat().filter(({ trigger }) => measureOf(trigger) === undefined);
     for (const { measures, subjects } of observations) {
       let found: Pick<Decision, 'whole' | 'parts'> | undefined;
       for (const armed of unjudged) {
@@ -293,14 +268,21 @@ function* decisions({ policy, rules }: OrderGrounds, sets: readonly Observed[]):
 
 /** The policy's triggers on one metric, by the measure that they look at. */
 function armedTriggers(
-  { policy, rules }: Pick<OrderGrounds, 'policy' | 'rules'>,
+  policy: AnalysisPolicy,
   metric: string,
   evidence: readonly OrderEvidence[],
 ): ReadonlyMap<string, readonly Armed[]> {
   const armed = policy.triggers.flatMap((trigger, index): readonly Armed[] => {
     if (trigger.metric !== metric) return [];
-    const required = rules === 1 ? trigger.requiredSubjects : bindingSubjects(trigger);
-    return [{ index, trigger, required, evidence, digest: hashCanonical({ evidence, trigger }) }];
+    return [
+      {
+        index,
+        trigger,
+        required: bindingSubjects(trigger),
+        evidence,
+        digest: hashCanonical({ evidence, trigger }),
+      },
+    ];
   });
   return Map.groupBy(armed, ({ trigger }) => trigger.observed.name);
 }

@@ -13,7 +13,6 @@ import { conflicting, notFound, together } from '#functions/reports/sources/prob
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { readAlignmentReport } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { rulesOf } from '#shared/improvement/records.ts';
 import type { PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -40,7 +39,7 @@ export function readAlignmentReportOperation(
     const facts = await readSourceFacts(reader, run, source);
     if (!facts.ok) return facts;
     const { crosswalk, comparison } = facts.value;
-    const alignment = alignSource(crosswalk.value, rulesOf(run.pins));
+    const alignment = alignSource(crosswalk.value);
     if (!alignment.ok) return err(incomplete('blueprint', alignment.error));
     const now = moment();
     return ok({
