@@ -81,8 +81,11 @@ async function restore(values: {
     if (!key.ok) return key;
     const trust = { stage, key: key.value };
     const restored = await work(trust);
-    if (!restored.ok || (store !== 'receipts' && store !== 'settings')) return restored;
-    return await checkAppliedManifest({ ...trust, now: Date.now() }, appliedGates(), print);
+    // A dry run has not brought back the manifest that it may have found.
+    const canCheckManifest = store === 'settings' || (store === 'receipts' && !dryRun);
+    return restored.ok && canCheckManifest
+      ? await checkAppliedManifest({ ...trust, now: Date.now() }, appliedGates(), print)
+      : restored;
   } catch (error) {
     const message = awsFailure(error);
     if (message === undefined) throw error;
