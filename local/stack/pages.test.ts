@@ -7,7 +7,7 @@ const page = createPages({
   exampleCalls: 'curl …',
   platformUrl: 'http://127.0.0.1:2',
   jwks: { keys: [{ kid: 'k' }] },
-  tokens: () => Promise.resolve([{ tenantId: 't', token: 'secret' }]),
+  tokens: () => Promise.resolve([{ tenantId: 't', token: 'secret', examples: {} }]),
   site: ({ apis, tokensPath, links }) => {
     renderings += 1;
     return Promise.resolve(
@@ -24,7 +24,7 @@ describe('createPages', () => {
   it('serves the key set, example calls and tokens without rendering the site', async () => {
     expect(await page('GET', '/.well-known/jwks.json')).toMatchObject({ body: '{"keys":[{"kid":"k"}]}' });
     expect(await page('GET', '/docs/tokens.json')).toMatchObject({
-      body: '[{"tenantId":"t","token":"secret"}]',
+      body: '[{"tenantId":"t","token":"secret","examples":{}}]',
       headers: { 'Content-Type': 'application/json; charset=utf-8' },
     });
     expect(await page('GET', '/calls')).toMatchObject({

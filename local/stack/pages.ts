@@ -10,6 +10,8 @@ export type RenderLocalSite = (local: LocalSite) => Promise<Site>;
 export interface TokenToTry {
   readonly tenantId: string;
   readonly token: string;
+  /** Path parameters of operations, with seeded values for which the token is enough. */
+  readonly examples: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 interface PageSources {

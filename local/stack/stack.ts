@@ -45,6 +45,7 @@ import type { FunctionLogLine } from './function-log.ts';
 import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from './function-variables.ts';
 import { startImprovement } from './improvement.ts';
 import type { Improvement } from './improvement.ts';
+import { exampleRequest } from '#local/call/example-request.ts';
 import { serveExplorer } from '#local/explorer/serve.ts';
 import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
 import { createPages } from './pages.ts';
@@ -320,8 +321,14 @@ function tokensToTry(
 ): Promise<readonly TokenToTry[]> {
   const scopes = [...new Set(routes.map(({ scope }) => scope))];
   return Promise.all(
-    tenants.map(async ({ tenantId, fixtures: { reports } }) => ({
+    tenants.map(async ({ tenantId, fixtures, fixtures: { reports } }) => ({
       tenantId,
+      examples: Object.fromEntries(
+        routes
+          .map((route) => exampleRequest(route, fixtures, {}))
+          .filter(({ missing }) => missing.length === 0)
+          .map(({ route, path }) => [route.operationId, path]),
+      ),
       token: await tokenFor(tenantId, scopes, {
         studentIds: reports.students,
         classSourcedIds: reports.classes,

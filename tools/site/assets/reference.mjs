@@ -28,12 +28,28 @@ async function offerTokens() {
   const choice = document.createElement('select');
   choice.id = 'tenant';
   choice.append(...offered.map(({ tenantId }) => new Option(tenantId)));
-  const use = () => ui.preauthorizeApiKey('bearer', offered[choice.selectedIndex].token);
+  const use = () => {
+    const { token, examples } = offered[choice.selectedIndex];
+    ui.specActions.updateJsonSpec(withExamples(examples));
+    ui.preauthorizeApiKey('bearer', token);
+  };
   choice.addEventListener('change', use);
   const label = document.createElement('label');
   label.append('Calls are authorized as a client of ', choice);
   document.querySelector('#main section').append(label);
   use();
+}
+
+/** The document with ids of the local stack, so that a call that is tried finds something. */
+function withExamples(examples) {
+  const filled = structuredClone(spec);
+  for (const operation of Object.values(filled.paths).flatMap(Object.values)) {
+    for (const parameter of operation.parameters ?? []) {
+      const example = parameter.in === 'path' && examples[operation.operationId]?.[parameter.name];
+      if (example) parameter.example = example;
+    }
+  }
+  return filled;
 }
 
 /** Names and roles that Swagger UI leaves out, by what they belong to: without them neither keyboard nor screen reader gets along. */
