@@ -128,6 +128,7 @@ function Explorer({ config }: { readonly config: Config }): JSX.Element {
         )}
       </header>
       <main id="main" ref={main} tabIndex={-1}>
+        <h1>{view?.title ?? 'Explorer'}</h1>
         <Outcome of={surface}>
           {(value) => (
             <SurfaceContext.Provider value={value}>
@@ -154,7 +155,6 @@ function Home({
 }): JSX.Element {
   return (
     <>
-      <h1>Explorer</h1>
       <p class="lead">
         Everything that the services return, shown the way people want to see it. Each view lists the HTTP
         requests behind it, ready to copy.
@@ -175,7 +175,13 @@ function Home({
 
 function Page(): JSX.Element {
   const config = useLoad(loadConfig, []);
-  return <Outcome of={config}>{(value) => <Explorer config={value} />}</Outcome>;
+  if (config.state === 'done') return <Explorer config={config.value} />;
+  return (
+    <main>
+      <h1>Explorer</h1>
+      <Outcome of={config}>{() => null}</Outcome>
+    </main>
+  );
 }
 
 render(<Page />, document.body);

@@ -166,21 +166,28 @@ export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentCh
 export function Failure({
   error,
   onRetry,
+  children,
 }: {
   readonly error: unknown;
   readonly onRetry?: () => void;
+  /** Other ways out. */
+  readonly children?: ComponentChildren;
 }): JSX.Element {
-  const retry =
-    onRetry === undefined ? null : (
-      <button type="button" class="primary" onClick={onRetry}>
-        Try again
-      </button>
-    );
+  const actions = (
+    <p class="actions">
+      {onRetry === undefined ? null : (
+        <button type="button" class="primary" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+      {children}
+    </p>
+  );
   if (!(error instanceof ProblemError)) {
     return (
       <div class="failure" role="alert">
         <p>{error instanceof Error ? error.message : String(error)}</p>
-        {retry}
+        {actions}
       </div>
     );
   }
@@ -201,7 +208,7 @@ export function Failure({
           request: <code>{problem.requestId}</code>,
         }}
       />
-      {retry}
+      {actions}
     </div>
   );
 }

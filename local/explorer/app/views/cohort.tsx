@@ -42,7 +42,6 @@ export function Cohort(): JSX.Element {
   );
   return (
     <>
-      <h1>Cohort</h1>
       <Choice
         label="Cohort"
         value={chosen}

@@ -23,7 +23,6 @@ export function Form(): JSX.Element {
   );
   return (
     <>
-      <h1>Form equivalence</h1>
       <Picker label="Form" value={qtiTestId} fixtures={fixtures} onChange={(id) => choose({ id })} />
       <Outcome of={report}>{(value) => <Shown report={value} />}</Outcome>
     </>

@@ -47,7 +47,6 @@ export function History(): JSX.Element {
   );
   return (
     <>
-      <h1>Candidate history</h1>
       <Picker
         label="Learner"
         value={candidateSourcedId}

@@ -30,7 +30,6 @@ export function Improvement(): JSX.Element {
   };
   return (
     <>
-      <h1>Improvement run</h1>
       <p class="lead">
         Analyzes a scored administration: how well its blueprint covers named external assessments, and what
         Bank and Blueprint should revise.

@@ -34,7 +34,6 @@ export function Report(): JSX.Element {
   );
   return (
     <>
-      <h1>Attempt report</h1>
       <Picker label="Attempt" value={attemptId} fixtures={fixtures} onChange={(id) => choose({ id })} />
       <Outcome of={report}>{(value) => <Shown report={value} />}</Outcome>
     </>
@@ -129,7 +128,8 @@ function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
         ) : (
           <>
             <p class="quiet">
-              Dark mark: the estimate. Blue band: its uncertainty. Orange mark: the threshold of the policy.
+              Dark mark: the estimate. Blue band: its uncertainty. Orange mark: the threshold of the policy. A
+              bar runs from 0 to 1, or to 100 where the estimate or the threshold is above 1.
             </p>
             <ul class="rows">
               {rows.map((row) => (
@@ -171,6 +171,7 @@ function Row({ row }: { readonly row: MasteryRow }): JSX.Element {
   const { nameOf, itemNameOf } = useSurface();
   const asProbability = isProbability(row);
   const reach = asProbability ? 0 : row.uncertainty;
+  const largest = Math.max(row.estimate, row.threshold);
   const figure = asProbability
     ? `probability of mastery ${(row.estimate * 100).toFixed(0)} %`
     : `estimate ${row.estimate.toFixed(3)} ± ${row.uncertainty.toFixed(3)} (${uncertainties[row.uncertaintyKind] ?? row.uncertaintyKind})`;
@@ -182,8 +183,8 @@ function Row({ row }: { readonly row: MasteryRow }): JSX.Element {
       </div>
       <Bar
         label={`${figure}, threshold ${row.threshold.toFixed(3)}`}
-        low={Math.min(0, row.estimate - reach, row.threshold)}
-        high={Math.max(1, row.estimate + reach, row.threshold)}
+        low={Math.min(0, row.estimate, row.threshold)}
+        high={largest <= 1 ? 1 : Math.max(100, largest)}
         spans={[{ from: row.estimate - reach, to: row.estimate + reach, kind: 'band' }]}
         marks={[
           { at: row.threshold, kind: 'threshold' },

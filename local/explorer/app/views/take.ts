@@ -52,8 +52,8 @@ interface TakeOptions {
 
 const keyOf = (tenantId: string, bank: string): string => `run ${JSON.stringify([tenantId, bank])}`;
 
-/** Whether a run of this bank is under way in this tab. */
-export function isUnderWay(storage: Pick<Storage, 'getItem'>, tenantId: string, bank: string): boolean {
+/** Whether this tab holds a run of this bank, under way or finished. */
+export function isKept(storage: Pick<Storage, 'getItem'>, tenantId: string, bank: string): boolean {
   return storage.getItem(keyOf(tenantId, bank)) !== null;
 }
 
@@ -129,7 +129,6 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
         keep({ pending: { deliverySessionId, artifactVersionId, correct } });
       },
     });
-    storage.removeItem(key);
   };
   const resume = (): void => {
     run().catch((failure: unknown) => {

@@ -7,7 +7,7 @@ import { Choice, Facts, Failure, Probability, ScoreBand, State } from '../parts.
 import { choose, hrefOf, usePlace } from '../router.ts';
 import type { Bank, Tenant } from '../session.ts';
 import { useLoad, useStore } from '../store.ts';
-import { forget, isUnderWay, takeTest } from './take.ts';
+import { forget, isKept, takeTest } from './take.ts';
 import type { Session, Step } from './take.ts';
 
 /** A person takes an adaptive test. */
@@ -23,14 +23,13 @@ export function Test(): JSX.Element {
   };
   useEffect(() => {
     setSession(undefined);
-    if (tenant !== undefined && bank !== undefined && isUnderWay(sessionStorage, tenant.tenantId, bank.name))
+    if (tenant !== undefined && bank !== undefined && isKept(sessionStorage, tenant.tenantId, bank.name))
       start();
   }, [bank?.name]);
   useEffect(() => () => session?.leave(), [session]);
   if (tenant === undefined || bank === undefined) return <p>This stack has no item bank.</p>;
   return (
     <>
-      <h1>Take the test</h1>
       {session === undefined ? (
         <Opening tenant={tenant} bank={bank} onStart={start} />
       ) : (
@@ -103,7 +102,13 @@ function Taken({
       <p class="visually-hidden" role="status">
         {last === undefined ? 'Starting the test' : spoken(bank, last, steps.length)}
       </p>
-      {failure === undefined ? null : <Failure error={failure} onRetry={session.resume} />}
+      {failure === undefined ? null : (
+        <Failure error={failure} onRetry={session.resume}>
+          <button type="button" onClick={onAgain}>
+            Start over
+          </button>
+        </Failure>
+      )}
       {last?.run.status === 'completed' ? (
         <Finished tenant={tenant} bank={bank} steps={steps} run={last.run} onAgain={onAgain} />
       ) : item === undefined || waiting === undefined ? (
@@ -152,6 +157,10 @@ function Answer({
   const field = useRef<HTMLInputElement>(null);
   const first = useRef<HTMLButtonElement>(null);
   useEffect(() => (field.current ?? first.current)?.focus(), []);
+  /** The second click of a double click may hit the next item, which the person has not read yet. */
+  const decide = ({ detail }: MouseEvent, correct: boolean): void => {
+    if (detail < 2) onAnswer(correct);
+  };
   return (
     <section class="item" aria-labelledby="item-heading">
       <h2 id="item-heading">Item {number}</h2>
@@ -187,10 +196,10 @@ function Answer({
       ) : (
         <p>
           This item of the generated bank has no text of its own. Decide how the learner answers:{' '}
-          <button type="button" ref={first} onClick={() => onAnswer(true)}>
+          <button type="button" ref={first} onClick={(event) => decide(event, true)}>
             Correct
           </button>{' '}
-          <button type="button" onClick={() => onAnswer(false)}>
+          <button type="button" onClick={(event) => decide(event, false)}>
             Not correct
           </button>
         </p>
