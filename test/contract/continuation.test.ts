@@ -9,7 +9,7 @@ import { advanceAdaptiveRun, inspectAdaptiveRun } from '#shared/contract/mastery
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
-import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
+import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack } from '#test/support/stack.ts';
@@ -83,23 +83,6 @@ describe.each([inspectAdaptiveRun, advanceAdaptiveRun])('the continuation of $op
     return result;
   }
 
-  it.each<[string, () => unknown]>([
-    ['four parts', () => parts(good).slice(0, 4).join('.')],
-    ['six parts', () => `${good}.AAAA`],
-    ['a key part', () => parts(good).with(1, 'AAAA').join('.')],
-    ['an empty text', () => ''],
-    ['padding', () => `${good}=`],
-    ['a number', () => 5],
-    ['null', () => null],
-    ['a list', () => [good]],
-  ])('%s: 400 by its form alone [MA-059, MA-187]', async (_, token) => {
-    const { code, invalidParams } = problemOf(await refused(token()));
-    expect([code, invalidParams?.map(({ name }) => name)]).toEqual([
-      'invalid-request',
-      ['/body/continuationToken'],
-    ]);
-  });
-
   it.each<[string, () => string]>([
     ['zip', () => withHeader({ zip: 'DEF' })],
     ['crit', () => withHeader({ crit: ['exp'], exp: 1 })],
@@ -136,39 +119,5 @@ describe.each([inspectAdaptiveRun, advanceAdaptiveRun])('the continuation of $op
     const [header, key, iv, ciphertext, tag] = parts(good);
     const long = [header, key, iv, `${ciphertext}${'A'.repeat(200_000)}`, tag].join('.');
     expect(refusalOf(await refused(long))).toBe('404 resource-not-found');
-  });
-
-  it.each<[string, object, readonly string[]]>([
-    ['nothing', {}, ['/body/continuationToken required']],
-    ['an unknown field', { extra: 'canary-1' }, ['/body/extra unknown-field']],
-    [
-      'learner data',
-      { responses: ['canary-2'], studentName: 'canary-3' },
-      ['/body/responses unknown-field', '/body/studentName unknown-field'],
-    ],
-    ['a run id', { runId: 'canary-4' }, ['/body/runId unknown-field']],
-    ['a tenant', { tenantId: 'tenant-aurora' }, ['/body/tenantId unknown-field']],
-    ['an item', { offeredItem: { sequence: 1 } }, ['/body/offeredItem unknown-field']],
-  ])(
-    'is all that the body may hold: %s beside it is 400 without an echo [MA-003, MA-187, MA-188, MA-210]',
-    async (_, extra, places) => {
-      const isEmpty = Object.keys(extra).length === 0;
-      const body = isEmpty ? {} : { continuationToken: good, ...extra };
-      const { result, calls } = await callsDuring(stack, () => callMastery(stack, route, { body }));
-      expect(refusalOf(result)).toBe(['400 invalid-request', ...places].join(' '));
-      expect(result.text).not.toContain('canary');
-      expect(calls).toEqual([]);
-    },
-  );
-
-  it('has no place in the query or in a header [MA-063, MA-187]', async () => {
-    const inQuery = await callMastery(stack, route, { body: {}, query: `?continuationToken=${good}` });
-    expect(refusalOf(inQuery)).toContain('/query/continuationToken unsupported-parameter');
-    const inHeader = await callMastery(stack, route, {
-      body: {},
-      headers: { 'Continuation-Token': good },
-    });
-    expect(refusalOf(inHeader)).toBe('400 invalid-request /body/continuationToken required');
-    expect(JSON.stringify(stack.logs())).not.toContain(parts(good)[3]);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inspectAdaptiveRun, startAdaptiveRun as start } from '#shared/contract/mastery/routes.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunReply } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { setProfileParameter } from '#test/support/profile-parameter.ts';
@@ -136,120 +136,6 @@ describe('the body of a start', () => {
     expect(named.text).not.toContain(resultsStudentId);
     expect((await send({ body: conformance })).status).toBe(201);
   });
-
-  it('has every defect named at once', async () => {
-    const { invalidParams } = problemOf(await refused({ body: {} }));
-    expect(invalidParams?.map(({ name }) => name).sort()).toEqual(
-      [
-        'bankOperationId',
-        'runMode',
-        'scaleCalibrationId',
-        'selectionPolicyId',
-        'testBankId',
-        'testSpecId',
-      ].map((field) => `/body/${field}`),
-    );
-  });
-
-  it.each([['learner'], ['PRODUCTION_LEARNER'], [''], [null], [1], [undefined]])(
-    'has one of two run modes: %j is 400 [MA-056, MA-187]',
-    async (runMode) => {
-      const { code, invalidParams } = problemOf(await refused({ body: body({ runMode }) }));
-      expect([code, invalidParams?.map(({ name }) => name)]).toEqual(['invalid-request', ['/body/runMode']]);
-    },
-  );
-
-  it.each([
-    ['selectionPolicyId', 'MA-051'],
-    ['scaleCalibrationId', 'MA-052'],
-    ['testSpecId', 'MA-053'],
-    ['testBankId', 'MA-054'],
-    ['bankOperationId', 'MA-055'],
-  ])('has %s: absent, null, empty or no text is 400 [%s, MA-187]', async (name) => {
-    for (const value of [undefined, null, '', 7, ['x'], { id: 'x' }]) {
-      const { code, invalidParams } = problemOf(await refused({ body: body({ [name]: value }) }));
-      expect([code, invalidParams?.map((param) => param.name)]).toEqual([
-        'invalid-request',
-        [`/body/${name}`],
-      ]);
-    }
-  });
-
-  it.each([
-    ['selectionPolicyId', 'MA-051'],
-    ['scaleCalibrationId', 'MA-052'],
-  ])('names an exact version in %s: an alias is nothing that exists [%s, MA-151]', async (name) => {
-    for (const alias of ['latest', 'current', 'LATEST', '*'])
-      expect(refusalOf(await refused({ body: body({ [name]: alias }) }))).toBe('404 resource-not-found');
-  });
-
-  it.each<[string, object]>([
-    ['an unknown field', { note: 'canary' }],
-    ['a tenant', { tenantId: 'canary' }],
-    ['a learner’s name', { studentName: 'canary' }],
-    ['responses', { responses: [{ answer: 'canary' }] }],
-    ['an item list', { items: ['canary'] }],
-    ['a pool', { poolArtifactVersionId: 'canary' }],
-    ['a candidate', { candidateRef: 'canary' }],
-    ['a prototype', JSON.parse('{"__proto__": "canary"}') as object],
-  ])(
-    'holds no more than that: %s is 400 with its place and without an echo [MA-012, MA-187, MA-210]',
-    async (_, extra) => {
-      const [name = ''] = Object.getOwnPropertyNames(extra);
-      const text = JSON.stringify(body()).replace(/\}$/, `,${JSON.stringify(extra).slice(1)}`);
-      const reply = await refused({ body: text });
-      expect(refusalOf(reply)).toBe(`400 invalid-request /body/${name} unknown-field`);
-      expect(reply.text).not.toContain('canary');
-    },
-  );
-
-  it.each<[string, (good: string) => string]>([
-    ['nothing', () => ''],
-    ['no JSON', () => '{'],
-    ['two values', (good) => `${good}${good}`],
-    ['a member twice', (good) => good.replace('{', '{"testSpecId":"canary",')],
-    ['a list', (good) => `[${good}]`],
-    ['null', () => 'null'],
-    ['a text', () => '"canary"'],
-    ['a lone surrogate', (good) => good.replace('"runMode"', String.raw`"\ud800":1,"runMode"`)],
-    ['100 levels', () => `${'['.repeat(100)}${']'.repeat(100)}`],
-  ])('is one JSON object: %s is 400 [MA-187]', async (_, spoil) => {
-    const reply = await refused({ body: spoil(JSON.stringify(body())) });
-    expect(problemOf(reply)).toMatchObject({ status: 400, code: 'invalid-request', retryable: false });
-    expect(reply.text).not.toContain('canary');
-  });
-
-  it.each(['text/plain', 'application/xml', 'application/json; charset=utf-16', 'application/jsonx'])(
-    'is application/json: %s is 400 and not parsed [MA-187]',
-    async (type) => {
-      const reply = await refused({ body: '{', headers: { 'Content-Type': type } });
-      expect(problemOf(reply).invalidParams?.map(({ name }) => name)).toEqual(['/headers/content-type']);
-    },
-  );
-
-  it('is at most 256 KiB', async () => {
-    const reply = await refused({ body: body({ testSpecId: 'x'.repeat(256 * 1024) }) });
-    expect(refusalOf(reply)).toBe('413 payload-too-large');
-  });
-});
-
-describe('the Idempotency-Key of a start', () => {
-  it.each([
-    ['absent', null],
-    ['too long', 'k'.repeat(256)],
-    ['two words', 'a b'],
-    ['not ASCII', 'clé'],
-  ])('%s: 400 [MA-045]', async (_, key) => {
-    const { code, invalidParams } = problemOf(await refused({ key, body: body() }));
-    expect([code, invalidParams?.map(({ name }) => name)]).toEqual([
-      'invalid-request',
-      ['/headers/idempotency-key'],
-    ]);
-  });
-
-  it('may have 255 characters, quotes among them [MA-045]', async () => {
-    expect((await send({ key: `"${'k'.repeat(253)}"`, body: body() })).status).toBe(201);
-  });
 });
 
 describe('what only an owner can judge', () => {
@@ -315,4 +201,39 @@ describe('what only an owner can judge', () => {
       expect(calls.filter(({ operation }) => operation?.startsWith('results.') !== false)).toEqual([]);
     }
   });
+});
+
+it('calls the owners with a credential that is not the caller’s: that one they refuse [MA-011]', async () => {
+  const { calls } = await callsDuring(stack, () => send({ body: body() }));
+  const reads = calls.filter(({ method }) => method === 'GET');
+  expect(reads.length).toBeGreaterThan(5);
+  const Authorization = `Bearer ${await stack.tokenFor('tenant-aurora', ['mastery:run', 'mastery:read'])}`;
+  for (const { path, status } of reads) {
+    expect(status).toBeLessThan(400);
+    const refused = await fetch(`${stack.urls.platformUrl}${path}`, { headers: { Authorization } });
+    expect(refused.status).toBe(403);
+  }
+});
+
+it('another tenant’s student is like nobody’s to the end, and gets no result [MA-169]', async () => {
+  const { resultsStudentId: theirs } = other.startBody() as { resultsStudentId: string };
+  const before = await other.state();
+  const endOf = async (resultsStudentId: string): Promise<RunReply> => {
+    let run = await runs.start(body({ resultsStudentId })).sendForRun();
+    for (;;) {
+      const { etag } = await runs.playAndInspect(run.body);
+      const reply = await runs.advance(run.body.continuationToken, etag).send();
+      if (reply.kind === 'problem' || reply.body.status !== 'in_progress') return reply;
+      run = reply;
+    }
+  };
+  const ends = [await endOf(theirs), await endOf(randomUUID())];
+  const told = ends.map(({ body }) => {
+    const { requestId, instance, upstream, ...rest } = body as Record<string, unknown>;
+    const { service, operation } = upstream as Record<string, unknown>;
+    return { ...rest, service, operation, named: [typeof requestId, typeof instance] };
+  });
+  expect(told[0]).toMatchObject({ status: 424, code: 'finalization-incomplete', service: 'results' });
+  expect(told[0]).toEqual(told[1]);
+  expect(await other.state()).toEqual(before);
 });

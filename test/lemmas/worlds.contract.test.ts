@@ -1,13 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
+import type { Route } from '#shared/contract/route.ts';
+import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { openWorlds, operations } from './worlds.ts';
-import type { Worlds } from './worlds.ts';
+import { answerOf, expectHeadersOfEvery, openTitles } from './answers.ts';
+import { nobodys, openWorlds, operations, ownedBy } from './worlds.ts';
+import type { OperationId, Worlds } from './worlds.ts';
+
+// Every operation is served, and can be brought to the problems that its row names beside those of requests and principals.
 
 let stack: TestStack;
 let worlds: Worlds;
+const hold = { mastery: openPublishedContract('mastery'), reports: openPublishedContract('reports') };
 beforeAll(async () => {
   stack = await startTestStack();
   worlds = openWorlds(stack);
@@ -17,18 +24,108 @@ afterAll(async () => {
   await stack.close();
 });
 
+const { titled, unused } = openTitles([
+  [/^(?:start|inspect|advance|simulate|readSel|readScale)\w+ /, 'MA-147'],
+  [/^(?:start|inspect|advance|simulate)\w+ [45]/, 'MA-205, MA-206, MA-207, MA-208'],
+  [/ 409 idempotency-key-reused/, 'MA-191'],
+  [/ 409 idempotency-conflict/, 'RP-256, RP-332'],
+  [/ 412 stream-conflict/, 'MA-166, MA-172'],
+  [/ 428 precondition-required/, 'MA-170, MA-172'],
+]);
+
+/** One way to each problem. */
+const ways: readonly {
+  readonly problem: (route: Route) => string;
+  readonly applies: (route: Route) => boolean;
+  readonly spoil: (call: GatewayCall, operation: OperationId) => GatewayCall;
+  readonly fault?: Readonly<Record<string, unknown>>;
+}[] = [
+  {
+    problem: ({ service }) =>
+      service === 'mastery' ? '409 idempotency-key-reused: a key' : '409 idempotency-conflict: a key',
+    applies: ({ request }) => request.body !== undefined,
+    spoil(call, operation) {
+      const [, name] = ownedBy(operation)[0]!;
+      const body = call.body as Readonly<Record<string, string>>;
+      return { ...call, body: { ...body, [name]: nobodys(body[name]!) } };
+    },
+  },
+  {
+    problem: () => '412 stream-conflict: a stale precondition',
+    applies: ({ request }) => request.ifMatch,
+    spoil: (call) => ({ ...call, ifMatch: '"stale"' }),
+  },
+  {
+    problem: () => '428 precondition-required: no precondition',
+    applies: ({ request }) => request.ifMatch,
+    spoil: ({ tenantId, claims, key, body }) => ({
+      body,
+      ...(tenantId === undefined ? {} : { tenantId }),
+      ...(claims === undefined ? {} : { claims }),
+      ...(key === undefined ? {} : { key }),
+    }),
+  },
+  {
+    problem: () => '424 upstream-unavailable: Bank without its manifest',
+    applies: ({ service, budget }) => service === 'mastery' && budget.calls > 0,
+    spoil: (call) => call,
+    fault: { operation: 'bank.read_adaptive_pool_manifest', kind: 'status', times: 100 },
+  },
+  {
+    problem: () => '502 qti-adaptive-pool-invalid: QTI with a pool that breaks its contract',
+    applies: ({ service, budget }) => service === 'mastery' && budget.calls > 0,
+    spoil: (call) => call,
+    fault: { operation: 'qti.read_adaptive_pool_root', kind: 'malformed', times: 100 },
+  },
+];
+
 describe.each(operations)('$operation', ({ operation, route }) => {
-  it.each(localTenantIds)('serves its request for %s, once and again', async (tenantId) => {
-    const hold = openPublishedContract(route.service);
+  it.each(
+    localTenantIds.map((tenantId) => [titled(`${operation} ${route.success.status}: ${tenantId}`), tenantId]),
+  )('%s', async (_, tenantId) => {
     const call = await worlds.request(operation, tenantId);
     for (const claims of [call.claims, ...worlds.openers(operation, tenantId)]) {
       const reply = await worlds.send(operation, { ...call, ...(claims === undefined ? {} : { claims }) });
-      expect([claims, reply.status, reply.status === route.success.status || reply.text]).toEqual([
-        claims,
-        route.success.status,
-        true,
-      ]);
-      hold(route, reply);
+      expect([claims, ...answerOf(route, reply)]).toEqual([claims, `${route.success.status}`]);
+      hold[route.service](route, reply);
+      expectHeadersOfEvery(reply);
     }
   });
+
+  it.each(
+    ways
+      .filter(({ applies }) => applies(route))
+      .map((way) => [titled(`${operation} ${way.problem(route)}`), way] as const),
+  )('%s', async (_, { problem, spoil, fault }) => {
+    const call = { ...(await worlds.request(operation)), key: randomUUID() };
+    if (problem(route).startsWith('409')) await worlds.send(operation, call);
+    if (fault !== undefined) await stack.fault(fault);
+    const reply = await worlds.send(operation, spoil(call, operation));
+    await stack.control('DELETE', 'faults');
+    expect(answerOf(route, reply)[0]).toBe(problem(route).split(':')[0]);
+    hold[route.service](route, reply);
+    expectHeadersOfEvery(reply);
+    const { instance, requestId, type } = JSON.parse(reply.text) as Readonly<Record<string, string>>;
+    expect([reply.headers.get('x-request-id'), instance]).toEqual([requestId, `urn:uuid:${requestId}`]);
+    expect(type).toMatch(/^https:\/\/.+\/problems\/[a-z-]+$/);
+  });
+});
+
+it('attaches every rule to a case', () => {
+  expect(unused()).toEqual([]);
+});
+
+it('the published document refuses what it does not describe', async () => {
+  const { route } = operations.find((row) => row.operation === 'inspectAdaptiveRun')!;
+  const reply = await worlds.send('inspectAdaptiveRun', await worlds.request('inspectAdaptiveRun'));
+  const { receiptId, ...body } = JSON.parse(reply.text) as Record<string, unknown>;
+  expect(typeof receiptId).toBe('string');
+  const wrong = [
+    { ...reply, text: JSON.stringify(body) },
+    { ...reply, text: JSON.stringify({ ...body, receiptId, remainingUncertainty: -1 }) },
+    { ...reply, text: JSON.stringify({ ...body, receiptId, executionPins: {} }) },
+    { ...reply, status: 202 },
+    { ...reply, headers: new Headers({ 'content-type': 'text/plain' }) },
+  ];
+  for (const answer of wrong) expect(() => hold.mastery(route, answer)).toThrow();
 });

@@ -178,6 +178,11 @@ export function ownedBy(operation: OperationId): readonly Place[] {
   return recipes[operation].owned;
 }
 
+/** Whether an operation's request takes resource claims. */
+export function takesClaims(operation: OperationId): boolean {
+  return recipes[operation].openers !== undefined;
+}
+
 /** @example const reply = await worlds.send('readReadiness', await worlds.request('readReadiness')); */
 export function openWorlds(stack: TestStack): Worlds {
   const caller = openReportsCaller(stack);
@@ -237,3 +242,15 @@ export function openWorlds(stack: TestStack): Worlds {
     close: () => opened.forEach(({ close }) => close()),
   };
 }
+
+/** A value of the same form that nobody has. */
+export function nobodys(value: string): string {
+  const at = value.length - 8;
+  return `${value.slice(0, at)}${value[at] === '0' ? '1' : '0'}${value.slice(at + 1)}`;
+}
+
+export const claimNames = ['studentIds', 'classSourcedIds', 'schoolSourcedIds', 'administrationIds'] as const;
+
+/** Every claim with every id. */
+export const everyClaim = (ids: readonly string[]): Claims =>
+  Object.fromEntries(claimNames.map((name) => [name, ids]));

@@ -21,12 +21,18 @@ export function openPublishedContract(name: DeploymentName): (route: Route, repl
       : (current as Json);
   };
   const definitions = inJsonSchemaPlaces(at(document, 'components', 'schemas')) as Json;
-  const schemaOf = (schema: Json): z.ZodType =>
-    // SAFETY: the document is OpenAPI 3.1, whose schemas are JSON Schema 2020-12.
-    z.fromJSONSchema({
-      ...(inJsonSchemaPlaces(schema) as Json),
-      $defs: definitions,
-    } as Parameters<typeof z.fromJSONSchema>[0]);
+  const known = new WeakMap<Json, z.ZodType>();
+  const schemaOf = (schema: Json): z.ZodType => {
+    const found =
+      known.get(schema) ??
+      // SAFETY: the document is OpenAPI 3.1, whose schemas are JSON Schema 2020-12.
+      z.fromJSONSchema({
+        ...(inJsonSchemaPlaces(schema) as Json),
+        $defs: definitions,
+      } as Parameters<typeof z.fromJSONSchema>[0]);
+    known.set(schema, found);
+    return found;
+  };
 
   return ({ operationId, path, method }, { status, headers, text }) => {
     const operation = at(document, 'paths', path, method.toLowerCase());

@@ -1,6 +1,7 @@
 import { inject } from 'vitest';
 import * as z from 'zod';
 import { createIssuerKey } from '#shared/stage/local-issuer.ts';
+import type { IssuerKey } from '#shared/stage/local-issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
@@ -31,6 +32,8 @@ const faults = z.object({ faults: z.array(z.object({ id: z.number() })) });
 /** The whole product, on free ports, at a test file's own disposal until it closes it. */
 export interface TestStack extends Omit<Stack, 'reset'> {
   readonly seed: Seed;
+  /** What its tokens are signed with, for a test that forges one. */
+  readonly issuerKey: IssuerKey;
   /** Everything that the functions have written so far. */
   readonly logs: () => readonly FunctionLogLine[];
   /** Sends a request to the platform's control API; throws when it is refused, so that a test never goes on without its fault. */
@@ -88,6 +91,7 @@ const sources: readonly BundledFile[] = deployedFunctions.map((row) => ({
 interface StartedStack {
   readonly stack: Stack;
   readonly seed: Seed;
+  readonly issuerKey: IssuerKey;
   readonly lines: FunctionLogLine[];
 }
 
@@ -120,6 +124,7 @@ async function start(options: TestStackOptions): Promise<StartedStack> {
   const seed = await loadSeed(options.seedDirectory ?? DEFAULT_SEED_DIRECTORY);
   if (!seed.ok) throw new Error(renderDefects(seed.error));
   const lines: FunctionLogLine[] = [];
+  const issuerKey = await createIssuerKey();
   const stack = await startStack({
     port: 0,
     seed: seed.value,
@@ -129,16 +134,16 @@ async function start(options: TestStackOptions): Promise<StartedStack> {
     ...(options.signer === undefined ? {} : { signer: options.signer.privateKey }),
     bundles: bundled === undefined ? sources : bundledFunctions().map(bundled),
     ...(bundled === undefined ? { startEnvironment: inProcess(options.inProcess) } : {}),
-    issuerKey: await createIssuerKey(),
+    issuerKey,
     ...(options.allowedOrigins === undefined ? {} : { allowedOrigins: options.allowedOrigins }),
     ...(options.site === undefined ? {} : { site: options.site }),
     ...(options.explorer === undefined ? {} : { explorer: options.explorer }),
     onFunctionLog: (line) => lines.push(line),
   });
-  return { stack, seed: seed.value, lines };
+  return { stack, seed: seed.value, issuerKey, lines };
 }
 
-function testStack({ stack, seed, lines }: StartedStack, close: () => Promise<void>): TestStack {
+function testStack({ stack, seed, issuerKey, lines }: StartedStack, close: () => Promise<void>): TestStack {
   async function control(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await fetch(`${stack.urls.platformUrl}/_control/${path}`, {
       method,
@@ -160,6 +165,7 @@ function testStack({ stack, seed, lines }: StartedStack, close: () => Promise<vo
         );
     },
     seed,
+    issuerKey,
     logs: () => lines,
     control,
     fault: async (body) => {

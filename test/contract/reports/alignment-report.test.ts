@@ -12,9 +12,7 @@ import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { ownerBytes } from '#test/support/owner-bytes.ts';
-import { callsDuring } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
-import { callRaw } from '#test/support/raw-call.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -339,58 +337,6 @@ describe('an alignment', () => {
     for (const [what, request] of hidden)
       expect([what, indistinguishable(await request())]).toEqual([what, indistinguishable(absent)]);
     expect(reportsAnswerOf(await ask(aligned))).toBe('200');
-  });
-
-  it('is asked for by a scope of its own: without reports:read it is 403, without a token 401 [RP-269]', async () => {
-    expect(reportsAnswerOf(await ask(first(), { scopes: ['reports:write'] }))).toMatch(/^403 /);
-    const { path } = first();
-    const target = `/v1/improvement-runs/${path.improvementRunId}/alignment-reports/${path.sourceKey}`;
-    expect((await callRaw(stack.urls.reportsUrl, target)).status).toBe(401);
-  });
-
-  it('under a malformed reference is 400, and nobody is asked [RP-270, RP-281]', async () => {
-    const { path, tenant } = first();
-    const token = await stack.tokenFor(aurora, ['reports:read']);
-    const at = (run: string, key: string) =>
-      callRaw(stack.urls.reportsUrl, `/v1/improvement-runs/${run}/alignment-reports/${key}`, {
-        headers: [['Authorization', `Bearer ${token}`]],
-      });
-    const long = 'x'.repeat(256);
-    const { calls } = await callsDuring(stack, async () => {
-      for (const key of ['a%20b', 'a%2Fb', '%C3%A9', 'a%00', 'a+b', 'a:b', '%2e', '%2E%2E', '%25', long]) {
-        const { fieldErrors, type, status } = reportsProblemOf(await at(path.improvementRunId, key));
-        expect([key, status, type.split('/').at(-1)]).toEqual([key, 400, 'validation']);
-        expect(fieldErrors?.map(({ pointer }) => pointer)).toEqual(['/path/sourceKey']);
-      }
-      for (const run of ['a%20b', '%C2%85', '%ff', long, '%E0%80']) {
-        const { fieldErrors, status } = reportsProblemOf(await at(run, path.sourceKey));
-        expect([run, status, fieldErrors?.[0]?.pointer]).toEqual([run, 400, '/path/improvementRunId']);
-      }
-    });
-    expect(calls).toEqual([]);
-    // What only looks odd is nobody's.
-    for (const sourceKey of ['~', '-', '...', 'x'.repeat(255), '__proto__', 'constructor'])
-      expect(reportsAnswerOf(await ask({ tenant, path: { ...path, sourceKey } }))).toBe('404 not-found');
-  });
-
-  it('takes no query at all [RP-309]', async () => {
-    const { calls } = await callsDuring(stack, async () => {
-      for (const name of ['view', 'limit', 'cursor', 'status', 'sourceKey', 'version', 'x']) {
-        for (const value of ['', '1']) {
-          const { status, type, fieldErrors, retryable } = reportsProblemOf(
-            await ask(first(), { query: `?${name}=${value}` }),
-          );
-          expect([name, status, type.split('/').at(-1), retryable]).toEqual([
-            name,
-            400,
-            'unsupported-parameter',
-            false,
-          ]);
-          expect(fieldErrors?.map(({ pointer }) => pointer)).toEqual([`/query/${name}`]);
-        }
-      }
-    });
-    expect(calls).toEqual([]);
   });
 });
 

@@ -76,14 +76,6 @@ async function beginningNoRun<T>(work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Fails unless something begins neither a run nor an operation. */
-async function leavingNoTrace<T>(work: () => Promise<T>): Promise<T> {
-  const before = await control.items();
-  const result = await beginningNoRun(work);
-  expect(await control.items()).toEqual(before);
-  return result;
-}
-
 /** The answer to an analysis that is refused, for which nobody is asked for more than it needs. */
 async function refused(analysis: Analysis, changes?: GatewayCall): Promise<GatewayReply> {
   const { result, calls } = await callsDuring(stack, () => analysis.send(changes));
@@ -91,8 +83,6 @@ async function refused(analysis: Analysis, changes?: GatewayCall): Promise<Gatew
   expect(result.headers.has('idempotent-replayed')).toBe(false);
   return result;
 }
-
-const ASKED_FOR_SCOPE = [operations.readAdministration.id];
 
 describe('claims', () => {
   /** Claims each of which alone lets its bearer in. */
@@ -104,20 +94,6 @@ describe('claims', () => {
       ...(schoolSourcedId === null ? [] : [{ schoolSourcedIds: ['another', schoolSourcedId] }]),
     ];
   };
-
-  it.each(['spring-gate', 'school-gate'])(
-    'let in who names the administration, its class or its school, each alone: %s [RP-259, RP-266, RP-290, RP-314]',
-    async (name) => {
-      expect(opening(name)).toHaveLength(2);
-      for (const claims of opening(name)) {
-        const { run } = await request(idOf(name)).succeed({ claims });
-        for (const reading of opening(name)) {
-          const reply = await readRun(aurora.caller, run.improvementRunId, { claims: reading });
-          expect(reportsAnswerOf(reply)).toBe('200');
-        }
-      }
-    },
-  );
 
   it('are compared with what the run has recorded of its administration, and its owner is not asked [RP-006, RP-007, RP-266]', async () => {
     const { run } = await request(idOf('spring-gate')).succeed();
@@ -230,69 +206,6 @@ describe('claims', () => {
     ];
   };
 
-  it.each(['spring-gate', 'school-gate', 'open-gate', 'without-analysis'])(
-    'that do not name it leave nothing to see of %s but what nobody has, and its owner alone is asked [RP-261, RP-314, RP-316, RP-317]',
-    async (name) => {
-      const { result: absent, calls: asked } = await callsDuring(stack, () =>
-        request(NOBODYS).send({ claims: { administrationIds: [NOBODYS] } }),
-      );
-      expect(reportsAnswerOf(absent)).toBe('404 not-found');
-      expect(asked.map(({ operation }) => operation)).toEqual(ASKED_FOR_SCOPE);
-      await leavingNoTrace(async () => {
-        for (const [what, claims] of closeTo(name)) {
-          const { result, calls } = await callsDuring(stack, () => request(idOf(name)).send({ claims }));
-          expect([what, reportsAnswerOf(result)]).toEqual([what, '404 not-found']);
-          expect(indistinguishable(result)).toEqual(indistinguishable(absent));
-          expect(calls.map(({ operation }) => operation)).toEqual(ASKED_FOR_SCOPE);
-        }
-      });
-    },
-  );
-
-  it('that name another tenant’s administration, its class or its school are worth nothing here [RP-024, RP-261, RP-267, RP-316]', async () => {
-    const theirs = borealis.administration('spring-gate');
-    const { run } = await analysisOf({ caller: borealis.caller, control }, BOREALIS, theirs).succeed();
-    const { classes, administrations, schools } = borealis.caller.fixtures(BOREALIS);
-    const claims: Claims = {
-      administrationIds: [...administrations, NOBODYS],
-      classSourcedIds: classes,
-      schoolSourcedIds: schools.map(({ schoolSourcedId }) => schoolSourcedId),
-    };
-    const { result: hidden, calls } = await callsDuring(stack, () =>
-      leavingNoTrace(() => request(theirs).send({ claims })),
-    );
-    const absent = await request(NOBODYS).send({ claims });
-    expect(reportsAnswerOf(hidden)).toBe('404 not-found');
-    expect(indistinguishable(hidden)).toEqual(indistinguishable(absent));
-    expect(calls.map(({ operation, tenantId }) => [operation, tenantId])).toEqual([
-      [operations.readAdministration.id, AURORA],
-    ]);
-
-    const read = (improvementRunId: string) => readRun(aurora.caller, improvementRunId, { claims });
-    const foreign = await callsDuring(stack, () => read(run.improvementRunId));
-    const nobodys = await callsDuring(stack, () => read('run_00000000-0000-8000-8000-000000000000'));
-    expect(reportsAnswerOf(foreign.result)).toBe('404 not-found');
-    expect(indistinguishable(foreign.result)).toEqual(indistinguishable(nobodys.result));
-    expect([...foreign.calls, ...nobodys.calls]).toEqual([]);
-  });
-
-  it.each(['spring-gate', 'school-gate'])(
-    'that do not name the administration of a run hide it like nobody’s, and no owner is asked for it: %s [RP-267, RP-314, RP-316]',
-    async (name) => {
-      const { run } = await request(idOf(name)).succeed();
-      const absent = await readRun(aurora.caller, `${run.improvementRunId}0`);
-      expect(reportsAnswerOf(absent)).toBe('404 not-found');
-      for (const [what, claims] of closeTo(name)) {
-        const { result, calls } = await callsDuring(stack, () =>
-          readRun(aurora.caller, run.improvementRunId, { claims }),
-        );
-        expect([what, reportsAnswerOf(result)]).toEqual([what, '404 not-found']);
-        expect(indistinguishable(result)).toEqual(indistinguishable(absent));
-        expect(calls).toEqual([]);
-      }
-    },
-  );
-
   it('that no longer hold hide a run also from who has begun it, and a repetition too [RP-261, RP-267]', async () => {
     const analysis = request(idOf('spring-gate'));
     const { run } = await analysis.succeed();
@@ -301,136 +214,6 @@ describe('claims', () => {
       '404 not-found',
     );
     expect((await analysis.succeed()).run.improvementRunId).toBe(run.improvementRunId);
-  });
-});
-
-describe('before anybody is asked', () => {
-  /** What the row or the token rules out. */
-  async function unheard(changes: GatewayCall): Promise<string> {
-    const { result, calls } = await callsDuring(stack, () => request(idOf('spring-gate')).send(changes));
-    expect(calls).toEqual([]);
-    expect(result.text).not.toContain(idOf('spring-gate'));
-    return refusalOf(result);
-  }
-
-  it('a caller needs a token, and the permission of the route: to write for an analysis, to read for a run [RP-259, RP-266, RP-312]', async () => {
-    const { run } = await request(idOf('spring-gate')).succeed();
-    const read = async (call: GatewayCall): Promise<string> => {
-      const { result, calls } = await callsDuring(stack, () =>
-        readRun(aurora.caller, run.improvementRunId, call),
-      );
-      expect(calls).toEqual([]);
-      return refusalOf(result);
-    };
-    const stranger = { headers: { Authorization: 'Bearer no.such.token' } };
-    expect([await leavingNoTrace(() => unheard(stranger)), await read(stranger)]).toEqual([
-      '401 authentication-required',
-      '401 authentication-required',
-    ]);
-    for (const scopes of [[], ['reports'], ['reports:*'], ['mastery:run']])
-      expect([await unheard({ scopes }), await read({ scopes })]).toEqual([
-        '403 authorization-denied',
-        '403 authorization-denied',
-      ]);
-    expect(await unheard({ scopes: ['reports:read'] })).toBe('403 authorization-denied');
-    expect(await read({ scopes: ['reports:write'] })).toBe('403 authorization-denied');
-  });
-
-  it('the key has to be there, once, and 1 to 255 visible ASCII characters [RP-260, RP-291]', async () => {
-    expect(await leavingNoTrace(() => unheard({ key: null }))).toBe(
-      '400 validation /headers/idempotency-key required',
-    );
-    for (const key of ['', ' ', 'x'.repeat(256), 'a b', 'a\tb', 'a\u00e9'])
-      expect([key, await unheard({ key: null, headers: { 'Idempotency-Key': key } })]).toEqual([
-        key,
-        expect.stringMatching(/^400 validation \/headers\/idempotency-key [a-z-]+$/),
-      ]);
-    for (const key of ['x', 'x'.repeat(255), `"${'~'.repeat(253)}"`])
-      expect(reportsAnswerOf(await request(idOf('spring-gate'), key).send())).toBe('200');
-  });
-
-  /** A request line and headers of the test's own. */
-  async function raw(options: { body?: string; headers?: [string, string][]; query?: string }) {
-    const token = await stack.tokenFor(AURORA, ['reports:write'], {
-      administrationIds: [idOf('spring-gate')],
-    });
-    const target = `/v1/administrations/${idOf('spring-gate')}/improvement-runs:analyze${options.query ?? ''}`;
-    return callRaw(stack.urls.reportsUrl, target, {
-      method: 'POST',
-      headers: [['Authorization', `Bearer ${token}`], ...(options.headers ?? [['Idempotency-Key', 'raw']])],
-      ...(options.body === undefined ? {} : { body: options.body }),
-    });
-  }
-
-  it('the key may not stand there twice, also not the same [RP-260, RP-291]', async () => {
-    for (const second of ['one', 'two']) {
-      const { result, calls } = await callsDuring(stack, () =>
-        raw({
-          headers: [
-            ['Idempotency-Key', 'one'],
-            ['Idempotency-Key', second],
-          ],
-        }),
-      );
-      expect(refusalOf(result)).toMatch(/^400 validation \/headers\/idempotency-key /);
-      expect(calls).toEqual([]);
-    }
-  });
-
-  it('there is no body, not an empty object and not one space; none at all and one of no bytes are the same [RP-260, RP-294]', async () => {
-    const bodies = ['{}', ' ', 'null', '[]', '\n', '\0', '{"analysisPolicyId":"mine"}', 'x'.repeat(300_000)];
-    await leavingNoTrace(async () => {
-      for (const body of bodies)
-        for (const type of ['application/json', 'text/plain'])
-          expect([body.slice(0, 30), await unheard({ body, headers: { 'Content-Type': type } })]).toEqual([
-            body.slice(0, 30),
-            '400 validation /body not-allowed',
-          ]);
-    });
-    const absent = analyzed(await raw({}));
-    const empty = analyzed(await raw({ body: '' }));
-    expect(empty.replayed).toBe(true);
-    expect(empty.run.improvementRunId).toBe(absent.run.improvementRunId);
-  });
-
-  it('neither route takes a parameter [RP-008, RP-294, RP-307, RP-309]', async () => {
-    const { run } = await request(idOf('spring-gate')).succeed();
-    for (const name of [
-      'view',
-      'limit',
-      'cursor',
-      'status',
-      'tenantId',
-      'analysisPolicyId',
-      'formulaVersion',
-    ]) {
-      const expected = `400 unsupported-parameter /query/${name} unsupported-parameter`;
-      expect(await unheard({ query: `?${name}=1` })).toBe(expected);
-      const { result, calls } = await callsDuring(stack, () =>
-        readRun(aurora.caller, run.improvementRunId, { query: `?${name}=1` }),
-      );
-      expect(refusalOf(result)).toBe(expected);
-      expect(calls).toEqual([]);
-    }
-  });
-
-  it('a reference has to be one [RP-049, RP-050, RP-281]', async () => {
-    const bad = ['a b', 'x'.repeat(256), '\u00a0', 'é'.repeat(128)];
-    for (const id of bad) {
-      expect([id, await unheard({ path: { administrationId: id } })]).toEqual([
-        id,
-        '400 validation /path/administrationId invalid-format',
-      ]);
-      expect([id, refusalOf(await readRun(aurora.caller, id))]).toEqual([
-        id,
-        '400 validation /path/improvementRunId invalid-format',
-      ]);
-    }
-    for (const id of ['x'.repeat(255), 'a/b', '%2F', '..%2F', 'é'.repeat(127), 'run#1', '__proto__', '\0']) {
-      const claims = { administrationIds: [id] };
-      expect([id, refusalOf(await refused(request(id), { claims }))]).toEqual([id, '404 not-found']);
-      expect([id, refusalOf(await readRun(aurora.caller, id, { claims }))]).toEqual([id, '404 not-found']);
-    }
   });
 });
 

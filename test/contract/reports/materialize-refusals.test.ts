@@ -55,40 +55,6 @@ async function refused(request: Materialization, changes?: GatewayCall): Promise
   return result;
 }
 
-const nobodys = (): Materialization =>
-  materializer.of({ attemptId: 'nobodys-attempt', administrationId: 'nobodys-administration' });
-
-describe('an attempt that the caller may not see', () => {
-  it.each([
-    ['of another tenant', () => other.body('gatePass'), everything],
-    [
-      'of a candidate whom the claims do not name',
-      () => materializer.body('gatePass'),
-      () => ({ studentIds: [] }),
-    ],
-    [
-      'of no claim at all, and of an administration that it has not',
-      () => ({ ...materializer.body('gatePass'), administrationId: 'another' }),
-      () => ({}),
-    ],
-    [
-      'that is not even scored',
-      () => materializer.body('unscored'),
-      () => ({ studentIds: ['somebody-else'] }),
-    ],
-    [
-      'whose administration alone the claims name',
-      () => materializer.body('gatePass'),
-      () => ({ administrationIds: administrations() }),
-    ],
-  ] as const)('%s: the 404 of what nobody has [RP-255, RP-289, RP-316]', async (_, body, claims) => {
-    const hidden = await refused(materializer.of(body()), { claims: claims() });
-    expect(outcomeOf(hidden)).toBe('404 not-found');
-    const absent = await refused(nobodys(), { claims: everything() });
-    expect(indistinguishable(hidden)).toEqual(indistinguishable(absent));
-  });
-});
-
 describe('an administration that is not the attempt’s', () => {
   const mismatch = '400 validation';
 
@@ -172,27 +138,6 @@ describe('the attempt’s administration', () => {
       receipt: { service: 'unknown', status: 'current' },
     });
   });
-
-  it.each([
-    [
-      'claims that name something else',
-      () => ({ administrationIds: ['a'], classSourcedIds: ['b'], schoolSourcedIds: ['c'] }),
-    ],
-    [
-      'its id in another claim',
-      () => ({ classSourcedIds: administrations(), schoolSourcedIds: administrations() }),
-    ],
-    [
-      'its class as an administration',
-      () => ({ administrationIds: [administrationOf('gatePass').classSourcedId ?? ''] }),
-    ],
-  ])('is out of scope by %s: the 404 of what nobody has [RP-255, RP-314, RP-316]', async (_, claims) => {
-    const hidden = await refused(materializer.request('gatePass'), { claims: candidates(claims()) });
-    expect(outcomeOf(hidden)).toBe('404 not-found');
-    expect(indistinguishable(hidden)).toEqual(
-      indistinguishable(await refused(nobodys(), { claims: everything() })),
-    );
-  });
 });
 
 describe('Administration, where it is asked', () => {
@@ -270,69 +215,5 @@ describe('an attempt of a kind that is not released', () => {
       unreleased.control.close();
       await unproved.close();
     }
-  });
-});
-
-describe('before anybody is asked', () => {
-  /** What the row, the token or the body rules out. */
-  async function unheard(changes: GatewayCall, body?: object): Promise<string> {
-    const request = materializer.of({ ...materializer.body('gatePass'), ...body });
-    const { result, calls } = await callsDuring(stack, () => request.send(changes));
-    expect(calls).toEqual([]);
-    if (result.status >= 400) expect(result.text).not.toContain(fixtures().attempts.gatePass);
-    const { fieldErrors } = reportsProblemOf(result);
-    return [outcomeOf(result), ...(fieldErrors ?? []).map(({ pointer, code }) => `${pointer} ${code}`)].join(
-      ' ',
-    );
-  }
-
-  it('a caller needs a token, and one with the permission to write [RP-226, RP-227]', async () => {
-    expect(await unheard({ headers: { Authorization: 'Bearer no.such.token' } })).toBe(
-      '401 authentication-required',
-    );
-    for (const scopes of [[], ['reports:read'], ['reports:writex'], ['reports'], ['mastery:run']])
-      expect(await unheard({ scopes })).toBe('403 authorization-denied');
-  });
-
-  it('the key has to be 1 to 255 visible ASCII characters [RP-254, RP-291]', async () => {
-    expect(await unheard({ key: null })).toBe('400 validation /headers/idempotency-key required');
-    for (const key of ['x'.repeat(256), 'a b', 'a\tb'])
-      expect(await unheard({ key })).toMatch(/^400 validation \/headers\/idempotency-key /);
-    expect(outcomeOf(await materializer.request('gatePass').send({ key: `"${'~'.repeat(253)}"` }))).toBe(
-      '200',
-    );
-  });
-
-  it.each([
-    ['an unknown member', { note: 'x' }, '/body'],
-    ['a tenant', { tenantId: 'tenant-borealis' }, '/body'],
-    ['a score', { score: 100 }, '/body'],
-    ['no attempt', { attemptId: undefined }, '/body/attemptId'],
-    ['no administration', { administrationId: undefined }, '/body/administrationId'],
-    ['an attempt with white space', { attemptId: 'a b' }, '/body/attemptId'],
-    ['an attempt of 256 bytes', { attemptId: 'x'.repeat(256) }, '/body/attemptId'],
-    ['an empty administration', { administrationId: '' }, '/body/administrationId'],
-    ['a number for an id', { attemptId: 7 }, '/body/attemptId'],
-    ['an unknown view', { view: 'Summary' }, '/body/view'],
-    ['no view', { view: null }, '/body/view'],
-  ])('the body may not have %s [RP-047, RP-225, RP-254, RP-284]', async (_, change, place) => {
-    expect(await unheard({}, change)).toMatch(new RegExp(`^400 validation ${place}`));
-  });
-
-  it.each([
-    ['text', { body: 'no JSON' }],
-    ['a list', { body: [] }],
-    ['nothing', { body: '' }],
-    ['a repeated member', { body: '{"attemptId":"a","attemptId":"b","administrationId":"c"}' }],
-    ['another media type', { headers: { 'Content-Type': 'text/plain' } }],
-  ])('the body may not be %s [RP-254, RP-286]', async (_, changes) => {
-    expect(await unheard(changes)).toMatch(/^400 validation/);
-  });
-
-  it('the view is a member of the body and no query parameter [RP-285]', async () => {
-    expect(await unheard({ query: '?view=summary' })).toBe(
-      '400 unsupported-parameter /query/view unsupported-parameter',
-    );
-    expect(await unheard({ query: '?tenantId=tenant-borealis' })).toMatch(/^400 unsupported-parameter/);
   });
 });

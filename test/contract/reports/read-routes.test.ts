@@ -10,7 +10,7 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
-import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { openReportsCaller, reportsAnswerOf, reportReads } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
@@ -85,18 +85,6 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     expect(new Set(requests.map(([route]) => route))).toEqual(new Set(reportReads));
   });
 
-  it('gives nothing of it to the other tenant, in the very words for what nobody has [RP-024, RP-316]', async () => {
-    const [other = ''] = localTenantIds.filter((id) => id !== tenantId);
-    for (const [route, call] of good(caller.fixtures(tenantId))) {
-      // The other tenant's token names the ids as its own: the claims are not what hides them.
-      const ask = (path: Readonly<Record<string, string>>): Promise<GatewayReply> =>
-        caller.call(route, { ...call, tenantId: other, claims: claimsNaming(path), path });
-      const foreign = await ask(call.path ?? {});
-      expect([route.operationId, reportsAnswerOf(foreign)]).toEqual([route.operationId, '404 not-found']);
-      expect(indistinguishable(foreign)).toEqual(indistinguishable(await ask(absent(call.path ?? {}))));
-    }
-  });
-
   it('joins an attempt without a settled or current record to no report [RP-062, RP-063, RP-087]', async () => {
     const { attempts } = caller.fixtures(tenantId);
     const read = async (attemptId: string): Promise<string> =>
@@ -124,63 +112,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
       expect(indistinguishable(reply)).toEqual(indistinguishable(none));
     }
   });
-
-  it('walks through a candidate’s history page by page, every row once and in order [RP-133, RP-136]', async () => {
-    const path = { candidateSourcedId: caller.fixtures(tenantId).candidates.withHistory };
-    const walk = async (limit: number): Promise<readonly string[]> => {
-      const ids: string[] = [];
-      for (let cursor = ''; ;) {
-        const { data, hasMore, nextCursor } = await page(caller, {
-          tenantId,
-          path,
-          query: `?limit=${limit}${cursor}`,
-        });
-        expect(data.length).toBeLessThanOrEqual(limit);
-        expect(hasMore).toBe(nextCursor !== null);
-        ids.push(...data.map(({ attemptId }) => attemptId));
-        if (nextCursor === null) return ids;
-        cursor = `&cursor=${nextCursor}`;
-      }
-    };
-    const whole = await walk(100);
-    expect(new Set(whole).size).toBe(whole.length);
-    expect(whole.length).toBeGreaterThan(200);
-    expect(await walk(37)).toEqual(whole);
-  });
-
-  it('takes a cursor only with the request that it was given for [RP-303]', async () => {
-    const { candidates, students } = caller.fixtures(tenantId);
-    const path = { candidateSourcedId: candidates.withHistory };
-    const { nextCursor } = await page(caller, { tenantId, path, query: '?limit=3' });
-    const with_ = async (query: string, call: GatewayCall = {}): Promise<string> =>
-      reportsAnswerOf(
-        await caller.call(listCandidateReports, {
-          tenantId,
-          path,
-          query: `${query}&cursor=${nextCursor}`,
-          ...call,
-        }),
-      );
-    expect(await with_('?limit=3')).toBe('200');
-    expect(await with_('?limit=4')).toBe('400 validation');
-    expect(await with_('?limit=3&testKind=mastery_gate')).toBe('400 validation');
-    expect(await with_('?limit=3', { path: { candidateSourcedId: candidates.empty } })).toBe(
-      '400 validation',
-    );
-    expect(await with_('?limit=3', { claims: { studentIds: students.slice(0, -1) } })).toBe('400 validation');
-  });
 });
-
-interface Page {
-  readonly data: readonly { readonly attemptId: string }[];
-  readonly nextCursor: string | null;
-  readonly hasMore: boolean;
-}
-
-async function page(callers: ReportsCaller, call: GatewayCall): Promise<Page> {
-  const reply: GatewayReply = await callers.call(listCandidateReports, call);
-  return listCandidateReports.success.schema.parse(JSON.parse(reply.text));
-}
 
 function receiptsOf(body: object): readonly unknown[] {
   const { sources, source } = body as { readonly sources?: readonly unknown[]; readonly source?: unknown };

@@ -5,13 +5,11 @@ import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
-import { callsDuring } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
-import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { expectedOrders, trips } from './expected-improvement.ts';
@@ -401,75 +399,4 @@ describe('the list', () => {
       expect([limit, ids]).toEqual([limit, whole]);
     }
   }, 120_000);
-
-  it('refuses values that it does not take, and names that it does not know, without asking anybody [RP-275, RP-276, RP-298, RP-299, RP-307, RP-308]', async () => {
-    const run = await completed('tenant-aurora', 'spring-gate');
-    const { calls } = await callsDuring(stack, async () => {
-      const refusedFor = async (query: string, slug: string, name: string): Promise<void> => {
-        const { status, type, fieldErrors, retryable } = reportsProblemOf(await ask(run, query));
-        expect([query, status, type.split('/').at(-1), retryable]).toEqual([query, 400, slug, false]);
-        expect(fieldErrors?.map(({ pointer }) => pointer)).toEqual([`/query/${name}`]);
-      };
-      const invalid = {
-        status: ['unknown', 'Pending', '', 'pending,accepted', 'accepted%20', 'blocked'],
-        targetModule: ['Bank', 'BLUEPRINT', '', 'results', 'bank%00'],
-        limit: [
-          '0',
-          '101',
-          '-1',
-          '+5',
-          '%2B5',
-          '5.0',
-          '%205',
-          '5%20',
-          '1e1',
-          '0x5',
-          '05',
-          '',
-          'NaN',
-          '%EF%BC%95',
-        ],
-        cursor: ['', 'x', '%00', 'x'.repeat(2048), 'x'.repeat(2049)],
-      };
-      for (const [name, values] of Object.entries(invalid))
-        for (const value of values) await refusedFor(`?${name}=${value}`, 'validation', name);
-      for (const [name, value] of Object.entries({
-        status: 'pending',
-        targetModule: 'bank',
-        limit: '5',
-        cursor: 'x',
-      }))
-        await refusedFor(`?${name}=${value}&${name}=${value}`, 'validation', name);
-      for (const name of ['testId', 'Status', 'sort', 'view', 'qtiTestId', 'page', '__proto__'])
-        await refusedFor(`?${name}=1`, 'unsupported-parameter', decodeURIComponent(name));
-    });
-    expect(calls).toEqual([]);
-    expect((await page(run, '?limit=1')).data).toHaveLength(1);
-    expect((await page(run, '?limit=100')).hasMore).toBe(false);
-  });
-
-  it('of a run that nobody has, of another tenant or outside the claims is the one 404 [RP-277, RP-316]', async () => {
-    const run = await completed('tenant-aurora', 'spring-gate');
-    const foreign = await completed('tenant-borealis', 'spring-gate');
-    const absent = await ask({ ...run, improvementRunId: 'run_of-nobody' });
-    expect(reportsAnswerOf(absent)).toBe('404 not-found');
-    const claims = { administrationIds: [aurora().administration('spring-gate')] };
-    const hidden: readonly (readonly [string, GatewayReply])[] = [
-      [
-        'its run in other letters',
-        await ask({ ...run, improvementRunId: run.improvementRunId.toUpperCase() }),
-      ],
-      ['a run of another tenant', await ask({ ...foreign, tenantId: 'tenant-aurora' })],
-      ['its run, to another tenant', await ask({ ...run, tenantId: 'tenant-borealis' }, '', { claims })],
-      ['its run, without any claim', await ask(run, '', { claims: {} })],
-      [
-        'its run, with the claim to another',
-        await ask(run, '', { claims: { administrationIds: [aurora().administration('school-gate')] } }),
-      ],
-    ];
-    for (const [what, reply] of hidden)
-      expect([what, indistinguishable(reply)]).toEqual([what, indistinguishable(absent)]);
-    expect((await page(run, '', { claims })).data.length).toBeGreaterThan(0);
-    expect(reportsAnswerOf(await ask(run, '', { scopes: ['reports:write'] }))).toMatch(/^403 /);
-  });
 });
