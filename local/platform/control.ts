@@ -78,6 +78,8 @@ export function control(
       return { status: 200, body: { calls: controlled.calls } };
     case 'GET /_control/state':
       return { status: 200, body: stateOf(controlled.tenants) };
+    case 'GET /_control/counts':
+      return { status: 200, body: countsOfTenants(controlled.tenants) };
     case 'POST /_control/clock': {
       const request = clockRequest.safeParse(body);
       if (!request.success) return invalid(request.error);
@@ -152,6 +154,13 @@ function stateOf(tenants: ReadonlyMap<string, TenantState>): object {
     for (const [name, count] of Object.entries(own)) counts[name] = (counts[name] ?? 0) + count;
   }
   return { counts, tenants: Object.fromEntries(perTenant) };
+}
+
+/** What each tenant's owners hold, counted: much less to send than the state. */
+function countsOfTenants(tenants: ReadonlyMap<string, TenantState>): object {
+  return {
+    tenants: Object.fromEntries([...tenants.values()].map((tenant) => [tenant.tenantId, countsOf(tenant)])),
+  };
 }
 
 type Counted = EntityName | 'qti.attempt' | 'results.component' | 'results.settled_component';

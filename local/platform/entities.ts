@@ -161,20 +161,27 @@ export function changeEntity(tenant: TenantState, change: EntityChange): Result<
 
 /** The same answer about something else: the id that the pointer names is another one of the same form. Unchanged where there is none. */
 export function withOtherId(answer: object, pointer: string): object {
-  const other = structuredClone(answer);
-  let held: unknown = other;
-  for (const step of pointer.slice(1).split('/'))
-    held = (held as Record<string, unknown> | undefined)?.[step];
-  if (typeof held === 'string') set(other, pointer, { value: otherId(held) });
-  return other;
+  return withId(answer, pointer, otherId);
 }
 
-/** The same answer, with its first id (its tenant's apart) of 1,026 bytes in 513 characters. Unchanged where there is none. */
-export function withOverlongId(answer: object): object {
-  const named = Object.entries(answer).find(
+/**
+ * The same answer, with an id of 1,026 bytes in 513 characters: its first one, its tenant's apart, or that which the pointer names where no
+ * member's name ends in `Id`.
+ */
+export function withOverlongId(answer: object, pointer: string): object {
+  const [first] = Object.entries(answer).find(
     ([name, value]) => name.endsWith('Id') && name !== 'tenantId' && typeof value === 'string',
-  );
-  return named === undefined ? answer : { ...answer, [named[0]]: 'é'.repeat(513) };
+  ) ?? [undefined];
+  return withId(answer, first === undefined ? pointer : `/${first}`, () => 'é'.repeat(513));
+}
+
+function withId(answer: object, pointer: string, change: (id: string) => string): object {
+  const changed = structuredClone(answer);
+  let held: unknown = changed;
+  for (const step of pointer.slice(1).split('/'))
+    held = (held as Record<string, unknown> | undefined)?.[step];
+  if (typeof held === 'string') set(changed, pointer, { value: change(held) });
+  return changed;
 }
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;

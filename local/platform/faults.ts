@@ -94,6 +94,7 @@ type FaultRequest = z.output<typeof faultRequest>;
 const whyNot: Partial<Record<FaultKind, string>> = {
   wrong_tenant: 'its answer names no tenant',
   other_entity: 'its answer names nothing that was asked for',
+  overlong_id: 'its answer names nothing that was asked for',
   version_drift: 'its answer has no version',
   stale: 'it has no older answer',
   lost_acknowledgement: 'a read has nothing to acknowledge',
@@ -161,6 +162,7 @@ function canStrike(kind: FaultKind, route: OwnerRoute): boolean {
     case 'wrong_tenant':
       return route.tenantInAnswer || route.foreign !== undefined;
     case 'other_entity':
+    case 'overlong_id':
       return route.identities.length > 0;
     case 'version_drift':
       return route.drift !== undefined;
@@ -172,7 +174,6 @@ function canStrike(kind: FaultKind, route: OwnerRoute): boolean {
     case 'status':
     case 'cut':
     case 'malformed':
-    case 'overlong_id':
     case 'down':
       return true;
   }

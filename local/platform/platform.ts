@@ -347,11 +347,9 @@ function distortEntity(
 ): OwnerAnswer {
   const { body } = answered;
   if (typeof body !== 'object' || body === null) return answered;
-  if (fault?.kind === 'overlong_id') return { ...answered, body: withOverlongId(body) };
-  if (fault?.kind === 'other_entity') {
-    const [first = ''] = route.identities;
-    return { ...answered, body: withOtherId(body, fault.member ?? first) };
-  }
+  const [first = ''] = route.identities;
+  if (fault?.kind === 'overlong_id') return { ...answered, body: withOverlongId(body, first) };
+  if (fault?.kind === 'other_entity') return { ...answered, body: withOtherId(body, fault.member ?? first) };
   if (fault?.kind === 'version_drift') return { ...answered, body: route.drift?.(body) ?? body };
   if (fault?.kind !== 'wrong_tenant') return answered;
   const other = [...emulator.tenants.values()].find((candidate) => candidate.tenantId !== tenant.tenantId);

@@ -32,6 +32,8 @@ const state = z.object({
   entities: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
+const counts = z.object({ tenants: z.record(z.string(), z.record(z.string(), z.number())) });
+
 /** Materializes attempts of one tenant's fixtures. */
 export interface Materializer {
   readonly caller: ReportsCaller;
@@ -104,12 +106,12 @@ export function openMaterializer(
     request: (role, more) => of(body(role, more)),
     state: readState,
     async written() {
-      const { counts } = await readState();
+      const held = counts.parse(await stack.control('GET', 'counts')).tenants[tenantId]!;
       return {
-        settlements: counts['results.settlement']!,
-        components: counts['results.settled_component']!,
-        records: counts['results.settled_record']!,
-        events: counts['caliper.event']!,
+        settlements: held['results.settlement']!,
+        components: held['results.settled_component']!,
+        records: held['results.settled_record']!,
+        events: held['caliper.event']!,
       };
     },
   };

@@ -2,10 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TIMED_BANK, openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
-import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { conflict, drift, miscalibrated, refused, silent } from './fault-table.ts';
+import { mastery as kinds } from '#test/lemmas/faults-expected.ts';
+
+const { conflict, drift, miscalibrated, refusedBy, waitFor } = kinds;
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
@@ -97,6 +98,19 @@ describe('what QTI holds contradicts the continuation', () => {
   });
 });
 
+it('an item of the pool states another maximum score than 1: 422, and one that states 1 is as good as none [MA-153, MA-195]', async () => {
+  const { qtiPoolArtifactVersionId: id } = (await runs.start().sendForRun()).body.executionPins;
+  const stating = (value: number) =>
+    runs.change({ entity: 'qti.artifact', id, changes: [{ pointer: '/itemRefs/1/normalMaximum', value }] });
+  const undo = await stating(1);
+  expect(sentenceOf(await runs.start().send())).toBe('201 in_progress pending');
+  await stating(2);
+  await runs.takeCalls();
+  expect(sentenceOf(await runs.start().send())).toBe(miscalibrated);
+  expect((await runs.takeCalls()).every(({ method }) => method === 'GET')).toBe(true);
+  await undo();
+});
+
 describe('the outcomes that QTI holds', () => {
   /** A run whose second item is played, and the change of that attempt. */
   async function playedWith(
@@ -157,9 +171,9 @@ describe('the outcomes that QTI holds', () => {
     'a score is %s: 424 of QTI, retryable while QTI still processes the attempt [MA-030, MA-162, MA-168]',
     async (_, broken) => {
       const ended = await playedWith(broken);
-      expect(await answersTo(ended.run)).toEqual([refused('qti'), refused('qti')]);
+      expect(await answersTo(ended.run)).toEqual([refusedBy('qti'), refusedBy('qti')]);
       const open = await playedWith(broken, { member: '/processingTrace/status', value: 'running' });
-      expect(await answersTo(open.run)).toEqual([silent('qti'), silent('qti')]);
+      expect(await answersTo(open.run)).toEqual([waitFor('qti'), waitFor('qti')]);
       await open.undo();
       expect((await answersTo(open.run)).at(-1)).toBe('200 in_progress reportable');
     },
@@ -198,7 +212,7 @@ describe('the outcomes that QTI holds', () => {
       id: sessionOf(second),
       changes: [{ pointer: '/session/attempts/0/attemptId', value: session.attempts[0]!.attemptId }],
     });
-    expect(await answersTo(second)).toEqual([refused('qti'), refused('qti')]);
+    expect(await answersTo(second)).toEqual([refusedBy('qti'), refusedBy('qti')]);
   });
 
   it('processing traces go to the receipt trace and to Results; another reference is no conflict [MA-030, MA-088]', async () => {
@@ -281,30 +295,6 @@ describe('an open session with another item than the selected one', () => {
 });
 
 describe('a reading that contradicts the continuation', () => {
-  /** The pauses between a contradicting reading and its repetition, by the operation that contradicts. */
-  it.each([
-    ['qti.read_candidate_runtime', 'stale', conflict],
-    ['content.read_test_spec', 'version_drift', conflict],
-    ['content.validate_adaptive_bank_identity', 'version_drift', conflict],
-    ['bank.read_adaptive_pool_manifest', 'version_drift', drift],
-    ['qti.read_adaptive_pool_root', 'version_drift', drift],
-  ])(
-    '%s: is made again 250 to 1,000 ms later before it ends the run [MA-142]',
-    async (operation, kind, refusal) => {
-      const { second } = await underWay();
-      const inspect = runs.inspect(second.body.continuationToken);
-      await stack.fault({ operation, kind });
-      expect(sentenceOf(await inspect.send())).toBe('200 in_progress reportable');
-      await stack.fault({ operation, kind, times: 2 });
-      const { result, calls } = await callsDuring(stack, () => inspect.send());
-      expect(sentenceOf(result)).toBe(refusal);
-      const [before, after] = calls.filter((call) => call.operation === operation);
-      // Two clocks, and timers that may be a little early or late.
-      expect(after!.startedAt - before!.endedAt).toBeGreaterThan(245);
-      expect(after!.startedAt - before!.endedAt).toBeLessThan(1_500);
-    },
-  );
-
   it('waits on the timer of its runtime, for as long as the randomness there says', async () => {
     const slept: number[] = [];
     const drawn = await startTestStack({

@@ -3,7 +3,9 @@ import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, OwnerChange, RunGiven } from '#test/support/adaptive-run.ts';
 import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { conflict, drift, invalid, miscalibrated, refused, silent } from './fault-table.ts';
+import { mastery as kinds } from '#test/lemmas/faults-expected.ts';
+
+const { conflict, drift, invalid, miscalibrated, refusedBy, waitFor } = kinds;
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
@@ -121,7 +123,7 @@ const content: readonly Drift[] = [
   {
     title: 'the blueprint is no test spec any more',
     change: spec(set('/role', 'draft')),
-    start: refused('content'),
+    start: refusedBy('content'),
     underWay: conflict,
     rules: 'MA-022, MA-053',
   },
@@ -135,14 +137,14 @@ const content: readonly Drift[] = [
   {
     title: 'the bank has another membership rule',
     change: bank(set('/membershipRule', 'fixed')),
-    start: refused('content'),
+    start: refusedBy('content'),
     underWay: conflict,
     rules: 'MA-023, MA-054, MA-068',
   },
   {
     title: 'the bank has a Content member',
     change: bank(set('/data', [{ itemId: 'item-1' }])),
-    start: refused('content'),
+    start: refusedBy('content'),
     underWay: conflict,
     rules: 'MA-023, MA-054, MA-068',
   },
@@ -243,15 +245,15 @@ const pool: readonly Drift[] = [
   {
     title: 'Bank still works on the operation',
     change: manifest(set('/state', 'running')),
-    start: silent('bank'),
-    underWay: silent('bank'),
+    start: waitFor('bank'),
+    underWay: waitFor('bank'),
     rules: 'MA-025, MA-055, MA-218, MA-223',
   },
   {
     title: 'Bank’s operation has failed',
     change: manifest(set('/state', 'failed')),
-    start: refused('bank'),
-    underWay: refused('bank'),
+    start: refusedBy('bank'),
+    underWay: refusedBy('bank'),
     rules: 'MA-025, MA-055, MA-218',
   },
 ];

@@ -15,7 +15,7 @@ import { openReportsCaller, reportsAnswerOf, reportReads } from '#test/support/r
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { tenantId } from './sound-reads.ts';
+import { tenantId } from '#test/lemmas/sound-reads.ts';
 
 // The reads of every route over whole functions. A page that looks through thousands of test specs, which no seed has:
 // budget-of-a-page.test.ts.

@@ -19,9 +19,9 @@ import { openReportsCaller } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { factsOf, sentenceOf } from './compare-answers.ts';
-import { openReads, somebody, tenantId } from './sound-reads.ts';
-import type { Reads } from './sound-reads.ts';
+import { factsOf, sentenceOf } from '#test/lemmas/compare-answers.ts';
+import { openReads, somebody, tenantId } from '#test/lemmas/sound-reads.ts';
+import type { Reads } from '#test/lemmas/sound-reads.ts';
 
 // What an owner may answer by its own contract, and no report can be made of, or only one that says less.
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { listRevisionOrders, readAlignmentReport } from '#shared/contract/reports/routes.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
+import type { Route } from '#shared/contract/route.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
@@ -11,11 +12,9 @@ import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/plat
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { sentenceOf } from './compare-answers.ts';
-import { ALWAYS, casesOf, columnsDemanded, rowsOf } from './fault-table.ts';
-import type { RulesByAnswer, Subject } from './fault-table.ts';
-import { openReads, somebody, tenantId } from './sound-reads.ts';
-import type { Reads } from './sound-reads.ts';
+import { ALWAYS } from '#test/lemmas/faults.ts';
+import { openReads, somebody, tenantId } from '#test/lemmas/sound-reads.ts';
+import type { Reads } from '#test/lemmas/sound-reads.ts';
 
 // What alignments and orders answer when one of the reads that they rest on goes wrong, and how many reads they make of it, over the bundled
 // functions.
@@ -38,25 +37,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-const unavailable = (owner: SourceService): string => `503 dependency-unavailable ${owner}`;
 const incomplete = (owner: SourceService): string => `503 dependency-incomplete ${owner}`;
-
-/** Immutable evidence: an owner that shows it amiss once is asked again; what stays amiss does not dereference. */
-const evidence = (owner: 'analytics' | 'blueprint', other: string) => ({
-  silent: unavailable(owner),
-  malformed: unavailable(owner),
-  401: unavailable(owner),
-  403: unavailable(owner),
-  404: incomplete(owner),
-  409: unavailable(owner),
-  422: unavailable(owner),
-  wrong_tenant: unavailable(owner),
-  other_entity: other,
-  version_drift: '200',
-  always_version_drift: incomplete(owner),
-  stale: '200',
-  always_stale: incomplete(owner),
-});
 
 const claims = ({
   classes,
@@ -64,8 +45,10 @@ const claims = ({
   classSourcedIds: classes,
 });
 
-interface Expected extends Subject {
-  readonly rules: RulesByAnswer;
+interface Expected {
+  readonly route: Route;
+  readonly call: Parameters<typeof openReads>[2]['call'];
+  readonly reads: readonly (keyof typeof operations)[];
   /** Its reads when all owners answer, and when each of them shows its evidence amiss. */
   readonly sound: { readonly calls: number; readonly depth: number };
   readonly worst: { readonly calls: number; readonly depth: number };
@@ -78,15 +61,7 @@ const subjects: readonly Expected[] = [
       claims: claims(fixtures),
       path: { improvementRunId: run.improvementRunId, sourceKey: fixtures.sourceKeys[0]! },
     }),
-    table: {
-      readAlignmentCrosswalk: evidence('blueprint', '409 source-version-conflict blueprint'),
-      readAnalysisArtifact: evidence('analytics', '409 source-version-conflict analytics'),
-    },
-    rules: [
-      ['200', 'RP-269'],
-      ['409', 'RP-272'],
-      ['503', 'RP-273, RP-324'],
-    ],
+    reads: ['readAlignmentCrosswalk', 'readAnalysisArtifact'],
     sound: { calls: 2, depth: 1 },
     worst: readAlignmentReport.budget,
   },
@@ -97,15 +72,7 @@ const subjects: readonly Expected[] = [
       path: { improvementRunId: run.improvementRunId },
       query: '?limit=100',
     }),
-    table: {
-      readAlignmentSources: evidence('blueprint', incomplete('blueprint')),
-      readAlignmentCrosswalk: evidence('blueprint', incomplete('blueprint')),
-      readAnalysisArtifact: evidence('analytics', incomplete('analytics')),
-    },
-    rules: [
-      ['200', 'RP-274'],
-      ['503', 'RP-278, RP-324'],
-    ],
+    reads: ['readAlignmentSources', 'readAlignmentCrosswalk', 'readAnalysisArtifact'],
     // Four metrics, three crosswalks, two comparisons and the list of sources; a page of twelve artifacts: revision-order-pages.test.ts.
     sound: { calls: 10, depth: 1 },
     worst: { calls: 20, depth: 2 },
@@ -113,40 +80,18 @@ const subjects: readonly Expected[] = [
 ];
 
 describe.each(subjects)('$route.operationId', (subject) => {
-  const { route, table, rules, sound, worst } = subject;
+  const { route, reads: names, sound, worst } = subject;
   let reads: Reads;
   beforeAll(async () => {
     reads = await openReads(stack, runs.caller, subject);
   });
 
-  it('has a row for every read that it makes, and in it a column for every fault that the read can have', async () => {
-    const { calls } = await callsDuring(stack, () => reads.send(somebody()));
-    const made = new Set(calls.map(({ operation, method }) => `${method} ${operation ?? ''}`));
-    const rows = rowsOf(table);
-    expect(new Set(rows.map(([name]) => `${operations[name].method} ${operations[name].id}`))).toEqual(made);
-    for (const [name, row] of rows) expect(new Set(Object.keys(row))).toEqual(columnsDemanded(name));
-  });
-
-  for (const { title, target, arms, expected } of casesOf(subject, rules)) {
-    it(title, async () => {
-      for (const arm of arms) {
-        await stack.fault({ ...target, ...arm });
-        const reply = await reads.send(somebody());
-        await stack.control('DELETE', 'faults');
-        expect([arm, sentenceOf(stack, reads.sound, reply)]).toEqual([arm, expected]);
-        if (arm.retryAfterSeconds !== undefined && reply.status !== 200)
-          expect(reply.headers.get('retry-after')).toBe(String(arm.retryAfterSeconds));
-      }
-      expect(await reads.ask(somebody())).toBe('200');
-    });
-  }
-
   it('goes on after one failed try of each of its reads, and after evidence that is gone once', async () => {
-    for (const [name] of rowsOf(table))
+    for (const name of names)
       await stack.fault({ operation: operations[name].id, kind: 'status', status: 503 });
     expect(await reads.ask(somebody())).toBe('200');
     await stack.faultsStruck();
-    for (const [name] of rowsOf(table))
+    for (const name of names)
       await stack.fault({ operation: operations[name].id, kind: 'status', status: 404 });
     expect(await reads.ask(somebody())).toBe('200');
     await stack.faultsStruck();
@@ -179,7 +124,7 @@ describe.each(subjects)('$route.operationId', (subject) => {
 
     const { calls } = await callsDuring(stack, async () => {
       await stack.control('DELETE', 'faults');
-      for (const [name] of rowsOf(table))
+      for (const name of names)
         await stack.fault({ operation: operations[name].id, kind: 'version_drift', times: ALWAYS });
       await reads.send(somebody());
     });

@@ -1,10 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openFaults } from '#local/platform/faults.ts';
-import { identitiesOf } from '#local/platform/routes.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
 import type { ControlRecords } from '#test/support/control-records.ts';
-import { materialized, openMaterializer, outcomeOf } from '#test/support/materialize.ts';
+import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';
 import type { Materialization, Materializer, Written } from '#test/support/materialize.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsProblemOf } from '#test/support/reports-call.ts';
@@ -59,52 +57,7 @@ async function endsWell(request: Materialization, operationId: string): Promise<
 
 const { writeSettledComponents, emitEvent } = operations;
 
-describe.each([
-  [writeSettledComponents, 'results'],
-  [emitEvent, 'caliper'],
-] as const)('$id', (operation, owner) => {
-  const unavailable = `503 dependency-unavailable ${owner}, operation`;
-  const table = [
-    ['down', { kind: 'down' }, unavailable],
-    ['500', { kind: 'status', status: 500 }, unavailable],
-    ['503', { kind: 'status', status: 503 }, unavailable],
-    ['429', { kind: 'status', status: 429, retryAfterSeconds: 60 }, unavailable],
-    ['cut', { kind: 'cut' }, unavailable],
-    ['lost acknowledgement', { kind: 'lost_acknowledgement' }, unavailable],
-    ['401', { kind: 'status', status: 401 }, unavailable],
-    ['403', { kind: 'status', status: 403 }, unavailable],
-    ['409', { kind: 'status', status: 409 }, unavailable],
-    ['422', { kind: 'status', status: 422 }, unavailable],
-    ['404', { kind: 'status', status: 404 }, `503 dependency-incomplete ${owner}, operation`],
-    // Caliper acknowledges with its status alone.
-    ['malformed', { kind: 'malformed' }, owner === 'caliper' ? '200' : unavailable],
-    ['wrong tenant', { kind: 'wrong_tenant' }, unavailable],
-    ...identitiesOf(operation).map(
-      (member) => [`another ${member}`, { kind: 'other_entity', member }, unavailable] as const,
-    ),
-  ] as const;
-
-  for (const [name, arm, expected] of table) {
-    const { id, method } = operation;
-    if (!openFaults().arm({ operation: id, method, ...arm }).ok) continue;
-    it(`${name}: ${expected}; the record stays started, and the repetition ends it [RP-017, RP-258, RP-330, RP-334]`, async () => {
-      const request = materializer.request('unsettled');
-      await stack.fault({ operation: id, method, times: ALWAYS, ...arm });
-      const reply = await request.send();
-      expect(outcomeOf(reply)).toBe(expected);
-      await stack.control('DELETE', 'faults');
-      if (reply.status === 200) {
-        await endsWell(request, materialized(reply).operationId);
-        return;
-      }
-      const { operationId, retryable } = reportsProblemOf(reply);
-      expect(retryable).toBe(true);
-      expect(reply.headers.has('retry-after')).toBe(true);
-      expect(await request.record()).toMatchObject({ state: 'started', operationId });
-      await endsWell(request, operationId ?? '');
-    });
-  }
-
+describe.each([writeSettledComponents, emitEvent])('$id', (operation) => {
   it('loses one acknowledgement: the request itself repeats the write, which is one [RP-288]', async () => {
     const request = materializer.request('unsettled');
     await stack.fault({ operation: operation.id, method: 'POST', kind: 'lost_acknowledgement' });
@@ -114,63 +67,7 @@ describe.each([
   });
 });
 
-it('an event is never emitted of what Results has not acknowledged [RP-288]', async () => {
-  await stack.fault({ operation: writeSettledComponents.id, kind: 'lost_acknowledgement', times: ALWAYS });
-  const { calls } = await callsDuring(stack, () => materializer.request('unsettled').send());
-  expect(calls.map(({ operation }) => operation)).not.toContain(emitEvent.id);
-  expect((await materializer.written()).events).toBe(before.events);
-});
-
 describe('reading back', () => {
-  it.each([
-    ['results.read_settled_record', { kind: 'down' }, '503 dependency-unavailable results, operation'],
-    ['results.read_settled_record', { kind: 'stale' }, '503 dependency-incomplete results, operation'],
-    [
-      'results.read_settled_record',
-      { kind: 'version_drift' },
-      '409 source-version-conflict results, operation',
-    ],
-    [
-      'content.read_report_criteria',
-      { kind: 'version_drift' },
-      '409 source-version-conflict content, operation',
-    ],
-    ['content.read_report_criteria', { kind: 'malformed' }, '503 dependency-unavailable content, operation'],
-    [
-      'oneroster.read_user',
-      { kind: 'status', status: 404 },
-      '503 dependency-incomplete oneroster, operation',
-    ],
-    ['case.read_package', { kind: 'down' }, '503 dependency-unavailable case, operation'],
-    // The first lookup decides who may, and passes.
-    ['qti.read_attempt_evidence', { kind: 'down', skip: 1 }, '503 dependency-unavailable qti, operation'],
-    ['qti.read_attempt_evidence', { kind: 'stale', skip: 1 }, '503 dependency-incomplete qti, operation'],
-  ] as const)(
-    '%s, %j: %s; the record stays started, and the repetition ends it [RP-017, RP-257, RP-258, RP-330, RP-333]',
-    async (operation, arm, expected) => {
-      const request = materializer.request('unsettled');
-      await stack.fault({ operation, method: 'GET', times: ALWAYS, ...arm });
-      const reply = await request.send();
-      expect(outcomeOf(reply)).toBe(expected);
-      await stack.control('DELETE', 'faults');
-      const { operationId } = reportsProblemOf(reply);
-      expect(await request.record()).toMatchObject({ state: 'started', operationId });
-      await endsWell(request, operationId ?? '');
-    },
-  );
-
-  it('goes without the receipt of an event that Caliper does not show yet [RP-071]', async () => {
-    await stack.fault({
-      operation: 'caliper.read_evidence_ack',
-      method: 'GET',
-      kind: 'stale',
-      times: ALWAYS,
-    });
-    const { report } = await materializer.request('unsettled').succeed();
-    expect(report.sources.at(-1)).toMatchObject({ service: 'caliper', status: 'unavailable' });
-    expect(report.incompleteSections).toHaveLength(1);
-  });
-
   it('of a record that is not current is 503, though it was acknowledged [RP-087, RP-258]', async () => {
     expect(outcomeOf(await materializer.request('stale').send())).toBe(
       '503 dependency-incomplete results, operation',

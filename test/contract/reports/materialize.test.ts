@@ -18,7 +18,7 @@ import { openPublishedContract } from '#test/support/published-contract.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { factsOf } from './compare-answers.ts';
+import { factsOf } from '#test/lemmas/compare-answers.ts';
 
 // What a materialization writes, and that it writes it once, over whole functions.
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import * as z from 'zod';
 import type { TestStack } from '#test/support/stack.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
+import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import { sourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
@@ -152,11 +153,16 @@ function wordFor(place: string, body: JsonObject): string | undefined {
     return entries.every(isUndecided) ? 'indeterminate' : undefined;
   }
   if (place.startsWith('/incompleteSections')) {
-    const [{ status, type, dependency, requestId }, ...others] = problems.parse(body['incompleteSections']);
-    expect([others, requestId]).toEqual([[], body['requestId']]);
-    return `without ${status} ${type.split('/').at(-1) ?? ''} ${dependency ?? ''}`;
+    const [section, ...others] = problems.parse(body['incompleteSections']);
+    expect([others, section.requestId]).toEqual([[], body['requestId']]);
+    return withoutSection(section);
   }
   return undefined;
+}
+
+/** What a report goes without. */
+export function withoutSection({ status, type, dependency }: ReportsProblem): string {
+  return `without ${status} ${type.split('/').at(-1) ?? ''} ${dependency ?? ''}`;
 }
 
 function at(body: JsonObject, place: string): Json | undefined {

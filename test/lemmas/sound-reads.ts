@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import type { GatewayReply } from '#test/support/gateway-call.ts';
+import type { Route } from '#shared/contract/route.ts';
+import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { sentenceOf } from './compare-answers.ts';
 import type { Sound } from './compare-answers.ts';
-import type { Subject } from './fault-table.ts';
 
 export const tenantId = 'tenant-aurora';
 
@@ -28,7 +28,10 @@ export interface Reads {
 export async function openReads(
   stack: Pick<TestStack, 'urls'>,
   caller: ReportsCaller,
-  subject: Pick<Subject, 'route' | 'call'>,
+  subject: {
+    readonly route: Route;
+    readonly call: (fixtures: ReturnType<ReportsCaller['fixtures']>) => GatewayCall;
+  },
 ): Promise<Reads> {
   const { route } = subject;
   const { path = {}, ...call } = subject.call(caller.fixtures(tenantId));

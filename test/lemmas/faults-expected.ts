@@ -1,0 +1,197 @@
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { CallName, Fault, Meaning } from './faults.ts';
+
+// What a route returns when an upstream call goes wrong, in one line, by the kind of the dependency and the meaning of the fault.
+
+/** The answer to every meaning of a fault: a new meaning does not compile without its answer in every kind of dependency. */
+export type Answers = Readonly<Record<Meaning, string>>;
+
+/** What a route depends on: the answers by kind, and by the id where the answer depends on which id is another one. */
+export interface Dependency extends Omit<Answers, 'another'> {
+  readonly another: string | Readonly<Record<string, string>>;
+}
+
+/** The upstream calls of a flow, those that write in their order. */
+export type Dependencies = Readonly<Partial<Record<CallName, Dependency>>>;
+
+/** The answer to a fault; undefined if the table has none for another id. */
+export function answerTo({ another, ...answers }: Dependency, { meaning, arm }: Fault): string | undefined {
+  if (meaning !== 'another') return answers[meaning];
+  return typeof another === 'string' ? another : another[arm.member ?? ''];
+}
+
+/** One answer, whatever goes wrong. */
+export function anyhow(answer: string): Dependency {
+  return {
+    silent: answer,
+    garbled: answer,
+    unauthorized: answer,
+    forbidden: answer,
+    absent: answer,
+    conflicting: answer,
+    rejected: answer,
+    foreign: answer,
+    another: answer,
+    driftedOnce: answer,
+    drifted: answer,
+    staleOnce: answer,
+    stale: answer,
+  };
+}
+
+type Versions = Pick<Answers, 'driftedOnce' | 'drifted' | 'staleOnce' | 'stale'>;
+/** Of a version that differs or is old: in one answer, and in every answer. */
+const versions = (once: string, always: string): Versions => ({
+  driftedOnce: once,
+  drifted: always,
+  staleOnce: once,
+  stale: always,
+});
+
+type Owner = 'content' | 'bank' | 'qti' | 'case' | 'anchor' | 'results' | 'caliper';
+
+const waitFor = (owner: string): string => `424 upstream-unavailable ${owner} retryable`;
+const refusedBy = (owner: string): string => `424 upstream-unavailable ${owner}`;
+const invalid = (owner: string): string => `502 qti-adaptive-pool-invalid ${owner}`;
+const incomplete = (owner: string): string => `424 finalization-incomplete ${owner} retryable`;
+const hidden = '404 resource-not-found';
+const drift = '409 adaptive-pool-version-drift';
+const conflict = '409 stream-conflict';
+const miscalibrated = '422 calibration-invalid';
+/** The caller names spec, bank and operation, which must belong together. */
+const mismatched = '400 invalid-request';
+
+/** Kinds of dependencies of the mastery engine. */
+export const mastery = {
+  waitFor,
+  refusedBy,
+  invalid,
+  incomplete,
+  hidden,
+  drift,
+  conflict,
+  miscalibrated,
+  mismatched,
+
+  /** What another owner or a token refers to: the owner has to give it. An answer of Bank and QTI that breaks its contract breaks the pool. */
+  derived(owner: Owner): Dependency {
+    const broken = owner === 'bank' || owner === 'qti' ? invalid(owner) : refusedBy(owner);
+    return {
+      ...anyhow(refusedBy(owner)),
+      silent: waitFor(owner),
+      garbled: broken,
+      foreign: broken,
+      another: broken,
+      // The credential that the container has kept is read again for the repetition.
+      unauthorized: waitFor('platform_auth'),
+    };
+  },
+
+  /** What the caller names: if its owner does not show it, it is the one 404. A 403 refuses the service itself. */
+  named(owner: Owner): Dependency {
+    return { ...mastery.derived(owner), absent: hidden, rejected: hidden };
+  },
+
+  /** Not yet pinned: any version is as good as another. */
+  unpinned: (calm: string): Versions => versions(calm, calm),
+
+  /** Read twice before anything is pinned: readings that differ drift; an answer that always differs from the other owner's breaks the pool. */
+  readTwice: versions(drift, invalid('qti')),
+
+  /** Compared with the pins: one reading that differs is repeated, a second one ends the run. */
+  pinned: (calm: string, final: string): Versions & Pick<Dependency, 'another'> => ({
+    ...versions(calm, final),
+    another: final,
+  }),
+
+  /** A knowledge component in CASE: the calibration pins it, in every member but its age. */
+  calibrated: (calm: string): Dependency => ({
+    ...mastery.derived('case'),
+    foreign: miscalibrated,
+    another: miscalibrated,
+    ...versions(miscalibrated, miscalibrated),
+    staleOnce: calm,
+    stale: calm,
+  }),
+
+  /** A write or a read-back that finalizes: a silent owner leaves the run waiting, every other answer names its owner. */
+  finalizing(owner: 'results' | 'caliper', waiting: string): Dependency {
+    const result = owner === 'results' ? `${incomplete(owner)} when mended` : incomplete(owner);
+    return {
+      ...anyhow(result),
+      silent: waiting,
+      garbled: incomplete(owner),
+      foreign: incomplete(owner),
+      another: incomplete(owner),
+      unauthorized: incomplete('platform_auth'),
+    };
+  },
+};
+
+/** The calm answer of the reports service, and its deviations. */
+const same = '200';
+const notFound = '404 not-found';
+const unavailable = (owner: SourceService): string => `503 dependency-unavailable ${owner}`;
+const missing = (owner: SourceService): string => `503 dependency-incomplete ${owner}`;
+const disagree = (owner: SourceService): string => `409 source-version-conflict ${owner}`;
+/** The calm answer, but for the version in the receipts of an owner that has been writing. */
+const newer = (owner: SourceService): string => `200, ${owner} newer`;
+/** An enrichment is left out, and the report names it. */
+const without = (problem: string): string => `200, caliper unavailable, without ${problem}`;
+
+/** Kinds of dependencies of the reports service. */
+export const reports = {
+  same,
+  notFound,
+  unavailable,
+  missing,
+  disagree,
+
+  /** What another owner refers to. */
+  derived: (owner: SourceService): Dependency => ({ ...anyhow(unavailable(owner)), absent: missing(owner) }),
+
+  /** What the caller names: what its owner hides is the one 404. A 403 refuses the service itself, and hides nothing. */
+  named: (owner: SourceService): Dependency => ({
+    ...reports.derived(owner),
+    absent: notFound,
+    rejected: notFound,
+  }),
+
+  /** What the caller names and another owner has confirmed: only its absence is the one 404. */
+  confirmed: (owner: SourceService): Dependency => ({ ...reports.derived(owner), absent: notFound }),
+
+  /** What decides whether the tenant may know of it at all: another tenant's is hidden too. */
+  visible: (owner: SourceService): Dependency => ({ ...reports.named(owner), foreign: notFound }),
+
+  /** A version that others pin: one more read finds that the owners agree, or they never do. An old version contradicts none. */
+  pinned: (final: string, stale = final): Versions => ({ ...versions(same, final), stale }),
+
+  /** A version that no other owner pins: any is as good as another, as long as it is current. */
+  free: (owner: SourceService, stale: string): Versions => ({
+    ...versions(newer(owner), newer(owner)),
+    staleOnce: stale,
+    stale,
+  }),
+
+  /** OneRoster has versions and no older answers; a cohort report shows no receipt of it. */
+  onRoster: (shown: boolean): Versions =>
+    versions(shown ? newer('oneroster') : same, shown ? newer('oneroster') : same),
+
+  /** An enrichment: the report is returned without it. */
+  enrichment: {
+    ...anyhow(without(unavailable('caliper'))),
+    absent: without(missing('caliper')),
+    // A replica that does not have the event yet.
+    staleOnce: without(missing('caliper')),
+    stale: without(missing('caliper')),
+  } satisfies Dependency,
+
+  /** What is left out of the answer, whatever its owner returns instead of it. */
+  enriched: anyhow,
+
+  /** Evidence whose bytes a run has pinned: other bytes in one answer are read again, in every answer they are `final`. */
+  bytes: (final: string): Versions & Pick<Dependency, 'another'> => ({
+    ...versions(same, final),
+    another: final,
+  }),
+};

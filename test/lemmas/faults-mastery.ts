@@ -1,0 +1,426 @@
+import { expect } from 'vitest';
+import * as z from 'zod';
+import {
+  advanceAdaptiveRun,
+  inspectAdaptiveRun,
+  simulateScoreRecovery,
+  startAdaptiveRun,
+} from '#shared/contract/mastery/routes.ts';
+import { problemKeysOf } from '#shared/contract/route-problems.ts';
+import { operations } from '#shared/platform/all-operations.ts';
+import { TIMED_BANK, sentenceOf } from '#test/support/adaptive-run.ts';
+import type { AdaptiveRuns, RunGiven, RunReply, RunRequest } from '#test/support/adaptive-run.ts';
+import type { GatewayReply } from '#test/support/gateway-call.ts';
+import { problemOf } from '#test/support/mastery-call.ts';
+import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { ALWAYS } from './faults.ts';
+import { anyhow, mastery as kinds } from './faults-expected.ts';
+import type { Dependencies, Dependency } from './faults-expected.ts';
+import type { Exception, Flow, Seen } from './faults-flow.ts';
+
+// The mastery engine's routes, by their states, and what they depend on.
+
+export interface MasteryWorld {
+  readonly stack: TestStack;
+  readonly runs: AdaptiveRuns;
+}
+type MasteryFlow = Flow<MasteryWorld>;
+
+const { waitFor, refusedBy, invalid, drift, conflict, miscalibrated, mismatched } = kinds;
+
+/** What a request without pins reads of pool and blueprint: the caller names spec, bank and operation. */
+const atFirst = (calm: string): Dependencies => ({
+  readTestSpec: {
+    ...kinds.named('content'),
+    another: { '/itemId': refusedBy('content'), '/caseFrameworkGuid': miscalibrated },
+    ...kinds.unpinned(calm),
+  },
+  validateAdaptiveBankIdentity: {
+    ...kinds.named('content'),
+    another: { '/bankId': refusedBy('content'), '/specId': mismatched },
+    ...kinds.unpinned(calm),
+  },
+  readAdaptivePoolManifest: {
+    ...kinds.named('bank'),
+    ...kinds.readTwice,
+    another: {
+      '/operationId': invalid('bank'),
+      '/testSpecId': mismatched,
+      '/testBankId': mismatched,
+      '/root/packageId': invalid('qti'),
+      '/root/artifactId': invalid('qti'),
+      // QTI has no such version.
+      '/root/artifactVersionId': refusedBy('qti'),
+      '/root/qtiIdentifier': invalid('qti'),
+      '/members/0/artifactVersionId': invalid('qti'),
+      '/members/0/qtiIdentifier': invalid('qti'),
+    },
+    // An operation that still ran at that time.
+    staleOnce: waitFor('bank'),
+    stale: waitFor('bank'),
+  },
+  readAdaptivePoolRoot: { ...kinds.derived('qti'), ...kinds.readTwice },
+  resolveMapping: kinds.calibrated(calm),
+});
+
+/** What a request reads against the pins of its token, and what differs from Content's. */
+const again = (calm: string, unanchored: string, blueprint: string = conflict): Dependencies => ({
+  readTestSpec: { ...kinds.derived('content'), ...kinds.pinned(calm, blueprint) },
+  validateAdaptiveBankIdentity: { ...kinds.derived('content'), ...kinds.pinned(calm, blueprint) },
+  readAdaptivePoolManifest: {
+    ...kinds.derived('bank'),
+    ...kinds.pinned(calm, drift),
+    another: {
+      '/operationId': invalid('bank'),
+      '/testSpecId': drift,
+      '/testBankId': drift,
+      '/root/packageId': drift,
+      '/root/artifactId': drift,
+      '/root/artifactVersionId': drift,
+      // The root is read beside the manifest, which does not fit it.
+      '/root/qtiIdentifier': invalid('qti'),
+      '/members/0/artifactVersionId': invalid('qti'),
+      '/members/0/qtiIdentifier': invalid('qti'),
+    },
+    // Not a contradiction: an operation that still runs is waited for.
+    staleOnce: waitFor('bank'),
+    stale: waitFor('bank'),
+  },
+  readAdaptivePoolRoot: { ...kinds.derived('qti'), ...kinds.pinned(calm, drift) },
+  readCandidateRuntime: runtime(calm, calm),
+  resolveMapping: kinds.calibrated(calm),
+  verifyAnchor: anyhow(unanchored),
+});
+
+/** QTI's runtime. What an older view of it means depends on what it leaves out. */
+const runtime = (staleOnce: string, stale: string, session = conflict): Dependency => ({
+  ...kinds.derived('qti'),
+  staleOnce,
+  stale,
+  another: { '/candidateRef': invalid('qti'), '/sessions/0/rootArtifactVersionId': session },
+});
+
+const offer = { offerSelectedItem: kinds.derived('qti') };
+
+/** Caliper acknowledges with its status alone; the event is proved by its read-back, where it may be late. */
+const emission = (calm: string, waiting: string): Dependencies => ({
+  emitEvent: { ...kinds.finalizing('caliper', waiting), garbled: calm },
+  readEvidenceAck: {
+    ...kinds.finalizing('caliper', waiting),
+    absent: waiting,
+    staleOnce: waiting,
+    stale: waiting,
+  },
+});
+
+const started = '201 in_progress pending';
+const unanchoredStart = '201 in_progress anchor_unavailable';
+const running = '200 in_progress reportable';
+const unanchored = '200 in_progress anchor_unavailable';
+const completed = '200 completed reportable';
+const waiting = '200 finalizing reportable';
+const unconsumed = '412 stream-conflict retryable';
+const unanchoredEnd = '200 finalizing anchor_unavailable';
+
+function seenOf(reply: RunReply): Seen {
+  const { kind, headers } = reply;
+  return {
+    sentence: sentenceOf(reply),
+    isProblem: kind === 'problem',
+    retryAfter: headers.get('retry-after'),
+    ...(kind === 'problem' ? { named: reply.body.upstream } : {}),
+  };
+}
+
+/** A run that is shown says what it said before, except for a scale that no verified anchor carries. */
+function expectNothingInvented({ body }: RunGiven, calm: RunGiven): void {
+  const { executionPins, kcClassifications, remainingUncertainty, scale } = calm.body;
+  expect(body).toMatchObject({
+    executionPins,
+    kcClassifications,
+    remainingUncertainty,
+    scale: body.scaleReportability === 'reportable' ? scale : null,
+  });
+}
+
+/** Sends a request of a run; every run that it returns is held against the calm one. */
+function sending(request: RunRequest, calm?: RunGiven): () => Promise<Seen> {
+  return async () => {
+    const reply = await request.send();
+    if (reply.kind === 'run' && calm !== undefined) expectNothingInvented(reply, calm);
+    return seenOf(reply);
+  };
+}
+
+/** A run whose first answer is played and not consumed. */
+async function playedOnce({
+  runs,
+}: MasteryWorld): Promise<{ readonly first: RunGiven; readonly etag: string }> {
+  // Every conformance run has a pseudonym of its own, and so no sessions but its own.
+  const first = await runs.start(runs.startBody({ mode: 'owner_conformance' })).sendForRun();
+  return { first, etag: (await runs.playAndInspect(first.body)).etag };
+}
+
+/** A run of the timed bank whose time was over with its first answer: the next advance finalizes. */
+async function playedOut(
+  { stack, runs }: MasteryWorld,
+  mode: 'production_learner' | 'owner_conformance',
+): Promise<() => RunRequest> {
+  const begun = await runs.start(runs.startBody({ bank: TIMED_BANK, mode })).sendForRun();
+  await stack.control('POST', 'clock', { advanceSeconds: 60 });
+  const { etag } = await runs.playAndInspect(begun.body);
+  return () => runs.advance(begun.body.continuationToken, etag);
+}
+
+const counts = z.object({ tenants: z.record(z.string(), z.record(z.string(), z.number())) });
+const countOf = async ({ stack }: MasteryWorld, entity: string): Promise<number> =>
+  counts.parse(await stack.control('GET', 'counts')).tenants['tenant-aurora']![entity]!;
+
+const start: MasteryFlow = {
+  route: startAdaptiveRun,
+  calm: started,
+  dependencies: {
+    ...atFirst(started),
+    // A start has no session yet, and QTI may never have met the candidate. Sessions of other runs only narrow the pool.
+    readCandidateRuntime: { ...runtime(started, started, started), absent: started },
+    // A start without a verified anchor has no scale; a source that lacks the pinned point breaks the calibration.
+    verifyAnchor: {
+      ...anyhow(unanchoredStart),
+      ...{ another: miscalibrated, driftedOnce: miscalibrated, drifted: miscalibrated },
+      ...{ staleOnce: miscalibrated, stale: miscalibrated },
+    },
+    ...offer,
+  },
+  open: (world) =>
+    Promise.resolve(async () => {
+      const request = world.runs.start();
+      const before = await countOf(world, 'qti.session');
+      return {
+        send: sending(request),
+        async afterwards() {
+          expect(await countOf(world, 'qti.session')).toBe(before + 1);
+        },
+      };
+    }),
+};
+
+/** Manifest and root are read twice: a second reading that differs is made again before it ends the start. */
+const startConfirming: MasteryFlow = {
+  ...start,
+  state: 'second reading',
+  skip: { readAdaptivePoolManifest: 1, readAdaptivePoolRoot: 1 },
+  dependencies: {
+    readAdaptivePoolManifest: {
+      ...kinds.derived('bank'),
+      ...kinds.pinned(started, drift),
+    },
+    readAdaptivePoolRoot: { ...kinds.derived('qti'), ...kinds.pinned(started, drift) },
+  },
+};
+
+const inspect: MasteryFlow = {
+  route: inspectAdaptiveRun,
+  calm: running,
+  dependencies: again(running, unanchored),
+  async open(world) {
+    const { first, etag } = await playedOnce(world);
+    const second = await world.runs.advance(first.body.continuationToken, etag).sendForRun();
+    const played = await world.runs.playAndInspect(second.body, 0);
+    return () =>
+      Promise.resolve({ send: sending(world.runs.inspect(played.body.continuationToken), played) });
+  },
+};
+
+const advance: MasteryFlow = {
+  route: advanceAdaptiveRun,
+  calm: running,
+  dependencies: { ...again(running, unanchored), ...offer },
+  async open(world) {
+    const { first, etag } = await playedOnce(world);
+    const request = (): RunRequest => world.runs.advance(first.body.continuationToken, etag);
+    const successor = await request().sendForRun();
+    return async (call) => {
+      if (call !== undefined && call !== 'offerSelectedItem') return { send: sending(request(), successor) };
+      // The offer of an advance is made once: each case needs a run of its own.
+      const own = await playedOnce(world);
+      const before = await countOf(world, 'qti.session');
+      return {
+        send: sending(world.runs.advance(own.first.body.continuationToken, own.etag)),
+        async afterwards() {
+          expect(await countOf(world, 'qti.session')).toBe(before + 1);
+        },
+      };
+    };
+  },
+};
+
+/** Completed, and its references are what the owners themselves hold. */
+async function expectPublished(
+  { runs }: MasteryWorld,
+  { body }: RunGiven,
+  withRecord: boolean,
+): Promise<void> {
+  expect(body.status).toBe('completed');
+  const { entities } = await runs.state();
+  expect(entities['caliper.event']).toHaveProperty([body.caliperEventRef!]);
+  if (!withRecord) {
+    expect(body).not.toHaveProperty('resultRecordRef');
+    return;
+  }
+  const record = entities['results.record']![body.resultRecordRef!] as { components: object[] };
+  expect(record.components).toHaveLength(body.kcClassifications.length);
+}
+
+function finalizing(
+  mode: 'production_learner' | 'owner_conformance',
+  publication: Dependencies,
+): MasteryFlow {
+  const withRecord = mode === 'production_learner';
+  return {
+    route: advanceAdaptiveRun,
+    state: `finalizing a run of ${mode}`,
+    calm: completed,
+    dependencies: {
+      ...again(completed, unanchoredEnd),
+      // Without the answer that ends the run, the earlier tag is the current one.
+      readCandidateRuntime: runtime(unconsumed, unconsumed),
+      ...publication,
+    },
+    async open(world) {
+      const requestOf = await playedOut(world, mode);
+      return () => {
+        const request = requestOf();
+        let reply: RunReply;
+        return Promise.resolve({
+          async send() {
+            reply = await request.send();
+            // No reference is given before everything is acknowledged.
+            if (reply.kind === 'problem' || reply.body.status !== 'completed')
+              for (const reference of ['resultRecordRef', 'caliperEventRef'])
+                expect(reply.body).not.toHaveProperty(reference);
+            return seenOf(reply);
+          },
+          async afterwards() {
+            if (reply.kind === 'run') await expectPublished(world, reply, withRecord);
+          },
+          async afterFault() {
+            // A waiting run goes on from its own token too, and ends as the same run.
+            if (reply.kind !== 'run' || reply.body.status !== 'finalizing') return;
+            await world.stack.control('DELETE', 'faults');
+            const next = world.runs.advance(reply.body.continuationToken, reply.etag);
+            await expectPublished(world, await next.sendForRun(), withRecord);
+          },
+        });
+      };
+    },
+  };
+}
+
+const inspectWaiting: MasteryFlow = {
+  route: inspectAdaptiveRun,
+  state: 'waiting for Caliper',
+  calm: completed,
+  dependencies: {
+    // The stream of a stopped run is its pins and outcomes: a difference in Content is noted in the receipt.
+    ...again(completed, unanchoredEnd, completed),
+    // Without the answer that the token has consumed.
+    readCandidateRuntime: runtime(completed, conflict),
+    // Inspect never writes: it believes nothing but the event itself.
+    readEvidenceAck: anyhow(waiting),
+  },
+  async open(world) {
+    const request = (await playedOut(world, 'owner_conformance'))();
+    await world.stack.fault({ operation: operations.readEvidenceAck.id, kind: 'down', times: ALWAYS });
+    const { body } = await request.sendForRun();
+    await world.stack.control('DELETE', 'faults');
+    return () => Promise.resolve({ send: sending(world.runs.inspect(body.continuationToken)) });
+  },
+};
+
+/** An answer of a simulation. Every problem is one that the row declares. */
+function simulationSeen(reply: GatewayReply): Seen {
+  const retryAfter = reply.headers.get('retry-after');
+  if (reply.status === 200) {
+    simulationIn(reply);
+    return { sentence: '200', isProblem: false, retryAfter };
+  }
+  const { code, upstream, retryable } = problemOf(reply);
+  expect(problemKeysOf(simulateScoreRecovery)).toContain(`${reply.status} ${code}`);
+  expect(retryAfter !== null).toBe(retryable);
+  const words = [reply.status, code, upstream?.service, retryable ? 'retryable' : undefined];
+  return {
+    sentence: words.filter((word) => word !== undefined).join(' '),
+    isProblem: true,
+    retryAfter,
+    named: upstream,
+  };
+}
+
+let simulations = 0;
+const simulation: MasteryFlow = {
+  route: simulateScoreRecovery,
+  calm: '200',
+  dependencies: {
+    ...atFirst('200'),
+    // A simulation without a verified anchor would not be complete.
+    verifyAnchor: {
+      ...kinds.derived('anchor'),
+      another: miscalibrated,
+      driftedOnce: miscalibrated,
+      drifted: miscalibrated,
+      staleOnce: miscalibrated,
+      stale: miscalibrated,
+    },
+    emitEvent: { ...kinds.derived('caliper'), garbled: '200' },
+    readEvidenceAck: {
+      ...kinds.derived('caliper'),
+      // The event has just been taken: Caliper is late.
+      absent: waitFor('caliper'),
+      staleOnce: waitFor('caliper'),
+      stale: waitFor('caliper'),
+    },
+  },
+  open: (world) =>
+    Promise.resolve(async () => {
+      const body = simulationBody(world.stack);
+      simulations += 1;
+      const guids = Object.keys(body.profiles[0]!.knownMastery);
+      // A profile of its own, and so another event.
+      const request = {
+        key: `simulation-${simulations}`,
+        body: { ...body, profiles: [profile(`synthetic:${simulations}`, guids, () => 0.5)] },
+      };
+      const before = await countOf(world, 'caliper.event');
+      const events = new Set<string>();
+      return {
+        async send() {
+          const reply = await simulate(world.stack, request);
+          if (reply.status === 200) events.add(simulationIn(reply).eventIri);
+          return simulationSeen(reply);
+        },
+        async afterwards() {
+          // An answer that stood on another version of an owner's is evidence of its own.
+          expect(await countOf(world, 'caliper.event')).toBe(before + events.size);
+        },
+      };
+    }),
+};
+
+export const masteryFlows: readonly MasteryFlow[] = [
+  // First: no other session of its learner stands before that of its run.
+  finalizing('production_learner', {
+    writeResultRecord: kinds.finalizing('results', waiting),
+    writeKcComponents: kinds.finalizing('results', waiting),
+    ...emission(completed, waiting),
+  }),
+  finalizing('owner_conformance', emission(completed, waiting)),
+  start,
+  startConfirming,
+  inspect,
+  inspectWaiting,
+  advance,
+  simulation,
+];
+
+export const masteryExceptions: readonly Exception[] = [];

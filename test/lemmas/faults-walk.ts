@@ -1,0 +1,186 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { operations } from '#shared/platform/all-operations.ts';
+import type { PortsOf } from '#test/support/in-process.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { faultsOf } from './faults.ts';
+import type { CallName, Fault, Meaning } from './faults.ts';
+import { answerTo } from './faults-expected.ts';
+import { expectNamed, nameOf } from './faults-flow.ts';
+import type { Exception, Flow, Prepared, Seen } from './faults-flow.ts';
+import { citationOf } from './faults-rules.ts';
+
+/** One case: a flow, an upstream call, a fault, and the answer. */
+export interface Case {
+  readonly title: string;
+  readonly call: CallName;
+  readonly fault: Fault;
+  readonly expected: string;
+}
+
+/** Every case of a flow. Throws where a fault has no answer or an exception meets no case. */
+export function casesOf(flow: Flow<never>, exceptions: readonly Exception[]): readonly Case[] {
+  const own = exceptions.filter((exception) => exception.flow === nameOf(flow));
+  const used = new Set<Exception>();
+  const cases = callsOf(flow).flatMap((call) =>
+    faultsOf(call).map((fault): Case => {
+      const exception = own.find((one) => one.call === call && one.faults.includes(fault.name));
+      if (exception !== undefined) used.add(exception);
+      const expected = exception?.answer ?? answerTo(flow.dependencies[call]!, fault);
+      const { id, method } = operations[call];
+      const title = `${nameOf(flow)} ${expected ?? ''}: ${method} ${id} ${fault.name}`;
+      if (expected === undefined) throw new Error(`no answer: ${title}`);
+      return { title: `${title}${citationOf(flow, call, fault, expected)}`, call, fault, expected };
+    }),
+  );
+  const unused = own.filter((exception) => !used.has(exception));
+  if (unused.length > 0) throw new Error(`no such case: ${JSON.stringify(unused)}`);
+  return cases;
+}
+
+/** The upstream calls of a flow, those that write in their order. */
+export const callsOf = ({ dependencies }: Flow<never>): readonly CallName[] =>
+  Object.keys(dependencies) as CallName[];
+
+/** Waits of functions: pauses take no time, and time limits end only when the test ends them. */
+export interface Waits {
+  readonly ports: PortsOf;
+  /** Ends the time limits of all attempts in flight, once only these many are in flight. */
+  readonly end: (attempts: number) => number;
+}
+
+export function openWaits(): Waits {
+  const limits = new Set<() => void>();
+  return {
+    ports: () => ({
+      sleep: (_, signal) =>
+        signal === undefined
+          ? Promise.resolve()
+          : new Promise((resolve) => {
+              const end = (): void => {
+                limits.delete(end);
+                resolve(undefined);
+              };
+              limits.add(end);
+              signal.addEventListener('abort', end);
+            }),
+    }),
+    end(attempts) {
+      if (attempts === 0 || limits.size !== attempts) return 0;
+      for (const end of [...limits]) end();
+      return attempts;
+    },
+  };
+}
+
+/** What gives a call no usable answer. */
+const unusable: ReadonlySet<Meaning> = new Set([
+  ...(['silent', 'garbled', 'foreign', 'unauthorized', 'forbidden'] as const),
+  ...(['absent', 'conflicting', 'rejected'] as const),
+]);
+
+const armed = z.object({ faults: z.array(z.object({ struck: z.number() })) });
+
+/** Sends a request while a call is late: each attempt ends once nothing but the late ones is in flight. */
+async function sendLate(stack: TestStack, waits: Waits, send: Prepared['send']): Promise<Seen> {
+  const sending = { isOver: false };
+  const answering = send().finally(() => (sending.isOver = true));
+  for (let ended = 0; !sending.isOver;) {
+    const { faults } = armed.parse(await stack.control('GET', 'faults'));
+    ended += waits.end((faults[0]?.struck ?? 0) - ended);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return answering;
+}
+
+interface Walked<World> {
+  readonly stack: () => TestStack;
+  readonly world: () => World;
+  readonly waits?: Waits;
+  readonly exceptions: readonly Exception[];
+  /** Which cases; default: all. */
+  readonly choose?: (cases: readonly Case[]) => readonly Case[];
+}
+
+/** Walks the cases of a flow: the answer under the fault, then the same request again without it. */
+export function walk<World>(
+  flow: Flow<World>,
+  { stack, world, waits, exceptions, choose }: Walked<World>,
+): void {
+  describe(nameOf(flow), () => {
+    let prepare: Awaited<ReturnType<Flow<World>['open']>>;
+    beforeAll(async () => {
+      prepare = await flow.open(world());
+      // A function that has answered once keeps its credential, which an owner may refuse.
+      await (await prepare(undefined)).send();
+    });
+    afterEach(async () => {
+      await stack().control('DELETE', 'faults');
+    });
+    const cases = casesOf(flow, exceptions);
+
+    async function runCase({ call, fault, expected }: Case): Promise<void> {
+      const { id: operation, method, service } = operations[call];
+      const { send, afterFault, isRepeated, afterwards } = await prepare(call);
+      await stack().fault({ operation, method, skip: flow.skip?.[call] ?? 0, ...fault.arm });
+      const { result: seen, calls } = await callsDuring(stack(), () =>
+        fault.arm.kind === 'latency' && waits !== undefined ? sendLate(stack(), waits, send) : send(),
+      );
+      expect(seen.sentence).toBe(expected);
+      // A call that is late has not ended yet.
+      if (fault.arm.kind !== 'latency')
+        expect(calls.some((made) => made.fault === fault.arm.kind)).toBe(true);
+      if (seen.isProblem) {
+        expectNamed(seen, { id: operation, service });
+        if (fault.arm.retryAfterSeconds !== undefined)
+          expect(seen.retryAfter).toBe(String(fault.arm.retryAfterSeconds));
+      }
+      // What writes after a call without a usable answer is not begun.
+      if (
+        (seen.isProblem || method === 'POST') &&
+        seen.sentence !== flow.calm &&
+        unusable.has(fault.meaning)
+      ) {
+        const writes = callsOf(flow).filter((name) => operations[name].method === 'POST' || name === call);
+        const later = writes.slice(writes.indexOf(call) + 1).map((name) => operations[name].id);
+        expect(
+          calls.filter((made) => later.some((id) => id === made.operation && made.method === 'POST')),
+        ).toEqual([]);
+      }
+      await afterFault?.(seen);
+      if (isRepeated?.(seen) === false) return;
+      await stack().control('DELETE', 'faults');
+      const last = await send();
+      expect(last.sentence).toBe(flow.calm);
+      await afterwards?.(last, seen);
+    }
+
+    if (choose !== undefined) {
+      for (const one of choose(cases)) it(one.title, () => runCase(one));
+      return;
+    }
+    const isWhole = flow.skip === undefined;
+    it.runIf(isWhole)('depends on exactly the upstream calls that it makes', async () => {
+      const { send } = await prepare(undefined);
+      const { result, calls } = await callsDuring(stack(), send);
+      expect(result.sentence).toBe(flow.calm);
+      expect(new Set(calls.map(({ method, operation }) => `${method} ${operation ?? ''}`))).toEqual(
+        new Set(callsOf(flow).map((name) => `${operations[name].method} ${operations[name].id}`)),
+      );
+    });
+    it.runIf(isWhole).each(['status', 'cut', 'down', 'malformed'])(
+      'is not touched by one failed try of every call: %s [MA-154, MA-155, MA-162, MA-163, MA-218]',
+      async (kind) => {
+        const { send } = await prepare(undefined);
+        for (const name of callsOf(flow)) {
+          const { id: operation, method, retry } = operations[name];
+          if (kind !== 'malformed' || retry === 'safe-read') await stack().fault({ operation, method, kind });
+        }
+        expect((await send()).sentence).toBe(flow.calm);
+        await stack().faultsStruck();
+      },
+    );
+    for (const one of cases) it(one.title, () => runCase(one));
+  });
+}
