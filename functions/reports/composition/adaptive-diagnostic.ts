@@ -6,13 +6,7 @@ import type { Released } from '../facts/facts.ts';
 import { shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
-import type { HeaderFacts, ReportKind } from './report-kind.ts';
-
-/** A scale score with its uncertainty, beside the map of the mastery rows; never a pass or fail [RP-012, RP-068]. */
-export const adaptiveDiagnostic: ReportKind = {
-  gate: () => ok(null),
-  diagnostic: composeDiagnostic,
-};
+import type { HeaderFacts } from './header.ts';
 
 /** As long as the mastery engine is not proved with production learners, no diagnostic is shown [RP-026]. */
 export function checkReleased(proved: Released['proved']): Shortfall | undefined {
@@ -26,9 +20,10 @@ export function checkReleased(proved: Released['proved']): Shortfall | undefined
 }
 
 /**
- * What Results measured, counted by QTI; the external scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108].
+ * A scale score with its uncertainty, as Results measured it and QTI counted the items; never a pass or fail [RP-012, RP-068]. The external
+ * scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108].
  */
-function composeDiagnostic({
+export function composeDiagnostic({
   record: { diagnostic: settled },
   criteria,
   administeredItemCount,

@@ -9,6 +9,7 @@ import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunRecord } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import { correlationOf } from '../facts/facts.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
 
 /**
@@ -49,9 +50,7 @@ export function composeAlignmentReport(
     limitations: [...alignment.limitations, ...compared.limitations],
     receipt,
     sources: [...sources],
-    observedAt: moment.observedAt,
-    requestId: moment.requestId,
-    traceId: moment.traceId,
+    ...correlationOf(moment),
   };
 }
 

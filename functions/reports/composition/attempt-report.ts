@@ -11,12 +11,13 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { correlationOf } from '../facts/facts.ts';
 import type { AttemptFacts, Moment, ReportFacts } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
 import type { ComposedHeader } from './header.ts';
 import { checkScored, requireCurrent, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
-import { checkGaps } from './mastery-gate.ts';
+import { checkGaps } from './gate-decision.ts';
 import { composeMastery } from './mastery-rows.ts';
 import type { ComposedRow } from './mastery-rows.ts';
 
@@ -117,9 +118,7 @@ export function projectAttemptReport(
     sources: [...sources],
     omitted: [...omissions[view]],
     incompleteSections: enrichmentProblems.map((problem) => reportsDocument(problem, moment)),
-    observedAt: moment.observedAt,
-    requestId: moment.requestId,
-    traceId: moment.traceId,
+    ...correlationOf(moment),
   };
 }
 

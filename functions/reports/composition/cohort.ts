@@ -3,6 +3,7 @@ import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { correlationOf } from '../facts/facts.ts';
 import type { CohortFacts, Moment } from '../facts/facts.ts';
 import { incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
@@ -33,8 +34,6 @@ export function composeCohort(
     suppression: { status },
     ...(status === 'not_suppressed' ? { measures: rollup.measures } : {}),
     source: receipt,
-    observedAt: moment.observedAt,
-    requestId: moment.requestId,
-    traceId: moment.traceId,
+    ...correlationOf(moment),
   });
 }

@@ -6,6 +6,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { correlationOf } from '../facts/facts.ts';
 import type { EquivalenceFacts, Moment } from '../facts/facts.ts';
 import { incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
@@ -43,9 +44,7 @@ export function composeEquivalence(
     decision: decisionOf(analysis),
     evidenceArtifactUrl: analysis.evidenceArtifactUrl,
     sources,
-    observedAt: moment.observedAt,
-    requestId: moment.requestId,
-    traceId: moment.traceId,
+    ...correlationOf(moment),
   });
 }
 

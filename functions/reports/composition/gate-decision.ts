@@ -4,7 +4,7 @@ import { areUnique } from '#shared/contract/reports/primitives.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
-import type { SettledGate } from '#shared/platform/owners/results.ts';
+import type { SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
 import { shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
@@ -80,3 +80,19 @@ const contradictions: readonly {
     detail: 'The gate’s list of gaps at Results names one of them twice.',
   },
 ];
+
+/** A failed gate lists every gap that the mastery rows show [RP-105]. */
+export function checkGaps(
+  gate: GateDecision | null,
+  mastery: readonly Pick<SettledMastery, 'caseGuid' | 'state'>[],
+): Shortfall | undefined {
+  if (gate?.status !== 'fail') return undefined;
+  const listed = new Set(gate.gapCaseGuids);
+  return mastery.every(({ caseGuid, state }) => state !== 'gap' || listed.has(caseGuid))
+    ? undefined
+    : shortfall(
+        'contradiction',
+        'results',
+        'The failed gate at Results does not list every gap of its mastery rows.',
+      );
+}

@@ -2,29 +2,30 @@ import { testKind } from '#shared/contract/reports/attempt-report.ts';
 import type {
   AttemptReport,
   DiagnosticDetail,
+  GateDecision,
   Score,
   TestKind,
 } from '#shared/contract/reports/attempt-report.ts';
 import { canBeOneValue } from '#shared/kernel/decimal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { adaptiveDiagnostic } from './adaptive-diagnostic.ts';
-import { formative } from './formative.ts';
+import type { ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { RecordHeader } from '#shared/platform/owners/results.ts';
+import { composeDiagnostic } from './adaptive-diagnostic.ts';
 import { shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
-import { masteryGate } from './mastery-gate.ts';
+import { decideGate } from './gate-decision.ts';
 import type { Released } from '../facts/facts.ts';
-import type { HeaderFacts, ReportKind } from './report-kind.ts';
 import { composeScore } from './score.ts';
-import { unknownKind } from './unknown-kind.ts';
 
-export const reportKinds: Readonly<Record<TestKind, ReportKind>> = {
-  mastery_gate: masteryGate,
-  adaptive_diagnostic: adaptiveDiagnostic,
-  formative,
-  unknown: unknownKind,
-};
+/** What is known of an attempt without its mastery rows: all that a summary shows. */
+export interface HeaderFacts {
+  readonly record: RecordHeader;
+  readonly criteria: ReportCriteria;
+  /** As QTI counted them. */
+  readonly administeredItemCount: number;
+}
 
 /** What a report says of its attempt beside whose it is and what was mastered. */
 export type ComposedHeader = Pick<AttemptReport, 'testKind' | 'status' | 'score' | 'gate' | 'diagnostic'>;
@@ -50,21 +51,28 @@ export function settledKind({
   return ok(known(testKind.options, criteria.testKind));
 }
 
+/** Only a mastery gate has a decision. For any other kind it is null, whatever an owner holds [RP-009, RP-014, RP-015]. */
+export function composeGate(
+  kind: TestKind,
+  { record, criteria }: Pick<HeaderFacts, 'record' | 'criteria'>,
+): Result<GateDecision | null, Shortfall> {
+  return kind === 'mastery_gate' ? decideGate(record.gate, criteria.criteria) : ok(null);
+}
+
 /** Score, gate and diagnostic as the attempt's kind supports them. */
 export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Shortfall> {
-  const settled = settledKind(facts);
-  if (!settled.ok) return settled;
-  const kind = reportKinds[settled.value];
+  const kind = settledKind(facts);
+  if (!kind.ok) return kind;
   const score = composeScore(facts.record.score);
   if (!score.ok) return score;
-  const gate = kind.gate(facts);
+  const gate = composeGate(kind.value, facts);
   if (!gate.ok) return gate;
-  const diagnostic = kind.diagnostic(facts);
+  const diagnostic = kind.value === 'adaptive_diagnostic' ? composeDiagnostic(facts) : ok(null);
   if (!diagnostic.ok) return diagnostic;
   const conflict = checkScales(score.value, diagnostic.value);
   if (conflict !== undefined) return err(conflict);
   return ok({
-    testKind: settled.value,
+    testKind: kind.value,
     // Whatever its kind, an attempt with a report is a settled one; only a gate can leave it open (the reading of RP-104).
     status: gate.value?.status === 'indeterminate' ? 'indeterminate' : 'scored',
     score: score.value,

@@ -8,6 +8,7 @@ import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunProgress } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
+import { correlationOf } from '../facts/facts.ts';
 import type { Moment } from '../facts/facts.ts';
 
 /**
@@ -53,8 +54,6 @@ export function composeRun(
     // The clock of who ended it may be behind the clock of who began it [RP-155].
     completedAt: completedAt === undefined ? null : formatInstant(Math.max(createdAt, completedAt)),
     sources: [...sources],
-    observedAt: moment.observedAt,
-    requestId: moment.requestId,
-    traceId: moment.traceId,
+    ...correlationOf(moment),
   };
 }

@@ -12,10 +12,11 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { ReadinessCrosswalks } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
+import { correlationOf } from '../facts/facts.ts';
 import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
 import { checkScored, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { composeAttemptReport } from './attempt-report.ts';
-import { checkSettled, reportKinds, settledKind } from './header.ts';
+import { checkSettled, composeGate, settledKind } from './header.ts';
 
 /** The rule that is applied [RP-113]. What it says stands in `decide` and `causes`; other conditions are another version. */
 const RULE = { decisionRuleId: 'gate-implies-readiness', decisionRuleVersion: '2' } as const;
@@ -90,9 +91,7 @@ export function composeReadiness(
       framework.receipt,
       crosswalks.receipt,
     ],
-    observedAt: moment.observedAt,
-    requestId: moment.requestId,
-    traceId: moment.traceId,
+    ...correlationOf(moment),
   });
 }
 
@@ -106,8 +105,7 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
   if (!report.ok && report.error.reason === 'contradiction') return report;
   // The gate of an attempt without a report may still be told.
   const kind = settledKind({ record, criteria });
-  const { administeredItemCount } = facts.evidence.value;
-  const gate = kind.ok ? reportKinds[kind.value].gate({ record, criteria, administeredItemCount }) : kind;
+  const gate = kind.ok ? composeGate(kind.value, { record, criteria }) : kind;
   return ok({
     shortfall: report.ok ? undefined : report.error.detail,
     gate: gate.ok ? gate.value : undefined,

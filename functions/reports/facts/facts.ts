@@ -76,3 +76,12 @@ export interface Moment {
   /** Base of the problem types inside an answer. */
   readonly problemsUrl: string;
 }
+
+/** The members by which every report names its request and its moment. */
+export function correlationOf({
+  observedAt,
+  requestId,
+  traceId,
+}: Moment): Pick<Moment, 'observedAt' | 'requestId' | 'traceId'> {
+  return { observedAt, requestId, traceId };
+}

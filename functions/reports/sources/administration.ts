@@ -8,7 +8,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { notFound } from './problems.ts';
-import { readSource } from './reader.ts';
+import { readSource, versioned } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function readAdministration(
     {
       origin: 'caller',
       isAsked: (administration) => administration.administrationId === administrationId,
-      about: ({ version, freshness }) => ({ resourceId: administrationId, version, status: freshness }),
+      about: (administration) => versioned(administrationId, administration),
     },
   );
   if (!answer.ok) return answer;

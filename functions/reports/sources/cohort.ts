@@ -6,9 +6,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from './problems.ts';
-import { readSource } from './reader.ts';
-import type { Expectation } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { readSource, versioned } from './reader.ts';
+import type { Expectation, SourceReader } from './reader.ts';
 import { readClass, readSchool } from './roster.ts';
 
 /**
@@ -33,7 +32,7 @@ function readRollup(reader: SourceReader, scope: CohortScope): Promise<Result<Ob
   const expectation: Expectation<Rollup> = {
     origin: 'confirmed',
     isAsked: (rollup) => isSameScope(rollup.scope, scope),
-    about: ({ rollupId, version, freshness }) => ({ resourceId: rollupId, version, status: freshness }),
+    about: (rollup) => versioned(rollup.rollupId, rollup),
   };
   if (scope.type === 'class') {
     const { classSourcedId } = scope;

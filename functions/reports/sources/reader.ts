@@ -21,6 +21,14 @@ export interface About {
   readonly status?: SourceRef['status'];
 }
 
+/** What the receipt contains of an answer that carries its owner's version and freshness. */
+export function versioned(
+  resourceId: string,
+  { version, freshness }: { readonly version: string; readonly freshness: SourceRef['status'] },
+): About {
+  return { resourceId, version, status: freshness };
+}
+
 /** An owner's answer with its receipt. */
 export interface Answered<T> extends Observed<T> {
   /** The entity tag as the owner sent it, if any. */

@@ -14,7 +14,7 @@ import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledRecord } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, notFound, sourceProblem, together, unusable } from './problems.ts';
-import { readSource } from './reader.ts';
+import { readSource, versioned } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 import { readCandidate } from './roster.ts';
 import { readReportCriteria } from './test-spec.ts';
@@ -162,7 +162,7 @@ function readRecord(
         record.attemptId === attemptId &&
         record.candidateSourcedId === candidateSourcedId &&
         record.contentTestSpecId === contentTestSpecId,
-      about: ({ version, freshness }) => ({ resourceId: resultRecordId, version, status: freshness }),
+      about: (record) => versioned(resultRecordId, record),
     },
   );
 }

@@ -4,7 +4,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { IdOrigin } from './problems.ts';
-import { readSource } from './reader.ts';
+import { readSource, versioned } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 
 /** One version of a test spec, as its owners refer to it. */
@@ -26,7 +26,7 @@ export function readReportCriteria(
     {
       origin,
       isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
-      about: ({ version, freshness }) => ({ resourceId: contentTestSpecId, version, status: freshness }),
+      about: (criteria) => versioned(contentTestSpecId, criteria),
     },
   );
 }
@@ -43,11 +43,7 @@ export function readReadinessCrosswalks(
     {
       origin: 'derived',
       isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
-      about: ({ crosswalkSetId, version, freshness }) => ({
-        resourceId: crosswalkSetId,
-        version,
-        status: freshness,
-      }),
+      about: (crosswalks) => versioned(crosswalks.crosswalkSetId, crosswalks),
     },
   );
 }

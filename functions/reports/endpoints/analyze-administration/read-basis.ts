@@ -19,7 +19,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
 import { readPinnedMetric } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
-import { readSource } from '#functions/reports/sources/reader.ts';
+import { readSource, versioned } from '#functions/reports/sources/reader.ts';
 import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
 
 type MetricEntry = AdministrationAnalysis['metrics'][number];
@@ -158,7 +158,7 @@ function readAnalysis(
     {
       origin: 'derived',
       isAsked: (analysis) => analysis.administrationId === administrationId,
-      about: ({ version, freshness }) => ({ resourceId: administrationId, version, status: freshness }),
+      about: (analysis) => versioned(administrationId, analysis),
     },
   );
 }

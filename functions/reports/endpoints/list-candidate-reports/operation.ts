@@ -1,8 +1,6 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import { projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { RowPlace } from '#functions/reports/composition/page.ts';
-import { sealCursor } from '#functions/reports/cursor/cursor.ts';
-import { cursorUseOf } from '#functions/reports/cursor/cursor-use.ts';
 import { readCandidatePage } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
@@ -10,7 +8,7 @@ import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { answerReport } from '../answer-report.ts';
-import { placeAfter } from '../place-after.ts';
+import { openListCursor } from '../list-cursor.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 export interface ListCandidateReportsDependencies extends ReportDependencies {
@@ -28,24 +26,22 @@ export function listCandidateReportsOperation(
   const { keys } = dependencies;
   return async (request) => {
     const { candidateSourcedId } = request.path;
-    // Of the whole query only what the row calls a filter selects rows.
-    const { query: filters } = request;
-    const { limit, cursor } = filters;
-    const use = cursorUseOf<keyof RowPlace>(listCandidateReports, ['modifiedAt', 'attemptId'], request);
-    const after = await placeAfter(keys, use, cursor, request.receivedAt);
-    if (!after.ok) return after;
+    const keyset: readonly (keyof RowPlace)[] = ['modifiedAt', 'attemptId'];
+    const cursor = await openListCursor(keys, listCandidateReports, keyset, request);
+    if (!cursor.ok) return cursor;
     if (!mayReadCandidate(request.principal, candidateSourcedId)) return err(notFound());
     return answerReport(dependencies, request, async ({ reader, moment }) => {
       const page = await readCandidatePage(reader, {
         candidateSourcedId,
-        filters,
-        limit,
-        after: after.value,
+        // Of the whole query only what the row calls a filter selects rows.
+        filters: request.query,
+        limit: request.query.limit,
+        after: cursor.value.after,
         proved: request.proved,
       });
       if (!page.ok) return page;
       const { data, withheld, next, sources } = page.value;
-      const nextCursor = next === undefined ? null : await sealCursor(keys, use, next, request.receivedAt);
+      const nextCursor = await cursor.value.seal(next);
       const now = moment();
       return ok({
         data: data.map((composed) => projectAttemptReport(composed, 'summary', now)),

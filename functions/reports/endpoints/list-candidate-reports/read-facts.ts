@@ -23,6 +23,7 @@ import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/re
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
+import { versioned } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readCandidate } from '#functions/reports/sources/roster.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
@@ -265,7 +266,7 @@ async function readIndex(
   const answer = await reader.read(
     operations.listCandidateAttempts,
     { path: { candidateSourcedId }, query },
-    ({ version, freshness }) => ({ resourceId: candidateSourcedId, version, status: freshness }),
+    (index) => versioned(candidateSourcedId, index),
   );
   if (!answer.ok) return err(sourceProblem(answer.error, 'derived'));
   const refused = checkIndex(answer.value.value, {

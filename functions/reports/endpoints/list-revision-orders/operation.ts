@@ -1,8 +1,6 @@
 import type * as z from 'zod';
 import { composeOrder } from '#functions/reports/composition/revision-order.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import { sealCursor } from '#functions/reports/cursor/cursor.ts';
-import { cursorUseOf } from '#functions/reports/cursor/cursor-use.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { evaluateEvidence } from '#functions/reports/improvement/evaluate-evidence.ts';
 import type { EvidenceFault } from '#functions/reports/improvement/evaluate-evidence.ts';
@@ -22,8 +20,8 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import { openListCursor } from '../list-cursor.ts';
 import { openRun } from '../open-improvement.ts';
-import { placeAfter } from '../place-after.ts';
 import type { ImprovementDependencies, OpenedRun } from '../open-improvement.ts';
 
 export interface ListRevisionOrdersDependencies extends ImprovementDependencies {
@@ -50,13 +48,13 @@ export function listRevisionOrdersOperation(
 ): Operation<typeof listRevisionOrders> {
   const { keys, runs } = dependencies;
   return async (request) => {
-    const use = cursorUseOf<keyof Place>(listRevisionOrders, ['revisionOrderId'], request);
-    const after = await placeAfter(keys, use, request.query.cursor, request.receivedAt);
-    if (!after.ok) return after;
+    const keyset: readonly (keyof Place)[] = ['revisionOrderId'];
+    const cursor = await openListCursor(keys, listRevisionOrders, keyset, request);
+    if (!cursor.ok) return cursor;
     const opened = await openRun(dependencies, request, request.path.improvementRunId);
     if (!opened.ok) return opened;
     const { run, moment } = opened.value;
-    const { records, next } = await choose(runs, run, request.query, after.value);
+    const { records, next } = await choose(runs, run, request.query, cursor.value.after);
     const facts = await together({
       sourceSet: readSourceSet(opened.value),
       orders: deriveOrders(dependencies, opened.value, records),
@@ -73,7 +71,7 @@ export function listRevisionOrdersOperation(
       for (const receipt of evidenceRefs) sources.set(`${receipt.service} ${receipt.resourceId}`, receipt);
       data.push(composeOrder({ run, record, derived, evidenceRefs }));
     }
-    const nextCursor = next === undefined ? null : await sealCursor(keys, use, next, request.receivedAt);
+    const nextCursor = await cursor.value.seal(next);
     return ok({
       body: {
         data,

@@ -10,7 +10,7 @@ import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { IdOrigin } from '#functions/reports/sources/problems.ts';
-import { readSource } from '#functions/reports/sources/reader.ts';
+import { readSource, versioned } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
 import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
@@ -63,7 +63,7 @@ function readForm(reader: SourceReader, qtiTestId: string): Promise<Result<Obser
     {
       origin: 'caller',
       isAsked: (form) => form.qtiTestId === qtiTestId,
-      about: ({ version, freshness }) => ({ resourceId: qtiTestId, version, status: freshness }),
+      about: (form) => versioned(qtiTestId, form),
     },
   );
 }
@@ -92,11 +92,7 @@ function readEquivalence(
     {
       origin: 'confirmed',
       isAsked: (equivalence) => equivalence.qtiTestId === qtiTestId,
-      about: ({ equivalenceId, version, freshness }) => ({
-        resourceId: equivalenceId,
-        version,
-        status: freshness,
-      }),
+      about: (equivalence) => versioned(equivalence.equivalenceId, equivalence),
     },
   );
 }
@@ -113,11 +109,7 @@ function readFormEvidence(
     {
       origin: 'derived',
       isAsked: (evidence) => evidence.testSpecId === contentTestSpecId && evidence.qtiTestId === qtiTestId,
-      about: ({ formEvidenceId, version, freshness }) => ({
-        resourceId: formEvidenceId,
-        version,
-        status: freshness,
-      }),
+      about: (evidence) => versioned(evidence.formEvidenceId, evidence),
     },
   );
 }
