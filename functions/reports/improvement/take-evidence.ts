@@ -1,4 +1,4 @@
-import { fitsBundle } from '#functions/reports/analysis/bundles/bundle-size.ts';
+import { fitsBundle } from '#functions/reports/analysis/bundles/seal-bundle.ts';
 import { decisionsOf } from '#functions/reports/analysis/bundles/receipt-parts.ts';
 import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';

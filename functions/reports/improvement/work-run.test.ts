@@ -20,6 +20,8 @@ import type { Stalled, Worked } from './work-run.ts';
 
 const FIVE_MINUTES = 300_000;
 
+type Discrimination = NonNullable<NonNullable<Parameters<typeof runOf>[0]>['discrimination']>;
+
 function work(
   world: ImprovementWorld,
   key: RunKey,
@@ -61,10 +63,24 @@ const three = runOf({ sources: 3 });
 
 let world: ImprovementWorld;
 let key: RunKey;
-beforeEach(async () => {
-  world = openImprovementWorld([three]);
-  key = await world.create('run_1', three.pins);
-});
+/** Begins with another world, and a run in it. */
+async function begin(improved: ReturnType<typeof runOf>, pins = improved.pins): Promise<void> {
+  world = openImprovementWorld([improved]);
+  key = await world.create('run_1', pins);
+}
+beforeEach(() => begin(three));
+
+/** Works on the run as the one thing that is otherwise about its dependencies makes it. */
+const workWith = (change: Partial<ImprovementWorld['dependencies']>) =>
+  work({ ...world, dependencies: { ...world.dependencies, ...change } }, key);
+
+const withoutProfile = () => {
+  const resolve = () => Promise.resolve(err({ kind: 'missing', transient: false } as const));
+  return workWith({ profiles: { ...world.dependencies.profiles, resolve } });
+};
+
+/** What its owner holds under the ref of an artifact. */
+const heldAt = (ref: string): unknown => JSON.parse(Buffer.from(three.artifacts.get(ref) ?? []).toString());
 
 /** Everything of a finished run is there: once at the receivers, wholly in the table, provable by its bundles. */
 async function endedWell(done: ImprovementWorld, run: RunKey): Promise<void> {
@@ -163,8 +179,7 @@ describe('a run', () => {
   });
 
   it('takes no order from a metric that is not available [RP-159]', async () => {
-    world = openImprovementWorld([one]);
-    key = await world.create('run_2', { ...one.pins, metrics: onlyMetrics(one, []) });
+    await begin(one, { ...one.pins, metrics: onlyMetrics(one, []) });
     await work(world, key);
     expect(world.calls).not.toContain(operations.orderBankRevision.id);
     expect((await progressOf(world, key)).evidence.map((record) => record.key)).toEqual([
@@ -300,9 +315,7 @@ describe('workers at once', { timeout: 120_000 }, () => {
 
 describe('changed evidence', { timeout: 120_000 }, () => {
   const discrimination = {
-    ...(JSON.parse(
-      Buffer.from(one.artifacts.get('artifact-item_discrimination') ?? []).toString(),
-    ) as NonNullable<Parameters<typeof runOf>[0]>['discrimination'] & object),
+    ...(heldAt('artifact-item_discrimination') as Discrimination),
     artifactRef: 'artifact-item_discrimination-2',
   };
   const changed = runOf({ discrimination });
@@ -407,8 +420,7 @@ describe('a receiver', () => {
   ] as const)(
     'that %s is missing: its orders are blocked, hardly any is tried, the other’s are delivered; back again, all are [RP-150, RP-217]',
     async (_, answer) => {
-      world = openImprovementWorld([many]);
-      key = await world.create('run_1', many.pins);
+      await begin(many);
       world.receive = blueprintOnly(answer);
       expect(await outcomeOf(work(world, key))).toBe('blocked_upstream');
       const { run, orders, evidence } = await progressOf(world, key);
@@ -444,8 +456,7 @@ describe('a receiver', () => {
   ] as const)(
     'that %s gets all the others; that one is blocked, and tried again [RP-217, RP-219]',
     async (_, answer) => {
-      world = openImprovementWorld([many]);
-      key = await world.create('run_1', many.pins);
+      await begin(many);
       const refused = 'source-007';
       world.receive = ({ sourceKeys }) => (sourceKeys.includes(refused) ? answer : undefined);
       expect(await outcomeOf(work(world, key))).toBe('blocked_upstream');
@@ -496,8 +507,7 @@ describe('a receiver', () => {
   });
 
   it('is asked for the longest untried orders first, so that those it refuses hold up no other [RP-217]', async () => {
-    world = openImprovementWorld([many]);
-    key = await world.create('run_1', many.pins);
+    await begin(many);
     const refuse = blueprintOnly({ kind: 'rejected', status: 422 });
     world.receive = refuse;
     await work(world, key);
@@ -523,12 +533,10 @@ describe('a receiver', () => {
 
 describe('evidence that no longer dereferences', () => {
   const [source] = three.pins.sources;
-  const crosswalk = JSON.parse(
-    Buffer.from(three.artifacts.get(source!.crosswalk.ref) ?? []).toString(),
-  ) as object;
-  const metric = JSON.parse(
-    Buffer.from(three.artifacts.get('artifact-item_discrimination') ?? []).toString(),
-  ) as object;
+  const crosswalk = heldAt(source!.crosswalk.ref) as {
+    readonly requirements: readonly unknown[];
+  };
+  const metric = heldAt('artifact-item_discrimination') as Discrimination;
 
   it.each([
     ['a crosswalk that is gone', source!.crosswalk.ref, undefined, 'evidence_gone blueprint'],
@@ -593,13 +601,7 @@ describe('evidence that no longer dereferences', () => {
     ['has no requirements', { ...crosswalk, requirements: [] }],
     [
       'has a requirement twice',
-      {
-        ...crosswalk,
-        requirements: [
-          (crosswalk as { requirements: unknown[] }).requirements[0],
-          (crosswalk as { requirements: unknown[] }).requirements[0],
-        ],
-      },
+      { ...crosswalk, requirements: [crosswalk.requirements[0], crosswalk.requirements[0]] },
     ],
   ])('or a crosswalk that %s, as it was pinned: the run fails [RP-150]', async (_, value) => {
     const bytes = Buffer.from(JSON.stringify(value));
@@ -615,9 +617,7 @@ describe('evidence that no longer dereferences', () => {
 
   describe('or from which more follows than a bundle can hold', { timeout: 120_000 }, () => {
     const guids = Array.from({ length: 1000 }, (_, at) => `${at}`.padStart(255, 'g'));
-    const { rows, ...rest } = metric as NonNullable<
-      NonNullable<Parameters<typeof runOf>[0]>['discrimination']
-    >;
+    const { rows, ...rest } = metric;
     const [row] = rows;
     const vast = runOf({ discrimination: { ...rest, rows: [{ ...row!, caseGuids: guids }] } });
 
@@ -683,29 +683,17 @@ describe('an owner that gives no answer', () => {
     ['the metric’s', 'artifact-item_difficulty', 'analytics'],
     ['the comparison’s', 'artifact-comparison', 'analytics'],
   ])('%s: the message comes again, and finds what was done [RP-150]', async (_, ref, owner) => {
-    const bytes = three.artifacts.get(ref);
     world.serve(ref, undefined, { kind: 'unavailable', status: 503 });
     expect(await outcomeOf(work(world, key))).toBe(`stalled: owner ${owner}`);
     expect((await progressOf(world, key)).run.state).toBe('analyzing');
     expect(await openRuns(world)).toBe(1);
-    world.serve(ref, JSON.parse(Buffer.from(bytes ?? []).toString()));
+    world.serve(ref, heldAt(ref));
     expect(await outcomeOf(work(world, key))).toBe('completed_with_omissions');
     await endedWell(world, key);
   });
 
   it('stalls the run and does not end it where the tenant’s profile cannot be used', async () => {
-    const { dependencies } = world;
-    const without = {
-      ...world,
-      dependencies: {
-        ...dependencies,
-        profiles: {
-          ...dependencies.profiles,
-          resolve: () => Promise.resolve(err({ kind: 'missing', transient: false } as const)),
-        },
-      },
-    };
-    expect(await outcomeOf(work(without, key))).toBe('stalled: profile unknown');
+    expect(await outcomeOf(withoutProfile())).toBe('stalled: profile unknown');
     expect(world.calls).toEqual([]);
     expect(await outcomeOf(work(world, key))).toBe('completed_with_omissions');
   });
@@ -713,19 +701,12 @@ describe('an owner that gives no answer', () => {
 
 describe('a try', () => {
   const triesOf = async (run: RunKey = key) => (await world.store.readSummary(run))?.tries;
-  const dying = (): Promise<Result<Worked, Stalled>> =>
-    work(
-      {
-        ...world,
-        dependencies: {
-          ...world.dependencies,
-          connect: () => {
-            throw new Error('killed');
-          },
-        },
+  const dying = () =>
+    workWith({
+      connect: () => {
+        throw new Error('killed');
       },
-      key,
-    );
+    });
 
   it('counts where the worker dies or has no time, until one of them records something', async () => {
     for (let tries = 1; tries <= 3; tries += 1) {
@@ -752,15 +733,9 @@ describe('a try', () => {
     expect(await outcomeOf(work(world, key))).toBe('stalled: owner analytics');
     expect(await triesOf()).toBe(0);
     await expect(dying()).rejects.toThrow('killed');
-    const { profiles } = world.dependencies;
-    const resolve = () => Promise.resolve(err({ kind: 'missing', transient: false } as const));
-    const without = { ...world.dependencies, profiles: { ...profiles, resolve } };
-    expect(await outcomeOf(work({ ...world, dependencies: without }, key))).toBe('stalled: profile unknown');
+    expect(await outcomeOf(withoutProfile())).toBe('stalled: profile unknown');
     expect(await triesOf()).toBe(0);
-    world.serve(
-      'artifact-item_difficulty',
-      JSON.parse(Buffer.from(three.artifacts.get('artifact-item_difficulty') ?? []).toString()),
-    );
+    world.serve('artifact-item_difficulty', heldAt('artifact-item_difficulty'));
     world.receive = () => ({ kind: 'unavailable' });
     for (let time = 0; time < 3; time += 1) {
       expect(await outcomeOf(work(world, key))).toBe('blocked_upstream');
@@ -771,10 +746,9 @@ describe('a try', () => {
 
 describe('the pinned policy', () => {
   it('that is stored damaged stalls the run and does not end it: it can be repaired [RP-146]', async () => {
-    const { dependencies } = world;
     const readPinned = () => Promise.resolve(err({ kind: 'checksum-mismatch', lifecycle: {} } as const));
-    const damaged = { ...dependencies, policies: { ...dependencies.policies, readPinned } };
-    expect(await outcomeOf(work({ ...world, dependencies: damaged }, key))).toBe('stalled: policy unknown');
+    const damaged = workWith({ policies: { ...world.dependencies.policies, readPinned } });
+    expect(await outcomeOf(damaged)).toBe('stalled: policy unknown');
     expect((await progressOf(world, key)).run.state).toBe('analyzing');
     expect(world.calls).toEqual([]);
     expect((await world.store.readSummary(key))?.tries).toBe(0);
@@ -837,8 +811,6 @@ describe('a run that is longer than an invocation', () => {
   });
 
   it('begins no delivery that it may not end: the rest goes on with the next message [RP-217]', async () => {
-    world = openImprovementWorld([three]);
-    key = await world.create('run_1', three.pins);
     world.receive = () => {
       world.now += 290_000;
       return undefined;
@@ -901,26 +873,12 @@ describe('a write that comes too late', () => {
   it('as the failure of a run that has ended meanwhile: it stays complete', async () => {
     await work(world, key);
     const done = await progressOf(world, key);
-    const late = {
-      ...world,
-      dependencies: {
-        ...world.dependencies,
-        store: {
-          ...world.store,
-          // What this worker has read before the other one ended the run.
-          readProgress: (run: RunKey) =>
-            world.store
-              .readProgress(run)
-              .then((progress) =>
-                progress === undefined
-                  ? undefined
-                  : { ...progress, run: { ...progress.run, state: 'analyzing' as const } },
-              ),
-        },
-        policies: { ...world.dependencies.policies, readPinned: () => Promise.resolve(ok(undefined)) },
-      },
-    };
-    await work(late, key);
+    // What this worker has read before the other one ended the run.
+    const before = { ...done, run: { ...done.run, state: 'analyzing' as const } };
+    await workWith({
+      store: { ...world.store, readProgress: () => Promise.resolve(before) },
+      policies: { ...world.dependencies.policies, readPinned: () => Promise.resolve(ok(undefined)) },
+    });
     expect(await progressOf(world, key)).toEqual(done);
   });
 });

@@ -8,7 +8,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { together } from './problems.ts';
 import { readSource, versioned } from './reader.ts';
 import type { Expectation, SourceReader } from './reader.ts';
-import { readClass, readSchool } from './roster.ts';
+import { readCohortEntry } from './roster.ts';
 
 /**
  * The facts of a cohort report, side by side: OneRoster confirms the class or school, Analytics gives its rollup. A cohort that is not on the
@@ -18,14 +18,8 @@ export async function readCohort(
   reader: SourceReader,
   scope: CohortScope,
 ): Promise<Result<CohortFacts, Problem>> {
-  const read = await together({ roster: readRoster(reader, scope), rollup: readRollup(reader, scope) });
+  const read = await together({ roster: readCohortEntry(reader, scope), rollup: readRollup(reader, scope) });
   return read.ok ? ok({ scope, rollup: read.value.rollup }) : read;
-}
-
-function readRoster(reader: SourceReader, scope: CohortScope): ReturnType<typeof readClass> {
-  return scope.type === 'class'
-    ? readClass(reader, scope.classSourcedId)
-    : readSchool(reader, scope.schoolSourcedId);
 }
 
 function readRollup(reader: SourceReader, scope: CohortScope): Promise<Result<Observed<Rollup>, Problem>> {

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
+import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -26,17 +27,14 @@ export function readCandidate(
   return readEntry(reader, operations.readUser, candidateSourcedId, origin, ({ user }) => user);
 }
 
-/** OneRoster's confirmation that a class is on the roster; one that is not is the caller's 404. */
-export function readClass(reader: SourceReader, classSourcedId: string): Promise<Result<SourceRef, Problem>> {
-  return readEntry(reader, operations.readClass, classSourcedId, 'caller', (answer) => answer.class);
-}
-
-/** OneRoster's confirmation that a school is on the roster; one that is not is the caller's 404. */
-export function readSchool(
+/** OneRoster's confirmation that a cohort's class or school is on the roster; one that is not is the caller's 404. */
+export function readCohortEntry(
   reader: SourceReader,
-  schoolSourcedId: string,
+  scope: CohortScope,
 ): Promise<Result<SourceRef, Problem>> {
-  return readEntry(reader, operations.readSchool, schoolSourcedId, 'caller', ({ org }) => org);
+  return scope.type === 'class'
+    ? readEntry(reader, operations.readClass, scope.classSourcedId, 'caller', (answer) => answer.class)
+    : readEntry(reader, operations.readSchool, scope.schoolSourcedId, 'caller', ({ org }) => org);
 }
 
 /** What is `tobedeleted` is treated as deleted (OneRoster 1.2, status of base objects). */

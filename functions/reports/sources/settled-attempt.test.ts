@@ -11,7 +11,7 @@ import { readAttempt } from './attempt.ts';
 import { createFrameworks } from './case-package.ts';
 import { createSourceReader } from './reader.ts';
 import { notFound } from './problems.ts';
-import { readReadinessFacts } from '../endpoints/read-readiness/read-facts.ts';
+import { readReadinessFacts } from '../endpoints/read-readiness/operation.ts';
 
 const profile = { tenantId: 'tenant-1', baseUrl: 'https://platform.example' };
 const EVENT = 'urn:uuid:7a2c3f9e-0000-4000-8000-000000000001';

@@ -15,7 +15,7 @@ import { readinessReport } from './readiness-report.ts';
 import { orderStatus, revisionOrderPage } from './revision-order.ts';
 
 /*
- * Budgets are of the worst that can happen: a kept answer is confirmed, in vain; then everything is read, and what does not agree once more.
+ * Budgets are of the worst that can happen: everything is read, and what does not agree once more.
  */
 
 const noQuery = z.strictObject({});

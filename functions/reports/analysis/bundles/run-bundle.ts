@@ -6,9 +6,8 @@ import type { RunReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
 import type { EvidenceKey, EvidenceRecord, OrderRecord, RunProgress } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { fitsBundle } from './bundle-size.ts';
 import { artifactOf, decisionsOf, headerOf, pinsOf } from './receipt-parts.ts';
-import { sealBundle } from './seal-bundle.ts';
+import { fitsBundle, sealBundle } from './seal-bundle.ts';
 
 /** A run of which everything is evaluated and every order has reached its receiver. */
 export interface RunFacts {

@@ -40,7 +40,8 @@ interface Basis {
   readonly administration: Observed<Administration>;
   readonly sourceSet: Answered<AlignmentSources>;
   readonly analysis: Observed<AdministrationAnalysis>;
-  readonly metrics: ReadonlyMap<RunMetric, Observed<MetricArtifact> | PinFault>;
+  /** Of every metric whose artifact the analysis names: the artifact, or why it could not be read. */
+  readonly metrics: ReadonlyMap<RunMetric, Result<Observed<MetricArtifact>, PinFault>>;
 }
 
 /**
@@ -122,7 +123,7 @@ async function withMetrics(reader: SourceReader, basis: Omit<Basis, 'metrics'>):
         ref: pin.artifactRef,
         sha256: pin.sha256,
       });
-      return [metric, answer.ok ? answer.value : answer.error] as const;
+      return [metric, answer] as const;
     }),
   );
   return { ...basis, metrics: new Map(read.filter((entry) => entry !== undefined)) };
@@ -167,16 +168,16 @@ function readAnalysis(
 function disagreement({ administration, sourceSet, analysis, metrics }: Basis): SourceService | undefined {
   if (!isSourceSetOf(administration, sourceSet)) return 'blueprint';
   if (!isAnalysisOf(administration, analysis)) return 'analytics';
-  return [...metrics.values()].some(
-    (answer) => 'kind' in answer && (answer.kind === 'changed' || answer.kind === 'moved'),
-  )
-    ? 'analytics'
-    : undefined;
+  return hasFault(metrics, 'changed', 'moved') ? 'analytics' : undefined;
 }
 
 /** Whether Analytics names an artifact that it does not hold: for good, or for as long as it replaces one by another. */
 function lacksArtifact({ metrics }: Basis): boolean {
-  return [...metrics.values()].some((answer) => 'kind' in answer && answer.kind === 'gone');
+  return hasFault(metrics, 'gone');
+}
+
+function hasFault(metrics: Basis['metrics'], ...kinds: readonly PinFault['kind'][]): boolean {
+  return [...metrics.values()].some((answer) => !answer.ok && kinds.includes(answer.error.kind));
 }
 
 function isSourceSetOf(
@@ -201,7 +202,7 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
   const unfit = requireCurrent([administration.receipt, analysis.receipt]) ?? unusableLists(basis);
   if (unfit !== undefined) return err(unfit);
   const artifacts = new Map(
-    [...metrics].flatMap(([metric, answer]) => ('kind' in answer ? [] : [[metric, answer] as const])),
+    [...metrics].flatMap(([metric, answer]) => (answer.ok ? [[metric, answer.value] as const] : [])),
   );
   const { contentTestSpecId, contentTestSpecVersion } = administration.value;
   return ok({
@@ -211,7 +212,7 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
       sourceSet: pinOf(sourceSet),
       metrics: runMetrics.map((metric): PinnedMetric => {
         const answer = metrics.get(metric);
-        const isUnreachable = answer !== undefined && 'kind' in answer && answer.kind === 'unavailable';
+        const isUnreachable = answer?.ok === false && answer.error.kind === 'unavailable';
         const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric)?.value;
         return judgeMetric(metric, entryOf(analysis.value, metric), artifact, policy);
       }),
