@@ -1,29 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { advanceAdaptiveRun as advance } from '#shared/contract/mastery/routes.ts';
 import { openAdaptiveRuns, runOf, sentenceOf } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 /** The second item is offered; it has been played, and QTI has scored it. */
 let offered: RunGiven;
 let played: RunGiven;
 beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
   const first = await runs.start().sendForRun();
   const { etag } = await runs.playAndInspect(first.body);
   offered = await runs.advance(first.body.continuationToken, etag).sendForRun();
   played = await runs.playAndInspect(offered.body, 0);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
 });
 
 const token = () => ({ continuationToken: offered.body.continuationToken });

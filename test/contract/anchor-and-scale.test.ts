@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
 import { resultRecordRequest } from '#shared/platform/owners/results.ts';
@@ -7,7 +7,8 @@ import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { seedVariant } from '#test/support/seed-variant.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { startTestStack, useTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 /** Five right answers leave a standard error of about 62, five wrong ones of about 73. */
@@ -21,18 +22,12 @@ const seed = seedVariant({
   }),
 });
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack({ seedDirectory: seed.directory });
-  runs = openAdaptiveRuns(stack);
-});
+const stack = useTestStack({ seedDirectory: seed.directory });
+const runs = lazily(() => openAdaptiveRuns(stack));
 afterEach(async () => {
   await stack.control('POST', 'reset');
 });
-afterAll(async () => {
-  runs.close();
-  await stack.close();
+afterAll(() => {
   seed.remove();
 });
 

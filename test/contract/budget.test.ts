@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   advanceAdaptiveRun,
   inspectAdaptiveRun,
@@ -9,7 +9,7 @@ import {
 } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
 import {
   callsDuring,
@@ -20,19 +20,11 @@ import {
   withinBudget,
 } from '#test/support/platform-calls.ts';
 import { simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 
 /** Does one request with every owner slow, and holds its calls to the row; the calls of the bank's components are side by side. */
 async function slowly(route: Route, request: () => Promise<RunGiven>): Promise<RunGiven> {

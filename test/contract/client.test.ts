@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSandboxClient, runAdaptive, waitForImprovementRun } from '#client/index.ts';
 import type { ReadSchoolGradeCohortInput, Reply, RunState, SavedRun } from '#client/index.ts';
 import { masteryOperations } from '#client/generated/mastery.ts';
@@ -10,17 +10,12 @@ import { serviceNames } from '#shared/contract/route.ts';
 import { routes, routesOf } from '#shared/contract/routes.ts';
 import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { SHORT_BANK } from '#test/support/adaptive-run.ts';
-import { localDescription, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { localDescription, useTestStack } from '#test/support/stack.ts';
 import { bankOf } from '#test/support/take-journey.ts';
 
 const TENANT = 'tenant-aurora';
 
-let stack: TestStack;
-beforeAll(async () => {
-  stack = await startTestStack();
-});
-afterAll(() => stack.close());
+const stack = useTestStack();
 
 type Calls = Readonly<Record<string, () => Promise<Reply<unknown>>>>;
 

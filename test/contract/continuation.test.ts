@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
@@ -12,19 +12,17 @@ import { indistinguishable } from '#test/support/gateway-call.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 const HOUR = 3_600_000;
 
-let stack: TestStack;
+const stack = useTestStack();
 let good: string;
 let foreign: string;
 /** Sealed by the stack's own key, 25 hours ago; and a run of eight days ago whose token has just been renewed. */
 let expired: string;
 let tooOld: string;
 beforeAll(async () => {
-  stack = await startTestStack();
   const token = async (tenantId: string): Promise<string> => {
     const runs = openAdaptiveRuns(stack, tenantId);
     const { body } = await runs.start().sendForRun();
@@ -52,7 +50,6 @@ beforeAll(async () => {
   tooOld = (await sealContinuation(keys, started, Date.now() - HOUR)).token;
   clients.destroy();
 });
-afterAll(() => stack.close());
 
 /** The token's parts, to be spoilt one at a time. */
 function parts(token: string): [string, string, string, string, string] {

@@ -1,35 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readSelectionPolicy, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { storePolicy } from '#test/support/released-records.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 const BANK = 'fraction-subtraction';
 /** A probability that no answer holds by chance. */
 const MARKED = 0.123456789;
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 /** By artifact version the QTI identifier. */
 let identifiers: ReadonlyMap<string, string>;
 beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
   const { entities } = await runs.state();
   const manifest = entities['bank.manifest']![String(startBody()['bankOperationId'])];
   const member = z.object({ artifactVersionId: z.string(), qtiIdentifier: z.string() });
   const { members } = z.object({ members: z.array(member) }).parse(manifest);
   identifiers = new Map(members.map((one) => [one.artifactVersionId, one.qtiIdentifier]));
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
 });
 
 const startBody = (): Readonly<Record<string, unknown>> => ({

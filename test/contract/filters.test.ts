@@ -6,32 +6,27 @@ import { routes } from '#shared/contract/routes.ts';
 import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { startSandbox } from '#test/support/sandbox.ts';
 import type { TestSandbox } from '#test/support/sandbox.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // Every filter of every row, tried over HTTP: one that is declared and then forgotten on the way fails here. The cases derive from the rows.
 
 const tenantId = 'tenant-aurora';
 
-let stack: TestStack;
-let runs: ImprovementRuns;
+const stack = useTestStack();
+const runs = lazily(() => openImprovementRuns(stack, tenantId));
 let sandbox: TestSandbox;
 let improvementRunId: string;
 beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openImprovementRuns(stack, tenantId);
   ({ improvementRunId } = await runs.analyze(runs.administration('autumn-gate')));
   await stack.improvement.settled();
   sandbox = await startSandbox();
 });
 afterAll(async () => {
-  runs.close();
   await sandbox.close();
-  await stack.close();
 });
 
 type Query = Readonly<Record<string, string>>;

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inspectAdaptiveRun as inspect } from '#shared/contract/mastery/routes.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 
 describe('inspect', () => {
   it('shows the run as it stands, with the same token and expiry, by reads alone [MA-156, MA-157]', async () => {

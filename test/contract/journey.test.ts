@@ -11,7 +11,7 @@ import { caliperEvent } from '#shared/platform/owners/caliper.ts';
 import { oracleOf } from '#test/reference/calibrated-oracle.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { bankOf, reportOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey, Step } from '#test/support/take-journey.ts';
@@ -38,15 +38,13 @@ const heldRecord = z.strictObject({
   components: z.array(kcComponent),
 });
 
-let stack: TestStack;
+const stack = useTestStack();
 const clients = new Map<string, AdaptiveRuns>();
-beforeAll(async () => {
-  stack = await startTestStack();
+beforeAll(() => {
   for (const tenantId of localTenantIds) clients.set(tenantId, openAdaptiveRuns(stack, tenantId));
 });
-afterAll(async () => {
+afterAll(() => {
   for (const runs of clients.values()) runs.close();
-  await stack.close();
 });
 
 it('has a journey for every bank of the seed', () => {

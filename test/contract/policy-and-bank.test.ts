@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import { storeCalibration, storePolicy } from '#test/support/released-records.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { simulate, simulationBody } from '#test/support/score-recovery.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import {
   readScaleCalibration,
   readSelectionPolicy,
@@ -19,16 +18,8 @@ const BANK = 'fraction-subtraction';
 /** What no pool has. */
 const ABSENT = '00000000-0000-4000-8000-00000000abcd';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 
 const startBody = (): Readonly<Record<string, unknown>> => ({
   ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),

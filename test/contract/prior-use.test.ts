@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import {
@@ -20,9 +20,9 @@ import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { createDataKeyMaker, createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createKeySettings, createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns, RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import type { RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 const TENANT = 'tenant-aurora';
 /** 20 items that a run may offer in any order, and a larger bank with floors, minima, maxima and a draw among the best. */
@@ -39,16 +39,8 @@ const heldSession = z.object({
 });
 type HeldSession = z.infer<typeof heldSession>;
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 
 /** A learner whom no test has met. Results is asked about a student only when a run is published, which none here is. */
 const newLearner = (): string => `student-${randomUUID()}`;

@@ -1,27 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { startTestStack, useTestStack } from '#test/support/stack.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 afterEach(async () => {
   await stack.control('DELETE', 'faults');
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
 });
 
 const entry = z.looseObject({

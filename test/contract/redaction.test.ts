@@ -1,31 +1,25 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { lineMembers } from '#shared/observability/line-formatter.ts';
 import { logCodes } from '#shared/observability/log-codes.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns, PlatformState } from '#test/support/adaptive-run.ts';
-import { asBuilt, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import type { PlatformState } from '#test/support/adaptive-run.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { asBuilt, useTestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey } from '#test/support/take-journey.ts';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
+const stack = useTestStack({ bundled: asBuilt });
+const runs = lazily(() => openAdaptiveRuns(stack));
 let journey: Journey;
 let state: PlatformState;
 beforeAll(async () => {
-  stack = await startTestStack({ bundled: asBuilt });
-  runs = openAdaptiveRuns(stack);
   const bank = bankOf(stack.seed, 'tenant-aurora', 'fraction-subtraction-short');
   journey = await takeJourney(runs, { bank, learner: 1, mode: 'production_learner' });
   state = await runs.state();
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
 });
 
 describe('a learner’s whole run', () => {

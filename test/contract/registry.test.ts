@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
@@ -8,24 +8,15 @@ import { deployedFunctions } from '#shared/contract/functions.ts';
 import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import { deprecateRecord } from '#shared/records/release.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 const root = new URL('../../', import.meta.url);
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 
 describe('rows and handlers', () => {
   it('every row names a file, and every handler is named by one row', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { simulateScoreRecovery as route, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { ScoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
@@ -11,26 +11,16 @@ import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { SimulationBody } from '#test/support/score-recovery.ts';
-import { asBuilt, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { asBuilt, startTestStack, useTestStack } from '#test/support/stack.ts';
 import { bankOf } from '#test/support/take-journey.ts';
 
 const BANK = 'fraction-subtraction';
 
-let stack: TestStack;
+const stack = useTestStack({ bundled: asBuilt });
+const runs = lazily(() => openAdaptiveRuns(stack));
+const other = lazily(() => openAdaptiveRuns(stack, 'tenant-borealis'));
 /** For what the owners hold; only the comparison with a start takes a run. */
-let runs: AdaptiveRuns;
-let other: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack({ bundled: asBuilt });
-  runs = openAdaptiveRuns(stack);
-  other = openAdaptiveRuns(stack, 'tenant-borealis');
-});
-afterAll(async () => {
-  runs.close();
-  other.close();
-  await stack.close();
-});
 
 const guids = (): readonly string[] => Object.keys(simulationBody(stack).profiles[0]!.knownMastery);
 const send = (call: GatewayCall): Promise<GatewayReply> => simulate(stack, call);

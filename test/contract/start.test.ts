@@ -1,29 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inspectAdaptiveRun, startAdaptiveRun as start } from '#shared/contract/mastery/routes.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns, RunReply } from '#test/support/adaptive-run.ts';
+import type { RunReply } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { setProfileParameter } from '#test/support/profile-parameter.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-let other: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-  other = openAdaptiveRuns(stack, 'tenant-borealis');
-});
-afterAll(async () => {
-  runs.close();
-  other.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
+const other = lazily(() => openAdaptiveRuns(stack, 'tenant-borealis'));
 
 const body = (change: object = {}): object => ({ ...runs.startBody(), ...change });
 const send = (call: GatewayCall): Promise<GatewayReply> => callMastery(stack, start, call);

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { DEFAULT_SEED_DIRECTORY } from '#local/seeds/load.ts';
 import { resultRecordRequest } from '#shared/platform/owners/results.ts';
 import { openAdaptiveRuns, SHORT_BANK, TIMED_BANK } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns, RunGiven } from '#test/support/adaptive-run.ts';
+import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { seedVariant } from '#test/support/seed-variant.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 const FOLDER = 'fraction-subtraction';
 const bankFile = z.object({ kcs: z.array(z.object({ name: z.string() })), items: z.array(z.unknown()) });
@@ -33,15 +33,9 @@ const seed = seedVariant({
   }),
 });
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack({ seedDirectory: seed.directory });
-  runs = openAdaptiveRuns(stack);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
+const stack = useTestStack({ seedDirectory: seed.directory });
+const runs = lazily(() => openAdaptiveRuns(stack));
+afterAll(() => {
   seed.remove();
 });
 

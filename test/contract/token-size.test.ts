@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { MAX_RUN_ITEMS } from '#shared/contract/mastery/selection-policy.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openAdaptiveRuns(stack);
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const runs = lazily(() => openAdaptiveRuns(stack));
 
 /** An id as long as an owner's may be. */
 const LONG = 'ä"'.repeat(341).padEnd(682, 'x');

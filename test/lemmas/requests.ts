@@ -133,10 +133,7 @@ export const oddIds: readonly string[] = [
   '😀'.repeat(63),
   ...words('a/b / ../../v1 %2F %00 % %zz a?view=x a#b a;b=c a+b * null __proto__ constructor ...'),
   ...words("é e\u0301 {{7*7}} '/**/OR/**/1=1 latest current LATEST"),
-  '\0',
-  'a\0b',
-  '\u001b[0m',
-  '\u202e',
+  ...['\0', 'a\0b', '\u001b[0m', '\u202e', CANARY],
 ];
 
 const WHITE_SPACE = [
@@ -430,9 +427,9 @@ export function servedVariants(route: Route): readonly Spoilt[] {
   return [
     ...[...filters, '&', '&&&'].map((query): Spoilt => [brief(query), withQuery(query)]),
     ...(request.idempotencyKey
-      ? ['x', '!~', 'x'.repeat(255), `"${'~'.repeat(253)}"`].map((key): Spoilt => [
+      ? ['', `"${CANARY}"!~`, 'x'.repeat(219)].map((key): Spoilt => [
           brief(key),
-          withHeader('Idempotency-Key', `${key.slice(0, -36)}${crypto.randomUUID()}`.slice(-255)),
+          withHeader('Idempotency-Key', `${key}${crypto.randomUUID()}`),
         ])
       : []),
     ...(request.body === undefined

@@ -1,28 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { answerOf, expectHeadersOfEvery, openTitles } from './answers.ts';
 import { nobodys, openWorlds, operations, ownedBy } from './worlds.ts';
-import type { OperationId, Worlds } from './worlds.ts';
+import type { OperationId } from './worlds.ts';
 
 // Every operation is served, and can be brought to the problems that its row names beside those of requests and principals.
 
-let stack: TestStack;
-let worlds: Worlds;
+const stack = useTestStack();
+const worlds = lazily(() => openWorlds(stack));
 const hold = { mastery: openPublishedContract('mastery'), reports: openPublishedContract('reports') };
-beforeAll(async () => {
-  stack = await startTestStack();
-  worlds = openWorlds(stack);
-});
-afterAll(async () => {
-  worlds.close();
-  await stack.close();
-});
 
 const { titled, unused } = openTitles([
   [/^(?:start|inspect|advance|simulate|readSel|readScale)\w+ /, 'MA-147'],

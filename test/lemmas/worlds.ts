@@ -170,7 +170,6 @@ export interface Worlds {
   /** See `Recipe`. */
   readonly openers: (operation: OperationId, tenantId?: string) => readonly Claims[];
   readonly send: (operation: OperationId, call: GatewayCall) => Promise<GatewayReply>;
-  readonly close: () => void;
 }
 
 /** The values of an operation's request that name something of the tenant's own. */
@@ -187,12 +186,10 @@ export function takesClaims(operation: OperationId): boolean {
 export function openWorlds(stack: TestStack): Worlds {
   const caller = openReportsCaller(stack);
   const known = new Map<string, Tenant>();
-  const opened: { readonly close: () => void }[] = [];
 
   function open(tenantId: string): Tenant {
     const runs = openAdaptiveRuns(stack, tenantId);
     const improvement = openImprovementRuns(stack, tenantId);
-    opened.push(runs, improvement);
     const { reports: held } = stack.seededTenants.get(tenantId)!.platform;
     const fixtures = caller.fixtures(tenantId);
     let started: Promise<RunGiven> | undefined;
@@ -239,7 +236,6 @@ export function openWorlds(stack: TestStack): Worlds {
       const url = route.service === 'mastery' ? stack.urls.masteryUrl : stack.urls.reportsUrl;
       return callGateway(stack, url, route, call);
     },
-    close: () => opened.forEach(({ close }) => close()),
   };
 }
 

@@ -28,12 +28,13 @@ export interface ControlRecords {
 }
 
 /** Opens the control table of a stack. */
-export function openControlRecords(stack: Pick<TestStack, 'urls'>): ControlRecords {
+export function openControlRecords(stack: Pick<TestStack, 'urls' | 'defer'>): ControlRecords {
   const clients = createEndpointClients({
     endpoint: stack.urls.awsUrl,
     region: localRegion,
     credentials: localCredentials,
   });
+  stack.defer(() => clients.destroy());
   const control = createControlTable(clients.dynamo, localTableName('control'));
   const keys = createKeyRing({
     settings: createKeySettings(clients.dynamo, localTableName('settings')),

@@ -20,12 +20,13 @@ export interface ImprovementRecords {
 }
 
 /** Opens the improvement table of a stack. */
-export function openImprovementRecords(stack: Pick<TestStack, 'urls'>): ImprovementRecords {
+export function openImprovementRecords(stack: Pick<TestStack, 'urls' | 'defer'>): ImprovementRecords {
   const clients = createEndpointClients({
     endpoint: stack.urls.awsUrl,
     region: localRegion,
     credentials: localCredentials,
   });
+  stack.defer(() => clients.destroy());
   return {
     store: createImprovementTable(clients.dynamo, localTableName('improvement'), processRuntime()),
     items: () => scanImprovement(clients.dynamo),

@@ -64,7 +64,7 @@ export interface ImprovementRuns {
 }
 
 export function openImprovementRuns(
-  stack: Pick<TestStack, 'urls' | 'tokenFor' | 'seed' | 'control' | 'improvement' | 'killWorkers'>,
+  stack: Pick<TestStack, 'urls' | 'defer' | 'tokenFor' | 'seed' | 'control' | 'improvement' | 'killWorkers'>,
   tenantId = 'tenant-aurora',
 ): ImprovementRuns {
   const caller = openReportsCaller(stack);

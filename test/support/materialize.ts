@@ -56,7 +56,7 @@ export interface Written {
 
 /** Opens the materializations of a tenant. */
 export function openMaterializer(
-  stack: Pick<TestStack, 'urls' | 'tokenFor' | 'seed' | 'control'>,
+  stack: Pick<TestStack, 'urls' | 'defer' | 'tokenFor' | 'seed' | 'control'>,
   tenantId: string,
   control: ControlRecords = openControlRecords(stack),
 ): Materializer {

@@ -1,4 +1,4 @@
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import * as z from 'zod';
 import { createIssuerKey } from '#shared/stage/local-issuer.ts';
 import type { IssuerKey } from '#shared/stage/local-issuer.ts';
@@ -24,6 +24,7 @@ import { createMasteryClient, createReportsClient } from '#client/index.ts';
 import type { MasteryClient, ReportsClient } from '#client/index.ts';
 import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
 import { inProcess, sourceOf } from './in-process.ts';
+import { lazily } from './lazily.ts';
 import type { PortsOf } from './in-process.ts';
 import type { TestSigner } from './release.ts';
 
@@ -34,6 +35,8 @@ export interface TestStack extends Omit<Stack, 'reset'> {
   readonly seed: Seed;
   /** What its tokens are signed with, for a test that forges one. */
   readonly issuerKey: IssuerKey;
+  /** Is called when the stack closes: for what was opened on it. */
+  readonly defer: (close: () => void) => void;
   /** Everything that the functions have written so far. */
   readonly logs: () => readonly FunctionLogLine[];
   /** Sends a request to the platform's control API; throws when it is refused, so that a test never goes on without its fault. */
@@ -119,6 +122,19 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   });
 }
 
+/** The stack of a test file, for all of its tests: it starts before them and closes after them. */
+export function useTestStack(options?: TestStackOptions): TestStack {
+  let started: TestStack | undefined;
+  beforeAll(async () => {
+    started = await startTestStack(options);
+  });
+  afterAll(() => started?.close());
+  return lazily(() => {
+    if (started === undefined) throw new Error('the stack runs during tests and hooks only');
+    return started;
+  });
+}
+
 async function start(options: TestStackOptions): Promise<StartedStack> {
   const { bundled } = options;
   const seed = await loadSeed(options.seedDirectory ?? DEFAULT_SEED_DIRECTORY);
@@ -154,9 +170,16 @@ function testStack({ stack, seed, issuerKey, lines }: StartedStack, close: () =>
     return JSON.parse(text) as unknown;
   }
 
+  const opened: (() => void)[] = [];
   return {
     ...stack,
+    defer: (end) => {
+      opened.push(end);
+    },
     async close() {
+      opened.forEach((end) => {
+        end();
+      });
       const undeclared = lines.filter(({ line }) => JSON.stringify(line).includes('"PROBLEM_UNDECLARED"'));
       await close();
       if (undeclared.length > 0)

@@ -14,8 +14,7 @@ import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { ownerBytes } from '#test/support/owner-bytes.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { exact, expectedAlignment, sixDigits, sumOf, written } from './expected-improvement.ts';
 
 // Alignments over whole functions, held against the crosswalks that Content holds and against their own receipts.
@@ -24,16 +23,14 @@ const conforms = openPublishedContract('reports');
 const aurora = 'tenant-aurora';
 const borealis = 'tenant-borealis';
 
-let stack: TestStack;
+const stack = useTestStack();
 const tenants = new Map<string, Tenant>();
 beforeAll(async () => {
-  stack = await startTestStack();
   for (const tenantId of localTenantIds) tenants.set(tenantId, await openTenant(tenantId));
   await stack.improvement.settled();
 });
-afterAll(async () => {
+afterAll(() => {
   for (const { runs } of tenants.values()) runs.close();
-  await stack.close();
 });
 
 interface Tenant {

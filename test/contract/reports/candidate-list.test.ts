@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
@@ -15,21 +15,15 @@ import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // A candidate's list over whole functions, held against what the owners' own entities say and against the single reports.
 
 const HOUR = 3_600_000;
 
-let stack: TestStack;
-let caller: ReportsCaller;
-beforeAll(async () => {
-  stack = await startTestStack();
-  caller = openReportsCaller(stack);
-});
-afterAll(() => stack.close());
+const stack = useTestStack();
+const caller = lazily(() => openReportsCaller(stack));
 
 /** A scored attempt as its owners hold it. */
 interface Listed {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   listCandidateReports,
   readAttemptReport,
@@ -13,16 +13,11 @@ import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-let stack: TestStack;
-let caller: ReportsCaller;
-beforeAll(async () => {
-  stack = await startTestStack();
-  caller = openReportsCaller(stack);
-});
-afterAll(() => stack.close());
+const stack = useTestStack();
+const caller = lazily(() => openReportsCaller(stack));
 
 const tenantId = 'tenant-aurora';
 type Fixtures = ReturnType<ReportsCaller['fixtures']>;

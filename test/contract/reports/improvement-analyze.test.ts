@@ -10,23 +10,20 @@ import * as operations from '#shared/platform/operations.ts';
 import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
 import type { Analysis } from '#test/support/analyses.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
-import type { ControlRecords } from '#test/support/control-records.ts';
 import { undeclaredIn } from '#test/support/improvement-records.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { callsDuring, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // What an analysis begins, how its run is seen to go on, and what a repetition gives, over whole functions.
 
-let stack: TestStack;
-let control: ControlRecords;
+const stack = useTestStack();
+const control = lazily(() => openControlRecords(stack));
 const tenants = new Map<string, ImprovementRuns>();
-beforeAll(async () => {
-  stack = await startTestStack();
-  control = openControlRecords(stack);
+beforeAll(() => {
   for (const tenantId of localTenantIds) tenants.set(tenantId, openImprovementRuns(stack, tenantId));
 });
 beforeEach(() => stack.control('POST', 'reset'));
@@ -34,10 +31,8 @@ afterEach(async () => {
   stack.improvement.resume();
   await stack.improvement.settled();
 });
-afterAll(async () => {
+afterAll(() => {
   for (const runs of tenants.values()) runs.close();
-  control.close();
-  await stack.close();
 });
 
 /** Longer than any test: whoever meets it is still waiting when its function dies. */

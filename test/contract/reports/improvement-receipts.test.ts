@@ -12,17 +12,15 @@ import { ownerBytes } from '#test/support/owner-bytes.ts';
 import { expectProven, fetchReceipt, runReceiptOf } from '#test/support/receipts.ts';
 import type { FetchedReceipt } from '#test/support/receipts.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // The receipts of whole runs and of each of their sources, as clients fetch them through the links that the functions give.
 
 const names = ['spring-gate', 'school-gate', 'refused-by-bank', 'normed-diagnostic'] as const;
 
-let stack: TestStack;
+const stack = useTestStack();
 const tenants = new Map<string, { readonly runs: ImprovementRuns; readonly keys: readonly RunKey[] }>();
 beforeAll(async () => {
-  stack = await startTestStack();
   for (const tenantId of localTenantIds) {
     const runs = openImprovementRuns(stack, tenantId);
     const keys: RunKey[] = [];
@@ -31,9 +29,8 @@ beforeAll(async () => {
   }
   await stack.improvement.settled();
 });
-afterAll(async () => {
+afterAll(() => {
   for (const { runs } of tenants.values()) runs.close();
-  await stack.close();
 });
 
 /** A link with the moment at which it was given. */

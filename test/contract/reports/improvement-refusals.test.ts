@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import {
   analyzeAdministration as route,
@@ -12,38 +12,25 @@ import { isReleased } from '#shared/release/release-state.ts';
 import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
 import type { Analysis } from '#test/support/analyses.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
-import type { ControlRecords } from '#test/support/control-records.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { callRaw } from '#test/support/raw-call.ts';
 import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { startTestStack, useTestStack } from '#test/support/stack.ts';
 
 // What may not be analyzed and which runs may not be read, over whole functions: nothing is given away, and no run begun.
 
-let stack: TestStack;
-let control: ControlRecords;
-let aurora: ImprovementRuns;
-let borealis: ImprovementRuns;
-beforeAll(async () => {
-  stack = await startTestStack();
-  control = openControlRecords(stack);
-  aurora = openImprovementRuns(stack, AURORA);
-  borealis = openImprovementRuns(stack, BOREALIS);
+const stack = useTestStack();
+const control = lazily(() => openControlRecords(stack));
+const aurora = lazily(() => openImprovementRuns(stack, AURORA));
+beforeAll(() => {
   // A run that has begun is enough here: nobody works on it.
   stack.improvement.pause();
 });
 beforeEach(() => stack.control('POST', 'reset'));
-afterAll(async () => {
-  aurora.close();
-  borealis.close();
-  control.close();
-  await stack.close();
-});
 
 const AURORA = 'tenant-aurora';
 const BOREALIS = 'tenant-borealis';

@@ -1,33 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { provable } from '#shared/contract/gates.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
-import type { ControlRecords } from '#test/support/control-records.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';
-import type { Materialization, Materializer } from '#test/support/materialize.ts';
+import type { Materialization } from '#test/support/materialize.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { startTestStack, useTestStack } from '#test/support/stack.ts';
 
 // What may not be materialized, over whole functions: nothing is given away, nothing written, and no operation begun.
 
-let stack: TestStack;
-let control: ControlRecords;
-let materializer: Materializer;
-let other: Materializer;
-beforeAll(async () => {
-  stack = await startTestStack();
-  control = openControlRecords(stack);
-  materializer = openMaterializer(stack, 'tenant-aurora', control);
-  other = openMaterializer(stack, 'tenant-borealis', control);
-});
-afterAll(async () => {
-  control.close();
-  await stack.close();
-});
+const stack = useTestStack();
+const control = lazily(() => openControlRecords(stack));
+const materializer = lazily(() => openMaterializer(stack, 'tenant-aurora', control));
+const other = lazily(() => openMaterializer(stack, 'tenant-borealis', control));
 
 const fixtures = () => materializer.caller.fixtures('tenant-aurora');
 type Claims = NonNullable<GatewayCall['claims']>;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import {
   listCandidateReports,
@@ -14,16 +14,11 @@ import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { openReportsCaller, reportsAnswerOf, reportReads } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-let stack: TestStack;
-let caller: ReportsCaller;
-beforeAll(async () => {
-  stack = await startTestStack();
-  caller = openReportsCaller(stack);
-});
-afterAll(() => stack.close());
+const stack = useTestStack();
+const caller = lazily(() => openReportsCaller(stack));
 
 type Fixtures = ReturnType<ReportsCaller['fixtures']>;
 

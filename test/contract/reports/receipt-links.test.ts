@@ -21,21 +21,19 @@ import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callRaw } from '#test/support/raw-call.ts';
 import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // Links to receipts over the whole function: who holds one gets the bytes, everybody else learns nothing.
 
 const TENANT = 'tenant-aurora';
 const OTHER_TENANT = 'tenant-borealis';
 
-let stack: TestStack;
+const stack = useTestStack();
 let clients: EndpointClients;
 let s3: S3Client;
 let keys: KeyRing;
 let store: ReceiptStore;
-beforeAll(async () => {
-  stack = await startTestStack();
+beforeAll(() => {
   const endpoint = { endpoint: stack.urls.awsUrl, region: localRegion, credentials: localCredentials };
   clients = createEndpointClients(endpoint);
   s3 = new S3Client(endpoint);
@@ -49,10 +47,9 @@ beforeAll(async () => {
   });
 });
 afterEach(() => stack.awsFaults.reset());
-afterAll(async () => {
+afterAll(() => {
   clients.destroy();
   s3.destroy();
-  await stack.close();
 });
 
 function bundleOf(content: object): Bundle {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import { deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { openCursor, sealCursor } from '#functions/reports/cursor/cursor.ts';
@@ -20,13 +20,12 @@ import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { ownerBytes } from '#test/support/owner-bytes.ts';
 import { callsDuring, countedCalls } from '#test/support/platform-calls.ts';
 import type { RecordedCall } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // From page to page of a run’s revision orders over whole functions: with what a cursor goes, and how much a page may rest on.
 
@@ -34,22 +33,16 @@ const tenantId = 'tenant-aurora';
 const otherTenant = 'tenant-borealis';
 const HOUR = 3_600_000;
 
-let stack: TestStack;
-let runs: ImprovementRuns;
+const stack = useTestStack();
+const runs = lazily(() => openImprovementRuns(stack, tenantId));
 let run: RunKey;
 let other: RunKey;
 beforeAll(async () => {
-  stack = await startTestStack();
-  runs = openImprovementRuns(stack, tenantId);
   run = await runs.analyze(runs.administration('spring-gate'));
   other = await runs.analyze(runs.administration('school-gate'));
   await stack.improvement.settled();
 });
 afterEach(() => stack.control('DELETE', 'faults'));
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
 
 const queryOf = (parameters: Readonly<Record<string, string>>): string =>
   `?${new URLSearchParams(parameters).toString()}`;

@@ -10,8 +10,7 @@ import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { expectedOrders, trips } from './expected-improvement.ts';
 import type { ExpectedOrder, Grounds } from './expected-improvement.ts';
 
@@ -19,10 +18,9 @@ import type { ExpectedOrder, Grounds } from './expected-improvement.ts';
 
 const conforms = openPublishedContract('reports');
 
-let stack: TestStack;
+const stack = useTestStack();
 const tenants = new Map<string, ImprovementRuns>();
-beforeAll(async () => {
-  stack = await startTestStack();
+beforeAll(() => {
   for (const tenantId of localTenantIds) tenants.set(tenantId, openImprovementRuns(stack, tenantId));
 });
 beforeEach(async () => {
@@ -33,9 +31,8 @@ afterEach(async () => {
   stack.improvement.resume();
   await stack.improvement.settled();
 });
-afterAll(async () => {
+afterAll(() => {
   for (const runs of tenants.values()) runs.close();
-  await stack.close();
 });
 
 const runsOf = (tenantId: string): ImprovementRuns => tenants.get(tenantId)!;

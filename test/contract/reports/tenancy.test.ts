@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   listCandidateReports,
   readAttemptReport,
@@ -14,22 +14,16 @@ import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
-import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // What owners hide or forbid. What another tenant has and what claims do not name is in test/lemmas/principals.contract.test.ts.
 
 type Path = Readonly<Record<string, string>>;
 type Claims = NonNullable<GatewayCall['claims']>;
 
-let stack: TestStack;
-let caller: ReportsCaller;
-beforeAll(async () => {
-  stack = await startTestStack();
-  caller = openReportsCaller(stack);
-});
-afterAll(() => stack.close());
+const stack = useTestStack();
+const caller = lazily(() => openReportsCaller(stack));
 
 /** The same place with ids of the same form that nobody has. */
 function nobodys(path: Path): Path {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { HeldAttempt } from '#local/platform/tenant-state.ts';
 import { view as viewNames } from '#shared/contract/reports/attempt-report.ts';
@@ -10,19 +10,13 @@ import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
-import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // Every report of the fixtures in every view over whole functions, held member by member against what its owners hold.
 
-let stack: TestStack;
-let caller: ReportsCaller;
-beforeAll(async () => {
-  stack = await startTestStack();
-  caller = openReportsCaller(stack);
-});
-afterAll(() => stack.close());
+const stack = useTestStack();
+const caller = lazily(() => openReportsCaller(stack));
 
 const views = viewNames.options;
 
