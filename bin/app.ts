@@ -8,7 +8,7 @@ import { stageNameDefect } from '#lib/names.ts';
 import { checkWithNag } from '#lib/nag.ts';
 import { enterStage } from '#shared/stage/access.ts';
 import { contextFault } from '#shared/stage/app-context.ts';
-import { placeholders, stageNamed, type Stage } from '#shared/stage/stages.ts';
+import { domainsOf, placeholders, settingsDefect, stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { s3, ssm } from '#shared/stores/clients.ts';
 import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { readObject } from '#shared/stores/proof-objects.ts';
@@ -53,14 +53,16 @@ async function build(app: App): Promise<Result<Deployment, string>> {
     );
   }
   const site = join(app.outdir, 'site');
-  await writeSite(site, await renderSite({ release: source.value.release, apis: { sandbox: SANDBOX_PATH } }));
+  const { release } = source.value;
+  const addresses = domainsOf(source.value.stage.config);
+  await writeSite(site, await renderSite({ release, apis: { sandbox: SANDBOX_PATH }, addresses }));
   const undeployable =
     source.value.undeployable ?? (named === undefined ? 'no -c stage=NAME was given' : undefined);
   if (gates === undefined && undeployable !== undefined)
     process.stderr.write(`CloudFormation will reject these templates: ${undeployable}\n`);
   const stacks = deployment(app, {
     stage: source.value.stage,
-    release: source.value.release,
+    release,
     functions: deployedFunctions,
     undeployable,
     assets,
@@ -97,6 +99,9 @@ async function fromStage(stage: Stage, first: string | undefined): Promise<Resul
   if (!entered.ok)
     return err(`${entered.error}; the CDK does not pass --profile on to this app: set AWS_PROFILE as well`);
   const { account, region } = entered.value;
+  const bound = { name, config: { ...config, environment: { account, region } } };
+  const defect = settingsDefect(bound.config);
+  if (defect !== undefined) return err(`stage ${name}: ${defect}`);
   const ofCdk = process.env['CDK_DEFAULT_ACCOUNT'];
   if (ofCdk !== undefined && ofCdk !== account) {
     return err(
@@ -120,7 +125,7 @@ async function fromStage(stage: Stage, first: string | undefined): Promise<Resul
   for (const note of read.value.notes) process.stderr.write(`${note}\n`);
   const unfilled = placeholders(stage);
   return ok({
-    stage: { name, config: { ...config, environment: { account, region } } },
+    stage: bound,
     release: read.value.release,
     undeployable:
       unfilled.length === 0 ? undefined : `${name} still has placeholder settings: ${unfilled.join(', ')}`,

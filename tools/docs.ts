@@ -6,7 +6,7 @@ import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import type { OpenGates } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { profileOption } from '#ops/reach-stage.ts';
-import { stageNamed } from '#shared/stage/stages.ts';
+import { domainsOf, stageNamed } from '#shared/stage/stages.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
@@ -41,10 +41,14 @@ async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
 }
 
 /** Writes the OpenAPI documents of a release into a folder. */
-async function writeOpenApi(release: ReleaseState, folder: string): Promise<Result<undefined, string>> {
+async function writeOpenApi(
+  release: ReleaseState,
+  stage: Stage | undefined,
+  folder: string,
+): Promise<Result<undefined, string>> {
   const made = await makeFolder(folder);
   if (!made.ok) return made;
-  for (const [name, content] of openApiFiles(release)) {
+  for (const [name, content] of openApiFiles(release, stage && domainsOf(stage.config))) {
     await writeFile(join(folder, name), content);
     console.log(`written: ${join(folder, name)}`);
   }
@@ -87,7 +91,7 @@ if (import.meta.main) {
           const release =
             stage === undefined ? ok(offlineRelease(gates ?? new Set())) : await releaseIn(stage, profile);
           if (!release.ok) return release;
-          return writeOpenApi(release.value, out);
+          return writeOpenApi(release.value, stage, out);
         }),
       ),
   );

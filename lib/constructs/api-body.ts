@@ -1,9 +1,10 @@
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import { gatewayResponses, type GatewayResponse } from '#shared/problems/gateway-responses.ts';
+import type { DomainName } from '#shared/stage/stage.ts';
 import { preflight } from './preflight.ts';
 
 /** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
-export type ApiName = ServiceName | 'receipts' | 'sandbox';
+export type ApiName = DomainName;
 
 /** What an API says of one of its methods. */
 export type ServedOperation = Pick<Route, 'operationId' | 'method' | 'summary'> & {

@@ -1,8 +1,10 @@
-import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
   ApiDefinition,
+  CfnBasePathMapping,
+  CfnDomainName,
   EndpointType,
   LogGroupLogDestination,
   MethodLoggingLevel,
@@ -11,10 +13,12 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnPermission, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnRecordSet } from 'aws-cdk-lib/aws-route53';
 import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { apiName } from '../names.ts';
-import type { Stage } from '#shared/stage/stages.ts';
+import type { ApiDomain, DomainName } from '#shared/stage/stage.ts';
+import { domainsOf, type Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { apiBody, type ApiName, type ServedOperation } from './api-body.ts';
 import { retention } from './retention.ts';
@@ -40,6 +44,7 @@ export function restApi(
   operations: readonly { readonly operation: ServedOperation; readonly function: LambdaFunction }[],
 ): { readonly api: SpecRestApi; readonly url: string } {
   const { config } = stage;
+  const domain = config.domains?.[name];
   const { partition, region, urlSuffix } = Stack.of(scope);
   const accessLogs = new LogGroup(scope, 'AccessLogs', {
     retention: retention[config.logRetentionDays],
@@ -50,6 +55,8 @@ export function restApi(
     mode: RestApiMode.OVERWRITE,
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
+    // Takes effect with a deployment of the API, whose logical id follows from the API's properties.
+    ...(domain === undefined ? {} : { disableExecuteApiEndpoint: domain.keepsFormerAddress !== true }),
     apiDefinition: ApiDefinition.fromInline(
       apiBody(
         {
@@ -97,6 +104,7 @@ export function restApi(
     });
   }
   webAcl(scope, stage, name, service, api.deploymentStage.stageArn);
+  if (domain !== undefined) customDomain(scope, name, api, domain);
 
   acknowledge(api, {
     'AwsSolutions-APIG2':
@@ -110,7 +118,40 @@ export function restApi(
             'A trace of the gateway contains the whole URL, which here names a learner or is the credential; the functions are traced.',
         }),
   });
-  return { api, url: `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${stage.name}` };
+  const own = domainsOf(config)[name];
+  return { api, url: own ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${stage.name}` };
+}
+
+/** Leads a host name of the stage's own to the stage of an API, whose paths it then has without a prefix. */
+function customDomain(
+  scope: Construct,
+  name: DomainName,
+  api: SpecRestApi,
+  { domain, certificateArn, hostedZoneId }: ApiDomain,
+): void {
+  const host = new CfnDomainName(scope, 'Domain', {
+    domainName: domain,
+    regionalCertificateArn: certificateArn,
+    endpointConfiguration: { types: ['REGIONAL'] },
+    securityPolicy: 'TLS_1_2',
+  });
+  new CfnBasePathMapping(scope, 'DomainMapping', {
+    domainName: host.ref,
+    restApiId: api.restApiId,
+    stage: api.deploymentStage.stageName,
+  });
+  if (hostedZoneId !== undefined) {
+    new CfnRecordSet(scope, 'DomainRecord', {
+      hostedZoneId,
+      name: domain,
+      type: 'A',
+      aliasTarget: { dnsName: host.attrRegionalDomainName, hostedZoneId: host.attrRegionalHostedZoneId },
+    });
+  }
+  new CfnOutput(Stack.of(scope), name === 'receipts' ? 'ReceiptsDomainTarget' : 'DomainTarget', {
+    value: host.attrRegionalDomainName,
+    description: `Where the DNS record of ${domain} leads`,
+  });
 }
 
 /**

@@ -113,7 +113,7 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
     },
     ...(sandbox === undefined
       ? {}
-      : { additionalBehaviors: { [`${SANDBOX_PATH}/*`]: forwardingTo(stack, sandbox) } }),
+      : { additionalBehaviors: { [`${SANDBOX_PATH}/*`]: forwardingTo(stack, sandbox, stage) } }),
     // S3 tells a reader who may not list the bucket that an absent object is forbidden.
     errorResponses: [
       { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/404.html', ttl: Duration.minutes(1) },
@@ -154,12 +154,13 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
  * Forwards calls to the sandbox, whose answers are never cached here. Its address is a weak reference, so that neither stack holds the
  * other back.
  */
-function forwardingTo(stack: Stack, sandbox: Stack): BehaviorOptions {
+function forwardingTo(stack: Stack, sandbox: Stack, { config }: Stage): BehaviorOptions {
   // https: / / HOST / STAGE
   const part = (at: number): string =>
     Fn.select(at, Fn.split('/', Fn.getStackOutput(sandbox.stackName, SANDBOX_URL_OUTPUT)));
+  const isNamed = config.domains?.sandbox !== undefined;
   return {
-    origin: new HttpOrigin(part(2), { originPath: `/${part(3)}` }),
+    origin: new HttpOrigin(part(2), isNamed ? {} : { originPath: `/${part(3)}` }),
     viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
     allowedMethods: AllowedMethods.ALLOW_ALL,
     cachePolicy: CachePolicy.CACHING_DISABLED,

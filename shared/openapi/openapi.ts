@@ -133,6 +133,21 @@ export function renderOpenApi(
   });
 }
 
+interface Server {
+  readonly url: string;
+  readonly description: string;
+}
+
+/** The server at an address of the service, without `/v1`; none without an address. */
+export function serversAt(url: string | undefined): readonly Server[] {
+  return url === undefined ? [] : [{ url, description: 'The service' }];
+}
+
+/** A document that names these servers. With none it keeps its own, a placeholder. */
+export function withServers(document: object, servers: readonly Server[]): object {
+  return servers.length === 0 ? document : { ...document, servers };
+}
+
 /** The OpenAPI 3.1 document of an edition. */
 export function renderEdition(edition: Edition): OpenApiDocument {
   const { title, introduction, host, routes } = edition;

@@ -1,3 +1,4 @@
+import type { ServiceName } from '#shared/contract/route.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 export type HttpsUrl = `https://${string}`;
@@ -8,6 +9,23 @@ export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
 export const nobodysKey: ReleaseKey = { kty: 'EC', crv: 'P-256', x: 'fill-in', y: 'fill-in' };
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What may have a host name of its own, besides the documentation. */
+export type DomainName = ServiceName | 'receipts' | 'sandbox';
+
+/** A host name, with its certificate from AWS Certificate Manager in the stage's account. */
+interface CustomDomain<Region extends string> {
+  readonly domain: string;
+  readonly certificateArn: `arn:${string}:acm:${Region}:${string}`;
+}
+
+/** The host name of an API, with a certificate of the stage's region. */
+export interface ApiDomain extends CustomDomain<string> {
+  /** The zone in Route 53 that gets the record of the name. Absent: you create it yourself. */
+  readonly hostedZoneId?: string;
+  /** Keeps the address that AWS made, too, while clients move. */
+  readonly keepsFormerAddress?: true;
+}
 
 /**
  * Everything in which one deployment may differ from another. Each member is typed as narrowly as the thing that reads it, so that what
@@ -38,10 +56,9 @@ export interface StageConfig {
   /** Base of every problem's `type`, without a trailing slash. */
   readonly problemsUrl: HttpsUrl;
   /** The documentation site's own host name, with its certificate, which CloudFront wants in us-east-1. Absent: a name of CloudFront's. */
-  readonly documentation?: {
-    readonly domain: string;
-    readonly certificateArn: `arn:${string}:acm:us-east-1:${string}`;
-  };
+  readonly documentation?: CustomDomain<'us-east-1'>;
+  /** Own host names of the APIs and of the receipts, which then no longer have the ones that AWS makes. Absent: those of AWS. */
+  readonly domains?: Readonly<Partial<Record<DomainName, ApiDomain>>>;
   /** The page whose anchors the alarms name: docs/runbook.md as your operators read it. */
   readonly runbookUrl: HttpsUrl;
   /** Requests per second over all callers, and how many may come at once. Beyond them: 429 `rate-limited`. */

@@ -60,6 +60,59 @@ describe('allowedOrigins', () => {
   });
 });
 
+describe('domains', () => {
+  const environment = { account: '111122223333', region: 'eu-central-1' } as const;
+  const certificateArn = 'arn:aws:acm:eu-central-1:111122223333:certificate/1-a';
+  const reports = { domain: 'reports.school.org', certificateArn };
+  const named = (config: object): ReturnType<typeof stageNamed> =>
+    stageNamed('prod', { ...stages, prod: { ...stages.prod, environment, ...config } });
+
+  it('take a host name with a certificate of the stage’s account and region, the documentation one of us-east-1', () => {
+    const documentation = {
+      domain: 'docs.school.org',
+      certificateArn: certificateArn.replace('eu-central-1', 'us-east-1'),
+    };
+    const hostedZoneId = 'Z0123456789ABCDEFGHIJ';
+    expect(named({ documentation, domains: { reports: { ...reports, hostedZoneId } } })).toMatchObject({
+      ok: true,
+    });
+    expect(named({ environment: 'agnostic', domains: { reports } })).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    [
+      { certificateArn: certificateArn.replace('eu-central-1', 'us-east-1') },
+      /domains\.reports has the certificate .* in eu-central-1$/,
+    ],
+    [
+      { certificateArn: certificateArn.replace('111122223333', '999999999999') },
+      /of account 111122223333 in eu-/,
+    ],
+    [
+      { certificateArn: 'arn:aws:iam::111122223333:server-certificate/a' },
+      /expected the ARN of a certificate/,
+    ],
+    [{ domain: 'https://reports.school.org' }, /domains\.reports has the domain .*: expected a host name/],
+    [{ domain: 'Reports.school.org' }, /expected a host name in lower case/],
+    [{ domain: '*.school.org' }, /expected a host name/],
+    [{ hostedZoneId: '/hostedzone/Z012345' }, /has the hosted zone/],
+  ])('refuse %j', (wrong, message) => {
+    expect(named({ domains: { reports: { ...reports, ...wrong } } })).toEqual({
+      ok: false,
+      error: expect.stringMatching(message) as string,
+    });
+  });
+
+  it('refuse one name for two, and a certificate of the documentation that CloudFront cannot read', () => {
+    expect(named({ domains: { reports, receipts: reports } })).toMatchObject({
+      error: 'stage prod: domains.receipts has the domain of another setting: each needs its own',
+    });
+    expect(named({ documentation: { domain: 'docs.school.org', certificateArn } })).toMatchObject({
+      error: expect.stringMatching(/documentation has the certificate .* in us-east-1$/) as string,
+    });
+  });
+});
+
 it.each([
   ['arn:aws:iam::111122223333:role/release', undefined],
   ['arn:aws-us-gov:iam::111122223333:role/a/b/release@x', undefined],

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
-import { nobodysKey, type StageConfig, type StageConfigs } from './stage.ts';
+import { nobodysKey, type ApiDomain, type DomainName, type StageConfig, type StageConfigs } from './stage.ts';
 
 /**
  * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,
@@ -87,8 +87,18 @@ export function stageNamed(
       `unknown stage ${JSON.stringify(name)}: expected ${stageNames.join(', ')} (shared/stage/stages.ts)`,
     );
   const config = configs[known];
-  const defect = originsDefect(config.allowedOrigins ?? []) ?? alarmsDefect(config) ?? writersDefect(config);
+  const defect = settingsDefect(config);
   return defect === undefined ? ok({ name: known, config }) : err(`stage ${known}: ${defect}`);
+}
+
+/** What types cannot refuse: a sentence about the first setting that is wrong. A stage without a place of its own has to be checked again in one. */
+export function settingsDefect(config: StageConfig): string | undefined {
+  return (
+    originsDefect(config.allowedOrigins ?? []) ??
+    alarmsDefect(config) ??
+    writersDefect(config) ??
+    domainsDefect(config)
+  );
 }
 
 /** The gateway compares each of them with every preflight request. */
@@ -124,6 +134,37 @@ function writersDefect({ environment, recordWriters }: StageConfig): string | un
     : `recordWriters.${wrong[0]} is ${JSON.stringify(wrong[1])}: expected the ARN of a role of ${environment === 'agnostic' ? 'the stage’s account' : `account ${account}`}, without a wildcard`;
 }
 
+/** What is wrong with the host names, if anything: AWS takes a certificate of the account alone, and of one region. */
+function domainsDefect({ environment, documentation, domains = {} }: StageConfig): string | undefined {
+  const place =
+    environment === 'agnostic' ? { account: String.raw`\d{12}`, region: '[a-z0-9-]+' } : environment;
+  const named: readonly (readonly [string, ApiDomain, string])[] = [
+    ...Object.entries(domains).map(([name, domain]) => [`domains.${name}`, domain, place.region] as const),
+    ...(documentation ? [['documentation', documentation, 'us-east-1'] as const] : []),
+  ];
+  for (const [setting, { domain, certificateArn, hostedZoneId = 'Z00000' }, region] of named) {
+    if (!/^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]+$/.test(domain))
+      return `${setting} has the domain ${JSON.stringify(domain)}: expected a host name in lower case, such as "reports.school.org"`;
+    if (
+      !new RegExp(`^arn:aws[a-z-]*:acm:${region}:${place.account}:certificate/[\\w-]+$`).test(certificateArn)
+    )
+      return `${setting} has the certificate ${JSON.stringify(certificateArn)}: expected the ARN of a certificate of ${environment === 'agnostic' ? 'the stage’s account' : `account ${place.account}`} in ${region === '[a-z0-9-]+' ? 'the stage’s region' : region}`;
+    if (!/^Z[0-9A-Z]{5,31}$/.test(hostedZoneId))
+      return `${setting} has the hosted zone ${JSON.stringify(hostedZoneId)}: expected an id such as "Z0123456789ABCDEFGHIJ"`;
+  }
+  const twice = named.find(
+    ([, { domain }], at) => named.findIndex(([, other]) => other.domain === domain) < at,
+  );
+  return twice === undefined
+    ? undefined
+    : `${twice[0]} has the domain of another setting: each needs its own`;
+}
+
+/** The addresses of a stage's APIs under names of its own, without a slash at their end. */
+export function domainsOf({ domains = {} }: StageConfig): Readonly<Partial<Record<DomainName, string>>> {
+  return Object.fromEntries(Object.entries(domains).map(([name, { domain }]) => [name, `https://${domain}`]));
+}
+
 /** What must be filled in before the stage can be deployed: the settings that point to `.example`, and a key that is none. */
 export function placeholders({ config }: Stage): readonly string[] {
   const addresses: Readonly<Record<string, string | readonly string[]>> = {
@@ -134,6 +175,8 @@ export function placeholders({ config }: Stage): readonly string[] {
     runbookUrl: config.runbookUrl,
     alarmsEmail: config.alarmsEmail === undefined ? [] : `mailto://${config.alarmsEmail}`,
     allowedOrigins: config.allowedOrigins ?? [],
+    documentation: config.documentation ? `https://${config.documentation.domain}` : [],
+    domains: Object.values(domainsOf(config)),
   };
   const unfilled = Object.entries(addresses)
     .filter(([, addresses]) =>

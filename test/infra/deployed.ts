@@ -13,6 +13,7 @@ import { serveSandbox } from '#shared/contract/sandbox.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { deployment } from '#lib/deployment.ts';
 import { offlineRelease } from '#shared/release/read-release.ts';
+import type { ApiDomain } from '#shared/stage/stage.ts';
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
 import type { StackTemplate } from './cloudformation.ts';
 
@@ -63,6 +64,24 @@ export function stage(name: string): Stage {
   const named = stageNamed(name);
   if (!named.ok) throw new Error(named.error);
   return named.value;
+}
+
+/** The production stage under host names of its own. */
+export function withDomains(keepsFormerAddress?: true): Stage {
+  const { name, config } = stage('prod');
+  const certificateArn = 'arn:aws:acm:eu-central-1:111122223333:certificate/one';
+  const own = (api: string): ApiDomain => ({
+    domain: `${api}.school.org`,
+    certificateArn,
+    ...(keepsFormerAddress && { keepsFormerAddress }),
+  });
+  const domains = {
+    mastery: { ...own('mastery'), hostedZoneId: 'Z0123456789ABCDEFGHIJ' },
+    reports: own('reports'),
+    receipts: own('receipts'),
+    sandbox: own('sandbox'),
+  };
+  return { name, config: { ...config, domains } };
 }
 
 /** Bundles that are none: a template does not look into them. */

@@ -5,13 +5,13 @@ import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, it } from 'vitest';
 import { checkWithNag } from '#lib/nag.ts';
 import type { StageConfig } from '#shared/stage/stage.ts';
-import { appOf, context, stage } from './deployed.ts';
+import { appOf, context, stage, withDomains } from './deployed.ts';
 
 // Each judges every resource by every rule of two packs: seconds where everything else takes milliseconds.
 describe('cdk-nag', { timeout: 120_000 }, () => {
   const { name, config } = stage('prod');
   const bound: StageConfig = {
-    ...config,
+    ...withDomains().config,
     environment: { account: '111122223333', region: 'eu-central-1' },
     alarmsTopicArn: 'arn:aws:sns:eu-central-1:111122223333:operators',
     receiptReplica: 'arn:aws:s3:::receipts-elsewhere',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Account, type Order, type StackTemplate } from './cloudformation.ts';
-import { deployed, gateSets, stage } from './deployed.ts';
+import { deployed, gateSets, stage, withDomains } from './deployed.ts';
 import { defectsOf, lastingOf, lossesIn } from './invariants.ts';
 import { schemaDefects } from './resource-schemas.ts';
 
@@ -49,6 +49,38 @@ describe('the templates of every set of gates', () => {
   });
 });
 
+const all = deployed().stacks;
+
+describe('host names of a stage’s own', () => {
+  const moving = deployed({ stage: withDomains(true) }).stacks;
+  const moved = deployed({ stage: withDomains() }).stacks;
+  /** What changes, without the step after which it did. */
+  const changes = (...path: readonly Stacks[]): readonly string[] => [
+    ...new Set(walk(...path).map((line) => line.slice(line.indexOf(': ') + 2))),
+  ];
+
+  it('conform to the published schemas', () => {
+    for (const stacks of [moving, moved])
+      expect(stacks.flatMap(({ template }) => schemaDefects(template.Resources))).toStrictEqual([]);
+  });
+
+  it('replace nothing when they come: only the outputs with addresses change, and no later deployment changes those', () => {
+    const come = changes(all, moving);
+    expect(come).toHaveLength(4);
+    for (const change of come)
+      expect(change).toMatch(
+        /^output \S+\/(?:Base|Receipts)Url: .*execute-api.* is now https:\/\/\w+\.school\.org$/,
+      );
+    expect(changes(all, moved)).toStrictEqual(come);
+    expect(changes(moving, moved, moving)).toStrictEqual([]);
+  });
+
+  it('go with their own resources alone', () => {
+    const gone = changes(moved, all).map((line) => /^(?:AWS::\w+::)?(\w+) /.exec(line)?.[1]);
+    expect([...new Set(gone)].toSorted()).toStrictEqual(['BasePathMapping', 'DomainName', 'output']);
+  });
+});
+
 /** A template to spoil. */
 interface Draft {
   Resources: Record<string, { Type: string; Properties: Record<string, unknown>; DependsOn?: unknown }>;
@@ -78,7 +110,6 @@ function renamed(stacks: Stacks, name: string, type: string, prefix: string): St
   });
 }
 
-const all = deployed().stacks;
 const withoutA = deployed({ gates: ['B', 'C', 'D', 'F'] }).stacks;
 const reports = (stacks: Stacks): Draft =>
   stacks.find(({ name }) => name.endsWith('-reports'))?.template as unknown as Draft;

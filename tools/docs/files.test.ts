@@ -41,6 +41,14 @@ describe('openApiFiles', () => {
   });
 });
 
+it('OpenAPI documents of a stage name its own host names, and a placeholder without one', () => {
+  const files = openApiFiles(offlineRelease(new Set()), { reports: 'https://reports.school.org' });
+  const servers = ['reports', 'mastery'].map(
+    (name) => (JSON.parse(files.get(`${name}.json`) ?? '') as { servers: unknown }).servers,
+  );
+  expect(servers).toMatchObject([[{ url: 'https://reports.school.org' }], [{ url: '{baseUrl}' }]]);
+});
+
 describe('refreshFiles', () => {
   let root: string;
   const files = new Map([

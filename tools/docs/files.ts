@@ -3,7 +3,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { serviceNames } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
-import { renderOpenApi } from '#shared/openapi/openapi.ts';
+import { renderOpenApi, serversAt, withServers } from '#shared/openapi/openapi.ts';
+import type { domainsOf } from '#shared/stage/stages.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
@@ -50,15 +51,26 @@ function jsonOf(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** The OpenAPI documents by file name, with the routes that are open and no other [RP-018]. A service without any route has no document. */
-export function openApiFiles(release: ReleaseState): ReadonlyMap<string, string> {
+/**
+ * The OpenAPI documents by file name, with the routes that are open and no other [RP-018]. A service without any route has no document.
+ * @param addresses host names of the stage's own
+ */
+export function openApiFiles(
+  release: ReleaseState,
+  addresses: ReturnType<typeof domainsOf> = {},
+): ReadonlyMap<string, string> {
   const documents = [
     ...serviceNames
       .filter((service) => routesOf(service).length > 0)
       .map((service) => [service, renderOpenApi(service, release)] as const),
     ['sandbox', renderSandboxOpenApi()] as const,
   ];
-  return new Map(documents.map(([name, document]) => [`${name}.json`, jsonOf(document)]));
+  return new Map(
+    documents.map(([name, document]) => [
+      `${name}.json`,
+      jsonOf(withServers(document, serversAt(addresses[name]))),
+    ]),
+  );
 }
 
 /** One file that is not as the registries say. `orphan`: nothing makes it any more. */

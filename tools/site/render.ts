@@ -4,7 +4,7 @@ import Eleventy from '@11ty/eleventy';
 import type { EleventyConfig } from '@11ty/eleventy';
 import { serviceNames } from '#shared/contract/route.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { renderOpenApi } from '#shared/openapi/openapi.ts';
+import { renderOpenApi, serversAt, withServers } from '#shared/openapi/openapi.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { theme } from '#tools/page/theme.ts';
 import { sandboxExplorer } from './explorer.ts';
@@ -20,6 +20,8 @@ export interface SiteOptions {
   readonly release: ReleaseState;
   /** Addresses of the APIs on the site's own origin, so that their reference can call them: `/sandbox`. */
   readonly apis: Readonly<Partial<Record<Documented, string>>>;
+  /** Where callers of the stage find them. */
+  readonly addresses?: SiteOptions['apis'];
   /** On the local stack alone. */
   readonly local?: LocalSite;
 }
@@ -190,7 +192,11 @@ function addPages(
  * The OpenAPI documents as JSON text: the open routes of each service, and the sandbox, which has no gates. They name the address on this
  * origin, where there is one.
  */
-async function openApiDocuments({ release, apis }: SiteOptions): Promise<ReadonlyMap<Documented, string>> {
+async function openApiDocuments({
+  release,
+  apis,
+  addresses = {},
+}: SiteOptions): Promise<ReadonlyMap<Documented, string>> {
   const sandbox = JSON.parse(await readFile(join(docs, 'openapi/sandbox.json'), 'utf8')) as object;
   const documents: readonly (readonly [Documented, object])[] = [
     ...serviceNames.map((name) => [name, renderOpenApi(name, release)] as const),
@@ -198,9 +204,11 @@ async function openApiDocuments({ release, apis }: SiteOptions): Promise<Readonl
   ];
   return new Map(
     documents.map(([name, document]) => {
-      const url = apis[name];
-      const servers = url === undefined ? {} : { servers: [{ url, description: 'On this origin' }] };
-      return [name, `${JSON.stringify({ ...document, ...servers }, null, 2)}\n`];
+      const here = apis[name] === undefined ? [] : [{ url: apis[name], description: 'On this origin' }];
+      return [
+        name,
+        `${JSON.stringify(withServers(document, [...here, ...serversAt(addresses[name])]), null, 2)}\n`,
+      ];
     }),
   );
 }

@@ -81,7 +81,11 @@ describe('the documentation site', () => {
   });
 
   it('shows the routes of the open gates alone, and every problem page whatever is open [RP-018]', async () => {
-    const closed = await renderSite({ release: offlineRelease(new Set()), apis: {} });
+    const addresses = { mastery: 'https://mastery.school.org' };
+    const closed = await renderSite({ release: offlineRelease(new Set()), apis: {}, addresses });
+    expect(JSON.parse(String(closed.get('docs/openapi/mastery.json')))).toMatchObject({
+      servers: [{ url: addresses.mastery }],
+    });
     expect(JSON.parse(String(closed.get('docs/openapi/reports.json')))).toMatchObject({ paths: {} });
     expect(String(closed.get('assets/search.json')).includes('reference/reports.html#/')).toBe(false);
     const problems = (of: Site): readonly string[] =>
