@@ -2,7 +2,6 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { dynamo, kms, s3, ssm } from '#shared/stores/clients.ts';
@@ -112,10 +111,7 @@ async function restoreTableOf(
   if (!table.ok) return table;
   const backup = createTableBackup(dynamo(), table.value);
   const pause = (milliseconds: number) => processRuntime().sleep(milliseconds);
-  return restoreTable(
-    { ...options, backup, table: table.value, pause },
-    await comparisonOf(stage, store, backup),
-  );
+  return restoreTable({ ...options, backup, table: table.value, pause }, comparisonOf(stage, store, backup));
 }
 
 async function tableOf(stage: string, store: StoreTable): Promise<Result<string, string>> {
@@ -129,19 +125,17 @@ async function tableOf(stage: string, store: StoreTable): Promise<Result<string,
   );
 }
 
-async function comparisonOf(stage: string, store: StoreTable, backup: TableBackup): Promise<Compare> {
+function comparisonOf(stage: string, store: StoreTable, backup: TableBackup): Compare {
   switch (store) {
     case 'records':
       return compareRecords;
-    case 'settings': {
-      const notes = createKeyNotes(ssm(), stage);
-      const retired = new Map(
-        await Promise.all(
-          keyPurposes.map(async (purpose) => [purpose, await notes.retired(purpose)] as const),
-        ),
-      );
-      return createCompareSettings({ kms: createDataKeyOpener(kms()), stage, retired, now: Date.now() });
-    }
+    case 'settings':
+      return createCompareSettings({
+        kms: createDataKeyOpener(kms()),
+        stage,
+        notes: createKeyNotes(ssm(), stage),
+        now: Date.now(),
+      });
     case 'improvement':
       return createCompareImprovement((key) => backup.find(key));
   }

@@ -7,10 +7,12 @@ import {
   type CreateAlarmOptions,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableDefinition } from '#shared/stores/tables.ts';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
+import type { BackgroundFunction, ScheduledFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/log-codes.ts';
+import { rotatesKeys } from '#shared/contract/grants.ts';
+import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
 import { alarmName, apiName, functionName, webAclName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -199,22 +201,42 @@ export function triggerAlarms(
       return [
         {
           id: `${row.operationId}-silent`,
-          section: 'sweeper-silent',
+          section: row.silence,
           title: `${row.operationId} is no longer invoked`,
           impact: row.lambda.impact,
           metric: new Metric({
             namespace: 'AWS/Lambda',
             metricName: 'Invocations',
             dimensionsMap: { FunctionName: functionName(stage, row) },
-            period: FIVE_MINUTES,
+            period: Duration.minutes(row.everyMinutes),
             statistic: Stats.SUM,
           }),
           threshold: 1,
           silence: true,
           periods: { breaching: 3, of: 3 },
         },
+        ...(rotatesKeys(row) ? [rotationAlarm(stage, row)] : []),
       ];
   }
+}
+
+/** A key that has sealed for two days longer than it should: its successor was not made, or does not take over. */
+function rotationAlarm(stage: Stage, { lambda, silence }: ScheduledFunction): AlarmDefinition {
+  return {
+    id: 'keys-not-rotated',
+    section: silence,
+    title: 'A key of tokens is too old',
+    impact: lambda.impact,
+    metric: new Metric({
+      namespace: METRIC_NAMESPACE,
+      metricName: 'activeKeyAgeDays',
+      dimensionsMap: { stage: stage.name },
+      period: Duration.hours(1),
+      statistic: Stats.MAXIMUM,
+    }),
+    threshold: (stage.config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS) + 2,
+    periods: { breaching: 1, of: 1 },
+  };
 }
 
 const tableImpact: Readonly<Record<TableDefinition['name'], string>> = {

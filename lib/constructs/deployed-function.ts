@@ -6,11 +6,12 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { answersCaller } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
-import { grantsOf, isGated } from '#shared/contract/grants.ts';
+import { grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
 import { functionName, profilesPath } from '../names.ts';
+import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { accessOf, type Access, type Places } from './grants.ts';
+import { accessOf, keyNotePaths, type Access, type Places } from './grants.ts';
 import { retention } from './retention.ts';
 
 /**
@@ -74,9 +75,19 @@ export function deployedFunction(
       'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
     ...(grants.includes('profiles:read')
       ? {
-          [`AwsSolutions-IAM5[Resource::${profilesFinding(scope, stage)}]`]:
+          [`AwsSolutions-IAM5[Resource::${parameterFinding(scope, `${profilesPath(stage.name)}/*`)}]`]:
             'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
         }
+      : {}),
+    ...(rotatesKeys(row)
+      ? Object.fromEntries(
+          keyNotePaths(stage.name)
+            .filter((path) => path.endsWith('*'))
+            .map((path) => [
+              `AwsSolutions-IAM5[Resource::${parameterFinding(scope, path)}]`,
+              'The notes of the retired keys of one purpose: a key’s number is known only when it is retired.',
+            ]),
+        )
       : {}),
     ...(places !== undefined && (grants.includes('receipts:read') || grants.includes('receipts:write'))
       ? {
@@ -94,8 +105,8 @@ function noAccess(row: DeployedFunction): Access {
   return { statements: [], environment: {} };
 }
 
-/** The resource of the profiles' statement as cdk-nag writes it. */
-function profilesFinding(scope: Construct, stage: Stage): string {
+/** A parameter in a statement's resource, as cdk-nag writes it. */
+function parameterFinding(scope: Construct, path: string): string {
   const { account, partition, region } = Stack.of(scope);
   const shown = (value: string, placeholder: string): string =>
     Token.isUnresolved(value) ? placeholder : value;
@@ -105,7 +116,7 @@ function profilesFinding(scope: Construct, stage: Stage): string {
     'ssm',
     shown(region, '<AWS::Region>'),
     shown(account, '<AWS::AccountId>'),
-    `parameter${profilesPath(stage.name)}/*`,
+    `parameter${path}`,
   ].join(':');
 }
 
@@ -136,6 +147,9 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
       : {}),
     // Whoever waits for gates holds what opens them to the stage's signature.
     ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(config.releaseKey) } : {}),
+    ...(rotatesKeys(row)
+      ? { KEY_ROTATION_DAYS: String(config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS) }
+      : {}),
     ...(row.lambda.grants.includes('profiles:read')
       ? { APPROVED_HOSTS: config.approvedHosts.join(',') }
       : {}),

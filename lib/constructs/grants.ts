@@ -1,6 +1,7 @@
 import { Arn, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import { keyPurposesOf, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { Grant, GrantVariable } from '#shared/contract/grants.ts';
 import { profilesPath } from '../names.ts';
@@ -38,6 +39,7 @@ export function accessOf(
     RECEIPTS_BUCKET: places.receipts.name,
     RECEIPTS_URL: places.receiptsUrl,
     PROFILES_PATH: profilesPath(stage),
+    KEY_ARN: places.keyArn,
   };
   const allowed = statementsBy(Stack.of(scope), stage, places);
   const purposes = keyPurposesOf(grants);
@@ -99,11 +101,38 @@ function statementsBy(
         conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['release'] } },
       }),
     ],
+    'ring:rotate': () => {
+      const keys = {
+        'ForAllValues:StringEquals': {
+          'dynamodb:LeadingKeys': scheduledPurposes.map((purpose) => `key#${purpose}`),
+        },
+      };
+      return [
+        new PolicyStatement({
+          actions: ['dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+          resources: [settings.arn],
+          conditions: keys,
+        }),
+        new PolicyStatement({
+          actions: ['ssm:GetParametersByPath', 'ssm:PutParameter'],
+          resources: keyNotePaths(stage).map((path) => parameterArn(stack, path)),
+        }),
+      ];
+    },
+    'ring:wrap': () => [
+      new PolicyStatement({
+        actions: ['kms:GenerateDataKeyWithoutPlaintext'],
+        resources: [places.keyArn],
+        conditions: {
+          StringEquals: {
+            'kms:EncryptionContext:stage': stage,
+            'kms:EncryptionContext:purpose': scheduledPurposes,
+          },
+        },
+      }),
+    ],
     'profiles:read': () => {
-      const profiles = Arn.format(
-        { service: 'ssm', resource: 'parameter', resourceName: `${profilesPath(stage).slice(1)}/*` },
-        stack,
-      );
+      const profiles = parameterArn(stack, `${profilesPath(stage)}/*`);
       return [
         ...allow(profiles, 'ssm:GetParameters'),
         // Parameter Store opens a SecureString with the caller's own permission and binds it to the parameter's ARN.
@@ -111,6 +140,21 @@ function statementsBy(
       ];
     },
   };
+}
+
+/** The parameters in which a rotation notes what it does (`shared/stores/key-notes.ts`), and the folders that it reads. */
+export function keyNotePaths(stage: StageName): readonly string[] {
+  const retired = scheduledPurposes.map((purpose) => `/${stage}/retired-keys/${purpose}`);
+  return [
+    `/${stage}/key-ring`,
+    ...scheduledPurposes.map((purpose) => `/${stage}/key-ring/${purpose}`),
+    ...retired,
+    ...retired.map((path) => `${path}/*`),
+  ];
+}
+
+function parameterArn(stack: Stack, path: string): string {
+  return Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, stack);
 }
 
 function keyStatements(

@@ -7,9 +7,6 @@ import type { QueueReference } from '../stacks/records-and-keys.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 
-/** How often whatever is called by a schedule is called. */
-const SWEEP_EVERY = Duration.minutes(5);
-
 /** Hands the messages of a queue to its worker, one at a time. */
 export function attachQueue(worker: LambdaFunction, stage: Stage, queue: QueueReference): void {
   // Lambda polls in the worker's name.
@@ -42,23 +39,23 @@ export function attachQueue(worker: LambdaFunction, stage: Stage, queue: QueueRe
   });
 }
 
-/** Calls a function at `SWEEP_EVERY`. A lost call is not made up for: the next one does the same. */
-export function attachSchedule(sweeper: LambdaFunction): void {
-  sweeper.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: SWEEP_EVERY });
-  const rule = new Rule(sweeper, 'Schedule', {
-    schedule: Schedule.rate(SWEEP_EVERY),
+/** Calls a function every so many minutes. A lost call is not made up for: the next one does the same. */
+export function attachSchedule(called: LambdaFunction, everyMinutes: number): void {
+  const every = Duration.minutes(everyMinutes);
+  called.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every });
+  const rule = new Rule(called, 'Schedule', {
+    schedule: Schedule.rate(every),
     targets: [
-      new LambdaTarget(sweeper, {
+      new LambdaTarget(called, {
         event: RuleTargetInput.fromObject({}),
         retryAttempts: 0,
-        maxEventAge: SWEEP_EVERY,
+        maxEventAge: every,
       }),
     ],
   });
-  const nothingIsLost =
-    'A sweep has no input: the next one, five minutes later, finds everything that a lost one would have.';
+  const nothingIsLost = 'A call has no input: the next one finds everything that a lost one would have.';
   acknowledge(rule, { 'Serverless-EventBusDLQ': nothingIsLost });
-  acknowledge(sweeper, {
+  acknowledge(called, {
     'Serverless-LambdaAsyncFailureDestination': nothingIsLost,
     'Serverless-LambdaDLQ': nothingIsLost,
   });

@@ -61,7 +61,7 @@ export function service(
         attachQueue(built, stage, references.runs);
         break;
       case 'schedule':
-        attachSchedule(built);
+        attachSchedule(built, row.everyMinutes);
         break;
       case 'link':
         receiptsUrl = receiptsApi(stack, stage, row, built);

@@ -1,15 +1,17 @@
 import {
   awsEnvironment,
   localBucketName,
+  localKeyAlias,
   localQueueUrl,
   localStage,
   tableEnvironment,
 } from '#shared/stage/local-stage.ts';
 import { localAlgorithm, localAudience, localIssuer } from '#shared/stage/local-issuer.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
-import { grantsOf, isGated, variablesOfGrants } from '#shared/contract/grants.ts';
+import { grantsOf, isGated, rotatesKeys, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { GrantVariable } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
+import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 /** Where local service profiles are kept in Systems Manager. */
@@ -47,12 +49,14 @@ export function variablesOf(
     IMPROVEMENT_QUEUE_URL: localQueueUrl(awsUrl),
     RECEIPTS_BUCKET: localBucketName,
     RECEIPTS_URL: receiptsUrlOf(gatewayUrl),
+    KEY_ARN: localKeyAlias,
   };
   return {
     ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl)),
     ...Object.fromEntries(variablesOfGrants(grantsOf(row)).map((variable) => [variable, places[variable]])),
     ...('trigger' in row ? {} : tokenVariables(gatewayUrl)),
     ...(allowedOrigins.length === 0 ? {} : { ALLOWED_ORIGINS: allowedOrigins.join(',') }),
+    ...(rotatesKeys(row) ? { KEY_ROTATION_DAYS: String(DEFAULT_KEY_ROTATION_DAYS) } : {}),
     ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(releaseKey) } : {}),
     STAGE: localStage,
     PROBLEMS_URL: localProblemsUrl,

@@ -3,7 +3,7 @@ import { serviceNames, type Route, type ServiceName } from '#shared/contract/rou
 import { routes } from '#shared/contract/routes.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
 import { keyPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
-import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
+import { inOrder, PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 import { gatesPath } from '#shared/release/applied-manifest.ts';
 import { readAppliedManifest, readRelease } from '#shared/release/read-release.ts';
 import { closed, isReleased, type ReleaseState } from '#shared/release/release-state.ts';
@@ -190,7 +190,7 @@ const keys: Check = async (subject) => {
         message: `Systems Manager has no note that ${purpose} has keys, so their loss would look like a new stage`,
         remedy: `npm run doctor -- --stage ${stage.name} --fix`,
         mend: async () => {
-          await notes.noteMade(purpose, now);
+          await notes.noteMade(purpose, inOrder(records).at(-1)?.kid ?? '', now);
           return `noted that ${purpose} has keys`;
         },
       });

@@ -72,9 +72,9 @@ export function describeRing(ring: readonly (readonly KeyRecord[])[]): string {
     .map((record) => [
       record.purpose,
       record.kid,
-      record.state,
+      record.leaked ? `${record.state}, leaked` : record.state,
       ...[record.createdAt, record.activatedAt, record.openingAt, record.retiredAt].map((at) =>
-        at === undefined ? '-' : time(at),
+        at === undefined || at === 0 ? '-' : time(at),
       ),
     ]);
   const table = [['purpose', 'kid', 'state', 'created', 'active', 'opening', 'retired'], ...rows];

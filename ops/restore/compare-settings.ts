@@ -5,6 +5,7 @@ import type { DataKeyOpener, KeyRecord } from '#shared/keys/key-record.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import { keyRecordOf } from '#shared/stores/settings-table.ts';
+import type { KeyNotes } from '#shared/stores/key-notes.ts';
 import type { Item } from '#shared/stores/improvement-items.ts';
 import type { Compare, Finding } from './finding.ts';
 import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
@@ -13,8 +14,8 @@ import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
 export interface KeyProof {
   readonly kms: DataKeyOpener;
   readonly stage: string;
-  /** The ids of a purpose's retired keys, as `npm run keys` noted them outside the table. */
-  readonly retired: ReadonlyMap<KeyPurpose, ReadonlySet<string>>;
+  /** What is noted of the retired keys outside the table. */
+  readonly notes: Pick<KeyNotes, 'retired' | 'leaked'>;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -30,9 +31,13 @@ export function createCompareSettings(proof: KeyProof): Compare {
     const purpose = keyPurposes.find((name) => pk === `key#${name}`);
     if (purpose === undefined) return withheldItems(pk, backup, current);
     const held = bySortKey(current);
+    const retired = await proof.notes.retired(purpose);
+    const leaked = await proof.notes.leaked(purpose);
     const findings: Finding[] = [];
     for (const item of backup) {
-      findings.push(...(await compareKey(proof, purpose, item, held.get(sortKeyOf(item)), current)));
+      const kid = sortKeyOf(item);
+      const noted = { isRetired: retired.has(kid), isLeaked: leaked.has(kid) };
+      findings.push(...(await compareKey(proof, purpose, item, held.get(kid), current, noted)));
     }
     const saved = bySortKey(backup);
     for (const item of current.filter((each) => !saved.has(sortKeyOf(each)))) {
@@ -61,11 +66,11 @@ async function compareKey(
   was: Item,
   now: Item | undefined,
   current: readonly Item[],
+  { isRetired, isLeaked }: { readonly isRetired: boolean; readonly isLeaked: boolean },
 ): Promise<readonly Finding[]> {
   const what = nameOf(purpose, was);
   const isSound = await isProven(proof, purpose, was);
   const noticed = isSound ? [] : [unrepaired(`${what} in the backup`, 'damaged', 'not copied')];
-  const isRetired = proof.retired.get(purpose)?.has(sortKeyOf(was)) === true;
   if (now !== undefined && (await isProven(proof, purpose, now))) {
     if (isDeepStrictEqual(was, now)) return noticed;
     return [...noticed, { what, state: 'changed', note: `now ${now['state']?.S ?? ''}`, writes: [] }];
@@ -75,7 +80,9 @@ async function compareKey(
     // A key that was retired already when the backup was made has nothing left to unwrap: it only keeps its number taken.
     if (isSound && parsed(purpose, was)?.state === 'retired')
       return [{ what, state: stateOf(now), writes: [{ item: was, over: now }] }];
-    return [...noticed, { what, state: 'withheld', note: 'it was retired and never comes back', writes: [] }];
+    const note = `it ${isLeaked ? 'leaked and ' : ''}was retired and never comes back; its number stays taken`;
+    const item = tombstone(nowRecord === undefined || now === undefined ? was : now, isLeaked, proof.now);
+    return [...noticed, { what, state: 'withheld', note, writes: [{ item, over: now }] }];
   }
   if (!isSound) return [unrepaired(what, stateOf(now), 'its copy in the backup is damaged: not copied')];
   const wrappedKey = was['wrappedKey'];
@@ -85,6 +92,18 @@ async function compareKey(
       ? { ...now, wrappedKey }
       : behindSuccessor(proof, purpose, was, current);
   return [{ what, state: stateOf(now), writes: [{ item, over: now }] }];
+}
+
+/** What is left of a key that was retired: its place and its times. */
+function tombstone(key: Item, isLeaked: boolean, at: number): Item {
+  const item: Record<string, Item[string]> = {
+    retiredAt: { S: formatInstant(at) },
+    ...key,
+    state: { S: 'retired' },
+    ...(isLeaked ? { leaked: { BOOL: true } } : {}),
+  };
+  delete item['wrappedKey'];
+  return item;
 }
 
 function stateOf(now: Item | undefined): 'missing' | 'damaged' {

@@ -53,7 +53,9 @@ async function apply<W>(
     const text = [note, ...(state === 'changed' ? ['newer than the backup, kept'] : [])];
     return { text: text.filter((part) => part !== undefined).join('; '), isRestored: false, isLeft };
   }
-  if (isDryRun) return { text: 'would be restored', isRestored: true, isLeft: false };
+  // What is withheld leaves a mark in its place.
+  const isRestored = state !== 'withheld';
+  if (isDryRun) return { text: isRestored ? 'would be restored' : (note ?? ''), isRestored, isLeft: false };
   for (const each of writes) {
     if (!(await write(each)))
       return {
@@ -62,5 +64,5 @@ async function apply<W>(
         isLeft: true,
       };
   }
-  return { text: 'restored', isRestored: true, isLeft: false };
+  return { text: isRestored ? 'restored' : (note ?? ''), isRestored, isLeft: false };
 }

@@ -6,15 +6,28 @@ import type { ServiceName } from './route.ts';
  * A function that no route of the registry calls. Like a route it is declared once: bundles, stacks and the local runtime read this row.
  * It is deployed exactly while all of its gates are open.
  */
-export interface BackgroundFunction {
+export type BackgroundFunction = Background & Trigger;
+
+/**
+ * `queue`: one message at a time; `schedule`: every so many minutes; `link`: GET below `{receipts_url}`, without a token; `sandbox`: the routes of
+ * the sandbox below `{sandbox_url}`, whatever the token.
+ */
+type Trigger =
+  | { readonly trigger: 'queue' | 'link' | 'sandbox' }
+  | {
+      readonly trigger: 'schedule';
+      readonly everyMinutes: number;
+      /** The heading of docs/runbook.md for when it is no longer called, as its anchor. */
+      readonly silence: string;
+    };
+
+/** One that a schedule calls. */
+export type ScheduledFunction = Extract<BackgroundFunction, { readonly trigger: 'schedule' }>;
+
+interface Background {
   readonly service: ServiceName;
   readonly operationId: string;
   readonly summary: string;
-  /**
-   * `queue`: one message at a time; `schedule`: every five minutes; `link`: GET below `{receipts_url}`, without a token; `sandbox`: the
-   * routes of the sandbox below `{sandbox_url}`, whatever the token.
-   */
-  readonly trigger: 'queue' | 'schedule' | 'link' | 'sandbox';
   readonly gates: readonly Gate[];
   readonly handler: `functions/${string}/handler.ts`;
   readonly lambda: {
@@ -62,6 +75,8 @@ export const sweepRuns: BackgroundFunction = {
   operationId: 'sweepImprovementRuns',
   summary: 'Sends runs on that stand still, asks missing receivers again, and ends what is exhausted',
   trigger: 'schedule',
+  everyMinutes: 5,
+  silence: 'sweeper-silent',
   gates: ['D', 'F'],
   handler: 'functions/reports/background/sweep-runs/handler.ts',
   lambda: {
@@ -88,4 +103,28 @@ export const readReceipt: BackgroundFunction = {
   },
 };
 
-export const backgroundFunctions: readonly BackgroundFunction[] = [analyzeRun, sweepRuns, readReceipt];
+/** Rotates the keys of tokens. It unwraps none. */
+export const rotateKeys: BackgroundFunction = {
+  service: 'reports',
+  operationId: 'rotateKeys',
+  summary:
+    'Rotates the keys of continuations, cursors and receipt links, and retires those that nothing needs',
+  trigger: 'schedule',
+  everyMinutes: 60,
+  silence: 'keys-not-rotated',
+  gates: [],
+  handler: 'functions/reports/background/rotate-keys/handler.ts',
+  lambda: {
+    memoryMb: 256,
+    timeoutSeconds: 60,
+    grants: ['ring:rotate', 'ring:wrap'],
+    impact: 'Keys seal for longer than the stage allows. Requests are not affected.',
+  },
+};
+
+export const backgroundFunctions: readonly BackgroundFunction[] = [
+  analyzeRun,
+  sweepRuns,
+  readReceipt,
+  rotateKeys,
+];

@@ -27,6 +27,10 @@ const meanings = {
   'keys:receipt-link': { variable: 'SETTINGS_TABLE' },
   'keys:idempotency': { variable: 'SETTINGS_TABLE' },
   'keys:pseudonym': { variable: 'SETTINGS_TABLE' },
+  /** To move the keys of `scheduledPurposes` from state to state, and to note that; not to unwrap one. */
+  'ring:rotate': { variable: 'SETTINGS_TABLE' },
+  /** To have KMS make and wrap a key of these purposes, which nobody sees. */
+  'ring:wrap': { variable: 'KEY_ARN' },
   'profiles:read': { variable: 'PROFILES_PATH', dispensable: true },
   /** What of the release is open, and by which proof: comes with the gates of a row; a row without gates names it for its receipts. */
   'release:read': { variable: 'SETTINGS_TABLE' },
@@ -44,6 +48,11 @@ interface Granted {
 /** Whether a function is there only while gates are open: then it looks at every call whether they still are. */
 export function isGated({ gates }: Pick<Granted, 'gates'>): boolean {
   return gates.length > 0;
+}
+
+/** Whether a function rotates keys: then it reads how long one seals. */
+export function rotatesKeys({ lambda }: Pick<Granted, 'lambda'>): boolean {
+  return lambda.grants.includes('ring:rotate');
 }
 
 /** Everything that a function may touch: what its row names, and what is released where it waits for gates. */

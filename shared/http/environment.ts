@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { answersCaller } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
-import { demandedVariablesOf, grantsOf, isGated } from '#shared/contract/grants.ts';
+import { demandedVariablesOf, grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { EnvironmentVariables } from '#shared/lambda/runtime.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
@@ -41,6 +41,9 @@ const variables = {
   RECEIPTS_BUCKET: name,
   /** `{receipts_url}`: links are made below it. */
   RECEIPTS_URL: address,
+  KEY_ARN: name,
+  /** For how many days a key seals before the schedule replaces it. */
+  KEY_ROTATION_DAYS: z.string().regex(/^[1-9]\d{0,2}$/),
   PROFILES_PATH: z.string().regex(/^(\/[\w.-]+)+$/),
   TOKEN_ISSUER: name,
   TOKEN_AUDIENCE: name,
@@ -104,7 +107,11 @@ export function variablesOf(route: Pick<Route, 'gates' | 'lambda'>): readonly Va
 }
 
 function ownVariables(row: Pick<Route, 'gates' | 'lambda'>): readonly VariableName[] {
-  return [...demandedVariablesOf(grantsOf(row)), ...(isGated(row) ? releaseVariables : [])];
+  return [
+    ...demandedVariablesOf(grantsOf(row)),
+    ...(isGated(row) ? releaseVariables : []),
+    ...(rotatesKeys(row) ? (['KEY_ROTATION_DAYS'] as const) : []),
+  ];
 }
 
 /**

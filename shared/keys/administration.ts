@@ -5,7 +5,7 @@ import { keyContext } from './key-record.ts';
 import type { KeyPurpose } from './key-ring.ts';
 import { keyPurposes } from './key-ring.ts';
 import type { KeyPlan, KeyPlanError, KeyStep, Waiting } from './key-states.ts';
-import { planInit, planReplace, planRetire, planRetireNow, planRotate } from './key-states.ts';
+import { planInit, planReplace, planRetire, planRetireNow, planRotate, planScheduled } from './key-states.ts';
 
 /** What administers the ring of one stage. */
 export interface KeyAdministration {
@@ -48,6 +48,15 @@ export function rotateKey(
   purpose: KeyPurpose,
 ): Promise<Result<KeyReport, KeyAdministrationError>> {
   return carryOut(administration, purpose, (records, now) => planRotate(records, now));
+}
+
+/** Takes the step of a rotation that is due, if any, and retires what is due. Calls at the same time, or again, do no more than one. */
+export function rotateOnSchedule(
+  administration: KeyAdministration,
+  purpose: KeyPurpose,
+  period: number,
+): Promise<Result<KeyReport, KeyAdministrationError>> {
+  return carryOut(administration, purpose, (records, now) => planScheduled(records, now, period));
 }
 
 /** Replaces a leaked active key at once. */

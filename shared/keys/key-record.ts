@@ -13,6 +13,8 @@ export interface KeyRecord {
   /** When it stopped sealing and was kept for opening. */
   readonly openingAt?: number;
   readonly retiredAt?: number;
+  /** It was retired because it had leaked, while what it had sealed was still valid. */
+  readonly leaked?: true;
 }
 
 /** One change of the ring; it only happens to a key that is still as the plan found it. */
@@ -25,6 +27,7 @@ export type KeyChange =
       readonly from: KeyState;
       readonly to: Exclude<KeyState, 'pending'>;
       readonly at: number;
+      readonly leaked?: true;
     };
 
 /** Where the key ring is kept, as far as a function may use it. */

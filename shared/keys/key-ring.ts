@@ -3,6 +3,16 @@ export const keyPurposes = ['continuation', 'cursor', 'idempotency', 'pseudonym'
 /** What a data key is for. A function may unwrap only the purposes that its route's grants name. */
 export type KeyPurpose = (typeof keyPurposes)[number];
 
+/**
+ * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, the
+ * pseudonym of a run): a new key there breaks the link to what is stored, which only a leak is worth.
+ */
+export const scheduledPurposes = [
+  'continuation',
+  'cursor',
+  'receipt-link',
+] as const satisfies readonly KeyPurpose[];
+
 /** `pending → active → opening → retired`: only `active` seals; `pending`, `active` and `opening` open; `retired` does nothing. */
 export type KeyState = 'pending' | 'active' | 'opening' | 'retired';
 

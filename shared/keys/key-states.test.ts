@@ -10,10 +10,11 @@ import {
   planRetire,
   planRetireNow,
   planRotate,
+  planScheduled,
   PROMOTE_AFTER_MS,
   RETIRE_AFTER_MS,
-  scheduledPurposes,
 } from './key-states.ts';
+import { scheduledPurposes } from './key-ring.ts';
 
 const T0 = 1_700_000_000_000;
 
@@ -150,4 +151,31 @@ describe('the order of keys', () => {
       expect(keyNumber(kid)).toBeUndefined();
     },
   );
+});
+
+describe('planScheduled', () => {
+  const period = 30 * 24 * 3_600_000;
+  const active = key('k2', 'active', { createdAt: T0 - 1, activatedAt: T0 });
+
+  it('begins a rotation when the key has sealed for the period, and finishes one that is under way before that', () => {
+    expect(planScheduled([active], T0 + period - 1, period)).toEqual({
+      ok: true,
+      value: { steps: [], waiting: [] },
+    });
+    expect(planScheduled([active], T0 + period, period)).toEqual(planRotate([active], T0 + period));
+    const pending = key('k3', 'pending');
+    const due = T0 + PROMOTE_AFTER_MS;
+    expect(planScheduled([active, pending], due, period)).toEqual(planRotate([active, pending], due));
+  });
+
+  it('retires in the same step what is due, and does nothing without an active key', () => {
+    const opening = key('k1', 'opening', { openingAt: T0 });
+    expect(planScheduled([opening, active], T0 + RETIRE_AFTER_MS, period)).toMatchObject({
+      value: planRetire([opening], T0 + RETIRE_AFTER_MS),
+    });
+    expect(planScheduled([opening], T0 + period, period)).toEqual({
+      ok: false,
+      error: { kind: 'not-initialized' },
+    });
+  });
 });

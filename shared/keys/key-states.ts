@@ -2,7 +2,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRecord } from './key-record.ts';
 import { keyNumber } from './key-record.ts';
-import type { KeyPurpose, KeyState } from './key-ring.ts';
+import type { KeyState } from './key-ring.ts';
 
 /** How old a copy of the ring may be that seals or opens: a change binds every container after this time. */
 export const REFRESH_MS = 30_000;
@@ -16,16 +16,6 @@ export const RETIRE_AFTER_MS = 24 * 3_600_000 + PROMOTE_AFTER_MS;
 /** The longest that one call for the ring may take. */
 export const READ_MS = 3_000;
 
-/**
- * What a schedule may rotate. The other purposes make values that must be found again (the key of an idempotency record, the
- * pseudonym of a run): a new key there breaks the link to what is stored, which only a leak is worth.
- */
-export const scheduledPurposes = [
-  'continuation',
-  'cursor',
-  'receipt-link',
-] as const satisfies readonly KeyPurpose[];
-
 /** One step of a plan, before keys are made and times are set. */
 export type KeyStep =
   | { readonly kind: 'create'; readonly kid: string; readonly state: 'pending' | 'active' }
@@ -34,6 +24,7 @@ export type KeyStep =
       readonly kid: string;
       readonly from: KeyState;
       readonly to: Exclude<KeyState, 'pending'>;
+      readonly leaked?: true;
     };
 
 /** A key whose waiting time is not over. */
@@ -80,6 +71,33 @@ export function planRotate(records: readonly KeyRecord[], now: number): Result<K
 }
 
 /**
+ * What a schedule does: it begins a rotation once the active key has sealed for so long, ends one that is under way, and retires what is due.
+ * @param period milliseconds
+ */
+export function planScheduled(
+  records: readonly KeyRecord[],
+  now: number,
+  period: number,
+): Result<KeyPlan, KeyPlanError> {
+  const active = activeKey(records);
+  if (active === undefined) return err({ kind: 'not-initialized' });
+  const isUnderWay = records.some(({ state }) => state === 'pending');
+  const isDue = now - sealingSince(active) >= period;
+  const rotation = isUnderWay || isDue ? planRotate(records, now) : ok(nothing);
+  if (!rotation.ok) return rotation;
+  const retirement = planRetire(records, now);
+  return ok({
+    steps: [...rotation.value.steps, ...retirement.steps],
+    waiting: [...rotation.value.waiting, ...retirement.waiting],
+  });
+}
+
+/** Since when a key has sealed, in epoch milliseconds. */
+export function sealingSince({ activatedAt, createdAt }: KeyRecord): number {
+  return activatedAt ?? createdAt;
+}
+
+/**
  * The active key has leaked: a successor seals at once. A container that does not know it yet opens what it sealed all the same,
  * by its one refresh on an unknown kid.
  */
@@ -117,7 +135,7 @@ export function planRetireNow(records: readonly KeyRecord[], kid: string): Resul
   if (record === undefined) return err({ kind: 'unknown-key', kid });
   if (record.state === 'retired') return ok(nothing);
   if (record.state !== 'opening') return err({ kind: 'not-opening', kid, state: record.state });
-  return ok({ steps: [{ kind: 'move', kid, from: 'opening', to: 'retired' }], waiting: [] });
+  return ok({ steps: [{ kind: 'move', kid, from: 'opening', to: 'retired', leaked: true }], waiting: [] });
 }
 
 /** The key that seals. */

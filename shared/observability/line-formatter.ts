@@ -78,20 +78,25 @@ export class LineFormatter extends LogFormatter {
       const value = given[name];
       if (Object.hasOwn(given, name) && value !== undefined) named[name] = admit(kind, value);
     }
-    const counted = row?.alarm === undefined ? {} : this.#count(String(code));
-    return new LogItem({ attributes: { ...line, ...named, ...counted } });
+    return new LogItem({ attributes: { ...line, ...named, ...this.#figures(row, String(code), named) } });
   }
 
-  /** The members by which CloudWatch counts a line (embedded metric format). */
-  #count(code: string): LogAttributes {
+  /** The members by which CloudWatch counts a line or takes a field of it (embedded metric format). */
+  #figures(row: LogCode | undefined, code: string, named: LogAttributes): LogAttributes {
+    const figure =
+      row?.alarm !== undefined
+        ? { name: code, unit: 'Count', members: { [code]: 1 } }
+        : row?.metric !== undefined && typeof named[row.metric] === 'number'
+          ? { name: row.metric, unit: 'None', members: {} }
+          : undefined;
+    if (figure === undefined) return {};
+    const Metrics = [{ Name: figure.name, Unit: figure.unit }];
     return {
       stage: this.#stage,
-      [code]: 1,
+      ...figure.members,
       _aws: {
         Timestamp: this.#now(),
-        CloudWatchMetrics: [
-          { Namespace: METRIC_NAMESPACE, Dimensions: [['stage']], Metrics: [{ Name: code, Unit: 'Count' }] },
-        ],
+        CloudWatchMetrics: [{ Namespace: METRIC_NAMESPACE, Dimensions: [['stage']], Metrics }],
       },
     };
   }

@@ -13,12 +13,14 @@ export interface LogCode {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Written at every LOG_LEVEL. */
   readonly always?: true;
-  /** CloudWatch keeps a figure of these lines, under their code, and raises an alarm on it. */
+  /** The field whose value CloudWatch keeps, under the field's name. */
+  readonly metric?: string;
+  /** CloudWatch counts these lines, under their code, and raises an alarm on it. */
   readonly alarm?: CodeAlarm;
 }
 
 /** The alarm on the lines of a code: there is one as soon as their number in five minutes is above 0. */
-export interface CodeAlarm {
+interface CodeAlarm {
   readonly title: string;
   /** A sentence. */
   readonly impact: string;
@@ -305,7 +307,27 @@ export const logCodes = {
   BACKGROUND_WORK_BROKEN: {
     level: 'error',
     meaning: 'A defect or an outage of the deployment stopped the work of a background function.',
-    fields: { improvementRunId: 'word', error: 'word', causes: 'words', frames: 'words' },
+    fields: { improvementRunId: 'word', purpose: 'word', error: 'word', causes: 'words', frames: 'words' },
+  },
+  KEY_CHANGED: {
+    level: 'info',
+    meaning: 'The schedule created a key of the key ring, or moved it to another state.',
+    fields: { purpose: 'word', kid: 'word', state: 'word' },
+    always: true,
+  },
+  KEY_ROTATION_POSTPONED: {
+    level: 'warn',
+    meaning:
+      'The schedule left the keys of a purpose as they are: there is no active key, or someone else changed them at the same time. The next call looks again.',
+    fields: { purpose: 'word', reason: 'word' },
+  },
+  KEYS_CHECKED: {
+    level: 'info',
+    meaning:
+      'The schedule checked the key ring. `activeKeyAgeDays`: for how long the longest-serving of the scheduled purposes’ keys has sealed.',
+    fields: { activeKeyAgeDays: 'number', durationMs: 'number' },
+    always: true,
+    metric: 'activeKeyAgeDays',
   },
   LOG_CODE_UNKNOWN: {
     level: 'error',

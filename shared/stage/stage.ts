@@ -10,6 +10,8 @@ export const nobodysKey: ReleaseKey = { kty: 'EC', crv: 'P-256', x: 'fill-in', y
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+export const DEFAULT_KEY_ROTATION_DAYS = 30;
+
 /** What may have a host name of its own, besides the documentation. */
 export type DomainName = ServiceName | 'receipts' | 'sandbox';
 
@@ -100,6 +102,11 @@ export interface StageConfig {
    * after another. Lambda takes 2 to 1000. Absent: 2.
    */
   readonly runsAtOnce?: 2 | 3 | 4 | 5 | 10 | 20 | 50 | 100;
+  /**
+   * For how many days a key of continuations, cursors or receipt links seals before the schedule replaces it; what it sealed stays readable
+   * until it has expired. Absent: `DEFAULT_KEY_ROTATION_DAYS`.
+   */
+  readonly keyRotationDays?: 1 | 7 | 14 | 30 | 60 | 90 | 180 | 365;
   /**
    * Caps of concurrency by operation id, where an upstream owner must be protected; `none`: the account's pool. Absent: the sandbox, which
    * anyone may call, has at most 10 executions at once, and every other function the account's pool.

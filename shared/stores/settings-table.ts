@@ -81,16 +81,21 @@ function writeOf(tableName: string, change: KeyChange): TransactWriteItem {
       },
     };
   }
-  const { purpose, kid, from, to, at } = change;
+  const { purpose, kid, from, to, at, leaked } = change;
   return {
     Update: {
       TableName: tableName,
       Key: { pk: partition(purpose), sk: { S: kid } },
       // A retired key is never needed again: what is deleted cannot be unwrapped by anyone.
-      UpdateExpression: `SET #state = :to, #time = :at${to === 'retired' ? ' REMOVE wrappedKey' : ''}`,
+      UpdateExpression: `SET #state = :to, #time = :at${leaked ? ', leaked = :leaked' : ''}${to === 'retired' ? ' REMOVE wrappedKey' : ''}`,
       ConditionExpression: '#state = :from',
       ExpressionAttributeNames: { '#state': 'state', '#time': timeColumns[to] },
-      ExpressionAttributeValues: { ':from': { S: from }, ':to': { S: to }, ':at': { S: formatInstant(at) } },
+      ExpressionAttributeValues: {
+        ':from': { S: from },
+        ':to': { S: to },
+        ':at': { S: formatInstant(at) },
+        ...(leaked ? { ':leaked': { BOOL: true } } : {}),
+      },
     },
   };
 }
@@ -133,6 +138,7 @@ export function keyRecordOf(purpose: KeyPurpose, item: Item): KeyRecord {
     ...(activatedAt === undefined ? {} : { activatedAt }),
     ...(openingAt === undefined ? {} : { openingAt }),
     ...(retiredAt === undefined ? {} : { retiredAt }),
+    ...(item['leaked']?.BOOL === true ? { leaked: true } : {}),
   };
 }
 

@@ -5,7 +5,6 @@ import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { initKeyRing, replaceKey, retireKeyNow } from '#shared/keys/administration.ts';
-import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import {
@@ -76,14 +75,12 @@ async function item(store: Store, pk: RegExp, sk: string): Promise<Item> {
   return found;
 }
 
-async function compareFor(store: Store): Promise<Compare> {
+function compareFor(store: Store): Compare {
   if (store === 'records') return compareRecords;
   if (store === 'improvement')
     return createCompareImprovement((key) => createTableBackup(test.dynamo, localTableName(store)).find(key));
   const notes = createKeyNotes(test.ssm, localStage);
-  const retired = new Map<(typeof keyPurposes)[number], ReadonlySet<string>>();
-  for (const purpose of keyPurposes) retired.set(purpose, await notes.retired(purpose));
-  return createCompareSettings({ kms: createDataKeyOpener(test.kms), stage: localStage, retired, now });
+  return createCompareSettings({ kms: createDataKeyOpener(test.kms), stage: localStage, notes, now });
 }
 
 /** Restores an hour after the damage, to the second before it. */
@@ -92,7 +89,7 @@ async function restore(
   { to = now - 1000, isDryRun = false, from = undefined as string | undefined } = {},
 ): Promise<Result<undefined, string>> {
   now += HOUR;
-  const compare = await compareFor(store);
+  const compare = compareFor(store);
   let isFirst = true;
   const outcome = await restoreTable(
     {
@@ -235,9 +232,17 @@ describe('a restore of the settings', () => {
     await eraseAll();
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
     const isBack = (each: Item) => !['release', 'key#cursor'].includes(each['pk']!.S!);
-    expect(await itemsOf('settings')).toStrictEqual(before.filter(isBack));
-    expect(said(/^withheld .*key cursor k1: it was retired/)).toHaveLength(1);
+    expect((await itemsOf('settings')).filter(isBack)).toStrictEqual(before.filter(isBack));
+    expect(said(/^withheld .*key cursor k1: it leaked and was retired/)).toHaveLength(1);
+    // What is left of it unwraps nothing, and keeps its number taken.
+    const left = await item('settings', /^key#cursor$/, 'k1');
+    expect(left).toMatchObject({ state: { S: 'retired' }, leaked: { BOOL: true } });
+    expect(left).not.toHaveProperty('wrappedKey');
     expect(said(/^withheld .*release state: .*gates -- apply/)).toHaveLength(1);
+    expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
+    expect(said(/restored, 0 not repaired/).at(-1)).toMatch(/: 0 restored/);
+    const [cursor] = await initKeyRing(administration(), ['cursor']);
+    expect(cursor?.done).toMatchObject([{ kid: 'k3', state: 'active' }]);
   });
 
   it('repairs only the wrapped key of a damaged one, and lets a replaced key open only', async () => {

@@ -173,6 +173,7 @@ const knownDifferences: Readonly<Record<string, Readonly<Record<string, string>>
     'continuation: refused': 'seals the run tag, the clock of the time budget and the cause of the stop',
     'pseudonym: runTag': 'the run tag is new',
     'pseudonym: learner': 'one pseudonym per learner and bank is new',
+    'settings: leaked': 'the reason of a retirement is new, and a reader that ignores it loses nothing',
     'settings: isolationProof': 'the isolation proof is new, and a reader that ignores it loses nothing',
     'records: refused': 'policies have priorUse, selectionTarget and exposure tables',
     'improvement: refused': 'pins name the rules and what was judged',

@@ -278,6 +278,11 @@ const others = {
       retired.retired(purpose),
     ),
 
+  'leaked keys': ({ stores: { retired } }) =>
+    each(Object.fromEntries(keyPurposes.map((purpose) => [purpose, purpose])), (purpose) =>
+      retired.leaked(purpose),
+    ),
+
   'purposes with keys': async ({ stores: { retired } }) => [...(await retired.made())].toSorted(),
 
   'service profiles': ({ stores: { profiles: reader } }) =>

@@ -97,16 +97,16 @@ it.each([
   expect(JSON.stringify(alarm?.Dimensions)).toContain(`"${output}"`);
 });
 
-it('a sweeper that nobody calls is noticed, and silence alarms nowhere else', () => {
+it('a schedule that calls nothing is noticed, and silence alarms nowhere else', () => {
   const silent = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
-  expect(silent).toMatchObject([
-    {
-      AlarmName: 'mastery-reports-prod-sweepImprovementRuns-silent',
+  expect(silent).toMatchObject(
+    ['sweepImprovementRuns', 'rotateKeys'].map((operationId) => ({
+      AlarmName: `mastery-reports-prod-${operationId}-silent`,
       MetricName: 'Invocations',
       ComparisonOperator: 'LessThanThreshold',
       Threshold: 1,
-    },
-  ]);
+    })),
+  );
 });
 
 it('every alarm on a firewall watches a rule of a firewall that is deployed', () => {

@@ -1,20 +1,21 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { backgroundFunctions } from '#shared/contract/background.ts';
+import { backgroundFunctions, rotateKeys } from '#shared/contract/background.ts';
 import { deployed, ofType, serviceOf, stage } from './deployed.ts';
 import type { GateName } from '#shared/contract/gates.ts';
 
 describe('what runs behind the routes', () => {
+  const gated = backgroundFunctions.filter(({ gates }) => gates.length > 0);
   const present = (gates: readonly GateName[]): readonly string[] => {
     const { services, operations } = deployed({ gates });
     const reports = services.get('reports');
     const text = JSON.stringify([reports?.template.toJSON() ?? {}, operations.template.toJSON()]);
     const exists: Readonly<Record<string, boolean>> = {
       ...Object.fromEntries(
-        backgroundFunctions.map(({ operationId }) => [operationId, text.includes(`-prod-${operationId}`)]),
+        gated.map(({ operationId }) => [operationId, text.includes(`-prod-${operationId}`)]),
       ),
       'event source': reports !== undefined && ofType(reports, 'AWS::Lambda::EventSourceMapping').length > 0,
-      schedule: reports !== undefined && ofType(reports, 'AWS::Events::Rule').length > 0,
+      schedule: reports !== undefined && ofType(reports, 'AWS::Events::Rule').length > 1,
       'alarms of the receipts API': text.includes('-prod-receipts-server-errors'),
       'alarms of the queue': text.includes('-prod-runs-waiting') || text.includes('-prod-runs-given-up'),
     };
@@ -33,7 +34,7 @@ describe('what runs behind the routes', () => {
 
   it('is there with D and F, whatever else is open', () => {
     const all = [
-      ...backgroundFunctions.map(({ operationId }) => operationId),
+      ...gated.map(({ operationId }) => operationId),
       'event source',
       'schedule',
       'alarms of the receipts API',
@@ -100,5 +101,35 @@ describe('the sweeper', () => {
       MaximumRetryAttempts: 0,
       MaximumEventAgeInSeconds: 300,
     });
+  });
+});
+
+describe('the rotation of keys', () => {
+  it('is called every hour, whatever the gates, and knows for how long the stage lets a key seal', () => {
+    const { name, config } = stage('prod');
+    for (const [keyRotationDays, days] of [
+      [undefined, '30'],
+      [90, '90'],
+    ] as const) {
+      const of = deployed({
+        gates: [],
+        stage: { name, config: { ...config, ...(keyRotationDays && { keyRotationDays }) } },
+      });
+      const { template } = serviceOf(of, 'reports');
+      template.hasResourceProperties('AWS::Events::Rule', {
+        ScheduleExpression: 'rate(1 hour)',
+        State: 'ENABLED',
+      });
+      template.hasResourceProperties('AWS::Lambda::Function', {
+        FunctionName: `mastery-reports-prod-${rotateKeys.operationId}`,
+        Environment: { Variables: Match.objectLike({ KEY_ROTATION_DAYS: days }) },
+      });
+      of.operations.template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        MetricName: 'activeKeyAgeDays',
+        Namespace: 'mastery-reports',
+        Dimensions: [{ Name: 'stage', Value: 'prod' }],
+        Threshold: Number(days) + 2,
+      });
+    }
   });
 });

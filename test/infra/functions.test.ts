@@ -9,6 +9,7 @@ import {
 } from '#shared/contract/functions.ts';
 import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
+import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { variablesOf as demandedByRoute, variablesOfBackground } from '#shared/http/environment.ts';
 import { accessOf } from '#lib/constructs/grants.ts';
@@ -82,6 +83,25 @@ const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
   'keys:cursor': keys('cursor'),
   'keys:idempotency': keys('idempotency'),
   'keys:pseudonym': keys('pseudonym'),
+  'ring:rotate': [
+    {
+      actions: ['dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+      on: /^\{"Fn::GetStackOutput":.*"SettingsTableArn"\}\}$/,
+      if: /^\{"ForAllValues:StringEquals":\{"dynamodb:LeadingKeys":\["key#continuation","key#cursor","key#receipt-link"\]\}\}$/,
+    },
+    {
+      actions: ['ssm:GetParametersByPath', 'ssm:PutParameter'],
+      // Of the notes of these purposes, and of no other parameter.
+      on: /^(?!.*parameter\/(?!prod\/(?:key-ring|(?:key-ring|retired-keys)\/(?:continuation|cursor|receipt-link)(?:\/\*)?)")).*parameter\/prod\/key-ring"/,
+    },
+  ],
+  'ring:wrap': [
+    {
+      actions: ['kms:GenerateDataKeyWithoutPlaintext'],
+      on: /^\{"Fn::GetStackOutput":.*"KeyArn"\}\}$/,
+      if: /^\{"StringEquals":\{"kms:EncryptionContext:stage":"prod","kms:EncryptionContext:purpose":\["continuation","cursor","receipt-link"\]\}\}$/,
+    },
+  ],
   'release:read': [
     {
       actions: ['dynamodb:GetItem'],
@@ -168,6 +188,8 @@ const variablesOf: Readonly<Record<Grant, string>> = {
   'keys:pseudonym': 'SETTINGS_TABLE',
   'profiles:read': 'PROFILES_PATH',
   'release:read': 'SETTINGS_TABLE',
+  'ring:rotate': 'SETTINGS_TABLE',
+  'ring:wrap': 'KEY_ARN',
 };
 /** Who waits for gates looks whether they still are open; its row does not say so twice. */
 const grantsOf = ({ gates, lambda }: DeployedFunction): readonly Grant[] =>
@@ -276,7 +298,7 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
     ).toStrictEqual([]);
   });
 
-  it('decrypts only under the purposes that its grants name', () => {
+  it('decrypts, or has keys made, only under the purposes that its grants name', () => {
     const purposes = statementsOf(row).flatMap(({ Condition }) =>
       [
         z
@@ -288,9 +310,12 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
           .safeParse(Condition).data?.StringEquals['kms:EncryptionContext:purpose'] ?? [],
       ].flat(),
     );
-    const named = row.lambda.grants
-      .filter((grant) => grant.startsWith('keys:'))
-      .map((grant) => grant.slice('keys:'.length));
+    const named = [
+      ...row.lambda.grants
+        .filter((grant) => grant.startsWith('keys:'))
+        .map((grant) => grant.slice('keys:'.length)),
+      ...(row.lambda.grants.includes('ring:wrap') ? scheduledPurposes : []),
+    ];
     expect(purposes.toSorted()).toStrictEqual(named.toSorted());
   });
 
@@ -303,6 +328,7 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
       ...common,
       ...grantsOf(row).map((grant) => variablesOf[grant]),
       ...(row.gates.length > 0 ? ['RELEASE_KEY'] : []),
+      ...(row.lambda.grants.includes('ring:rotate') ? ['KEY_ROTATION_DAYS'] : []),
       ...(row.lambda.grants.includes('profiles:read') ? ['APPROVED_HOSTS'] : []),
     ]);
     expect(Object.keys(Variables).toSorted()).toStrictEqual([...expected].toSorted());

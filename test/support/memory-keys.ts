@@ -34,6 +34,7 @@ export function createMemoryKeySettings(): WritableKeySettings {
       ...(change.to === 'retired' || wrappedKey === undefined ? {} : { wrappedKey }),
       state: change.to,
       [time]: change.at,
+      ...(change.leaked && { leaked: change.leaked }),
     });
   }
 

@@ -1,3 +1,4 @@
+import type { ScheduledHandler } from '#functions/reports/background/scheduled-handler.ts';
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo, makeSqs } from '#shared/stores/make-clients.ts';
@@ -6,10 +7,10 @@ import { openRelease } from '#shared/lambda/open-release.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { createSweepFunction } from './take-sweep.ts';
-import type { ScheduledFunction, SweepStores } from './take-sweep.ts';
+import type { SweepStores } from './take-sweep.ts';
 
 /** Sweeps the improvement runs that have not ended, bound to a runtime. */
-export const bind = (runtime: Runtime): ScheduledFunction =>
+export const bind = (runtime: Runtime): ScheduledHandler =>
   createSweepFunction(
     () => openStores(runtime),
     runtime,

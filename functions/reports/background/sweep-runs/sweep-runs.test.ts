@@ -17,7 +17,7 @@ import {
 import type { Sweep } from './sweep-runs.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import { createSweepFunction } from './take-sweep.ts';
-import type { ScheduledFunction } from './take-sweep.ts';
+import type { ScheduledHandler } from '#functions/reports/background/scheduled-handler.ts';
 
 const improved = runOf();
 const CREATED = Date.parse('2026-03-02T10:00:00Z');
@@ -289,7 +289,7 @@ describe('the function', () => {
     write: (line: string) => lines.push(line),
     random: (count: number) => new Uint8Array(count),
   });
-  const sweepFunction = (watched: WatchedRelease = { state: wholeRelease }): ScheduledFunction =>
+  const sweepFunction = (watched: WatchedRelease = { state: wholeRelease }): ScheduledHandler =>
     createSweepFunction(
       () => world.dependencies,
       runtime(),

@@ -1,5 +1,5 @@
-import type { Context } from 'aws-lambda';
 import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/broken-work.ts';
+import type { ScheduledHandler } from '#functions/reports/background/scheduled-handler.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
@@ -9,12 +9,6 @@ import type { LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { sweepRuns } from './sweep-runs.ts';
 import type { SweepDependencies } from './sweep-runs.ts';
-
-/** A function that a schedule calls; whatever event it comes with says nothing. */
-export type ScheduledFunction = (
-  event: unknown,
-  context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
-) => Promise<void>;
 
 /** Where the runs are, and where they are sent on to. */
 export type SweepStores = Pick<SweepDependencies, 'store' | 'queue'>;
@@ -32,7 +26,7 @@ export function createSweepFunction(
   bind: () => SweepStores,
   runtime: LogPorts & Pick<Runtime, 'random'>,
   watch: () => ReleaseWatch,
-): ScheduledFunction {
+): ScheduledHandler {
   let bound: SweepStores | undefined;
   let release: ReleaseWatch | undefined;
   const openLog = createFunctionLog(row, runtime);

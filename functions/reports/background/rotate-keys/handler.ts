@@ -1,0 +1,35 @@
+import type { ScheduledHandler } from '#functions/reports/background/scheduled-handler.ts';
+import { readEnvironment } from '#shared/http/environment.ts';
+import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
+import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
+import { createDataKeyMaker } from '#shared/stores/kms.ts';
+import { makeDynamo, makeKms, makeSsm } from '#shared/stores/make-clients.ts';
+import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
+import { createRotateFunction } from './rotate-keys.ts';
+import type { Rotation } from './rotate-keys.ts';
+
+/** Rotates the keys of tokens, bound to a runtime. */
+export const bind = (runtime: Runtime): ScheduledHandler =>
+  createRotateFunction(() => openRotation(runtime), runtime);
+
+export const handler = bind(processRuntime());
+
+const DAY_MS = 24 * 3_600_000;
+
+function openRotation({ environment, aws, now }: Runtime): Rotation {
+  const { STAGE, SETTINGS_TABLE, KEY_ARN, KEY_ROTATION_DAYS } = readEnvironment(
+    ['STAGE', 'SETTINGS_TABLE', 'KEY_ARN', 'KEY_ROTATION_DAYS'],
+    environment,
+  );
+  return {
+    settings: noteChanges(
+      createWritableKeySettings(aws(makeDynamo), SETTINGS_TABLE),
+      createKeyNotes(aws(makeSsm), STAGE),
+    ),
+    kms: createDataKeyMaker(aws(makeKms), KEY_ARN),
+    stage: STAGE,
+    clock: now,
+    period: Number(KEY_ROTATION_DAYS) * DAY_MS,
+  };
+}
