@@ -1,11 +1,8 @@
 import type * as z from 'zod';
-import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
-import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
-import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
+import type { JudgedSource, SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
 import { judgedRows } from '#functions/reports/analysis/metrics/judge-metric.ts';
-import { omitsComparison } from '#functions/reports/analysis/omissions.ts';
-import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
-import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
+import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type {
   ReceiptArtifact,
   ReceiptBundle,
@@ -18,7 +15,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { comparisonArtifact, metricArtifact } from '#shared/platform/owners/analytics.ts';
-import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
+import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import { alignmentCrosswalk, alignmentSources } from '#shared/platform/owners/content.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { Check } from './check.ts';
@@ -256,12 +253,8 @@ function bundleFailures(
   ];
 }
 
-interface FoundSource {
+interface FoundSource extends JudgedSource {
   readonly crosswalk: AlignmentCrosswalk;
-  readonly alignment: Alignment;
-  readonly limitations: readonly string[];
-  readonly comparisonOmitted: boolean;
-  readonly derived: Derived;
 }
 
 /** Recomputes the alignment of a source from its crosswalk, and its orders from that and its comparison. */
@@ -280,36 +273,27 @@ function readSource(
   if (!crosswalk.ok) return crosswalk;
   const wrongSource = differs('the source of the crosswalk', crosswalk.value.sourceKey, source.sourceKey);
   if (wrongSource.length > 0) return err({ failures: wrongSource });
-  const grounds = groundsOf(receipt);
-  const alignment = alignSource(crosswalk.value);
-  if (!alignment.ok) return err({ failures: [alignment.error] });
-  const pinned =
-    source.comparison === null || source.comparison === 'missing' ? undefined : source.comparison;
-  let comparison: { readonly pin: Pin; readonly artifact: ComparisonArtifact } | undefined;
-  if (pinned !== undefined) {
+  const pinned = source.comparison;
+  let comparison: SourceEvidence['comparison'] = null;
+  if (pinned === 'missing') comparison = pinned;
+  else if (pinned !== null) {
     const artifact = read(comparisonArtifact, pinned, evidence, receipt, ({ artifactRef }) => artifactRef);
     if (!artifact.ok) return artifact;
     const wrong = differs('the source of the comparison', artifact.value.sourceKey, source.sourceKey);
     if (wrong.length > 0) return err({ failures: wrong });
     comparison = { pin: pinOf(pinned), artifact: artifact.value };
   }
-  const shown = comparison === undefined ? undefined : showComparison(comparison.artifact);
-  const derived = deriveSourceOrders(grounds, {
+  const judged = judgeSource(groundsOf(receipt), {
     sourceKey: source.sourceKey,
-    crosswalk: pinOf(source.crosswalk),
-    alignment: alignment.value,
-    ...(comparison === undefined ? {} : { comparison }),
+    crosswalk: { pin: pinOf(source.crosswalk), value: crosswalk.value },
+    comparison,
   });
+  if (!judged.ok) return err({ failures: [judged.error] });
+  const { alignment, limitations } = judged.value;
   return ok({
+    ...judged.value,
     crosswalk: crosswalk.value,
-    alignment: alignment.value,
-    limitations: [...alignment.value.limitations, ...(shown?.limitations ?? [])],
-    comparisonOmitted: omitsComparison(
-      { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
-      derived,
-      grounds.policy,
-    ),
-    derived,
+    limitations: [...alignment.limitations, ...limitations],
   });
 }
 

@@ -1,13 +1,10 @@
-import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
-import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
-import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
 import { runBundle } from '#functions/reports/analysis/bundles/run-bundle.ts';
 import type { RunFacts } from '#functions/reports/analysis/bundles/run-bundle.ts';
 import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
 import type { SourceFacts } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
 import { judgedRows } from '#functions/reports/analysis/metrics/judge-metric.ts';
-import { omitsComparison } from '#functions/reports/analysis/omissions.ts';
-import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
@@ -232,32 +229,17 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     sweeps: 0,
   };
   const grounds: OrderGrounds = { ...names, policy };
-  const alignment = aligned(made.crosswalk);
-  const known =
-    compared === undefined || typeof source.comparison !== 'object' || source.comparison === null
-      ? {}
-      : { comparison: { pin: source.comparison, artifact: compared } };
-  const derived = deriveSourceOrders(grounds, {
+  const judged = judgeSource(grounds, {
     sourceKey,
-    crosswalk: source.crosswalk,
-    alignment,
-    ...known,
+    crosswalk: { pin: source.crosswalk, value: made.crosswalk },
+    comparison:
+      compared === undefined
+        ? (source.comparison as 'missing' | null)
+        : { pin: source.comparison as Pin, artifact: compared },
   });
-  const shown = compared === undefined ? undefined : showComparison(compared);
-  const sourceFacts: SourceFacts = {
-    run,
-    policy,
-    source,
-    crosswalk: made.crosswalk,
-    alignment,
-    limitations: shown?.limitations ?? [],
-    comparisonOmitted: omitsComparison(
-      { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
-      derived,
-      policy,
-    ),
-    derived,
-  };
+  if (!judged.ok) throw new Error(judged.error);
+  const { derived } = judged.value;
+  const sourceFacts: SourceFacts = { run, policy, source, crosswalk: made.crosswalk, ...judged.value };
   const receipt = sourceBundle(sourceFacts);
   const metrics = new Map<RunMetric, Derived>([
     ['item_difficulty', deriveMetricOrders(grounds, pins.item_difficulty, difficulty)],
@@ -304,12 +286,6 @@ function policyOf(): SourceFacts['policy'] {
     ],
   }) as { document: Readonly<Record<string, unknown>> };
   return analysisPolicy.parse({ ...document, checksum: documentChecksum(document) });
-}
-
-function aligned(made: AlignmentCrosswalk): Alignment {
-  const alignment = alignSource(made);
-  if (!alignment.ok) throw new Error(alignment.error);
-  return alignment.value;
 }
 
 function recordsOf(evidence: EvidenceKey, { orders }: Derived): OrderRecord[] {

@@ -1,6 +1,3 @@
-import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
-import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import type { Omission } from '#shared/contract/reports/improvement-run.ts';
 import type { RunProgress } from '#shared/improvement/records.ts';
 
@@ -17,22 +14,4 @@ export function omissionsOf({ run, evidence }: Pick<RunProgress, 'run' | 'eviden
     run.pins.sources.some(({ comparison }) => comparison === 'missing') ||
     evidence.some(({ comparisonOmitted }) => comparisonOmitted === true);
   return [...metrics.map(({ metric }) => metric), ...(lacksComparison ? ['predicted_actual' as const] : [])];
-}
-
-/**
- * Whether a run goes without the comparison of one source: where one is due and there is none to show, where its counts are withheld, or where a
- * decision on it is.
- * @param source `isDue`: Analytics is to compare its scores; `comparison`: as a report shows it
- */
-export function omitsComparison(
-  source: { readonly isDue: boolean; readonly comparison: PredictedActualComparison | null },
-  { withheld }: Pick<Derived, 'withheld'>,
-  { triggers }: Pick<AnalysisPolicy, 'triggers'>,
-): boolean {
-  const { isDue, comparison } = source;
-  if (!isDue || comparison === null) return isDue;
-  return (
-    comparison.observedAgreement === null ||
-    withheld.some(({ trigger }) => triggers[trigger]?.metric === 'predicted_actual')
-  );
 }

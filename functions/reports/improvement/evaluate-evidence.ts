@@ -1,8 +1,6 @@
-import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
-import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
-import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
-import { omitsComparison } from '#functions/reports/analysis/omissions.ts';
-import { deriveMetricOrders, deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
+import type { JudgedSource, SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
+import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
 import {
   readPinnedComparison,
@@ -13,10 +11,9 @@ import {
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
+import type { PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { RunEvidence } from './evidence.ts';
 
@@ -34,20 +31,10 @@ export interface Evaluation {
   readonly aligned?: AlignedSource;
 }
 
-export interface AlignedSource {
+/** A named source with what its evidence says. */
+export interface AlignedSource extends JudgedSource {
   readonly source: PinnedSource;
   readonly crosswalk: AlignmentCrosswalk;
-  readonly alignment: Alignment;
-  readonly comparison?: PinnedComparison;
-  /** What the comparison cannot show of itself. */
-  readonly limitations: readonly string[];
-  /** A comparison was due, and there is none to show and to judge. */
-  readonly comparisonOmitted: boolean;
-}
-
-export interface PinnedComparison {
-  readonly pin: Pin;
-  readonly artifact: ComparisonArtifact;
 }
 
 /** Reads one evidence as it was pinned and derives its orders. */
@@ -76,40 +63,23 @@ async function evaluateSource(
   ]);
   if (!crosswalk.ok) return crosswalk;
   if (!comparison.ok) return comparison;
-  const alignment = alignSource(crosswalk.value.value);
-  if (!alignment.ok) return err({ kind: 'unusable', service: 'blueprint' });
-  const known = comparison.value === undefined ? {} : { comparison: comparison.value };
-  const shown = comparison.value === undefined ? undefined : showComparison(comparison.value.artifact);
-  const derived = deriveSourceOrders(grounds, {
+  const { value } = crosswalk.value;
+  const judged = judgeSource(grounds, {
     sourceKey: source.sourceKey,
-    crosswalk: source.crosswalk,
-    alignment: alignment.value,
-    ...known,
+    crosswalk: { pin: source.crosswalk, value },
+    comparison: comparison.value,
   });
-  return ok({
-    derived,
-    aligned: {
-      source,
-      crosswalk: crosswalk.value.value,
-      alignment: alignment.value,
-      ...known,
-      limitations: shown?.limitations ?? [],
-      comparisonOmitted: omitsComparison(
-        { isDue: source.comparison !== null, comparison: shown?.comparison ?? null },
-        derived,
-        grounds.policy,
-      ),
-    },
-  });
+  if (!judged.ok) return err({ kind: 'unusable', service: 'blueprint' });
+  return ok({ derived: judged.value.derived, aligned: { source, crosswalk: value, ...judged.value } });
 }
 
-/** The comparison of a source for which Analytics had one when the run was pinned. */
+/** The comparison of a source, where Analytics had one when the run was pinned. */
 async function readComparison(
   reader: SourceReader,
   run: RunRecord,
   { sourceKey, comparison: pin }: PinnedSource,
-): Promise<Result<PinnedComparison | undefined, PinFault>> {
-  if (pin === null || pin === 'missing') return ok(undefined);
+): Promise<Result<SourceEvidence['comparison'], PinFault>> {
+  if (pin === null || pin === 'missing') return ok(pin);
   const artifact = await readTwice(() => readPinnedComparison(reader, run, sourceKey, pin));
   return artifact.ok ? ok({ pin, artifact: artifact.value.value }) : artifact;
 }

@@ -75,10 +75,10 @@ async function openOrders(
 /** Writes the bundle of a source; a metric has none. */
 async function writeBundle(
   { run, receipts, policy }: Worker,
-  { derived, aligned }: Evaluation,
+  { aligned }: Evaluation,
 ): Promise<Pick<EvidenceRecord, 'receipt' | 'comparisonOmitted'>> {
   if (aligned === undefined) return {};
-  const bundle = sourceBundle({ run, policy, ...aligned, derived });
+  const bundle = sourceBundle({ run, policy, ...aligned });
   await receipts.put(run.tenantId, bundle);
   const { sha256, mediaType } = bundle;
   return { receipt: { sha256, mediaType }, comparisonOmitted: aligned.comparisonOmitted };

@@ -134,28 +134,28 @@ function observeAlignment(
   sourceKey: string,
   { alignmentPercent, contributions }: Alignment,
 ): readonly Observation[] {
-  const about = (affected: readonly AlignmentContribution[]) => (): OrderSubjects => ({
-    qtiItemId: null,
-    qtiFormId: null,
-    qtiTestId: null,
-    caseGuids: sortedUnique(affected.flatMap(({ caseGuid }) => caseGuid ?? [])),
-    sourceKeys: [sourceKey],
+  const observe = (
+    name: string,
+    unit: string,
+    affected: readonly AlignmentContribution[],
+    value = affected.length,
+  ): Observation => ({
+    measures: [{ name, value, unit }],
+    subjects: () => ({
+      qtiItemId: null,
+      qtiFormId: null,
+      qtiTestId: null,
+      caseGuids: sortedUnique(affected.flatMap(({ caseGuid }) => caseGuid ?? [])),
+      sourceKeys: [sourceKey],
+    }),
   });
+  const notInFull = contributions.filter(({ reasonCode }) => reasonCode !== null);
   const uncovered = contributions.filter(({ coverage }) => coverage === 0);
   const lowerDok = contributions.filter(({ reasonCode }) => reasonCode === 'lower_dok');
   return [
-    {
-      measures: [{ name: 'alignment_percent', value: alignmentPercent, unit: 'percent' }],
-      subjects: about(contributions.filter(({ reasonCode }) => reasonCode !== null)),
-    },
-    {
-      measures: [{ name: 'uncovered_requirements', value: uncovered.length, unit: 'count' }],
-      subjects: about(uncovered),
-    },
-    {
-      measures: [{ name: 'lower_dok_requirements', value: lowerDok.length, unit: 'count' }],
-      subjects: about(lowerDok),
-    },
+    observe('alignment_percent', 'percent', notInFull, alignmentPercent),
+    observe('uncovered_requirements', 'count', uncovered),
+    observe('lower_dok_requirements', 'count', lowerDok),
   ];
 }
 

@@ -1,0 +1,68 @@
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import type { Pin } from '#shared/improvement/records.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import { alignSource } from './alignment/align-source.ts';
+import type { Alignment } from './alignment/align-source.ts';
+import { showComparison } from './alignment/show-comparison.ts';
+import type { ShownComparison } from './alignment/show-comparison.ts';
+import { deriveSourceOrders } from './orders/derive-orders.ts';
+import type { Derived, OrderGrounds } from './orders/derive-orders.ts';
+
+/** The evidence of one named source, as its run is pinned to it. */
+export interface SourceEvidence {
+  readonly sourceKey: string;
+  readonly crosswalk: { readonly pin: Pin; readonly value: AlignmentCrosswalk };
+  /** Null: none is due. `missing`: one is due, and Analytics had none. */
+  readonly comparison: { readonly pin: Pin; readonly artifact: ComparisonArtifact } | 'missing' | null;
+}
+
+/** What the evidence of one named source says. */
+export interface JudgedSource {
+  readonly alignment: Alignment;
+  /** What the comparison cannot show of itself. */
+  readonly limitations: readonly string[];
+  /** A comparison was due, and there is none to show and to judge. */
+  readonly comparisonOmitted: boolean;
+  readonly derived: Derived;
+}
+
+/**
+ * Judges one named source under a policy: a function of the pinned bytes, so that every worker and the receipts command find the same.
+ * @returns err: a sentence that says why the crosswalk has no alignment
+ */
+export function judgeSource(
+  grounds: OrderGrounds,
+  { sourceKey, crosswalk, comparison }: SourceEvidence,
+): Result<JudgedSource, string> {
+  const alignment = alignSource(crosswalk.value);
+  if (!alignment.ok) return alignment;
+  const held = comparison === null || comparison === 'missing' ? undefined : comparison;
+  const derived = deriveSourceOrders(grounds, {
+    sourceKey,
+    crosswalk: crosswalk.pin,
+    alignment: alignment.value,
+    ...(held === undefined ? {} : { comparison: held }),
+  });
+  const shown = held === undefined ? undefined : showComparison(held.artifact);
+  return ok({
+    alignment: alignment.value,
+    limitations: shown?.limitations ?? [],
+    comparisonOmitted: comparison !== null && isOmitted(shown, derived, grounds.policy),
+    derived,
+  });
+}
+
+/** Whether a run goes without a comparison that is due: there is none to show, its counts are withheld, or a decision on it is. */
+function isOmitted(
+  shown: ShownComparison | undefined,
+  { withheld }: Derived,
+  { triggers }: AnalysisPolicy,
+): boolean {
+  return (
+    (shown?.comparison?.observedAgreement ?? null) === null ||
+    withheld.some(({ trigger }) => triggers[trigger]?.metric === 'predicted_actual')
+  );
+}
