@@ -1,4 +1,5 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { routes } from '#shared/contract/routes.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
@@ -36,6 +37,12 @@ afterAll(async () => {
   runs.close();
   reports.close();
   await stack.close();
+});
+
+it('has a flow for every route that calls an owner', () => {
+  const walked = [...masteryFlows, ...reportsFlows].map(({ route }) => route.operationId);
+  const calling = routes.filter(({ budget }) => budget.calls > 0).map(({ operationId }) => operationId);
+  expect(new Set(walked)).toEqual(new Set(calling));
 });
 
 for (const flow of masteryFlows)

@@ -34,23 +34,6 @@ describe('readAnchor', () => {
     });
   });
 
-  it.each([
-    ['unavailable', true],
-    ['malformed', false],
-    ['wrong-tenant', false],
-    ['not-found', false],
-    ['rejected', false],
-  ] as const)(
-    'leaves the question open when the table is %s: 424, retryable: %s [MA-218]',
-    async (fault, retryable) => {
-      const platform = platformOf(validWorld(), () => ({ fault }));
-      expect(await readAnchor(platform, anchor)).toMatchObject({
-        kind: 'unavailable',
-        problem: { status: 424, code: 'upstream-unavailable', retryable, upstream: { service: 'anchor' } },
-      });
-    },
-  );
-
   it.each<[string, (table: World['anchors']) => void]>([
     ['no such point [MA-032]', ({ sourcePoints }) => sourcePoints.shift()],
     ['no point of this source [MA-032]', ({ sourcePoints }) => (sourcePoints[0]!.source = 'Vendor')],
@@ -59,17 +42,6 @@ describe('readAnchor', () => {
   ])('is absent with %s: 422', async (_, change) => {
     expect(await read(change)).toMatchObject({
       kind: 'absent',
-      problem: { status: 422, code: 'calibration-invalid', retryable: false },
-    });
-  });
-
-  it.each<[string, (table: World['anchors']) => void]>([
-    ['another checksum', ({ sourcePoints }) => (sourcePoints[0]!.checksum = 'e'.repeat(64))],
-    ['no licence', ({ sourcePoints }) => (sourcePoints[0]!.licenseScope = null)],
-    ['another licence scope', ({ sourcePoints }) => (sourcePoints[0]!.licenseScope = 'operational')],
-  ])('is unusable for %s of its verified point: 422', async (_, change) => {
-    expect(await read(change)).toMatchObject({
-      kind: 'unusable',
       problem: { status: 422, code: 'calibration-invalid', retryable: false },
     });
   });

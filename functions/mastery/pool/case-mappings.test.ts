@@ -30,46 +30,14 @@ describe('verifyCaseMappings', () => {
 
   const others: [string, (items: World['items']) => void][] = [
     [
-      'another URI [MA-031]',
-      (items) => (items['00000000-0000-4000-8000-000000000001']!.uri = 'https://case.example/items/other'),
-    ],
-    [
       'another identifier [MA-031]',
       (items) => (items['00000000-0000-4000-8000-000000000001']!.identifier = 'KC-1'),
-    ],
-    [
-      'another framework',
-      (items) => (items['00000000-0000-4000-8000-000000000009']!.CFDocumentURI.identifier = 'other'),
     ],
   ];
   it.each(others)('refuses %s as a calibration that does not fit', async (_, change) => {
     expect(await verify(change)).toMatchObject({
       ok: false,
       error: { status: 422, code: 'calibration-invalid', retryable: false },
-    });
-  });
-
-  it('answers 424, not retryable, for a component that CASE does not hold', async () => {
-    const result = await verify((items) => delete items['00000000-0000-4000-8000-000000000000']);
-    expect(result).toMatchObject({
-      ok: false,
-      error: {
-        status: 424,
-        retryable: false,
-        upstream: { service: 'case', operation: 'case.resolve_mapping' },
-      },
-    });
-  });
-
-  it.each([
-    ['unavailable', true],
-    ['malformed', false],
-    ['rejected', false],
-  ] as const)('answers 424 when CASE is %s; retryable: %s [MA-218]', async (fault, retryable) => {
-    const platform = platformOf(validWorld(), (_, nth) => (nth === 2 ? { fault } : undefined));
-    expect(await verifyCaseMappings(platform, FRAMEWORK, mappings)).toMatchObject({
-      ok: false,
-      error: { status: 424, code: 'upstream-unavailable', retryable },
     });
   });
 

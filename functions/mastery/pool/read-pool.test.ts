@@ -108,34 +108,17 @@ describe('readPool', () => {
 });
 
 const broken = { status: 502, code: 'qti-adaptive-pool-invalid', retryable: false };
-const gap = { status: 424, code: 'upstream-unavailable', retryable: false };
 const outage = { status: 424, code: 'upstream-unavailable', retryable: true };
 const poolDrift = { status: 409, code: 'adaptive-pool-version-drift', retryable: false };
-const streamConflict = { status: 409, code: 'stream-conflict', retryable: false };
-const hidden = { status: 404, code: 'resource-not-found', retryable: false };
 
 describe('readPool refuses', () => {
   const worlds: [string, (world: World) => void, object][] = [
-    ['a blueprint of another role [MA-022, MA-053]', (w) => (w.blueprint.role = 'item'), gap],
-    ['another blueprint than the asked one', (w) => (w.blueprint.itemId = 'spec-2'), gap],
-    ['another bank than the asked one', (w) => (w.bank.bankId = 'bank-2'), gap],
-    ['a bank that selects otherwise [MA-023, MA-054]', (w) => (w.bank.membershipRule = 'static'), gap],
-    ['a single Content member [MA-023, MA-054]', (w) => (w.bank.data = [{}]), gap],
     ['a queued operation [MA-025, MA-055]', (w) => (w.manifest.state = 'queued'), outage],
-    ['a running operation [MA-025, MA-055]', (w) => (w.manifest.state = 'running'), outage],
-    ['a failed operation [MA-025, MA-055]', (w) => (w.manifest.state = 'failed'), gap],
-    ['the manifest of another operation [MA-055]', (w) => (w.manifest.operationId = 'operation-2'), broken],
-    [
-      'a manifest without root [MA-025]',
-      (w) => delete (w.manifest as Partial<World['manifest']>).root,
-      broken,
-    ],
     [
       'a manifest without a member list [MA-025]',
       (w) => delete (w.manifest as Partial<World['manifest']>).members,
       broken,
     ],
-    ['an empty member list [MA-025]', (w) => (w.manifest.members = []), broken],
     [
       'a repeated artifact version [MA-055]',
       (w) => (w.manifest.members[1]!.artifactVersionId = 'item-0@1'),
@@ -149,10 +132,7 @@ describe('readPool refuses', () => {
         (manifest.members[1]!.artifactVersionId = root.itemRefs[1]!.artifactVersionId = 'root@1'),
       broken,
     ],
-    ['no CASE GUIDs [MA-026, MA-221]', (w) => (w.manifest.members[3]!.caseGuids = []), broken],
-    ['no KC GUIDs [MA-026, MA-221]', (w) => (w.manifest.members[3]!.kcGuids = []), broken],
     ['unsorted CASE GUIDs [MA-221]', (w) => w.manifest.members[3]!.caseGuids.reverse(), broken],
-    ['unsorted KC GUIDs [MA-221]', (w) => w.manifest.members[3]!.kcGuids.reverse(), broken],
     [
       'repeated KC GUIDs [MA-221]',
       (w) =>
@@ -162,20 +142,7 @@ describe('readPool refuses', () => {
         ]),
       broken,
     ],
-    ['a root that is no test [MA-024]', (w) => (w.root.type = 'assessment-item'), broken],
-    ['a root of another version [MA-024]', (w) => (w.root.artifactVersionId = 'root@2'), broken],
-    ['a root of another artifact [MA-065]', (w) => (w.root.artifactId = 'other'), broken],
-    ['a root of another package [MA-221]', (w) => (w.root.packageId = 'package-2'), broken],
-    ['a root with another package hash [MA-221]', (w) => (w.root.packageHash = 'b'.repeat(64)), broken],
-    ['a root with another QTI identifier', (w) => (w.root.qtiIdentifier = 'other'), broken],
     ['a root without references [MA-221]', (w) => (w.root.itemRefs = []), broken],
-    ['a member outside the graph [MA-221]', (w) => w.root.itemRefs.pop(), broken],
-    [
-      'a reference to no member [MA-221]',
-      (w) => (w.root.itemRefs[0]!.artifactVersionId = 'item-0@2'),
-      broken,
-    ],
-    ['a reference under another identifier', (w) => (w.root.itemRefs[0]!.identifier = 'other'), broken],
     ['a repeated reference [MA-221]', (w) => w.root.itemRefs.push(w.root.itemRefs[0]!), broken],
     ['references in another order', (w) => w.root.itemRefs.reverse(), broken],
   ];
@@ -206,38 +173,6 @@ describe('readPool refuses', () => {
   });
 
   const answers: [string, Row, Override, readonly number[], object][] = [
-    ['an unknown spec', 'readTestSpec', { fault: 'not-found' }, [1], hidden],
-    ['an unknown bank', 'validateAdaptiveBankIdentity', { fault: 'not-found' }, [1], hidden],
-    ['an unknown operation', 'readAdaptivePoolManifest', { fault: 'not-found' }, [1], hidden],
-    [
-      'an operation that is gone on the second look',
-      'readAdaptivePoolManifest',
-      { fault: 'not-found' },
-      [2],
-      gap,
-    ],
-    ['a root that QTI does not hold', 'readAdaptivePoolRoot', { fault: 'not-found' }, [1], gap],
-    ['Content out of reach [MA-218]', 'readTestSpec', { fault: 'unavailable' }, [1], outage],
-    ['Bank out of reach [MA-223]', 'readAdaptivePoolManifest', { fault: 'unavailable' }, [1], outage],
-    [
-      'Bank out of reach for the repetition',
-      'readAdaptivePoolManifest',
-      { fault: 'unavailable' },
-      [2],
-      outage,
-    ],
-    ['QTI out of reach [MA-223]', 'readAdaptivePoolRoot', { fault: 'unavailable' }, [1], outage],
-    ['QTI out of reach for the repetition', 'readAdaptivePoolRoot', { fault: 'unavailable' }, [2], outage],
-    ['a malformed blueprint', 'readTestSpec', { fault: 'malformed' }, [1], gap],
-    ['a malformed manifest [MA-223]', 'readAdaptivePoolManifest', { fault: 'malformed' }, [1], broken],
-    [
-      'a manifest of another tenant [MA-025, MA-055]',
-      'readAdaptivePoolManifest',
-      { fault: 'wrong-tenant' },
-      [1],
-      broken,
-    ],
-    ['a malformed root [MA-223]', 'readAdaptivePoolRoot', { fault: 'malformed' }, [2], broken],
     ['a manifest without ETag [MA-027]', 'readAdaptivePoolManifest', { etag: undefined }, [1, 2], broken],
     ['a manifest with a weak ETag', 'readAdaptivePoolManifest', { etag: 'W/"1"' }, [1, 2], broken],
     [
@@ -250,20 +185,6 @@ describe('readPool refuses', () => {
     ['a root without ETag [MA-070]', 'readAdaptivePoolRoot', { etag: undefined }, [1, 2], broken],
     ['a root without ETag on the first reading', 'readAdaptivePoolRoot', { etag: undefined }, [1], broken],
     ['a root with a weak ETag [MA-024, MA-070]', 'readAdaptivePoolRoot', { etag: 'W/"1"' }, [1, 2], broken],
-    [
-      'a manifest that changed between two readings [MA-027]',
-      'readAdaptivePoolManifest',
-      { etag: '"2"' },
-      [2, 3],
-      poolDrift,
-    ],
-    [
-      'a root that changed between two readings [MA-024]',
-      'readAdaptivePoolRoot',
-      { etag: '"2"' },
-      [2, 3],
-      poolDrift,
-    ],
   ];
   it.each(answers)('%s', async (_, row, override, times, expected) => {
     expect(await read(validWorld(), only(row, override, times))).toMatchObject({
@@ -346,59 +267,9 @@ describe('revalidatePool', () => {
     expect(platform.calls.map(({ depth }) => depth)).toEqual([1, 1, 1, 1]);
   });
 
-  const worlds: [string, (world: World) => void, object][] = [
-    ['a changed blueprint [MA-067]', (w) => (w.blueprint.version = '4'), streamConflict],
-    ['a blueprint with one more member [MA-067]', (w) => (w.blueprint['extra'] = true), streamConflict],
-    ['a changed bank [MA-068]', (w) => (w.bank.updateVersion = '8'), streamConflict],
-    ['a bank that got a Content member', (w) => (w.bank.data = [{}]), streamConflict],
-    ['a bank of another spec now', (w) => (w.bank.specId = 'spec-2'), streamConflict],
-    ['an operation of another spec now', (w) => (w.manifest.testSpecId = 'spec-2'), poolDrift],
-    [
-      'other KC GUIDs [MA-071, MA-217]',
-      (w) => (w.manifest.members[0]!.kcGuids = ['00000000-0000-4000-8000-000000000005']),
-      poolDrift,
-    ],
-    [
-      'other CASE GUIDs [MA-071, MA-217]',
-      (w) => (w.manifest.members[0]!.caseGuids = ['00000000-0000-4000-9000-000000000005']),
-      poolDrift,
-    ],
-    [
-      'another package hash in Bank [MA-217]',
-      (w) => (w.manifest.root.packageHash = 'b'.repeat(64)),
-      poolDrift,
-    ],
-    ['another package in Bank [MA-217]', (w) => (w.manifest.root.packageId = 'package-2'), poolDrift],
-    ['another artifact in Bank [MA-217]', (w) => (w.manifest.root.artifactId = 'other'), poolDrift],
-    ['another root in Bank [MA-217]', (w) => (w.manifest.root.artifactVersionId = 'root@2'), poolDrift],
-    ['another root version in QTI [MA-217]', (w) => (w.root.artifactVersionId = 'root@2'), poolDrift],
-    ['a changed root in QTI [MA-070, MA-217]', (w) => w.root.itemRefs.pop(), poolDrift],
-    ['an operation that is running again', (w) => (w.manifest.state = 'running'), outage],
-    [
-      'a member outside the graph [MA-223]',
-      (w) =>
-        w.manifest.members.push({ ...w.manifest.members[0]!, artifactVersionId: 'x', qtiIdentifier: 'x' }),
-      broken,
-    ],
-    ['an empty KC array [MA-223]', (w) => (w.manifest.members[0]!.kcGuids = []), broken],
-  ];
-  it.each(worlds)('refuses %s', async (_, change, expected) => {
-    expect(await again(changed(change))).toMatchObject({ ok: false, error: expected });
-  });
-
-  const answers: [string, Row, Override, object][] = [
-    ['another ETag of the root [MA-070]', 'readAdaptivePoolRoot', { etag: '"2"' }, poolDrift],
-    ['no strong ETag of the root [MA-070]', 'readAdaptivePoolRoot', { etag: 'W/"1"' }, broken],
-    ['a malformed root [MA-223]', 'readAdaptivePoolRoot', { fault: 'malformed' }, broken],
-    ['QTI out of reach [MA-223]', 'readAdaptivePoolRoot', { fault: 'unavailable' }, outage],
-    ['Bank out of reach [MA-223]', 'readAdaptivePoolManifest', { fault: 'unavailable' }, outage],
-    ['a spec that is gone', 'readTestSpec', { fault: 'not-found' }, gap],
-    ['a bank that is gone', 'validateAdaptiveBankIdentity', { fault: 'not-found' }, gap],
-    ['an operation that is gone', 'readAdaptivePoolManifest', { fault: 'not-found' }, gap],
-    ['a root that is gone', 'readAdaptivePoolRoot', { fault: 'not-found' }, gap],
-  ];
-  it.each(answers)('refuses %s', async (_, row, override, expected) => {
-    expect(await again(validWorld(), only(row, override))).toMatchObject({ ok: false, error: expected });
+  it('refuses a root without a strong ETag [MA-070]', async () => {
+    const weak = only('readAdaptivePoolRoot', { etag: 'W/"1"' });
+    expect(await again(validWorld(), weak)).toMatchObject({ ok: false, error: broken });
   });
 });
 

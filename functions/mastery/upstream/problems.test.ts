@@ -3,16 +3,8 @@ import type { UpstreamFault } from '#shared/platform/fault.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamService } from '#shared/platform/operation.ts';
 import { problem } from '#shared/problems/registry.ts';
-import {
-  finalizationProblem,
-  invalidOwnerData,
-  invalidPool,
-  profileProblem,
-  upstreamProblem,
-} from './problems.ts';
+import { invalidOwnerData, invalidPool, profileProblem, upstreamProblem } from './problems.ts';
 
-const services = ['bank', 'content', 'qti', 'case', 'results', 'caliper', 'anchor'] as const;
-const kinds = ['unavailable', 'not-found', 'conflict', 'rejected', 'malformed', 'wrong-tenant'] as const;
 const fault = (
   kind: UpstreamFault['kind'],
   service: UpstreamService,
@@ -26,21 +18,6 @@ const fault = (
 });
 
 describe('upstreamProblem', () => {
-  it.each(services.flatMap((service) => kinds.map((kind) => [service, kind] as const)))(
-    '%s %s of a derived id [MA-212, MA-218, MA-223]',
-    (service, kind) => {
-      const result = upstreamProblem(fault(kind, service));
-      const brokenPool =
-        (service === 'bank' || service === 'qti') && (kind === 'malformed' || kind === 'wrong-tenant');
-      expect(result).toMatchObject({
-        status: brokenPool ? 502 : 424,
-        code: brokenPool ? 'qti-adaptive-pool-invalid' : 'upstream-unavailable',
-        retryable: kind === 'unavailable',
-        upstream: { service, operation: `${service}.some_operation` },
-      });
-    },
-  );
-
   it.each([
     fault('not-found', 'content', { status: 404, upstreamRequestId: 'up-1' }),
     fault('rejected', 'bank', { status: 400 }),
@@ -55,16 +32,6 @@ describe('upstreamProblem', () => {
 
   it.each([401, 403, 405, 415])('does not take %i for an absent id', (status) => {
     expect(upstreamProblem(fault('rejected', 'content', { status }), 'caller').status).toBe(424);
-  });
-
-  it('blames the profile when an owner does not accept the credential', () => {
-    expect(
-      upstreamProblem(fault('rejected', 'bank', { status: 401, upstreamRequestId: 'up-1' })),
-    ).toMatchObject({
-      status: 424,
-      retryable: false,
-      upstream: { service: 'platform_auth', operation: 'bank.some_operation', requestId: 'up-1' },
-    });
   });
 
   it('passes the owner’s request id on, and no member when there is none [MA-212]', () => {
@@ -85,17 +52,6 @@ describe('upstreamProblem', () => {
 
   it('names no time for what will not succeed later', () => {
     expect(upstreamProblem(fault('rejected', 'bank'))).not.toHaveProperty('retryAfterSeconds');
-  });
-});
-
-describe('finalizationProblem', () => {
-  it.each(kinds)('%s is finalization-incomplete and may be tried again', (kind) => {
-    expect(finalizationProblem(fault(kind, 'results'))).toMatchObject({
-      status: 424,
-      code: 'finalization-incomplete',
-      retryable: true,
-      upstream: { service: 'results', operation: 'results.some_operation' },
-    });
   });
 });
 

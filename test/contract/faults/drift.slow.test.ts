@@ -5,7 +5,7 @@ import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { mastery as kinds } from '#test/lemmas/faults-expected.ts';
 
-const { conflict, drift, invalid, miscalibrated, refusedBy, waitFor } = kinds;
+const { conflict, drift, invalid, miscalibrated, refusedBy } = kinds;
 
 let stack: TestStack;
 let runs: AdaptiveRuns;
@@ -100,13 +100,6 @@ const otherHash = 'f'.repeat(64);
 
 const content: readonly Drift[] = [
   {
-    title: 'the blueprint has another version',
-    change: spec(set('/version', 'v-next')),
-    start: started,
-    underWay: conflict,
-    rules: 'MA-067, MA-142, MA-215',
-  },
-  {
     title: 'the blueprint has another title',
     change: spec(set('/title', 'Another title')),
     start: started,
@@ -126,13 +119,6 @@ const content: readonly Drift[] = [
     start: refusedBy('content'),
     underWay: conflict,
     rules: 'MA-022, MA-053',
-  },
-  {
-    title: 'the bank has another version',
-    change: bank(set('/updateVersion', 'u-next')),
-    start: started,
-    underWay: conflict,
-    rules: 'MA-068',
   },
   {
     title: 'the bank has another membership rule',
@@ -241,13 +227,6 @@ const pool: readonly Drift[] = [
     start: invalid('bank'),
     underWay: invalid('bank'),
     rules: 'MA-025, MA-055',
-  },
-  {
-    title: 'Bank still works on the operation',
-    change: manifest(set('/state', 'running')),
-    start: waitFor('bank'),
-    underWay: waitFor('bank'),
-    rules: 'MA-025, MA-055, MA-218, MA-223',
   },
   {
     title: 'Bank’s operation has failed',
