@@ -20,7 +20,7 @@ export interface Case {
 }
 
 /** Every case of a flow. Throws where a fault has no answer or an exception meets no case. */
-export function casesOf(flow: Flow<never>, exceptions: readonly Exception[]): readonly Case[] {
+function casesOf(flow: Flow<never>, exceptions: readonly Exception[]): readonly Case[] {
   const own = exceptions.filter((exception) => exception.flow === nameOf(flow));
   const used = new Set<Exception>();
   const cases = callsOf(flow).flatMap((call) =>
@@ -40,7 +40,7 @@ export function casesOf(flow: Flow<never>, exceptions: readonly Exception[]): re
 }
 
 /** The upstream calls of a flow, those that write in their order. */
-export const callsOf = ({ dependencies }: Flow<never>): readonly CallName[] =>
+const callsOf = ({ dependencies }: Flow<never>): readonly CallName[] =>
   Object.keys(dependencies) as CallName[];
 
 /** Waits of functions: pauses take no time, and time limits end only when the test ends them. */
