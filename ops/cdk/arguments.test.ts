@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { cdkArguments } from './arguments.ts';
+import { deployArguments, synthArguments } from './arguments.ts';
 
 describe('npm run synth', () => {
   it('passes everything on', () => {
-    expect(cdkArguments('synth', ['-c', 'gates=A,D', '--quiet', '--strict'])).toStrictEqual({
+    expect(synthArguments(['-c', 'gates=A,D', '--quiet', '--strict'])).toStrictEqual({
       ok: true,
       value: { argv: ['synth', '-c', 'gates=A,D', '--quiet', '--strict'], offline: true, profile: undefined },
     });
-    expect(cdkArguments('synth', [])).toMatchObject({
+    expect(synthArguments([])).toMatchObject({
       ok: true,
       value: { argv: ['synth'], offline: false },
     });
@@ -16,13 +16,13 @@ describe('npm run synth', () => {
   it.each([[['--profile', 'other', '--profile', 'mine']], [['--profile=mine']]])(
     'knows the profile of %j',
     (given) => {
-      expect(cdkArguments('synth', given)).toMatchObject({ ok: true, value: { profile: 'mine' } });
+      expect(synthArguments(given)).toMatchObject({ ok: true, value: { profile: 'mine' } });
     },
   );
 
   it('leaves the names of the CDK to the CDK', () => {
     for (const pair of ['@aws-cdk/core:enablePartitionLiterals=true', 'aws:cdk:disable-stack-trace=true']) {
-      expect(cdkArguments('synth', ['-c', pair])).toMatchObject({ ok: true, value: { offline: false } });
+      expect(synthArguments(['-c', pair])).toMatchObject({ ok: true, value: { offline: false } });
     }
   });
 
@@ -33,7 +33,7 @@ describe('npm run synth', () => {
     [['-cgates=']],
     [['-c=gates=']],
   ])('knows an offline synth by %j', (given) => {
-    expect(cdkArguments('synth', given)).toMatchObject({ ok: true, value: { offline: true } });
+    expect(synthArguments(given)).toMatchObject({ ok: true, value: { offline: true } });
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('npm run synth', () => {
     [['-cstages=prod'], /unknown name "stages"/],
     [['-c', 'stage=production'], /unknown stage "production": expected sandbox-dev, staging, prod/],
   ])('refuses %j before anything is bundled', (given, message) => {
-    expect(cdkArguments('synth', given)).toStrictEqual({
+    expect(synthArguments(given)).toStrictEqual({
       ok: false,
       error: expect.stringMatching(message) as string,
     });
@@ -54,13 +54,52 @@ describe('npm run synth', () => {
 });
 
 describe('npm run deploy', () => {
+  it('tells its own options from those of the CDK, and stacks from values', () => {
+    const given = [
+      ...['Mastery', '-c', 'stage=prod', '--context=first=000000000000/us-east-1', '--profile', 'mine', '-y'],
+      ...[
+        '--role-arn',
+        'arn',
+        '--verbose',
+        '--allow-replacement=Api1',
+        '--allow-replacement',
+        'Api2',
+        '--all',
+      ],
+      ...['--progress', 'bar', 'Reports'],
+    ];
+    expect(deployArguments(given)).toMatchObject({
+      ok: true,
+      value: {
+        stage: { name: 'prod' },
+        profile: 'mine',
+        context: ['-c', 'stage=prod', '-c', 'first=000000000000/us-east-1'],
+        stacks: ['Mastery', 'Reports'],
+        yes: true,
+        prepare: false,
+        allowed: new Set(['Api1', 'Api2']),
+        rest: ['--role-arn', 'arn', '--verbose'],
+      },
+    });
+  });
+
+  it.each([
+    [['--require-approval', 'never'], true],
+    [['--require-approval=never'], true],
+    [['--require-approval', 'broadening'], false],
+    [[], false],
+  ])('asks unless it is told not to: %j', (given, yes) => {
+    expect(deployArguments(['-cstage=prod', ...given])).toMatchObject({ ok: true, value: { yes, rest: [] } });
+  });
+
   it.each([
     [['-c', 'stage=prod', '-c', 'gates=A'], /-c gates is only for npm run synth/],
     [['-c', 'stage=prod', '--context=gates='], /-c gates is only for npm run synth/],
     [[], /missing: -c stage=NAME/],
-    [['-c', 'stage=prod'], /prod still has placeholder settings: token.issuer/],
+    [['-c', 'stage=prod', '--method', 'direct'], /decides --method itself: for another way, use npx cdk/],
+    [['-c', 'stage=prod', '--allow-replacement'], /--allow-replacement needs the logical id/],
   ])('refuses %j', (given, message) => {
-    expect(cdkArguments('deploy', given)).toStrictEqual({
+    expect(deployArguments(given)).toStrictEqual({
       ok: false,
       error: expect.stringMatching(message) as string,
     });

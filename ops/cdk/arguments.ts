@@ -1,12 +1,10 @@
 import { contextFault } from '#shared/stage/app-context.ts';
 import { parseGates } from '#shared/release/read-release.ts';
-import { placeholders, stageNamed } from '#shared/stage/stages.ts';
+import { stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 
-export type CdkCommand = 'synth' | 'deploy';
-
+/** What the CDK command line is started with. */
 export interface CdkArguments {
-  /** What the CDK command line is started with. */
   readonly argv: readonly string[];
   /** `-c gates=…` was given: nothing needs the stage's account. */
   readonly offline: boolean;
@@ -19,16 +17,11 @@ export interface CdkArguments {
  * context of another name is refused, since nothing would read it and a mistyped gate would stay unsaid.
  * @param given the arguments after `npm run synth --`
  */
-export function cdkArguments(command: CdkCommand, given: readonly string[]): Result<CdkArguments, string> {
+export function synthArguments(given: readonly string[]): Result<CdkArguments, string> {
   const context = contextOf(given);
   if (!context.ok) return context;
   const gates = context.value.get('gates');
   const stage = context.value.get('stage');
-  if (command === 'deploy') {
-    if (gates !== undefined)
-      return err('deploy reads the release gates from the stage: -c gates is only for npm run synth');
-    if (stage === undefined) return err('missing: -c stage=NAME');
-  }
   if (gates !== undefined) {
     const parsed = parseGates(gates);
     if (!parsed.ok) return err(`-c gates=${gates}: ${parsed.error}`);
@@ -36,25 +29,82 @@ export function cdkArguments(command: CdkCommand, given: readonly string[]): Res
   if (stage !== undefined) {
     const named = stageNamed(stage);
     if (!named.ok) return named;
-    const open = placeholders(named.value);
-    if (command === 'deploy' && open.length > 0) {
-      return err(
-        `${stage} still has placeholder settings: ${open.join(', ')} (shared/stage/stages.ts, docs/deploy.md step 2)`,
-      );
-    }
   }
-  const stacksNamed = given.some(
-    (argument, index) => !argument.startsWith('-') && !takesValue(given[index - 1]),
-  );
+  return ok({ argv: ['synth', ...given], offline: gates !== undefined, profile: profileOf(given) });
+}
+
+/** The arguments of `npm run deploy`, taken apart. */
+export interface DeployArguments {
+  readonly stage: Stage;
+  readonly profile: string | undefined;
+  /** Every `-c name=value`. */
+  readonly context: readonly string[];
+  /** The stacks that are named. */
+  readonly stacks: readonly string[];
+  readonly yes: boolean;
+  /** Show the changes and stop. */
+  readonly prepare: boolean;
+  readonly allowed: ReadonlySet<string>;
+  /** What goes on to `cdk deploy`. */
+  readonly rest: readonly string[];
+}
+
+/** What `npm run deploy` decides itself. */
+const ownOptions = [
+  ...['-a', '--app', '-e', '--exclusively', '-m', '--method', '-o', '--output', '--change-set-name'],
+  ...['--execute', '--no-execute', '--hotswap', '--hotswap-fallback', '--watch'],
+];
+/** Options of `cdk deploy` that change nothing here: stacks are deployed one after the other, and every step is shown. */
+const withoutEffect = ['--all', '--concurrency', '--progress', '--require-approval'];
+
+/**
+ * Takes the arguments apart, and checks them as `synthArguments` does.
+ * @param given the arguments after `npm run deploy --`
+ */
+export function deployArguments(given: readonly string[]): Result<DeployArguments, string> {
+  const context = contextOf(given);
+  if (!context.ok) return context;
+  if (context.value.has('gates'))
+    return err('deploy reads the release gates from the stage: -c gates is only for npm run synth');
+  const name = context.value.get('stage');
+  if (name === undefined) return err('missing: -c stage=NAME');
+  const stage = stageNamed(name);
+  if (!stage.ok) return stage;
+  const stacks: string[] = [];
+  const rest: string[] = [];
+  const allowed = new Set<string>();
+  let yes = false;
+  let prepare = false;
+  const words = given.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? word);
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const value = takesValue(word) ? words[(at += 1)] : undefined;
+    if (ownOptions.includes(word))
+      return err(`npm run deploy decides ${word} itself: for another way, use npx cdk deploy`);
+    if (word === '--yes' || word === '-y' || (word === '--require-approval' && value === 'never')) yes = true;
+    else if (word === '--prepare') prepare = true;
+    else if (word === '--allow-replacement') {
+      if (value === undefined) return err('--allow-replacement needs the logical id of a resource');
+      allowed.add(value);
+    } else if (isContext(word) || word === '--profile' || withoutEffect.includes(word)) continue;
+    else if (word.startsWith('-')) rest.push(word, ...(value === undefined ? [] : [value]));
+    else stacks.push(word);
+  }
   return ok({
-    argv: [
-      command,
-      ...given,
-      ...(command === 'deploy' && !stacksNamed && !given.includes('--all') ? ['--all'] : []),
-    ],
-    offline: gates !== undefined,
+    stage: stage.value,
     profile: profileOf(given),
+    context: [...context.value].flatMap(([key, value]) => ['-c', `${key}=${value}`]),
+    stacks,
+    yes,
+    prepare,
+    allowed,
+    rest,
   });
+}
+
+/** Whether an argument is `-c` in one of its forms. */
+function isContext(word: string): boolean {
+  return word === '--context' || word.startsWith('-c');
 }
 
 /** The `name=value` pairs of `-c` in each form that the CDK command line reads. */
@@ -88,29 +138,27 @@ function profileOf(given: readonly string[]): string | undefined {
 }
 
 /** Options of the CDK command line whose value is an argument of its own: such a value names no stack. */
-function takesValue(option: string | undefined): boolean {
-  return (
-    option !== undefined &&
-    [
-      '-c',
-      '--context',
-      '--profile',
-      '-o',
-      '--output',
-      '--role-arn',
-      '-r',
-      '--require-approval',
-      '--method',
-      '--change-set-name',
-      '-m',
-      '--concurrency',
-      '--progress',
-      '-O',
-      '--outputs-file',
-      '--parameters',
-      '--toolkit-stack-name',
-      '-t',
-      '--tags',
-    ].includes(option)
-  );
+function takesValue(option: string): boolean {
+  return [
+    '-c',
+    '--context',
+    '--profile',
+    '-o',
+    '--output',
+    '--role-arn',
+    '-r',
+    '--require-approval',
+    '--method',
+    '--change-set-name',
+    '-m',
+    '--concurrency',
+    '--progress',
+    '-O',
+    '--outputs-file',
+    '--parameters',
+    '--toolkit-stack-name',
+    '-t',
+    '--tags',
+    '--allow-replacement',
+  ].includes(option);
 }

@@ -59,7 +59,7 @@ const bootstrap: Check = async ({ stage }) => {
 };
 
 const LOG_ROLE = 'mastery-reports-api-gateway-logs';
-const gatewayAccount = z.object({ cloudwatchRoleArn: z.string().optional() });
+const gatewayAccount = z.object({ cloudwatchRoleArn: z.string().nullish() });
 
 const logRole: Check = async (subject) => {
   const { stage, place } = subject;
@@ -167,10 +167,10 @@ const certificates: Check = async ({ stage, place, now }) => {
 };
 
 /** By the name in the report, in its order. */
-export const accountChecks: Readonly<Record<string, Check>> = {
+export const accountChecks = {
   build: bundles,
   settings,
   bootstrap,
   'log role': logRole,
   certificate: certificates,
-};
+} satisfies Readonly<Record<string, Check>>;

@@ -36,6 +36,8 @@ export interface Finding {
   readonly message: string;
   /** What the operator runs or changes. */
   readonly remedy?: string;
+  /** AWS refused the calls of the check. */
+  readonly unchecked?: true;
   /** What `--fix` does; returns what it did. */
   readonly mend?: () => Promise<string>;
 }
@@ -85,6 +87,7 @@ async function attempt(work: () => Promise<readonly Finding[]>): Promise<readonl
     return [
       {
         status: 'failure',
+        unchecked: true,
         message: `not checked: ${message}`,
         remedy: 'docs/deploy.md lists the permissions that the command needs; then run it again',
       },

@@ -285,7 +285,7 @@ const alarms: Check = async ({ stage, place, stacks: read }) => {
       message: `${endpoint} has not confirmed its subscription, so it gets no alarm`,
       remedy: `open the link in the mail; to send it again: aws sns subscribe --topic-arn ${topic} --protocol ${protocol} --notification-endpoint ${endpoint}`,
     })),
-    ...(found.length === 0
+    ...(pending.length + confirmed.length === 0
       ? [
           {
             status,
@@ -385,11 +385,11 @@ function typeOf(text: string): string | undefined {
 }
 
 /** By the name in the report, in its order. */
-export const stageChecks: Readonly<Record<string, Check>> = {
+export const stageChecks = {
   release,
   stacks,
   keys,
   profiles,
   alarms,
   health,
-};
+} satisfies Readonly<Record<string, Check>>;

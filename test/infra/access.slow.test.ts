@@ -184,6 +184,8 @@ describe('the commands', () => {
       ...['--stage', 'prod', '--table', 'local-records'],
     ],
     ['tools/docs.ts', '--stage', 'prod', '--out', join(tmpdir(), 'access-docs')],
+    ['ops/doctor.ts', '--stage', 'prod'],
+    ['ops/deploy.ts', '-c', 'stage=prod'],
     [
       ...['ops/restore.ts', '--store', 'records', '--to', '2026-01-01T00:00:00Z', '--dry-run'],
       ...['--stage', 'prod'],
@@ -191,7 +193,15 @@ describe('the commands', () => {
   ];
   /** What each of them ends with once it is in the right place. */
   const reached = [
-    ...[/^$/, /^$/, /^$/, /was never released here/, /all gates are closed/],
+    ...[
+      /^$/,
+      /^$/,
+      /^$/,
+      /was never released here/,
+      /all gates are closed/,
+      /^\d+ of \d+ checks failed/,
+      /^the account is not ready/,
+    ],
     /no records table of stage prod in this account/,
   ];
 

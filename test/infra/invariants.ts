@@ -1,3 +1,4 @@
+import { addressTypes, dataTypes } from '#ops/deploy/losses.ts';
 import type { Account, Physical, StackTemplate } from './cloudformation.ts';
 
 /*
@@ -116,24 +117,12 @@ function alarmDefects(account: Account, target: readonly StackTemplate[]): reado
     );
 }
 
-/** What contains data, or opens it: never replaced, never deleted. */
-const withData = new Set(['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key', 'AWS::SQS::Queue']);
-
-/** What callers and operators have written down. */
-const withAddress = new Set([
-  'AWS::ApiGateway::RestApi',
-  'AWS::ApiGateway::Stage',
-  'AWS::ApiGateway::DomainName',
-  'AWS::ApiGateway::BasePathMapping',
-  'AWS::CloudFront::Distribution',
-]);
-
 /** What a deployment must leave as it is: ids of what contains data, addresses and outputs, by their place in the templates. */
 export function lastingOf(account: Account): ReadonlyMap<string, string> {
   return new Map([
     ...[...account.stacks].flatMap(([stack, { resources, outputs }]) => [
       ...[...resources.values()]
-        .filter(({ type }) => withData.has(type) || withAddress.has(type))
+        .filter(({ type }) => dataTypes.has(type) || addressTypes.has(type))
         .map(({ logicalId, id, type }) => [`${type} ${stack}/${logicalId}`, id] as const),
       ...[...outputs].map(([name, value]) => [`output ${stack}/${name}`, String(value)] as const),
     ]),

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Account, type Order, type StackTemplate } from './cloudformation.ts';
+import { losses } from '#ops/deploy/losses.ts';
+import type { ResourceChange } from '#ops/doctor/stacks.ts';
+import { Account, type Order, type Physical, type StackTemplate } from './cloudformation.ts';
 import { deployed, gateSets, stage, withDomains } from './deployed.ts';
 import { defectsOf, lastingOf, lossesIn } from './invariants.ts';
 import { schemaDefects } from './resource-schemas.ts';
@@ -16,12 +18,43 @@ const deployments: readonly (readonly [string, Stacks])[] = [
 /** Deploys stacks, and returns what was wrong or lost after any step: each defect once, with the step. */
 function deploy(account: Account, target: Stacks, order: Order): readonly string[] {
   const lasting = lastingOf(account);
+  const before = resourcesOf(account);
   const found = new Map<string, string>();
   for (const { action, stack, logicalId } of account.deploy(target, order)) {
     for (const defect of [...defectsOf(account, target), ...lossesIn(account, lasting)])
       if (!found.has(defect)) found.set(defect, `after ${action} ${stack} ${logicalId}: ${defect}`);
   }
+  const isLost = lossesIn(account, lasting).some((loss) => loss.startsWith('AWS::'));
+  const stops = losses(changesBetween(before, resourcesOf(account))).length > 0;
+  if (isLost !== stops) found.set('', `${MISJUDGED}: ${isLost ? 'goes on' : 'stops'}`);
   return [...found.values()];
+}
+
+const MISJUDGED = 'what npm run deploy decides of these changes is wrong';
+
+/** Every resource of the stacks, by its place. */
+function resourcesOf(account: Account): ReadonlyMap<string, Physical> {
+  return new Map(
+    [...account.stacks].flatMap(([stack, { resources }]) =>
+      [...resources].map(([id, physical]) => [`${stack}/${id}`, physical] as const),
+    ),
+  );
+}
+
+/** The changes as a change set describes them. */
+function changesBetween(
+  before: ReadonlyMap<string, Physical>,
+  after: ReadonlyMap<string, Physical>,
+): readonly ResourceChange[] {
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((place) => {
+    const [old, now] = [before.get(place), after.get(place)];
+    const { logicalId = '', type = '' } = now ?? old ?? {};
+    const change = { LogicalResourceId: logicalId, ResourceType: type, Details: [] };
+    if (old === now) return [];
+    if (old === undefined) return { ...change, Action: 'Add' };
+    if (now === undefined) return { ...change, Action: 'Remove' };
+    return { ...change, Action: 'Modify', Replacement: old.id === now.id ? 'False' : 'True' };
+  });
 }
 
 /** What is wrong on a way from nothing over one deployment to the next, in either order of parallel steps. */
@@ -187,7 +220,9 @@ describe('a planted defect is found', () => {
       () => renamed(all, '-keys', 'AWS::DynamoDB::Table', 'Records'),
     ],
   ])('%s', (_, found, spoil) => {
-    expect(walk(all, spoil()).join('\n')).toMatch(found);
+    const defects = walk(all, spoil()).join('\n');
+    expect(defects).toMatch(found);
+    expect(defects).not.toContain(MISJUDGED);
   });
 
   it('an alarm that is created before its function', () => {
@@ -260,5 +295,46 @@ describe('a planted defect is found', () => {
     expect(schemaDefects(stores?.template.Resources ?? {})).toStrictEqual([
       expect.stringMatching(defect) as string,
     ]);
+  });
+});
+
+describe('what npm run deploy decides of a change', () => {
+  const api: ResourceChange = {
+    Action: 'Modify',
+    LogicalResourceId: 'Api',
+    ResourceType: 'AWS::ApiGateway::RestApi',
+    Replacement: 'False',
+    Details: [],
+  };
+  const stage = (detail: Partial<ResourceChange['Details'][number]>): ResourceChange => ({
+    ...api,
+    LogicalResourceId: 'Stage',
+    ResourceType: 'AWS::ApiGateway::Stage',
+    Replacement: 'Conditional',
+    Details: [
+      { Target: { RequiresRecreation: 'Always' }, Evaluation: 'Dynamic', CausingEntity: 'Api', ...detail },
+    ],
+  });
+
+  it.each<readonly [string, boolean, readonly ResourceChange[]]>([
+    ['a resource that may be replaced, for a reason of its own', true, [stage({ Evaluation: 'Static' })]],
+    ['one that names another, which stays', false, [api, stage({})]],
+    ['one that names another, which is replaced', true, [{ ...api, Replacement: 'True' }, stage({})]],
+    [
+      'one that names another, which may be replaced',
+      true,
+      [{ ...api, Replacement: 'Conditional' }, stage({})],
+    ],
+    ['one of which CloudFormation tells no reason', true, [{ ...stage({}), Details: [] }]],
+    ['one of which CloudFormation cannot tell', true, [{ ...api, Action: 'Dynamic' }]],
+    ['one that is only imported', false, [{ ...api, Action: 'Import' }]],
+    [
+      'a function that is replaced',
+      false,
+      [{ ...api, ResourceType: 'AWS::Lambda::Function', Replacement: 'True' }],
+    ],
+  ])('%s: stops is %j', (_, stops, changes) => {
+    expect(losses(changes).length > 0).toBe(stops);
+    expect(losses(changes, new Set(['Api', 'Stage']))).toStrictEqual([]);
   });
 });
