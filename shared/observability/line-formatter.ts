@@ -40,13 +40,13 @@ export function rowOf(code: unknown): LogCode | undefined {
  */
 export class LineFormatter extends LogFormatter {
   readonly #now: () => number;
-  readonly #stage: string;
+  readonly #stage: () => string;
 
   /**
    * @param now epoch milliseconds
    * @param stage the dimension of the figures that CloudWatch takes from lines
    */
-  constructor(now: () => number, stage: string) {
+  constructor(now: () => number, stage: () => string) {
     super();
     this.#now = now;
     this.#stage = stage;
@@ -92,7 +92,7 @@ export class LineFormatter extends LogFormatter {
     if (figure === undefined) return {};
     const Metrics = [{ Name: figure.name, Unit: figure.unit }];
     return {
-      stage: this.#stage,
+      stage: this.#stage(),
       ...figure.members,
       _aws: {
         Timestamp: this.#now(),

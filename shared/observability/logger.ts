@@ -41,7 +41,7 @@ export function createFunctionLog(
   { service, operationId }: { readonly service: string; readonly operationId: string },
   { environment, now, write }: LogPorts,
 ): OpenLog {
-  const logger = new PortLogger(service, now, write, environment['STAGE'] ?? '');
+  const logger = new PortLogger(service, now, write, () => environment['STAGE'] ?? '');
   return ({ awsRequestId }, requestId = awsRequestId) => {
     const threshold = ranks[parseLogLevel(environment['LOG_LEVEL'])];
     const invocation = logger.begin(operationId, awsRequestId, requestId);
@@ -65,7 +65,7 @@ const XRAY_TRACE_ID = /^1-[0-9a-f]{8}-[0-9a-f]{24}$/;
 class PortLogger extends Logger {
   readonly #write: (line: string) => void;
 
-  constructor(serviceName: string, now: () => number, write: (line: string) => void, stage: string) {
+  constructor(serviceName: string, now: () => number, write: (line: string) => void, stage: () => string) {
     // eslint-disable-next-line no-restricted-globals -- Powertools reads its settings from the process and from nowhere else
     for (const name of switches) Reflect.deleteProperty(process.env, name);
     super({ serviceName, logFormatter: new LineFormatter(now, stage) });

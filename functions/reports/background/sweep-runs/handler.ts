@@ -1,4 +1,4 @@
-import type { ScheduledHandler } from '#functions/reports/background/scheduled-handler.ts';
+import type { ScheduledHandler } from '#functions/reports/background/scheduled.ts';
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo, makeSqs } from '#shared/stores/make-clients.ts';

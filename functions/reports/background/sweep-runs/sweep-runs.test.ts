@@ -17,7 +17,7 @@ import {
 import type { Sweep } from './sweep-runs.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import { createSweepFunction } from './take-sweep.ts';
-import type { ScheduledHandler } from '#functions/reports/background/scheduled-handler.ts';
+import type { ScheduledHandler } from '#functions/reports/background/scheduled.ts';
 
 const improved = runOf();
 const CREATED = Date.parse('2026-03-02T10:00:00Z');

@@ -1,5 +1,5 @@
 import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/broken-work.ts';
-import type { ScheduledHandler } from '#functions/reports/background/scheduled-handler.ts';
+import type { ScheduledHandler } from '#functions/reports/background/scheduled.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
