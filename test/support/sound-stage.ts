@@ -5,7 +5,7 @@ import { localBucketName, localCredentials, localRegion } from '#shared/stage/lo
 import { formatReference, manifestParameter } from '#shared/release/applied-manifest.ts';
 import { ALARM_TOPIC_OUTPUT, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { stages, type Stage } from '#shared/stage/stages.ts';
-import { useSettings } from '#shared/stores/clients.ts';
+import { dynamo, s3, ssm, useSettings } from '#shared/stores/clients.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
@@ -48,7 +48,7 @@ export interface SoundStage {
 
 /** @throws where the first keys cannot be made */
 export async function startSoundStage(): Promise<SoundStage> {
-  const test = await startTestAws({
+  const started = await startTestAws({
     tables: localTables().map(({ tableName, ...table }) => ({
       ...table,
       tableName: tableName.replace(
@@ -59,8 +59,10 @@ export async function startSoundStage(): Promise<SoundStage> {
     })),
     keyAliases: ['alias/mastery-reports/prod'],
   });
-  for (const [name, value] of Object.entries(test.env)) vi.stubEnv(name, value);
+  for (const [name, value] of Object.entries(started.env)) vi.stubEnv(name, value);
   useSettings({ region: localRegion, credentials: localCredentials });
+  // The clients of the commands try again when an idle connection was closed.
+  const test: TestAws = { ...started, dynamo: dynamo(), s3: s3(), ssm: ssm() };
   const replies: SoundStage['replies'] = new Map();
   const { stacks } = test.aws.account;
   const sound: SoundStage = {
