@@ -7,11 +7,13 @@ import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import type { AdaptiveRunState, StopCause } from '#functions/mastery/continuation/run-state.ts';
-import { acknowledge } from '#functions/mastery/run/transitions/acknowledge.ts';
-import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
-import { beginFinalizing } from '#functions/mastery/run/transitions/begin-finalizing.ts';
-import { consumeOutcome } from '#functions/mastery/run/transitions/consume-outcome.ts';
-import { startState } from '#functions/mastery/run/transitions/start.ts';
+import {
+  acknowledge,
+  addOffer,
+  beginFinalizing,
+  consumeOutcome,
+  startState,
+} from '#functions/mastery/run/transitions.ts';
 import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';

@@ -79,7 +79,7 @@ export const mutatedModules: readonly MutatedModule[] = [
   },
   {
     name: 'transitions',
-    sources: ['functions/mastery/run/transitions', 'functions/mastery/run/outcomes.ts'],
+    sources: ['functions/mastery/run/transitions.ts', 'functions/mastery/run/outcomes.ts'],
     tests: [['functions/mastery/run/'], ['test/contract/advance.test.ts', 'test/contract/filters.test.ts']],
     proof: 'http',
   },

@@ -30,9 +30,7 @@ import { judgeTime } from '#functions/mastery/run/time-budget.ts';
 import type { TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
-import { beginFinalizing } from '#functions/mastery/run/transitions/begin-finalizing.ts';
-import { consumeOutcome } from '#functions/mastery/run/transitions/consume-outcome.ts';
+import { addOffer, beginFinalizing, consumeOutcome } from '#functions/mastery/run/transitions.ts';
 
 type Advance = typeof advanceAdaptiveRun;
 

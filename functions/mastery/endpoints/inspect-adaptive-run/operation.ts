@@ -23,8 +23,7 @@ import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { judgeTime } from '#functions/mastery/run/time-budget.ts';
-import { acknowledge } from '#functions/mastery/run/transitions/acknowledge.ts';
-import { consumeOutcome } from '#functions/mastery/run/transitions/consume-outcome.ts';
+import { acknowledge, consumeOutcome } from '#functions/mastery/run/transitions.ts';
 
 /**
  * Rereads a run and shows it as it stands: the same token, the current ETag, no write and no new semantic operation [MA-140, MA-156]. An

@@ -28,8 +28,7 @@ import { recordReceipt } from '#functions/mastery/run/receipt.ts';
 import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { readSessions } from '#functions/mastery/run/runtime.ts';
 import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
-import { addOffer } from '#functions/mastery/run/transitions/add-offer.ts';
-import { startState } from '#functions/mastery/run/transitions/start.ts';
+import { addOffer, startState } from '#functions/mastery/run/transitions.ts';
 
 type Start = typeof startAdaptiveRun;
 

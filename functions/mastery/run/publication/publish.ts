@@ -11,7 +11,7 @@ import type { EventDoubt } from '#functions/mastery/evidence/acknowledge-event.t
 import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
 import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { acknowledge } from '../transitions/acknowledge.ts';
+import { acknowledge } from '../transitions.ts';
 import { completionEvent } from './completion-event.ts';
 import type { Completion } from './completion-event.ts';
 import type { Findings } from './findings.ts';

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { digestOutcomes } from '../outcomes.ts';
-import type { ScoredOutcome } from '../outcomes.ts';
+import { digestOutcomes } from './outcomes.ts';
+import type { ScoredOutcome } from './outcomes.ts';
 import { outstandingOffer, statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { Acknowledgements, AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { acknowledge } from './acknowledge.ts';
-import { addOffer } from './add-offer.ts';
-import { beginFinalizing } from './begin-finalizing.ts';
-import { consumeOutcome } from './consume-outcome.ts';
+import { acknowledge, addOffer, beginFinalizing, consumeOutcome } from './transitions.ts';
 
 /** Only the members that transitions depend on. */
 const blank = {
