@@ -451,8 +451,8 @@ module.exports = {
       name: 'sdk-in-one-folder',
       severity: 'error',
       comment:
-        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; tests of the emulator may too.',
-      from: { pathNot: ['^shared/stores/', '^node_modules/', '^local/aws/.*\\.test\\.ts$', '^test/'] },
+        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; tests of the emulator and of commands may too.',
+      from: { pathNot: ['^shared/stores/', '^node_modules/', '^(local/aws|ops)/.*\\.test\\.ts$', '^test/'] },
       to: { path: aws },
     },
     confined(
@@ -496,6 +496,7 @@ module.exports = {
     ),
     confined('esbuild-in-bundling', 'One recipe makes every bundle.', 'esbuild/', [
       '^tools/bundling/',
+      '^test/frozen/freeze-readers[.]ts$',
       '^node_modules/',
     ]),
     {
@@ -532,8 +533,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: '^node_modules/' },
-    // Programs that tests run, with packages of their own.
-    exclude: { path: '^tools/openapi-checkers/' },
+    // Programs with packages of their own, and frozen readers, which are made of a former release.
+    exclude: { path: '^(tools/(openapi-checkers|instrumenter)/|test/frozen/v[0-9]+/readers[.]mjs$)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -274,7 +274,7 @@ function formOf(name: string, node: Node): Form {
 }
 
 /** The parameters of a part of the request, each with its form. */
-export function parametersOf(route: Route, part: 'path' | 'query'): readonly (readonly [string, Form])[] {
+function parametersOf(route: Route, part: 'path' | 'query'): readonly (readonly [string, Form])[] {
   const { root, resolve } = schemaOf(route.request[part]);
   return Object.entries(root.properties ?? {}).map(([name, node]) => [name, formOf(name, resolve(node))]);
 }

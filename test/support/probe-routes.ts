@@ -128,8 +128,3 @@ export function actOnProbe(
 ): Route<ProbePath, typeof probeBody, typeof probeAnswer> {
   return actRow(service, operationId, path, probeBody);
 }
-
-/** POST /v1/probes/{probeId}:analyze: a key and no body. */
-export function analyzeProbe(service: ServiceName): Route<ProbePath, undefined, typeof probeAnswer> {
-  return actRow(service, 'analyzeProbe', '/v1/probes/{probeId}:analyze', undefined);
-}

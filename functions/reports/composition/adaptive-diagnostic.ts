@@ -2,11 +2,10 @@ import { diagnosticDetail } from '#shared/contract/reports/attempt-report.ts';
 import type { DiagnosticDetail } from '#shared/contract/reports/attempt-report.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { Released } from '../facts/facts.ts';
+import type { HeaderFacts, Released } from '../facts/facts.ts';
 import { shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
-import type { HeaderFacts } from './header.ts';
 
 /** As long as the mastery engine is not proved with production learners, no diagnostic is shown [RP-026]. */
 export function checkReleased(proved: Released['proved']): Shortfall | undefined {

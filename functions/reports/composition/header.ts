@@ -9,23 +9,13 @@ import type {
 import { canBeOneValue } from '#shared/kernel/decimal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { ReportCriteria } from '#shared/platform/owners/content.ts';
-import type { RecordHeader } from '#shared/platform/owners/results.ts';
 import { composeDiagnostic } from './adaptive-diagnostic.ts';
 import { shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
-import type { Released } from '../facts/facts.ts';
+import type { HeaderFacts, Released } from '../facts/facts.ts';
 import { composeScore } from './score.ts';
-
-/** What is known of an attempt without its mastery rows: all that a summary shows. */
-export interface HeaderFacts {
-  readonly record: RecordHeader;
-  readonly criteria: ReportCriteria;
-  /** As QTI counted them. */
-  readonly administeredItemCount: number;
-}
 
 /** What a report says of its attempt beside whose it is and what was mastered. */
 export type ComposedHeader = Pick<AttemptReport, 'testKind' | 'status' | 'score' | 'gate' | 'diagnostic'>;

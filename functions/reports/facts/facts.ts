@@ -4,7 +4,7 @@ import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { FormEquivalence, Rollup } from '#shared/platform/owners/analytics.ts';
 import type { FormEvidence, ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { AttemptEvidence, Form } from '#shared/platform/owners/qti.ts';
-import type { CandidateAttempts, SettledRecord } from '#shared/platform/owners/results.ts';
+import type { CandidateAttempts, RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
 /** A fact as its owner gave it, with the receipt of having observed it. */
@@ -26,6 +26,14 @@ export interface Framework {
 export interface Enrichment {
   readonly receipt: SourceRef;
   readonly problem?: Problem;
+}
+
+/** What is known of an attempt without its mastery rows: all that a summary shows. */
+export interface HeaderFacts {
+  readonly record: RecordHeader;
+  readonly criteria: ReportCriteria;
+  /** As QTI counted them. */
+  readonly administeredItemCount: number;
 }
 
 /** What the owners say of one attempt. */
