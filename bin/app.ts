@@ -12,7 +12,7 @@ import { domainsOf, placeholders, settingsDefect, stageNamed, type Stage } from 
 import { s3, ssm } from '#shared/stores/clients.ts';
 import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { readObject } from '#shared/stores/proof-objects.ts';
-import { deployedFunctions } from '#shared/contract/functions.ts';
+import { bundledFunctions, deployedFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
@@ -44,7 +44,7 @@ async function build(app: App): Promise<Result<Deployment, string>> {
       : offline(stage.value, gates);
   if (!source.ok) return source;
   const assets = resolve(import.meta.dirname, '../build/functions');
-  const missing = deployedFunctions.filter(
+  const missing = bundledFunctions.filter(
     ({ operationId }) => !existsSync(join(assets, operationId, 'index.mjs')),
   );
   if (missing.length > 0) {

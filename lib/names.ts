@@ -1,5 +1,10 @@
 import type { StackProps } from 'aws-cdk-lib';
-import { deployedFunctions, type DeployedFunction } from '#shared/contract/functions.ts';
+import {
+  deployedFunctions,
+  versionCheck,
+  type DeployedFunction,
+  type DeploymentName,
+} from '#shared/contract/functions.ts';
 import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage, StageName } from '#shared/stage/stages.ts';
 import type { ApiName } from './constructs/api-body.ts';
@@ -40,8 +45,16 @@ export function stageNameDefect(name: string): string | undefined {
     : `stage ${name}: expected lower-case letters, digits and hyphens, beginning with a letter, and not with aws or ssm`;
 }
 
+/** The alias that every caller of a function calls. */
+export const LIVE = 'live';
+
 export function functionName(stage: Stage, { operationId }: Pick<DeployedFunction, 'operationId'>): string {
   return `${prefix(stage)}-${operationId}`;
+}
+
+/** What checks the new versions of a stack's functions. */
+export function versionCheckName(stage: Stage, deployment: DeploymentName): string {
+  return `${prefix(stage)}-${deployment}-${versionCheck.operationId}`;
 }
 
 export function apiName(stage: Stage, api: ApiName): string {

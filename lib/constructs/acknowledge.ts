@@ -1,4 +1,4 @@
-import { Validations } from 'aws-cdk-lib';
+import { Stack, Token, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
@@ -7,4 +7,14 @@ import type { IConstruct } from 'constructs';
  */
 export function acknowledge(construct: IConstruct, findings: Readonly<Record<string, string>>): void {
   Validations.of(construct).acknowledge(...Object.entries(findings).map(([id, reason]) => ({ id, reason })));
+}
+
+/** The finding of a wildcard in the ARN of a resource, as cdk-nag writes it. */
+export function wildcardFinding(scope: IConstruct, service: string, resource: string): string {
+  const { account, partition, region } = Stack.of(scope);
+  const shown = (value: string, placeholder: string): string =>
+    Token.isUnresolved(value) ? placeholder : value;
+  const place = [shown(region, '<AWS::Region>'), shown(account, '<AWS::AccountId>')];
+  const arn = ['arn', shown(partition, '<AWS::Partition>'), service, ...place, resource].join(':');
+  return `AwsSolutions-IAM5[Resource::${arn}]`;
 }

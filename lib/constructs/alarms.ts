@@ -14,7 +14,7 @@ import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/
 import { rotatesKeys } from '#shared/contract/grants.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
-import { alarmName, apiName, functionName, webAclName } from '../names.ts';
+import { alarmName, apiName, functionName, LIVE, webAclName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
 
@@ -36,6 +36,12 @@ export interface AlarmDefinition {
 
 const FIVE_MINUTES = Duration.minutes(5);
 
+/** What callers get of a function: calls of its alias, without those of the check before a deployment. */
+function liveDimensions(stage: Stage, row: DeployedFunction): Readonly<Record<string, string>> {
+  const name = functionName(stage, row);
+  return { FunctionName: name, Resource: `${name}:${LIVE}` };
+}
+
 /** The alarms that every function has. */
 export function functionAlarms(stage: Stage, row: DeployedFunction): readonly AlarmDefinition[] {
   const { operationId, lambda } = row;
@@ -45,7 +51,7 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
     new Metric({
       namespace: 'AWS/Lambda',
       metricName: name,
-      dimensionsMap: { FunctionName: functionName(stage, row) },
+      dimensionsMap: liveDimensions(stage, row),
       period: FIVE_MINUTES,
       statistic,
     });
@@ -207,7 +213,7 @@ export function triggerAlarms(
           metric: new Metric({
             namespace: 'AWS/Lambda',
             metricName: 'Invocations',
-            dimensionsMap: { FunctionName: functionName(stage, row) },
+            dimensionsMap: liveDimensions(stage, row),
             period: Duration.minutes(row.everyMinutes),
             statistic: Stats.SUM,
           }),

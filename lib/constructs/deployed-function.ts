@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -10,7 +10,7 @@ import { grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
 import { functionName, profilesPath } from '../names.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge, wildcardFinding } from './acknowledge.ts';
 import { accessOf, keyNotePaths, type Access, type Places } from './grants.ts';
 import { retention } from './retention.ts';
 
@@ -68,6 +68,9 @@ export function deployedFunction(
     logGroup,
     tracing: Tracing.ACTIVE,
     environment: { ...ownEnvironment(stage, row), ...access.environment },
+    // A version that was live stays, so that `live` can go back to it at once. One that never became live is deleted: Lambda would not publish the
+    // same code again.
+    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     ...(reserved === undefined || reserved === 'none' ? {} : { reservedConcurrentExecutions: reserved }),
   });
   acknowledge(within, {
@@ -75,7 +78,7 @@ export function deployedFunction(
       'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
     ...(grants.includes('profiles:read')
       ? {
-          [`AwsSolutions-IAM5[Resource::${parameterFinding(scope, `${profilesPath(stage.name)}/*`)}]`]:
+          [wildcardFinding(scope, 'ssm', `parameter${profilesPath(stage.name)}/*`)]:
             'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
         }
       : {}),
@@ -84,7 +87,7 @@ export function deployedFunction(
           keyNotePaths(stage.name)
             .filter((path) => path.endsWith('*'))
             .map((path) => [
-              `AwsSolutions-IAM5[Resource::${parameterFinding(scope, path)}]`,
+              wildcardFinding(scope, 'ssm', `parameter${path}`),
               'The notes of the retired keys of one purpose: a key’s number is known only when it is retired.',
             ]),
         )
@@ -103,21 +106,6 @@ export function deployedFunction(
 function noAccess(row: DeployedFunction): Access {
   if (grantsOf(row).length > 0) throw new Error(`nothing tells where the grants of ${row.operationId} are`);
   return { statements: [], environment: {} };
-}
-
-/** A parameter in a statement's resource, as cdk-nag writes it. */
-function parameterFinding(scope: Construct, path: string): string {
-  const { account, partition, region } = Stack.of(scope);
-  const shown = (value: string, placeholder: string): string =>
-    Token.isUnresolved(value) ? placeholder : value;
-  return [
-    'arn',
-    shown(partition, '<AWS::Partition>'),
-    'ssm',
-    shown(region, '<AWS::Region>'),
-    shown(account, '<AWS::AccountId>'),
-    `parameter${path}`,
-  ].join(':');
 }
 
 /** The resource of the statements about receipts as cdk-nag writes it. */

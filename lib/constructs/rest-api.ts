@@ -11,7 +11,7 @@ import {
   RestApiMode,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import { CfnPermission, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { CfnPermission } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnRecordSet } from 'aws-cdk-lib/aws-route53';
 import type { Construct } from 'constructs';
@@ -22,6 +22,7 @@ import { domainsOf, type Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { apiBody, type ApiName, type ServedOperation } from './api-body.ts';
 import { retention } from './retention.ts';
+import type { LiveFunction } from './rollout.ts';
 import { webAcl } from './web-acl.ts';
 
 export interface RestApiOptions {
@@ -41,7 +42,7 @@ export function restApi(
   scope: Construct,
   stage: Stage,
   { name, service, title, traced }: RestApiOptions,
-  operations: readonly { readonly operation: ServedOperation; readonly function: LambdaFunction }[],
+  operations: readonly { readonly operation: ServedOperation; readonly function: LiveFunction }[],
 ): { readonly api: SpecRestApi; readonly url: string } {
   const { config } = stage;
   const domain = config.domains?.[name];
@@ -98,7 +99,7 @@ export function restApi(
     });
     // Otherwise the stage could serve the route before the gateway may invoke its function.
     api.latestDeployment?.node.addDependency(permission);
-    acknowledge(target, {
+    acknowledge(target.lambda, {
       'Serverless-LambdaDLQ':
         'Only API Gateway invokes this function, and synchronously: there is no event that a queue could keep.',
     });

@@ -2,13 +2,14 @@ import { Duration } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { QueueReference } from '../stacks/records-and-keys.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
+import type { LiveFunction } from './rollout.ts';
 
 /** Hands the messages of a queue to its worker, one at a time. */
-export function attachQueue(worker: LambdaFunction, stage: Stage, queue: QueueReference): void {
+export function attachQueue(worker: LiveFunction, stage: Stage, queue: QueueReference): void {
   // Lambda polls in the worker's name.
   worker.addToRolePolicy(
     new PolicyStatement({
@@ -29,7 +30,7 @@ export function attachQueue(worker: LambdaFunction, stage: Stage, queue: QueueRe
     maxConcurrency: stage.config.runsAtOnce ?? 2,
     reportBatchItemFailures: true,
   });
-  acknowledge(worker, {
+  acknowledge(worker.lambda, {
     'Serverless-LambdaDLQ':
       'Its messages stay in their own queue until they are done, and what fails five times goes to the dead letters of that one.',
   });
@@ -40,7 +41,7 @@ export function attachQueue(worker: LambdaFunction, stage: Stage, queue: QueueRe
 }
 
 /** Calls a function every so many minutes. A lost call is not made up for: the next one does the same. */
-export function attachSchedule(called: LambdaFunction, everyMinutes: number): void {
+export function attachSchedule(called: LiveFunction, everyMinutes: number): void {
   const every = Duration.minutes(everyMinutes);
   called.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every });
   const rule = new Rule(called, 'Schedule', {
@@ -55,7 +56,7 @@ export function attachSchedule(called: LambdaFunction, everyMinutes: number): vo
   });
   const nothingIsLost = 'A call has no input: the next one finds everything that a lost one would have.';
   acknowledge(rule, { 'Serverless-EventBusDLQ': nothingIsLost });
-  acknowledge(called, {
+  acknowledge(called.lambda, {
     'Serverless-LambdaAsyncFailureDestination': nothingIsLost,
     'Serverless-LambdaDLQ': nothingIsLost,
   });

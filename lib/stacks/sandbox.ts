@@ -4,6 +4,7 @@ import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { servedOperation } from '../constructs/api-body.ts';
 import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
+import { rollout } from '../constructs/rollout.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { stackProps } from '../names.ts';
 
@@ -20,7 +21,8 @@ export function sandbox(app: App, stage: Stage, row: DeployedFunction, assets: s
     ...stackProps(stage, 'sandbox'),
     description: 'Mastery reports: the synthetic sandbox of the reports service',
   });
-  const built = deployedFunction(stack, stage, row, undefined, assets);
+  const live = rollout(stack, stage, 'sandbox', [row], assets);
+  const built = live(row, deployedFunction(stack, stage, row, undefined, assets));
   const { url } = restApi(
     stack,
     stage,

@@ -1,5 +1,4 @@
 import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
@@ -7,6 +6,7 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import { servedOperation } from '../constructs/api-body.ts';
 import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
+import { rollout, type LiveFunction } from '../constructs/rollout.ts';
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -48,6 +48,9 @@ export function service(
   stack.addStackDependency(stores);
   const references = storeReferences(stores);
 
+  const released = rows.filter((row) => isReleased(row, release));
+  const live = rollout(stack, stage, name, released, assets);
+
   let receiptsUrl: string | undefined;
   for (const row of rows) {
     if (isRoute(row)) continue;
@@ -55,7 +58,7 @@ export function service(
       if (row.trigger === 'link') receiptsUrl = receiptsApi(stack, stage, row, undefined);
       continue;
     }
-    const built = deployedFunction(stack, stage, row, references, assets);
+    const built = live(row, deployedFunction(stack, stage, row, references, assets));
     switch (row.trigger) {
       case 'queue':
         attachQueue(built, stage, references.runs);
@@ -72,13 +75,10 @@ export function service(
   }
 
   const places = receiptsUrl === undefined ? references : { ...references, receiptsUrl };
-  const served = rows
-    .filter(isRoute)
-    .filter((route) => isReleased(route, release))
-    .map((route) => ({
-      operation: servedOperation(route),
-      function: deployedFunction(stack, stage, route, places, assets),
-    }));
+  const served = released.filter(isRoute).map((route) => ({
+    operation: servedOperation(route),
+    function: live(route, deployedFunction(stack, stage, route, places, assets)),
+  }));
   const { url } = restApi(
     stack,
     stage,
@@ -102,7 +102,7 @@ function receiptsApi(
   stack: Stack,
   stage: Stage,
   { service, operationId, summary }: BackgroundFunction,
-  built: LambdaFunction | undefined,
+  built: LiveFunction | undefined,
 ): string {
   const { url } = restApi(
     new Construct(stack, 'ReceiptsApi'),

@@ -13,6 +13,18 @@ export const deployedFunctions: readonly DeployedFunction[] = [
   serveSandbox,
 ];
 
+/** What each stack has beside its functions: it calls a new version of one of them before callers do. */
+export const versionCheck = {
+  operationId: 'checkVersion',
+  handler: 'functions/deployment/check-version/handler.ts',
+} as const;
+
+/** Every function that is bundled. */
+export const bundledFunctions: readonly Pick<DeployedFunction, 'operationId' | 'handler'>[] = [
+  ...deployedFunctions,
+  versionCheck,
+];
+
 /** Whether a function serves a route of its service's API. */
 export function isRoute(row: DeployedFunction): row is Route {
   return !('trigger' in row);

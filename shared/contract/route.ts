@@ -76,6 +76,8 @@ export interface Route<
    * another at most. The chain, at 400 ms a call, has to fit into the function's time.
    */
   readonly budget: { readonly calls: number; readonly depth: number };
+  /** Learners wait for its responses: a stage's canary step applies to it. */
+  readonly learnersWait?: true;
   readonly lambda: {
     readonly memoryMb: number;
     readonly timeoutSeconds: number;

@@ -1,6 +1,6 @@
 import { LogFormatter, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
-import { logCodes, METRIC_NAMESPACE } from './log-codes.ts';
+import { ERROR_LINES, logCodes, METRIC_NAMESPACE } from './log-codes.ts';
 import type { FieldKind, LogCode } from './log-codes.ts';
 
 /** What every line of one invocation says of it. Undefined members are left out. */
@@ -9,6 +9,8 @@ export interface InvocationFacts {
   /** The id that the caller has: the gateway's, or of a background function the invocation's. */
   readonly requestId: string;
   readonly function_request_id: string;
+  /** The version of the function that wrote the line. */
+  readonly function_version: string | undefined;
   readonly cold_start: boolean;
   readonly xray_trace_id: string | undefined;
 }
@@ -21,6 +23,7 @@ export const lineMembers = [
   'service',
   'cold_start',
   'function_request_id',
+  'function_version',
   'xray_trace_id',
   'code',
   'operation',
@@ -68,6 +71,7 @@ export class LineFormatter extends LogFormatter {
       service: serviceName,
       cold_start: factOf(facts, 'cold_start'),
       function_request_id: factOf(facts, 'function_request_id'),
+      function_version: factOf(facts, 'function_version'),
       xray_trace_id: factOf(facts, 'xray_trace_id'),
       code: row ? code : 'LOG_CODE_UNKNOWN',
       operation: factOf(facts, 'operation'),
@@ -78,28 +82,53 @@ export class LineFormatter extends LogFormatter {
       const value = given[name];
       if (Object.hasOwn(given, name) && value !== undefined) named[name] = admit(kind, value);
     }
-    return new LogItem({ attributes: { ...line, ...named, ...this.#figures(row, String(code), named) } });
+    const figures = figuresOf(row, String(code), named, line.function_version);
+    return new LogItem({ attributes: { ...line, ...named, ...this.#measure(figures) } });
   }
 
   /** The members by which CloudWatch counts a line or takes a field of it (embedded metric format). */
-  #figures(row: LogCode | undefined, code: string, named: LogAttributes): LogAttributes {
-    const figure =
-      row?.alarm !== undefined
-        ? { name: code, unit: 'Count', members: { [code]: 1 } }
-        : row?.metric !== undefined && typeof named[row.metric] === 'number'
-          ? { name: row.metric, unit: 'None', members: {} }
-          : undefined;
-    if (figure === undefined) return {};
-    const Metrics = [{ Name: figure.name, Unit: figure.unit }];
+  #measure(figures: readonly Figure[]): LogAttributes {
+    if (figures.length === 0) return {};
     return {
       stage: this.#stage(),
-      ...figure.members,
+      ...Object.assign({}, ...figures.map(({ members }) => members)),
       _aws: {
         Timestamp: this.#now(),
-        CloudWatchMetrics: [{ Namespace: METRIC_NAMESPACE, Dimensions: [['stage']], Metrics }],
+        CloudWatchMetrics: figures.map(({ name, unit, dimensions }) => ({
+          Namespace: METRIC_NAMESPACE,
+          Dimensions: [[...dimensions]],
+          Metrics: [{ Name: name, Unit: unit }],
+        })),
       },
     };
   }
+}
+
+/** What CloudWatch takes from a line. */
+interface Figure {
+  readonly name: string;
+  readonly unit: 'Count' | 'None';
+  readonly dimensions: readonly string[];
+  readonly members: Readonly<Record<string, number>>;
+}
+
+/** The figures of a line: those of its code, and an error of a published version. */
+function figuresOf(
+  row: LogCode | undefined,
+  code: string,
+  named: LogAttributes,
+  version: unknown,
+): readonly Figure[] {
+  const dimensions = ['stage'];
+  const ofCode: readonly Figure[] =
+    row?.alarm !== undefined
+      ? [{ name: code, unit: 'Count', dimensions, members: { [code]: 1 } }]
+      : row?.metric !== undefined && typeof named[row.metric] === 'number'
+        ? [{ name: row.metric, unit: 'None', dimensions, members: {} }]
+        : [];
+  return row?.level === 'error' && /^\d+$/.test(String(version))
+    ? [...ofCode, { ...ERROR_LINES, unit: 'Count', members: { [ERROR_LINES.name]: 1 } }]
+    : ofCode;
 }
 
 const REDACTED = '[redacted]';

@@ -28,8 +28,14 @@ interface CodeAlarm {
   readonly section: string;
 }
 
-/** Where CloudWatch keeps the figures, each under the one dimension `stage`. */
+/** Where CloudWatch keeps the figures. Those of a code have the one dimension `stage`. */
 export const METRIC_NAMESPACE = 'mastery-reports';
+
+/** The lines of level `error` of a published version: what a canary step watches. */
+export const ERROR_LINES = {
+  name: 'ErrorLines',
+  dimensions: ['stage', 'operation', 'function_version'],
+} as const;
 
 /** A redacted trace of upstream calls, and what it is the trace of. */
 const receiptFields = {
@@ -88,6 +94,16 @@ export const logCodes = {
     meaning: 'The function returned the response to the gateway.',
     fields: { status: 'number', durationMs: 'number', problem: 'word' },
     always: true,
+  },
+  VERSION_ACCEPTED: {
+    level: 'info',
+    meaning: 'A new version responded to the check before its first caller. Its deployment continues.',
+    fields: { deployment: 'word' },
+  },
+  VERSION_REJECTED: {
+    level: 'error',
+    meaning: 'A new version failed the check before its first caller. The former version stays live.',
+    fields: { deployment: 'word', reason: 'word' },
   },
   REQUEST_FAILED: {
     level: 'error',

@@ -8,14 +8,17 @@ import type { LogFields, OpenLog } from './logger.ts';
 import type { LogCodeName, LogLevel } from './log-codes.ts';
 
 /** The log of a new container, with the lines that it writes. */
-function container(level: LogLevel = 'debug'): { readonly openLog: OpenLog; readonly lines: string[] } {
+function container(
+  level: LogLevel = 'debug',
+  version = '$LATEST',
+): { readonly openLog: OpenLog; readonly lines: string[] } {
   const lines: string[] = [];
   const openLog = createFunctionLog(
     { service: 'mastery', operationId: 'startAdaptiveRun' },
     {
       write: (line) => lines.push(line),
       now: () => Date.UTC(2026, 0, 31, 9, 30),
-      environment: { LOG_LEVEL: level },
+      environment: { LOG_LEVEL: level, AWS_LAMBDA_FUNCTION_VERSION: version },
     },
   );
   return { openLog, lines };
@@ -52,6 +55,7 @@ describe('log lines', () => {
       service: 'mastery',
       cold_start: true,
       function_request_id: 'f-1',
+      function_version: '$LATEST',
       xray_trace_id: TRACE,
       code: 'REQUEST_COMPLETED',
       operation: 'startAdaptiveRun',
@@ -60,6 +64,31 @@ describe('log lines', () => {
       durationMs: 12,
     });
     expect(Object.keys(members)).toEqual([...lineMembers, 'status', 'durationMs']);
+  });
+
+  it('are counted by version, where a published version logs an error', () => {
+    const { openLog, lines } = container('debug', '42');
+    const log = openLog({ awsRequestId: 'f-1' });
+    log('REQUEST_FAILED', { error: 'TypeError' });
+    log('REQUEST_COMPLETED', { status: 201 });
+    const [failed, completed] = parsed(lines);
+    expect(failed).toMatchObject({
+      operation: 'startAdaptiveRun',
+      function_version: '42',
+      ErrorLines: 1,
+      _aws: {
+        CloudWatchMetrics: [
+          {
+            Namespace: 'mastery-reports',
+            Dimensions: [['stage', 'operation', 'function_version']],
+            Metrics: [{ Name: 'ErrorLines', Unit: 'Count' }],
+          },
+        ],
+      },
+    });
+    expect(completed).not.toHaveProperty('_aws');
+    const [local] = parsed(logOnce('REQUEST_FAILED'));
+    expect(local).not.toHaveProperty('_aws');
   });
 
   it('belong to the request that writes them, also late, and only the first one of a container is a cold start', () => {

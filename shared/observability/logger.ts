@@ -44,7 +44,10 @@ export function createFunctionLog(
   const logger = new PortLogger(service, now, write, () => environment['STAGE'] ?? '');
   return ({ awsRequestId }, requestId = awsRequestId) => {
     const threshold = ranks[parseLogLevel(environment['LOG_LEVEL'])];
-    const invocation = logger.begin(operationId, awsRequestId, requestId);
+    const invocation = {
+      ...logger.begin(operationId, awsRequestId, requestId),
+      function_version: environment['AWS_LAMBDA_FUNCTION_VERSION'],
+    };
     return (code, fields) => {
       const row: LogCode = rowOf(code) ?? logCodes.LOG_CODE_UNKNOWN;
       if (row.always !== true && ranks[row.level] < threshold) return;
@@ -73,7 +76,11 @@ class PortLogger extends Logger {
   }
 
   /** Not `addContext`: it keeps the context of the last invocation, and a late line of another would take it over. */
-  begin(operation: string, awsRequestId: string, requestId: string): InvocationFacts {
+  begin(
+    operation: string,
+    awsRequestId: string,
+    requestId: string,
+  ): Omit<InvocationFacts, 'function_version'> {
     const trace = getXRayTraceIdFromEnv();
     return {
       operation,

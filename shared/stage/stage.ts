@@ -67,6 +67,11 @@ export interface StageConfig {
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
   /** Requests in five minutes from one address, from 10 on; a school behind one address needs a generous figure. */
   readonly requestsPerAddress: number;
+  /**
+   * For how many minutes a new version of the functions that learners wait for gets only 10 % of their calls, and goes back if it fails.
+   * CodeDeploy has these steps. Absent: all calls move at once, after the check of the version.
+   */
+  readonly canaryMinutes?: 5 | 10 | 15 | 30;
   readonly logLevel: LogLevel;
   /** The periods that CloudWatch Logs knows from two weeks to two years. */
   readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;

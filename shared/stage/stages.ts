@@ -59,6 +59,7 @@ export const stages = {
     runbookUrl: 'https://docs.mastery-reports.example/docs/runbook',
     throttle: { ratePerSecond: 500, burst: 1000 },
     requestsPerAddress: 20_000,
+    canaryMinutes: 5,
     logLevel: 'info',
     logRetentionDays: 365,
     receiptRetention: { years: 7 },

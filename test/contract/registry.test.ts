@@ -4,7 +4,7 @@ import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
-import { deployedFunctions } from '#shared/contract/functions.ts';
+import { bundledFunctions } from '#shared/contract/functions.ts';
 import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import { deprecateRecord } from '#shared/records/release.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
@@ -20,12 +20,12 @@ const runs = lazily(() => openAdaptiveRuns(stack));
 
 describe('rows and handlers', () => {
   it('every row names a file, and every handler is named by one row', () => {
-    for (const { handler } of deployedFunctions)
+    for (const { handler } of bundledFunctions)
       expect([handler, existsSync(new URL(handler, root))]).toEqual([handler, true]);
     const handlers = readdirSync(new URL('functions', root), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('handler.ts'))
       .map((file) => `functions/${file}`);
-    expect(handlers.sort()).toEqual(deployedFunctions.map(({ handler }) => handler as string).sort());
+    expect(handlers.sort()).toEqual(bundledFunctions.map(({ handler }) => handler as string).sort());
   });
 });
 

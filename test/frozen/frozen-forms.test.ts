@@ -191,7 +191,11 @@ describe.each(versions.filter((version) => existsSync(`${import.meta.dirname}/${
       const forms = fileOf(versions.at(-1) ?? '', 'forms') as FrozenForms;
       const decoded = fileOf(versions.at(-1) ?? '', 'decoded') as Readonly<Record<string, unknown>>;
       // SAFETY: freeze-readers.ts bundled the file of this name.
-      const old = (await import(`./${version}/readers.mjs`)) as typeof import('./read.ts');
+      const old = (await import(`./${version}/readers.mjs`)) as {
+        readonly openForms: typeof openForms;
+        readonly readForm: typeof readForm;
+        readonly readers: typeof readers;
+      };
       const aws = await startTestAws();
       const reading = await old.openForms(aws, forms);
       const differences = new Set<string>();

@@ -4,6 +4,14 @@ import { backgroundFunctions, rotateKeys } from '#shared/contract/background.ts'
 import { deployed, ofType, serviceOf, stage } from './deployed.ts';
 import type { GateName } from '#shared/contract/gates.ts';
 
+/** A part of the ARN of a function's alias: 6 is the function, 7 the alias. */
+const partOfAlias = (part: 6 | 7, operationId: string): object => ({
+  'Fn::Select': [
+    part,
+    { 'Fn::Split': [':', { Ref: Match.stringLikeRegexp(`^${operationId}FunctionLive`) }] },
+  ],
+});
+
 describe('what runs behind the routes', () => {
   const gated = backgroundFunctions.filter(({ gates }) => gates.length > 0);
   const present = (gates: readonly GateName[]): readonly string[] => {
@@ -55,7 +63,7 @@ describe('the worker', () => {
   it('gets one message at a time from the queue of runs, and says itself which it could not do', () => {
     of.template.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
     of.template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
-      FunctionName: { Ref: Match.stringLikeRegexp('^analyzeImprovementRunFunction') },
+      FunctionName: { 'Fn::Join': ['', [partOfAlias(6, 'analyzeImprovementRun'), ':live']] },
       EventSourceArn: { 'Fn::GetStackOutput': Match.objectLike({ OutputName: 'RunQueueArn' }) },
       BatchSize: 1,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
@@ -90,7 +98,7 @@ describe('the sweeper', () => {
       State: 'ENABLED',
       Targets: [
         {
-          Arn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^sweepImprovementRunsFunction'), 'Arn'] },
+          Arn: { Ref: Match.stringLikeRegexp('^sweepImprovementRunsFunctionLive') },
           Input: '{}',
           RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 300 },
         },
@@ -98,6 +106,7 @@ describe('the sweeper', () => {
     });
     of.template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
       FunctionName: { Ref: Match.stringLikeRegexp('^sweepImprovementRunsFunction') },
+      Qualifier: partOfAlias(7, 'sweepImprovementRuns'),
       MaximumRetryAttempts: 0,
       MaximumEventAgeInSeconds: 300,
     });

@@ -17,6 +17,7 @@ export interface TemplateResource extends DeclaredResource {
   readonly DependsOn?: string | readonly string[];
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
+  readonly UpdatePolicy?: Fields;
 }
 
 /** One stack of a deployment. */
@@ -34,9 +35,9 @@ export interface Physical {
   readonly type: string;
   /** Given by the template, or made by CloudFormation and then never the same again. */
   readonly id: string;
-  /** With every reference resolved to ids of the account. */
+  /** With every reference resolved to ids of the account, and with the update policy among them. */
   readonly properties: Fields;
-  /** Of a deployment of an API: its body at the time of creation, which is what a stage serves. */
+  /** At the time of creation: of a deployment of an API its body, which is what a stage serves; of a version what its function was. */
   readonly snapshot?: unknown;
 }
 
@@ -59,8 +60,8 @@ export type Order = 'first types first' | 'last types first';
 /** An AWS account with stacks. */
 export class Account {
   readonly stacks = new Map<string, DeployedStack>();
-  /** Everything that exists, with what a stack has left behind. */
-  readonly live = new Set<Physical>();
+  /** Everything that exists, with what a stack has left behind, by type. */
+  private readonly live = new Map<string, Set<Physical>>();
   private created = 0;
 
   /**
@@ -75,7 +76,15 @@ export class Account {
 
   /** The resources of one type. */
   ofType(type: string): readonly Physical[] {
-    return [...this.live].filter((physical) => physical.type === type);
+    return [...(this.live.get(type) ?? [])];
+  }
+
+  private begin(physical: Physical): void {
+    this.live.set(physical.type, (this.live.get(physical.type) ?? new Set()).add(physical));
+  }
+
+  private end(physical: Physical): void {
+    this.live.get(physical.type)?.delete(physical);
   }
 
   private *update(stack: string, template: Template, order: Order): Generator<Step, void, undefined> {
@@ -90,8 +99,9 @@ export class Account {
     const leaving = new Map<string, Physical>();
 
     for (const logicalId of sorted(template, order)) {
-      const { Type: type, Properties = {} } = defined(template.Resources[logicalId]);
-      const properties = this.resolved(Properties, scope) as Fields;
+      const { Type: type, Properties, UpdatePolicy } = defined(template.Resources[logicalId]);
+      const declared = { ...Properties, ...(UpdatePolicy === undefined ? {} : { UpdatePolicy }) };
+      const properties = this.resolved(declared, scope) as Fields;
       const old = resources.get(logicalId);
       if (old !== undefined && old.type !== type)
         throw new Error(`${logicalId} cannot change from ${old.type} to ${type}`);
@@ -104,8 +114,8 @@ export class Account {
         throw new Error(`${logicalId} cannot be updated: MultiRegion of a KMS key never changes`);
       if (old !== undefined && !isReplaced(type, old.properties, properties)) {
         const updated = { ...old, properties };
-        this.live.delete(old);
-        this.live.add(updated);
+        this.end(old);
+        this.begin(updated);
         resources.set(logicalId, updated);
         yield { action: 'update', stack, logicalId };
         continue;
@@ -129,14 +139,20 @@ export class Account {
       if (replaced === undefined) resources.delete(logicalId);
       const policy = replaced === undefined ? declared.DeletionPolicy : declared.UpdateReplacePolicy;
       if (policy === 'Retain' || policy === 'RetainExceptOnCreate') continue;
-      this.live.delete(gone);
+      this.end(gone);
+      // Lambda deletes a function with all of its versions, also with those that a stack has left behind.
+      if (gone.type === 'AWS::Lambda::Function')
+        for (const version of this.versionsOf(gone.id)) this.end(version);
       yield { action: 'delete', stack, logicalId };
     }
   }
 
   private create(stack: string, logicalId: string, type: string, properties: Fields): Physical {
-    const named = givenName(type, properties);
-    const taken = [...this.live].find((other) => other.type === type && other.id === named);
+    const named =
+      type === 'AWS::Lambda::Alias'
+        ? functionArn(properties, String(properties['Name']))
+        : givenName(type, properties);
+    const taken = this.ofType(type).find((other) => other.id === named);
     if (taken !== undefined)
       throw new Error(`${logicalId} cannot be created: ${type} ${taken.id} exists already`);
     this.created += 1;
@@ -144,14 +160,40 @@ export class Account {
       stack,
       logicalId,
       type,
-      id: named ?? `${logicalId}#${String(this.created)}`,
+      id:
+        named ??
+        (type === 'AWS::Lambda::Version'
+          ? functionArn(properties, String(this.created))
+          : `${logicalId}#${String(this.created)}`),
       properties,
       ...(type === 'AWS::ApiGateway::Deployment'
         ? { snapshot: this.bodyOf(String(properties['RestApiId'])) }
         : {}),
+      ...(type === 'AWS::Lambda::Version' ? { snapshot: this.published(logicalId, properties) } : {}),
     };
-    this.live.add(physical);
+    this.begin(physical);
     return physical;
+  }
+
+  /** What a new version contains. Lambda publishes none of a function that is what its last version is. */
+  private published(logicalId: string, { FunctionName: name }: Fields): unknown {
+    const content = this.contentOf(String(name));
+    if (isDeepStrictEqual(this.versionsOf(String(name)).at(-1)?.snapshot, content))
+      throw new Error(`${logicalId} cannot be created: ${String(name)} is what its last version is`);
+    return content;
+  }
+
+  /** The versions of a function, oldest first. */
+  private versionsOf(name: string): readonly Physical[] {
+    return this.ofType('AWS::Lambda::Version').filter(
+      ({ properties }) => properties['FunctionName'] === name,
+    );
+  }
+
+  /** What a version of a function would contain now. */
+  contentOf(name: string): unknown {
+    const found = this.ofType('AWS::Lambda::Function').find(({ id }) => id === name);
+    return found && { ...found.properties, ReservedConcurrentExecutions: undefined, Tags: undefined };
   }
 
   private bodyOf(api: string): unknown {
@@ -245,8 +287,16 @@ function sorted(template: Template, order: Order): readonly string[] {
   return ids;
 }
 
+/** The ARN of a version or an alias, which the templates take apart. */
+function functionArn({ FunctionName: name }: Fields, qualifier: string): string {
+  return `arn:aws:lambda:region:account:function:${String(name)}:${qualifier}`;
+}
+
 /** What a resource refers to, or names in DependsOn. */
-function dependencies({ Properties, DependsOn = [] }: TemplateResource, template: Template): Set<string> {
+function dependencies(
+  { Properties, UpdatePolicy, DependsOn = [] }: TemplateResource,
+  template: Template,
+): Set<string> {
   const found = new Set([DependsOn].flat());
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -259,6 +309,7 @@ function dependencies({ Properties, DependsOn = [] }: TemplateResource, template
     }
   };
   visit(Properties);
+  visit(UpdatePolicy);
   return new Set([...found].filter((id) => id in template.Resources));
 }
 

@@ -5,7 +5,12 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as z from 'zod';
 import { backgroundFunctions, type BackgroundFunction } from '#shared/contract/background.ts';
-import { deployedFunctions, type DeployedFunction, type DeploymentName } from '#shared/contract/functions.ts';
+import {
+  deployedFunctions,
+  versionCheck,
+  type DeployedFunction,
+  type DeploymentName,
+} from '#shared/contract/functions.ts';
 import { gates, routeGates, type Gate, type GateName } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
@@ -57,6 +62,8 @@ export interface DeployedOptions {
   readonly release?: ReleaseState;
   readonly stage?: Stage;
   readonly undeployable?: string;
+  /** What the bundles contain; default: the same in every deployment. */
+  readonly code?: string;
 }
 
 /** The stage of that name, for tests. */
@@ -85,11 +92,11 @@ export function withDomains(keepsFormerAddress?: true): Stage {
 }
 
 /** Bundles that are none: a template does not look into them. */
-function stubbedAssets(of: readonly DeployedFunction[]): string {
+function stubbedAssets(of: readonly Pick<DeployedFunction, 'operationId'>[], code: string): string {
   const assets = mkdtempSync(join(tmpdir(), 'assets-'));
   for (const { operationId } of of) {
     mkdirSync(join(assets, operationId));
-    writeFileSync(join(assets, operationId, 'index.mjs'), 'export const handler = undefined;');
+    writeFileSync(join(assets, operationId, 'index.mjs'), `export const handler = ${code};`);
   }
   return assets;
 }
@@ -115,7 +122,7 @@ export function appOf(options: DeployedOptions = {}): {
       options.release ?? offlineRelease(new Set(options.gates ?? served.flatMap(({ gates }) => gates))),
     functions,
     undeployable: options.undeployable,
-    assets: stubbedAssets(functions),
+    assets: stubbedAssets([...functions, versionCheck], options.code ?? 'undefined'),
     site: stubbedSite(),
   });
   return { app, stacks };
@@ -125,8 +132,8 @@ const known = new Map<string, Deployed>();
 
 /** What a stage deploys. Releases that open the same functions of the registry are synthesized once. */
 export function deployed(options: DeployedOptions = {}): Deployed {
-  const { routes: served, background, stage: of, ...opened } = options;
-  if (served !== undefined || background !== undefined || of !== undefined) return synthesize(options);
+  const { routes: served, background, stage: of, code, ...opened } = options;
+  if ([served, background, of, code].some((option) => option !== undefined)) return synthesize(options);
   const release = opened.release ?? offlineRelease(new Set(opened.gates ?? gates));
   const key = deployedFunctions
     .filter((row) => isReleased(row, release))

@@ -242,13 +242,82 @@ function matches({ Action, Resource: on, Condition }: Statement, rule: Rule): bo
 }
 
 it.each(['mastery', 'reports', 'sandbox'] as const)(
-  'there is one function for each row of %s, and no other',
+  'there is one function for each row of %s, the check of their versions, and no other',
   (name) => {
     expect(ofType(deploymentStack(everything, name), 'AWS::Lambda::Function')).toHaveLength(
-      deployedFunctions.filter((row) => deploymentOf(row) === name).length,
+      deployedFunctions.filter((row) => deploymentOf(row) === name).length + 1,
     );
   },
 );
+
+describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (name) => {
+  const { resources, template } = deploymentStack(everything, name);
+  const rows = deployedFunctions.filter((row) => deploymentOf(row) === name);
+  const roleOf = (prefix: string): readonly Statement[] => {
+    const [, role] = Object.entries(resources).find(([id]) => id.startsWith(prefix)) ?? [];
+    const { Policies } = z
+      .object({ Policies: z.array(z.object({ PolicyDocument: policyDocument })) })
+      .parse(role?.Properties);
+    return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  };
+  const names = (resource: unknown): readonly string[] =>
+    [JSON.stringify(resource).matchAll(/mastery-reports-prod-(\w+)/g)].flatMap((found) =>
+      [...found].map(([, operation = '']) => operation),
+    );
+
+  it('is checked by a function that may call the versions of the stack and report, and nothing else', () => {
+    const [logs, invoke, revision, groups, ...others] = roleOf('RolloutCheckRole');
+    expect(others).toStrictEqual([]);
+    expect(logs?.Action).toStrictEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
+    expect(revision?.Action).toStrictEqual(['codedeploy:GetApplicationRevision']);
+    expect(groups?.Action).toStrictEqual([
+      'codedeploy:GetDeployment',
+      'codedeploy:PutLifecycleEventHookExecutionStatus',
+    ]);
+    expect(invoke?.Action).toStrictEqual(['lambda:InvokeFunction']);
+    // A version, never what has none.
+    expect(
+      JSON.stringify(invoke?.Resource)
+        .match(/:function:[^"]*/g)
+        ?.every((arn) => arn.endsWith(':*')),
+    ).toBe(true);
+    for (const { Resource: on } of [invoke, groups].filter((found) => found !== undefined))
+      expect(names(on).toSorted()).toStrictEqual(rows.map(({ operationId }) => operationId).toSorted());
+  });
+
+  it('moves every alias by CodeDeploy, in steps exactly where learners wait', () => {
+    const groups = ofType({ ...deploymentStack(everything, name) }, 'AWS::CodeDeploy::DeploymentGroup');
+    const steps = Object.fromEntries(
+      groups.map(([, { Properties }]) => [
+        String(Properties['DeploymentGroupName']).replace('mastery-reports-prod-', ''),
+        [Properties['DeploymentConfigName'], 'AlarmConfiguration' in Properties],
+      ]),
+    );
+    expect(steps).toStrictEqual(
+      Object.fromEntries(
+        rows.map((row) => [
+          row.operationId,
+          isRoute(row) && row.learnersWait === true
+            ? ['CodeDeployDefault.LambdaCanary10Percent5Minutes', true]
+            : ['CodeDeployDefault.LambdaAllAtOnce', false],
+        ]),
+      ),
+    );
+    template.allResourcesProperties('AWS::Lambda::Alias', { Name: 'live' });
+  });
+});
+
+it('learners wait for the steps of a test and for its report', () => {
+  expect(
+    routes.filter(({ learnersWait }) => learnersWait).map(({ operationId }) => operationId),
+  ).toStrictEqual([
+    'startAdaptiveRun',
+    'inspectAdaptiveRun',
+    'advanceAdaptiveRun',
+    'readAttemptReport',
+    'materializeAttemptReport',
+  ]);
+});
 
 describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('%s', (_, row) => {
   it('runs as its row says', () => {
@@ -338,8 +407,8 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
   });
 
   it('is called by nothing but its own caller', () => {
-    const name = ofType(stackOf(row), 'AWS::Lambda::Function').find(
-      ([, found]) => found === functionOf(row),
+    const name = ofType(stackOf(row), 'AWS::Lambda::Alias').find(([id]) =>
+      id.startsWith(`${row.operationId}FunctionLive`),
     )?.[0];
     const callers = ofType(stackOf(row), 'AWS::Lambda::Permission')
       .filter(([, { Properties }]) => JSON.stringify(Properties['FunctionName']).includes(`"${name}"`))

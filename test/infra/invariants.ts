@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { addressTypes, dataTypes } from '#ops/deploy/losses.ts';
 import type { Account, Physical, StackTemplate } from './cloudformation.ts';
 
@@ -7,8 +8,9 @@ import type { Account, Physical, StackTemplate } from './cloudformation.ts';
 
 /** An account at one moment, by what the invariants ask of it. */
 interface Moment {
+  /** `<function>:live` of every alias whose function and version exist. */
   readonly functions: ReadonlySet<string>;
-  /** `<function> <API's id>/<stage>/<METHOD>/<path>` of every permission. */
+  /** `<function>:live <API's id>/<stage>/<METHOD>/<path>` of every permission. */
   readonly permitted: ReadonlySet<string>;
   readonly deployments: ReadonlyMap<string, Physical>;
 }
@@ -27,13 +29,18 @@ interface ServedMethod {
  *   stack of the alarms is deployed after those of the functions
  */
 export function defectsOf(account: Account, target: readonly StackTemplate[]): readonly string[] {
-  return [...routeDefects(account), ...alarmDefects(account, target)];
+  return [
+    ...routeDefects(account),
+    ...callerDefects(account),
+    ...rolloutDefects(account),
+    ...alarmDefects(account, target),
+  ];
 }
 
 /** Served methods without their function, or without its permission. */
 function routeDefects(account: Account): readonly string[] {
   const moment: Moment = {
-    functions: new Set(account.ofType('AWS::Lambda::Function').map(({ id }) => id)),
+    functions: liveFunctions(account),
     permitted: new Set(
       account
         .ofType('AWS::Lambda::Permission')
@@ -78,43 +85,182 @@ function methodsIn({ snapshot }: Physical): readonly ServedMethod[] {
   return methods;
 }
 
-/** The name of a function, from its name or its ARN. */
+/** The name of a function with its version or alias, from its name or its ARN. */
 function functionIn(value: unknown): string {
-  return (String(value).split(':').at(-1) ?? '').replace(/\.Arn$/, '');
+  return String(value).replace(/^.*:function:/, '');
+}
+
+/** `<function>:live` of every alias that leads to a version. */
+function liveFunctions(account: Account): ReadonlySet<string> {
+  const functions = new Set(account.ofType('AWS::Lambda::Function').map(({ id }) => id));
+  const versions = new Set(account.ofType('AWS::Lambda::Version').map(({ id }) => id));
+  return new Set(
+    account
+      .ofType('AWS::Lambda::Alias')
+      .filter(
+        ({ properties }) =>
+          functions.has(String(properties['FunctionName'])) && versions.has(versionOf(properties)),
+      )
+      .map(({ id }) => functionIn(id)),
+  );
+}
+
+/** The ARN of the version that an alias leads to. */
+function versionOf(alias: Physical['properties']): string {
+  return String(alias['FunctionVersion']).replace(/\.Version$/, '');
+}
+
+/** Schedules, queues and settings of functions that are not there. */
+function callerDefects(account: Account): readonly string[] {
+  const functions = liveFunctions(account);
+  const calls = [
+    ...account
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .map(({ logicalId, properties }) => [logicalId, functionIn(properties['FunctionName'])] as const),
+    ...account
+      .ofType('AWS::Lambda::EventInvokeConfig')
+      .map(
+        ({ logicalId, properties }) =>
+          [logicalId, `${String(properties['FunctionName'])}:${String(properties['Qualifier'])}`] as const,
+      ),
+    ...scheduledCalls(account).map(({ rule, called }) => [rule.logicalId, called] as const),
+  ];
+  return calls
+    .filter(([, called]) => !functions.has(called))
+    .map(([by, called]) => `${by} calls ${called}, which does not exist`);
+}
+
+/** The functions that rules call. */
+function scheduledCalls(account: Account): readonly { readonly rule: Physical; readonly called: string }[] {
+  return account.ofType('AWS::Events::Rule').flatMap((rule) =>
+    (rule.properties['Targets'] as readonly { Arn: string }[]).map(({ Arn }) => ({
+      rule,
+      called: functionIn(Arn),
+    })),
+  );
+}
+
+/** Aliases whose next deployment could not begin or be checked, and deployment groups that watch an alarm that is gone. */
+function rolloutDefects(account: Account): readonly string[] {
+  const ids = (type: string): ReadonlySet<string> => new Set(account.ofType(type).map(({ id }) => id));
+  const [alarms, groups] = [ids('AWS::CloudWatch::Alarm'), ids('AWS::CodeDeploy::DeploymentGroup')];
+  const functions = ids('AWS::Lambda::Function');
+  return [
+    ...account.ofType('AWS::CodeDeploy::DeploymentGroup').flatMap(({ logicalId, properties }) => {
+      const { Alarms = [] } = (properties['AlarmConfiguration'] ?? {}) as { Alarms?: { Name: string }[] };
+      return Alarms.filter(({ Name }) => !alarms.has(Name)).map(
+        ({ Name }) => `${logicalId} watches the alarm ${Name}, which does not exist`,
+      );
+    }),
+    ...account.ofType('AWS::Lambda::Alias').flatMap(({ logicalId, properties }) => {
+      const { CodeDeployLambdaAliasUpdate: update } = (properties['UpdatePolicy'] ?? {}) as {
+        CodeDeployLambdaAliasUpdate?: Readonly<Record<string, string>>;
+      };
+      if (!groups.has(update?.['DeploymentGroupName'] ?? '')) return [`${logicalId} has no deployment group`];
+      return functions.has(update?.['BeforeAllowTrafficHook'] ?? '') ? [] : [`${logicalId} has no check`];
+    }),
+  ];
+}
+
+/**
+ * What is wrong after a deployment: aliases that lead to other content than what was deployed, and rules without a permission. A rule comes
+ * before its permission: a call between them fails, and the next one does the same work.
+ */
+export function finalDefectsOf(account: Account, target: readonly StackTemplate[]): readonly string[] {
+  const versions = new Map(account.ofType('AWS::Lambda::Version').map((one) => [one.id, one]));
+  const permitted = new Set(
+    account
+      .ofType('AWS::Lambda::Permission')
+      .map(
+        ({ properties }) => `${functionIn(properties['FunctionName'])} ${String(properties['SourceArn'])}`,
+      ),
+  );
+  return [
+    ...alarmDefects(account, target, true),
+    ...account
+      .ofType('AWS::Lambda::Alias')
+      .filter(
+        ({ properties }) =>
+          !isDeepStrictEqual(
+            versions.get(versionOf(properties))?.snapshot,
+            account.contentOf(String(properties['FunctionName'])),
+          ),
+      )
+      .map(({ id }) => `${functionIn(id)} leads to former code or settings`),
+    ...scheduledCalls(account)
+      .filter(({ rule, called }) => !permitted.has(`${called} ${rule.id}.Arn`))
+      .map(({ rule, called }) => `${rule.logicalId} calls ${called} without its permission`),
+  ];
 }
 
 /** What the dimensions of an alarm name. */
-const watched: Readonly<Record<string, { readonly type: string; readonly by: 'id' | 'Name' | 'QueueName' }>> =
+const watched: Readonly<Record<string, { readonly type: string; readonly name: (of: Physical) => unknown }>> =
   {
-    FunctionName: { type: 'AWS::Lambda::Function', by: 'id' },
-    ApiName: { type: 'AWS::ApiGateway::RestApi', by: 'Name' },
-    WebACL: { type: 'AWS::WAFv2::WebACL', by: 'Name' },
-    TableName: { type: 'AWS::DynamoDB::Table', by: 'id' },
-    QueueName: { type: 'AWS::SQS::Queue', by: 'QueueName' },
+    FunctionName: { type: 'AWS::Lambda::Function', name: ({ id }) => id },
+    Resource: { type: 'AWS::Lambda::Alias', name: ({ id }) => functionIn(id) },
+    ExecutedVersion: { type: 'AWS::Lambda::Version', name: ({ id }) => `${id}.Version` },
+    ApiName: { type: 'AWS::ApiGateway::RestApi', name: ({ properties }) => properties['Name'] },
+    WebACL: { type: 'AWS::WAFv2::WebACL', name: ({ properties }) => properties['Name'] },
+    TableName: { type: 'AWS::DynamoDB::Table', name: ({ id }) => id },
+    // A queue's name is an attribute of it, which the outputs of the stores pass on.
+    QueueName: { type: 'AWS::SQS::Queue', name: ({ id }) => `${id}.QueueName` },
   };
 
-/** Alarms that stay and watch nothing. */
-function alarmDefects(account: Account, target: readonly StackTemplate[]): readonly string[] {
-  const present = new Set(
-    Object.entries(watched).flatMap(([dimension, { type, by }]) =>
-      account.ofType(type).map(({ id, properties }) => {
-        // A queue's name is an attribute of it, which the outputs of the stores pass on.
-        const name = by === 'id' ? id : by === 'Name' ? properties['Name'] : `${id}.QueueName`;
-        return `${dimension} ${String(name)}`;
-      }),
-    ),
-  );
-  const staying = new Set(
+interface Dimension {
+  readonly Name: string;
+  readonly Value: string;
+}
+
+/** What an alarm names, in its one metric or in those of its expression. */
+function dimensionsOf({ properties }: Physical): readonly Dimension[] {
+  const metrics = (properties['Metrics'] ?? []) as readonly {
+    readonly MetricStat?: { readonly Metric: { readonly Dimensions: readonly Dimension[] } };
+  }[];
+  return [
+    ...((properties['Dimensions'] ?? []) as readonly Dimension[]),
+    ...metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.Dimensions ?? []),
+  ];
+}
+
+const resources = new WeakMap<readonly StackTemplate[], ReadonlySet<string>>();
+
+/** `<stack> <logical id>` of every resource of a deployment. */
+function resourcesOf(target: readonly StackTemplate[]): ReadonlySet<string> {
+  const known = resources.get(target);
+  if (known !== undefined) return known;
+  const found = new Set(
     target.flatMap(({ name, template }) => Object.keys(template.Resources).map((id) => `${name} ${id}`)),
   );
+  resources.set(target, found);
+  return found;
+}
+
+/**
+ * Alarms that stay and watch nothing.
+ * @param isWhole whether the deployment is done: the alarm of a new version exists before the alias that will lead to it
+ */
+function alarmDefects(
+  account: Account,
+  target: readonly StackTemplate[],
+  isWhole = false,
+): readonly string[] {
+  const present = new Set(
+    Object.entries(watched).flatMap(([dimension, { type, name }]) =>
+      account.ofType(type).map((one) => `${dimension} ${String(name(one))}`),
+    ),
+  );
+  const staying = resourcesOf(target);
   return account
     .ofType('AWS::CloudWatch::Alarm')
     .filter(({ stack, logicalId }) => staying.has(`${stack} ${logicalId}`))
-    .flatMap(({ id, properties }) =>
-      (properties['Dimensions'] as readonly { Name: string; Value: string }[])
+    .flatMap((alarm) => {
+      const dimensions = dimensionsOf(alarm);
+      const isOfVersion = dimensions.some(({ Name }) => Name === 'ExecutedVersion');
+      return dimensions
+        .filter(({ Name }) => isWhole || !isOfVersion || Name !== 'Resource')
         .filter(({ Name, Value }) => Name in watched && !present.has(`${Name} ${Value}`))
-        .map(({ Name, Value }) => `the alarm ${id} watches the ${Name} ${Value}, which does not exist`),
-    );
+        .map(({ Name, Value }) => `the alarm ${alarm.id} watches the ${Name} ${Value}, which does not exist`);
+    });
 }
 
 /** What a deployment must leave as it is: ids of what contains data, addresses and outputs, by their place in the templates. */

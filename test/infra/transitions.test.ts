@@ -3,7 +3,7 @@ import { losses } from '#ops/deploy/losses.ts';
 import type { ResourceChange } from '#ops/doctor/stacks.ts';
 import { Account, type Order, type Physical, type StackTemplate } from './cloudformation.ts';
 import { deployed, gateSets, stage, withDomains } from './deployed.ts';
-import { defectsOf, lastingOf, lossesIn } from './invariants.ts';
+import { defectsOf, finalDefectsOf, lastingOf, lossesIn } from './invariants.ts';
 import { schemaDefects } from './resource-schemas.ts';
 
 type Stacks = readonly StackTemplate[];
@@ -21,13 +21,17 @@ function deploy(account: Account, target: Stacks, order: Order): readonly string
   const before = resourcesOf(account);
   const found = new Map<string, string>();
   for (const { action, stack, logicalId } of account.deploy(target, order)) {
-    for (const defect of [...defectsOf(account, target), ...lossesIn(account, lasting)])
+    for (const defect of defectsOf(account, target))
       if (!found.has(defect)) found.set(defect, `after ${action} ${stack} ${logicalId}: ${defect}`);
   }
   const isLost = lossesIn(account, lasting).some((loss) => loss.startsWith('AWS::'));
   const stops = losses(changesBetween(before, resourcesOf(account))).length > 0;
   if (isLost !== stops) found.set('', `${MISJUDGED}: ${isLost ? 'goes on' : 'stops'}`);
-  return [...found.values()];
+  // What is lost does not come back.
+  const final = [...lossesIn(account, lasting), ...finalDefectsOf(account, target)]
+    .filter((defect) => !found.has(defect))
+    .map((defect) => `after the deployment: ${defect}`);
+  return [...found.values(), ...final];
 }
 
 const MISJUDGED = 'what npm run deploy decides of these changes is wrong';
@@ -76,13 +80,55 @@ describe('the templates of every set of gates', () => {
 
   it('lead from nothing to each set, to every other and back, without a defect after any step [RP-024]', () => {
     expect(deployments).toHaveLength(12);
-    for (const [index, [gates, here]] of deployments.entries())
-      for (const [others, there] of deployments.slice(index + 1))
-        expect(walk(here, there, here), `${gates} and ${others}`).toStrictEqual([]);
-  });
+    for (const [index, [gates, here]] of deployments.entries()) {
+      const others = deployments.slice(index + 1).flatMap(([, there]) => [there, here]);
+      expect(walk(here, ...others), gates).toStrictEqual([]);
+    }
+  }, 60_000);
 });
 
 const all = deployed().stacks;
+const newCode = deployed({ code: "'another'" }).stacks;
+
+/** The logical ids of the versions in stacks. */
+const versionsIn = (stacks: Stacks): readonly string[] =>
+  stacks
+    .flatMap(({ template }) => Object.entries(template.Resources))
+    .flatMap(([id, { Type }]) => (Type === 'AWS::Lambda::Version' ? [id] : []))
+    .toSorted();
+
+describe('a new release', () => {
+  it('replaces the version of every function, and the release before can follow it, without a defect after any step', () => {
+    expect(versionsIn(newCode)).toHaveLength(versionsIn(all).length);
+    expect(versionsIn(newCode).filter((id) => versionsIn(all).includes(id))).toStrictEqual([]);
+    expect(walk(all, newCode, all, newCode)).toStrictEqual([]);
+  });
+
+  it('that changes neither code nor settings of a function makes no version of it', () => {
+    const { config, name } = stage('prod');
+    const concurrency = { reservedConcurrency: { startAdaptiveRun: 7 } };
+    const capped = deployed({ stage: { name, config: { ...config, ...concurrency } } }).stacks;
+    const { canaryMinutes, ...uncanaried } = config;
+    const atOnce = deployed({ stage: { name, config: uncanaried } }).stacks;
+    expect(canaryMinutes).toBeDefined();
+    for (const stacks of [capped, atOnce]) {
+      expect(versionsIn(stacks)).toStrictEqual(versionsIn(all));
+      expect(walk(all, stacks, newCode)).toStrictEqual([]);
+    }
+    const logged = deployed({ stage: { name, config: { ...config, logLevel: 'warn' } } }).stacks;
+    expect(versionsIn(logged).filter((id) => versionsIn(all).includes(id))).toStrictEqual([]);
+  });
+
+  it('keeps the version that was live, so that the alias can go back', () => {
+    const account = new Account();
+    deploy(account, all, 'first types first');
+    const before = account.ofType('AWS::Lambda::Version').map(({ id }) => id);
+    deploy(account, newCode, 'first types first');
+    const after = account.ofType('AWS::Lambda::Version').map(({ id }) => id);
+    expect(after).toEqual(expect.arrayContaining(before));
+    expect(after).toHaveLength(2 * before.length);
+  });
+});
 
 describe('host names of a stage’s own', () => {
   const moving = deployed({ stage: withDomains(true) }).stacks;
@@ -182,6 +228,71 @@ describe('a planted defect is found', () => {
         }),
     ],
     [
+      'a permission for the function in place of its alias',
+      /readiness is served without its permission/,
+      () =>
+        spoiled(all, '-reports', (draft) => {
+          const permission = draft.Resources[idOf(draft, 'AWS::Lambda::Permission', 'readReadiness')];
+          const to = idOf(draft, 'AWS::Lambda::Function', 'readReadiness');
+          if (permission) permission.Properties['FunctionName'] = { Ref: to };
+        }),
+    ],
+    [
+      'an alias that stays at the former version',
+      /readReadiness:live leads to former code/,
+      () =>
+        spoiled(newCode, '-reports', (draft) => {
+          const type = 'AWS::Lambda::Version';
+          const [former, next] = [
+            idOf(reports(all), type, 'readReadiness'),
+            idOf(draft, type, 'readReadiness'),
+          ];
+          Object.assign(draft, JSON.parse(JSON.stringify(draft).replaceAll(next, former)));
+        }),
+    ],
+    [
+      'an alias without a deployment group',
+      /readReadinessFunctionLive\w+ has no deployment group/,
+      () =>
+        spoiled(all, '-reports', (draft) => {
+          const alias = draft.Resources[idOf(draft, 'AWS::Lambda::Alias', 'readReadiness')];
+          Reflect.deleteProperty(alias ?? {}, 'UpdatePolicy');
+        }),
+    ],
+    [
+      'a schedule that calls the function in place of its alias',
+      /Schedule\w+ calls .*sweepImprovementRuns\.Arn, which does not exist/,
+      () =>
+        spoiled(all, '-reports', (draft) => {
+          const rule = draft.Resources[idOf(draft, 'AWS::Events::Rule', 'sweepImprovementRuns')];
+          const to = idOf(draft, 'AWS::Lambda::Function', 'sweepImprovementRuns');
+          const [target] = (rule?.Properties['Targets'] ?? []) as { Arn: unknown }[];
+          if (target) target.Arn = { 'Fn::GetAtt': [to, 'Arn'] };
+        }),
+    ],
+    [
+      'an alarm of a version that is not deployed',
+      /watches the ExecutedVersion 1, which does not exist/,
+      () =>
+        spoiled(all, '-mastery', (draft) => {
+          const id = idOf(draft, 'AWS::CloudWatch::Alarm', 'startAdaptiveRun');
+          const text = JSON.stringify(draft.Resources[id]).replaceAll(
+            /(?<="Name":"ExecutedVersion","Value":)\{[^}]*\}/g,
+            '"1"',
+          );
+          Object.assign(draft.Resources, { [id]: JSON.parse(text) as unknown });
+        }),
+    ],
+    [
+      'a deployment group whose alarm is gone',
+      /Deployments\w+ watches the alarm gone/,
+      () =>
+        spoiled(all, '-mastery', (draft) => {
+          const group = draft.Resources[idOf(draft, 'AWS::CodeDeploy::DeploymentGroup', 'startAdaptiveRun')];
+          Object.assign(group?.Properties ?? {}, { AlarmConfiguration: { Alarms: [{ Name: 'gone' }] } });
+        }),
+    ],
+    [
       'an alarm that stays without its function',
       /readEquivalence-errors watches the FunctionName .*readEquivalence, which does not exist/,
       () =>
@@ -234,6 +345,11 @@ describe('a planted defect is found', () => {
   });
 
   it.each<readonly [string, RegExp, () => Stacks]>([
+    [
+      'a version of a function that has not changed',
+      /readReadiness is what its last version is/,
+      () => renamed(all, '-reports', 'AWS::Lambda::Version', 'readReadiness'),
+    ],
     [
       'a function with the name of another',
       /readReadiness exists already/,

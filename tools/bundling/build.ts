@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
-import { deployedFunctions } from '#shared/contract/functions.ts';
+import { bundledFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bundle, recipe, recipeFiles, type Entry } from './bundle.ts';
 import { exits, list, program, run, text, UsageError } from '../terminal/command.ts';
@@ -61,7 +61,7 @@ export async function buildFunctions(
   options: BuildOptions = {},
 ): Promise<Result<readonly BuiltFunction[], readonly string[]>> {
   const all =
-    options.entries ?? deployedFunctions.map(({ operationId, handler }) => ({ operationId, handler }));
+    options.entries ?? bundledFunctions.map(({ operationId, handler }) => ({ operationId, handler }));
   const unknown = unknownFunctions(options.only, all);
   if (unknown.length > 0) return err(unknown);
   const wanted = all.filter(({ operationId }) => options.only?.includes(operationId) ?? true);
@@ -226,7 +226,7 @@ if (import.meta.main) {
       .option('--quiet', 'prints nothing on success')
       .action(
         exits(async ({ only, outdir, quiet }) => {
-          const unknown = unknownFunctions(only, deployedFunctions);
+          const unknown = unknownFunctions(only, bundledFunctions);
           if (unknown.length > 0) return err(new UsageError(unknown.join('\n')));
           const built = await buildFunctions({ outdir, ...(only ? { only } : {}) });
           if (!built.ok) return err(built.error.join('\n'));

@@ -90,6 +90,7 @@ export const startAdaptiveRun = defineRoute({
   requestExample: examples.startRequest,
   problems: runProblems,
   budget: { calls: 13, depth: 9 },
+  learnersWait: true,
   lambda: {
     ...runLambda,
     impact: 'Learners cannot start an adaptive test. Tests in progress continue.',
@@ -124,6 +125,7 @@ export const inspectAdaptiveRun = defineRoute({
   requestExample: examples.continuation,
   problems: runProblems,
   budget: { calls: 12, depth: 8 },
+  learnersWait: true,
   lambda: {
     ...runLambda,
     impact: 'Clients cannot inspect a test in progress, and therefore cannot advance it.',
@@ -163,6 +165,7 @@ export const advanceAdaptiveRun = defineRoute({
     '428 precondition-required',
   ],
   budget: { calls: 18, depth: 14 },
+  learnersWait: true,
   lambda: {
     ...runLambda,
     impact: 'Learners in an adaptive test get no next item, and finished tests are not published.',

@@ -107,6 +107,7 @@ export const readAttemptReport = defineRoute({
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
   // Lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side.
   budget: { calls: 9, depth: 4 },
+  learnersWait: true,
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,
@@ -306,6 +307,7 @@ export const materializeAttemptReport = defineRoute({
   // Lookup; administration; criteria, while a kind is not released; components; event; then the reads of a report, lookup, record and criteria
   // twice.
   budget: { calls: 14, depth: 9 },
+  learnersWait: true,
   lambda: {
     // As much as reading the report takes.
     memoryMb: 1769,

@@ -1,0 +1,282 @@
+import { join } from 'node:path';
+import { ArnFormat, Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  MathExpression,
+  Metric,
+  Stats,
+  TreatMissingData,
+  type CfnAlarm,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnApplication, CfnDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Alias,
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  Runtime,
+  Tracing,
+  type CfnAlias,
+  type CfnVersion,
+  type IFunction,
+  type IVersion,
+  type Version,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import {
+  isRoute,
+  versionCheck,
+  type DeployedFunction,
+  type DeploymentName,
+} from '#shared/contract/functions.ts';
+import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.ts';
+import type { Stage } from '#shared/stage/stages.ts';
+import { functionName, LIVE, versionCheckName } from '../names.ts';
+import { acknowledge, wildcardFinding } from './acknowledge.ts';
+import { retention } from './retention.ts';
+
+/** The alias `live` of a function: what every caller calls. */
+export type LiveFunction = Alias & IFunction;
+
+/** Brings the version of a function that its code and settings make into service, and returns what every caller calls. */
+type Release = (row: DeployedFunction, built: LambdaFunction) => LiveFunction;
+
+/**
+ * What brings new versions of a stack's functions into service: CodeDeploy moves the alias `live` of a function to its new version after the version
+ * has passed the check, and moves it back if the deployment fails. With a canary step, the functions that learners wait for get a tenth of
+ * their calls first, and go back if the new version fails.
+ * @param rows the functions of the stack
+ * @param assets the folder of the bundles
+ */
+export function rollout(
+  scope: Construct,
+  stage: Stage,
+  name: DeploymentName,
+  rows: readonly DeployedFunction[],
+  assets: string,
+): Release {
+  if (rows.length === 0)
+    return ({ operationId }) => {
+      throw new Error(`${operationId} is not among the functions of the stack`);
+    };
+  const within = new Construct(scope, 'Rollout');
+  const application = new CfnApplication(within, 'Application', { computePlatform: 'Lambda' });
+  const targets = rows.map((row) =>
+    Stack.of(scope).formatArn({
+      service: 'lambda',
+      resource: 'function',
+      resourceName: functionName(stage, row),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    }),
+  );
+  const check = versionCheckFunction(within, stage, name, { application, rows, targets, assets });
+  const role = new Role(within, 'Role', {
+    assumedBy: new ServicePrincipal('codedeploy.amazonaws.com'),
+    description: `Moves the aliases of the ${name} functions to their new versions`,
+    inlinePolicies: {
+      deploy: new PolicyDocument({
+        statements: [
+          new PolicyStatement({
+            actions: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
+            resources: targets.flatMap((target) => [target, `${target}:${LIVE}`]),
+          }),
+          new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [check.functionArn] }),
+          new PolicyStatement({ actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }),
+        ],
+      }),
+    },
+  });
+  acknowledge(role, {
+    'AwsSolutions-IAM5[Resource::*]':
+      'cloudwatch:DescribeAlarms takes no single alarm that CodeDeploy asks for.',
+  });
+
+  return (row, built) => {
+    const version = built.currentVersion;
+    const { canaryMinutes } = stage.config;
+    const isCanary = canaryMinutes !== undefined && isRoute(row) && row.learnersWait === true;
+    const deployments = new CfnDeploymentGroup(built, 'Deployments', {
+      applicationName: application.ref,
+      // The check finds the function by it.
+      deploymentGroupName: functionName(stage, row),
+      serviceRoleArn: role.roleArn,
+      deploymentStyle: { deploymentType: 'BLUE_GREEN', deploymentOption: 'WITH_TRAFFIC_CONTROL' },
+      ...(isCanary
+        ? {
+            deploymentConfigName: `CodeDeployDefault.LambdaCanary10Percent${String(canaryMinutes)}Minutes`,
+            alarmConfiguration: {
+              enabled: true,
+              alarms: [{ name: failingVersionAlarm(built, stage, row).alarmName }],
+            },
+            autoRollbackConfiguration: {
+              enabled: true,
+              events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'],
+            },
+          }
+        : {
+            // All calls move within seconds: an alarm would see nothing of the new version, and one of the former would stop its repair.
+            deploymentConfigName: 'CodeDeployDefault.LambdaAllAtOnce',
+            autoRollbackConfiguration: { enabled: true, events: ['DEPLOYMENT_FAILURE'] },
+          }),
+    });
+    const alias = new Alias(built, 'Live', {
+      aliasName: LIVE,
+      // SAFETY: the CDK declares the role of a version as present in one place and as optional in the other, as of an alias below.
+      version: version as Version & IVersion,
+    });
+    (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy = {
+      codeDeployLambdaAliasUpdate: {
+        applicationName: application.ref,
+        deploymentGroupName: deployments.ref,
+        beforeAllowTrafficHook: check.functionName,
+      },
+    };
+    return alias as LiveFunction;
+  };
+}
+
+/**
+ * Goes off when the new version of a function ends without a response, or logs an error. Each version has an alarm of its own: one that is still
+ * on because of the former version would stop the deployment that repairs it.
+ */
+function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedFunction): Alarm {
+  const { currentVersion: version } = built;
+  const name = functionName(stage, row);
+  const period = Duration.minutes(1);
+  const alarm = new Alarm(built, 'NewVersionFails', {
+    alarmDescription: `The new version of ${row.operationId} fails. Impact: CodeDeploy moves its callers back to the former version. What to do: ${stage.config.runbookUrl}#a-deployment-went-back`,
+    metric: new MathExpression({
+      expression: 'FILL(failed, 0) + FILL(lines, 0)',
+      label: 'failed invocations and error lines',
+      period,
+      usingMetrics: {
+        failed: new Metric({
+          namespace: 'AWS/Lambda',
+          metricName: 'Errors',
+          dimensionsMap: {
+            FunctionName: name,
+            Resource: `${name}:${LIVE}`,
+            ExecutedVersion: version.version,
+          },
+          period,
+          statistic: Stats.SUM,
+        }),
+        lines: new Metric({
+          namespace: METRIC_NAMESPACE,
+          metricName: ERROR_LINES.name,
+          dimensionsMap: {
+            stage: stage.name,
+            operation: row.operationId,
+            function_version: version.version,
+          } satisfies Record<(typeof ERROR_LINES)['dimensions'][number], string>,
+          period,
+          statistic: Stats.SUM,
+        }),
+      },
+    }),
+    threshold: 0,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    evaluationPeriods: 1,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });
+  // The id of a version follows its content, and is known only at the end of the synth.
+  const { logicalId } = version.node.defaultChild as CfnVersion;
+  (alarm.node.defaultChild as CfnAlarm).overrideLogicalId(
+    Lazy.uncachedString({ produce: (context) => `${String(context.resolve(logicalId))}Fails` }),
+  );
+  return alarm;
+}
+
+/** The function that CodeDeploy calls before it moves an alias: it may call the stack's versions and report what it found. */
+function versionCheckFunction(
+  within: Construct,
+  stage: Stage,
+  name: DeploymentName,
+  {
+    application,
+    rows,
+    targets,
+    assets,
+  }: {
+    readonly application: CfnApplication;
+    readonly rows: readonly DeployedFunction[];
+    readonly targets: readonly string[];
+    readonly assets: string;
+  },
+): LambdaFunction {
+  const stack = Stack.of(within);
+  const logGroup = new LogGroup(within, 'CheckLogs', {
+    retention: retention[stage.config.logRetentionDays],
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  });
+  const role = new Role(within, 'CheckRole', {
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    description: `Checks new versions of the ${name} functions`,
+    inlinePolicies: {
+      check: new PolicyDocument({
+        statements: [
+          new PolicyStatement({
+            actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+            resources: [logGroup.logGroupArn],
+          }),
+          new PolicyStatement({
+            actions: ['lambda:InvokeFunction'],
+            resources: targets.map((target) => `${target}:*`),
+          }),
+          new PolicyStatement({
+            actions: ['codedeploy:GetApplicationRevision'],
+            resources: [
+              stack.formatArn({
+                service: 'codedeploy',
+                resource: 'application',
+                resourceName: application.ref,
+                arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+              }),
+            ],
+          }),
+          new PolicyStatement({
+            actions: ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
+            resources: rows.map((row) =>
+              stack.formatArn({
+                service: 'codedeploy',
+                resource: 'deploymentgroup',
+                resourceName: `${application.ref}/${functionName(stage, row)}`,
+                arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+              }),
+            ),
+          }),
+        ],
+      }),
+    },
+  });
+  const check = new LambdaFunction(within, 'Check', {
+    functionName: versionCheckName(stage, name),
+    description: 'Calls a new version before its callers do, and reports to CodeDeploy whether it responds',
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    code: Code.fromAsset(join(assets, versionCheck.operationId)),
+    handler: 'index.handler',
+    memorySize: 256,
+    // The sweep of a new sweeper may take a minute.
+    timeout: Duration.minutes(2),
+    role,
+    logGroup,
+    tracing: Tracing.ACTIVE,
+    environment: { LOG_LEVEL: stage.config.logLevel },
+  });
+  acknowledge(within, {
+    'AwsSolutions-IAM5[Resource::*]':
+      'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
+    ...Object.fromEntries(
+      targets.map((target) => [
+        wildcardFinding(within, 'lambda', `function:${target.split(':').at(-1) ?? ''}:*`),
+        'The number of a new version is known only when it is published, and a permission for it alone would come too late.',
+      ]),
+    ),
+    'Serverless-LambdaDLQ': 'CodeDeploy calls it and waits for its report: a deployment without one fails.',
+  });
+  return check;
+}

@@ -1,0 +1,180 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { createFunctionPool } from '#local/gateway/function-pool.ts';
+import type { FunctionPool } from '#local/gateway/function-pool.ts';
+import { variablesOf } from '#local/stack/function-variables.ts';
+import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { VersionCheckFunction } from '#functions/deployment/check-version/check-version.ts';
+import { startTestStack } from '#test/support/stack.ts';
+import type { TestStack } from '#test/support/stack.ts';
+
+// The bundle of the check, with stand-ins for the two packages of Lambda's runtime, calls the bundles of all functions as Lambda would.
+
+type Call = readonly [command: string, input: Readonly<Record<string, unknown>>];
+
+const folder = mkdtempSync(join(tmpdir(), 'version-check-'));
+const calls: Call[] = [];
+/** What CodeDeploy answers with. */
+let deployment: Readonly<Record<string, unknown>>;
+let content: string | undefined;
+let stack: TestStack;
+let pool: FunctionPool;
+let check: VersionCheckFunction;
+
+const broken = 'throwsAtLoad';
+const unset = 'variablesMissing';
+
+beforeAll(async () => {
+  const bundles = inject('bundles');
+  if (!bundles.ok) throw new Error(bundles.message);
+  const fileOf = (operationId: string): string =>
+    bundles.functions.find((built) => built.operationId === operationId)?.file ?? '';
+  stack = await startTestStack();
+  const { masteryUrl, awsUrl } = stack.urls;
+  const places = { awsUrl, gatewayUrl: new URL(masteryUrl).origin, releaseKey: stack.rehearsal.releaseKey };
+  writeFileSync(join(folder, 'broken.mjs'), "throw new Error('does not load');");
+  const { lambda } = startAdaptiveRun;
+  pool = createFunctionPool(
+    [
+      ...deployedFunctions.map((row) => ({
+        name: row.operationId,
+        bundleUrl: pathToFileURL(fileOf(row.operationId)).href,
+        ...row.lambda,
+        variables: variablesOf(row, places),
+      })),
+      { name: broken, bundleUrl: pathToFileURL(join(folder, 'broken.mjs')).href, ...lambda, variables: {} },
+      { name: unset, bundleUrl: pathToFileURL(fileOf('startAdaptiveRun')).href, ...lambda, variables: {} },
+    ],
+    1,
+    () => () => undefined,
+  );
+
+  Object.assign(globalThis, { versionCheckAws: answer });
+  standIn('client-codedeploy', 'CodeDeployClient', [
+    'GetDeploymentCommand',
+    'GetApplicationRevisionCommand',
+    'PutLifecycleEventHookExecutionStatusCommand',
+  ]);
+  standIn('client-lambda', 'LambdaClient', ['InvokeCommand']);
+  copyFileSync(fileOf(versionCheck.operationId), join(folder, 'index.mjs'));
+  const bundle = (await import(/* @vite-ignore */ pathToFileURL(join(folder, 'index.mjs')).href)) as {
+    handler: VersionCheckFunction;
+  };
+  check = bundle.handler;
+});
+afterAll(async () => {
+  Reflect.deleteProperty(globalThis, 'versionCheckAws');
+  await pool.close();
+  await stack.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  calls.length = 0;
+  of('startAdaptiveRun');
+});
+
+function standIn(name: string, client: string, commands: readonly string[]): void {
+  const place = join(folder, 'node_modules/@aws-sdk', name);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(
+    join(place, 'index.js'),
+    [
+      `exports.${client} = class { send(command) { return globalThis.versionCheckAws(command.constructor.name, command.input); } };`,
+      ...commands.map(
+        (command) => `exports.${command} = class ${command} { constructor(input) { this.input = input; } };`,
+      ),
+    ].join('\n'),
+  );
+}
+
+/** A deployment of version 7 of a function. */
+function of(operationId: string, changes: Readonly<Record<string, unknown>> = {}): void {
+  deployment = {
+    applicationName: 'application-1',
+    deploymentGroupName: operationId,
+    creator: 'CloudFormation',
+    revision: { revisionType: 'String', string: { sha256: 'digest' } },
+    ...changes,
+  };
+  const Properties = { Name: operationId, Alias: 'live', CurrentVersion: '6', TargetVersion: '7' };
+  content = JSON.stringify({
+    version: 0,
+    Resources: [{ fn: { Type: 'AWS::Lambda::Function', Properties } }],
+  });
+}
+
+async function answer(...call: Call): Promise<object> {
+  calls.push(call);
+  const [command, input] = call;
+  switch (command) {
+    case 'GetDeploymentCommand':
+      return { deploymentInfo: deployment };
+    case 'GetApplicationRevisionCommand':
+      return { revision: { revisionType: 'String', string: { content } } };
+    case 'InvokeCommand': {
+      const [name = ''] = String(input['FunctionName']).split(':');
+      const event = JSON.parse(String(input['Payload'])) as unknown;
+      const outcome = await pool.invoke(name, event, 'request-1', new AbortController().signal);
+      if (outcome.kind === 'streaming') return { Payload: await buffer(outcome.stream) };
+      return outcome.kind === 'answered'
+        ? { Payload: new TextEncoder().encode(JSON.stringify(outcome.value ?? null)) }
+        : { FunctionError: 'Unhandled', Payload: new TextEncoder().encode(JSON.stringify(outcome)) };
+    }
+    default:
+      return {};
+  }
+}
+
+async function report(): Promise<unknown> {
+  await check(
+    { DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' },
+    { awsRequestId: 'invocation-1' },
+  );
+  const [command, { status, ...hook } = {}] = calls.at(-1) ?? [];
+  expect([command, hook]).toEqual([
+    'PutLifecycleEventHookExecutionStatusCommand',
+    { deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1' },
+  ]);
+  return status;
+}
+
+describe('the check of a new version', () => {
+  it.each(deployedFunctions.map(({ operationId }) => operationId))(
+    'accepts %s as it is bundled',
+    async (name) => {
+      of(name);
+      expect(await report()).toBe('Succeeded');
+      expect(calls.filter(([command]) => command === 'InvokeCommand')).toMatchObject([
+        ['InvokeCommand', { FunctionName: `${name}:7` }],
+      ]);
+    },
+  );
+
+  it('reads the version from an AppSpec in YAML, too', async () => {
+    content =
+      "Resources:\n  - fn:\n      Properties:\n        CurrentVersion: '6'\n        TargetVersion: '12'\n";
+    expect(await report()).toBe('Succeeded');
+    expect(calls.map(([, { FunctionName }]) => FunctionName)).toContain('startAdaptiveRun:12');
+  });
+
+  it.each<readonly [string, () => void]>([
+    ['a version that throws while it is loaded', () => of(broken)],
+    ['a version that returns 500, since its variables are missing', () => of(unset)],
+    ['a function that does not exist', () => of('unknown')],
+    ['a revision that names no version', () => (content = undefined)],
+  ])('rejects %s', async (_, set) => {
+    set();
+    expect(await report()).toBe('Failed');
+  });
+
+  it.each(['codeDeployRollback', 'CloudFormationRollback'])('does not hold up %s', async (creator) => {
+    of(broken, { creator });
+    expect(await report()).toBe('Succeeded');
+    expect(calls.map(([command]) => command)).not.toContain('InvokeCommand');
+  });
+});
