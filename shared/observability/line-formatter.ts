@@ -91,7 +91,7 @@ export class LineFormatter extends LogFormatter {
     if (figures.length === 0) return {};
     return {
       stage: this.#stage(),
-      ...Object.assign({}, ...figures.map(({ members }) => members)),
+      ...Object.fromEntries(figures.flatMap(({ members }) => Object.entries(members))),
       _aws: {
         Timestamp: this.#now(),
         CloudWatchMetrics: figures.map(({ name, unit, dimensions }) => ({
