@@ -18,8 +18,8 @@ export type VersionCheckFunction = (
 
 /**
  * What a new version is called with: a request without a token, and a batch without messages. It loads the function, reads its variables and passes
- * through its pipeline, which rejects it before anything is read or written. A sweep takes any event for its schedule's; it may come at
- * any time.
+ * through its pipeline, which rejects it before anything is read or written. Functions on a schedule take any event for their schedule's; they may
+ * run at any time.
  */
 export const harmlessEvent = {
   resource: '/',
