@@ -36,7 +36,10 @@ afterAll(async () => {
 /** Opens a page and waits for what its scripts draw. */
 async function open({ page }: Tab, path: string): Promise<void> {
   await page.goto(`/${path}`);
-  if (path.startsWith('reference/')) await page.locator('.opblock').first().waitFor();
+  if (!path.startsWith('reference/')) return;
+  // An operation is wider once its responses are open.
+  await page.locator('.opblock-summary-control').first().click();
+  await page.locator('.responses-table').first().waitFor();
 }
 
 /** Waits for the answer to a call that was tried. */
@@ -80,6 +83,15 @@ describe('the documentation site in a browser', () => {
     expect(defects).toEqual([expect.stringContaining('404') as string]);
     await page.goto(`/problems/${/problems\/([\w-]+)/.exec(problem ?? '')?.[1] ?? ''}`);
     expect(await page.locator('h1').textContent()).toBe('Not found');
+  });
+
+  it('offers no search without JavaScript, and leads to the OpenAPI document', async () => {
+    const context = await browser.newContext({ baseURL: origin, javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto('/reference/reports.html');
+    await page.getByRole('link', { name: 'OpenAPI 3.1 document' }).waitFor();
+    expect(await page.getByRole('searchbox').count()).toBe(0);
+    await context.close();
   });
 
   it('calls the sandbox without a token', async () => {
