@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { HttpAnswer } from '#local/gateway/http-answer.ts';
 import { faultKinds, faultyOperations } from '#local/platform/faults.ts';
+import { itemId } from '#local/platform/form-items.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
+import { reportIds } from '#local/seeds/reports/tenant-file.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';
@@ -95,19 +97,22 @@ export function createExplorerBackend(
       const correct = typeof response === 'boolean' ? response : scoreDifference(stem, response);
       if (correct === undefined)
         throw new Refusal('this item has no key: say whether the answer counts as correct');
-      const scored = await options.fetch(
-        ...attemptRequest({
-          platformUrl: options.platformUrl,
-          tenantId,
-          playerToken: options.playerToken(tenantId),
-          deliverySessionId,
-          correct,
-        }),
-      );
-      await scored.arrayBuffer();
-      return scored.ok
-        ? json(200, { correct })
-        : json(502, { message: `QTI rejected the answer with status ${scored.status}` });
+      const attempt = attemptRequest({
+        platformUrl: options.platformUrl,
+        tenantId,
+        playerToken: options.playerToken(tenantId),
+        deliverySessionId,
+        correct,
+      });
+      try {
+        const scored = await options.fetch(...attempt);
+        await scored.arrayBuffer();
+        return scored.ok
+          ? json(200, { correct })
+          : json(502, { message: `QTI rejected the answer with status ${scored.status}.` });
+      } catch {
+        return json(200, { correct, failure: 'QTI did not respond to the answer.' });
+      }
     },
     'POST information': (body) => {
       const { tenantId, bank, answered, artifactVersionId } = informationRequest.parse(body);
@@ -125,7 +130,7 @@ export function createExplorerBackend(
         const tenant = tenantOf(options, decodeURIComponent(described[1] ?? ''));
         return json(
           200,
-          describeTenant(tenant, (name) => bankOf(tenant.tenantId, name)),
+          describeTenant(options.seed, tenant, (name) => bankOf(tenant.tenantId, name)),
         );
       }
       const endpoint = endpoints[`${method} ${path}`];
@@ -188,7 +193,22 @@ function cached<Value>(
   };
 }
 
-function describeTenant(tenant: SeededTenant, bankOf: (name: string) => JourneyBank): object {
+/** What the items of the forms are called, by QTI identifier. */
+function formItemNames({ reports }: Seed, { tenantId, platform }: SeededTenant): Record<string, string> {
+  const ids = reportIds(reports, tenantId);
+  return Object.fromEntries(
+    reports.testSpecs
+      .flatMap(({ forms }) => forms)
+      .flatMap((form) =>
+        Array.from({ length: platform.reports.formItems.get(ids.form(form)) ?? 0 }, (_, at) => [
+          itemId(ids.form(form), at + 1),
+          `item ${at + 1} of form ${form}`,
+        ]),
+      ),
+  );
+}
+
+function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string) => JourneyBank): object {
   const { tenantId, fixtures } = tenant;
   return {
     tenantId,
@@ -197,6 +217,7 @@ function describeTenant(tenant: SeededTenant, bankOf: (name: string) => JourneyB
     names: Object.fromEntries(
       tenant.platform.caseItems.map(({ identifier, fullStatement }) => [identifier, fullStatement]),
     ),
+    formItems: formItemNames(seed, tenant),
     banks: fixtures.mastery.banks.map(({ name }) => {
       const { fixture, title, labels, parameters, textOf } = bankOf(name);
       const policy = tenant.policies.find(({ document }) => document.id === fixture.selectionPolicyId);

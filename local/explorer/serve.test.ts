@@ -127,11 +127,13 @@ describe('serveExplorer', () => {
   it('describes a tenant with names for everything that its reports show', async () => {
     const described = JSON.parse((await ask('GET', 'api/tenants/tenant-aurora'))?.body ?? '') as {
       names: Record<string, string>;
+      formItems: Record<string, string>;
       banks: { kcs: { guid: string; label: string }[]; items: { stem: string; hasKey: boolean }[] }[];
     };
     const [first] = described.banks;
     expect(first?.kcs.map(({ guid, label }) => described.names[guid] === label)).not.toContain(false);
     expect(first?.items.every(({ hasKey }) => hasKey)).toBe(true);
+    expect(Object.values(described.formItems)).toContain('item 1 of form gate-a');
     expect(described.banks.at(-1)?.items.some(({ hasKey }) => hasKey)).toBe(false);
   });
 });

@@ -233,6 +233,24 @@ describe('the explorer in a browser', () => {
     },
   );
 
+  it('counts an answer that QTI has scored, even if the response was lost', async () => {
+    const { page } = await openTab(browser, origin);
+    await open(page, 'test', { tenant: tenants[1], bank: 'generated' });
+    await page.getByText('Faults of the platform').click();
+    await page.getByLabel('Operation').selectOption('qti.score_item_attempt');
+    await page.getByLabel('Fault', { exact: true }).selectOption('lost_acknowledgement');
+    await page.getByRole('button', { name: 'Arm for' }).click();
+    await page.getByLabel('Armed faults').getByText('lost acknowledgement').waitFor();
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    await page.getByRole('button', { name: 'Correct', exact: true }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'QTI did not respond' });
+    await alert.waitFor();
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await itemHeading(page).filter({ hasText: 'Item 2' }).waitFor();
+    expect(await page.getByRole('status').first().textContent()).toContain('after 1 answers');
+  });
+
   it('does not take the second click of a double click for an answer to the next item', async () => {
     const { page } = await openTab(browser, origin);
     await open(page, 'test', { tenant: tenants[0], bank: 'generated' });
@@ -284,9 +302,23 @@ describe('the explorer in a browser', () => {
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.getByRole('heading', { name: 'completed' }).waitFor();
     expect(await page.getByRole('heading', { name: /% aligned$/ }).count()).toBe(3);
-    expect(await page.locator('.row').count()).toBeGreaterThan(0);
+    const orders = await page.locator('.row strong').allTextContents();
+    expect(orders.filter((order) => order.includes(', '))).not.toEqual([]);
+    expect(orders.join('; ')).toMatch(/^(?:\w+: [a-z ]+(?:, item \d+ of form [\w-]+)?(?:; |$))+$/);
     expect(await accessibility()).toEqual([]);
     expect(defects).toEqual([]);
+  });
+
+  it('draws the first rows of the largest report, and all of them on request', async () => {
+    const { page } = await openTab(browser, origin);
+    const { attempts } = stack.seededTenants.get(tenants[0])?.fixtures.reports ?? {};
+    await open(page, 'report', { tenant: tenants[0], id: attempts?.large ?? '' });
+    const all = page.getByRole('button', { name: 'Show all 5000 rows' });
+    await all.waitFor();
+    expect(await page.locator('.row').count()).toBe(100);
+    await all.click();
+    await all.waitFor({ state: 'detached' });
+    expect(await page.locator('.row').count()).toBe(5000);
   });
 
   it('gives each request as a command that works, and as code for the client', async () => {

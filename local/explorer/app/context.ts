@@ -54,7 +54,7 @@ export function createSurface(config: Config, tenant: Tenant | undefined): Surfa
             token: tokenProvider(tenant.tenantId, [scope], claims),
           })) as ReportsClient & SandboxClient,
     nameOf: (caseGuid) => (tenant ?? config).names?.[caseGuid] ?? caseGuid,
-    itemNameOf: (qtiItemId) => items.get(qtiItemId) ?? qtiItemId,
+    itemNameOf: (qtiItemId) => items.get(qtiItemId) ?? tenant?.formItems[qtiItemId] ?? qtiItemId,
   };
 }
 

@@ -52,7 +52,7 @@ function ExchangeView({ exchange }: { readonly exchange: Exchange }): JSX.Elemen
           , {exchange.milliseconds.toFixed(0)} ms
         </span>
       </summary>
-      <p>
+      <p class="actions">
         <Copy text={() => curlCommand(exchange)}>Copy as curl</Copy>{' '}
         <Copy text={() => clientCode(exchange)}>Copy as client code</Copy>
       </p>

@@ -52,7 +52,7 @@ const views: Readonly<Record<string, View>> = {
   },
   form: {
     title: 'Form equivalence',
-    about: 'Whether two forms of a test can stand for each other.',
+    about: 'Whether two forms of a test are equivalent.',
     operationIds: ['readEquivalence'],
     component: Form,
   },

@@ -199,7 +199,7 @@ export function Failure({
         {problem.status} {problem.title}
       </h2>
       <p>{problem.detail}</p>
-      <p>{remedy}</p>
+      <p>{remedy.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</p>
       <Facts
         of={{
           code: <a href={`../problems/${code}.html`}>{code}</a>,

@@ -62,6 +62,8 @@ export interface Tenant {
   readonly banks: readonly Bank[];
   /** Names of standards and knowledge components by CASE GUID. */
   readonly names: Readonly<Record<string, string>>;
+  /** Names of the items of forms by QTI identifier. */
+  readonly formItems: Readonly<Record<string, string>>;
   readonly reports: {
     readonly attempts: Readonly<Record<string, string>>;
     readonly administrationOf: Readonly<Record<string, string>>;
@@ -137,16 +139,15 @@ export function tokenProvider(
   };
 }
 
-/** Hands an answer to the platform's player, which scores it; resolves to whether it was correct. */
+/** Hands an answer to the platform's player; resolves to whether it was correct. After a failure, it may or may not have been scored. */
 export async function answerItem(answer: {
   readonly tenantId: string;
   readonly bank: string;
   readonly deliverySessionId: string;
   readonly artifactVersionId: string;
   readonly response: string | boolean;
-}): Promise<boolean> {
-  const { correct } = await backend<{ correct: boolean }>('POST', 'answer', answer);
-  return correct;
+}): Promise<{ readonly correct: boolean; readonly failure?: string }> {
+  return backend('POST', 'answer', answer);
 }
 
 export interface Answered {

@@ -6,7 +6,7 @@ import { choose, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 import { Picker } from './picker.tsx';
 
-/** Whether a form can stand for others. */
+/** Whether a form is equivalent to others. */
 export function Form(): JSX.Element {
   const { config, tenant, reports } = useSurface();
   const { parameters } = usePlace();

@@ -252,7 +252,7 @@ function Orders({ orders }: { readonly orders: readonly RevisionOrder[] }): JSX.
             <div class="row-head">
               <strong>
                 {order.targetModule}: {order.requestedAction.replaceAll('_', ' ')}
-                {order.qtiItemId === null ? '' : `, item ${itemNameOf(order.qtiItemId)}`}
+                {order.qtiItemId === null ? '' : `, ${itemNameOf(order.qtiItemId)}`}
               </strong>
               <State of={order.status} />
             </div>

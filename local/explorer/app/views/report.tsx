@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { useSurface } from '../context.ts';
 import { isProbability, rowsByNeed } from '#local/report-rows.ts';
@@ -35,7 +36,7 @@ export function Report(): JSX.Element {
   return (
     <>
       <Picker label="Attempt" value={attemptId} fixtures={fixtures} onChange={(id) => choose({ id })} />
-      <Outcome of={report}>{(value) => <Shown report={value} />}</Outcome>
+      <Outcome of={report}>{(value) => <Shown key={value.attemptId} report={value} />}</Outcome>
     </>
   );
 }
@@ -53,10 +54,14 @@ const roles: Readonly<Record<string, string>> = {
   large: 'the largest report',
 };
 
+/** How many rows are drawn at first: a browser takes minutes for the thousands of the largest report. */
+const FIRST_ROWS = 100;
+
 function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
   const { tenant, nameOf } = useSurface();
   const { score, diagnostic, gate } = report;
   const rows = rowsByNeed(report);
+  const [isWhole, setWhole] = useState(false);
   return (
     <>
       <section aria-labelledby="score-heading">
@@ -128,14 +133,20 @@ function Shown({ report }: { readonly report: AttemptReport }): JSX.Element {
         ) : (
           <>
             <p class="quiet">
-              Dark mark: the estimate. Blue band: its uncertainty. Orange mark: the threshold of the policy. A
-              bar runs from 0 to 1, or to 100 where the estimate or the threshold is above 1.
+              Mark in the colour of the text: the estimate. Blue band: its uncertainty. Orange mark: the
+              threshold of the policy. A bar runs from 0 to 1, or to 100 where the estimate or the threshold
+              is above 1.
             </p>
             <ul class="rows">
-              {rows.map((row) => (
+              {rows.slice(0, isWhole ? undefined : FIRST_ROWS).map((row) => (
                 <Row key={`${row.kind} ${row.caseGuid}`} row={row} />
               ))}
             </ul>
+            {isWhole || rows.length <= FIRST_ROWS ? null : (
+              <button type="button" onClick={() => setWhole(true)}>
+                Show all {rows.length} rows
+              </button>
+            )}
           </>
         )}
       </section>

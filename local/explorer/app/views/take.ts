@@ -119,14 +119,16 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
         });
         change({ waiting: undefined });
         const { deliverySessionId, artifactVersionId } = item;
-        const correct = await answerItem({
+        const { correct, failure } = await answerItem({
           tenantId,
           bank: bank.name,
           deliverySessionId,
           artifactVersionId,
           response,
         });
+        // QTI may have scored the answer even if its response was lost: the next state shows whether it has.
         keep({ pending: { deliverySessionId, artifactVersionId, correct } });
+        if (failure !== undefined) throw new Error(failure);
       },
     });
   };
