@@ -179,7 +179,7 @@ module.exports = {
       from: {
         path: '^(functions|shared)/',
         pathNot: [
-          '^functions/([^/]+/(endpoints|background)/|sandbox/handler\\.ts$)',
+          '^functions/([^/]+/(endpoints|background)/|deployment/|sandbox/handler\\.ts$)',
           '^shared/lambda/',
           test,
         ],
@@ -271,7 +271,7 @@ module.exports = {
       name: 'only-handlers-bind-aws',
       severity: 'error',
       comment: 'A file that binds real dependencies ends there: everything below it is tested with values.',
-      from: { path: '^functions/', pathNot: ['^functions/[^/]+/(endpoints|background)/', test] },
+      from: { path: '^functions/', pathNot: ['^functions/([^/]+/(endpoints|background)|deployment)/', test] },
       to: { path: '^shared/stores/' },
     },
     only(

@@ -21,7 +21,7 @@ export type VersionCheckFunction = (
  * through its pipeline, which rejects it before anything is read or written. Functions on a schedule take any event for their schedule's; they may
  * run at any time.
  */
-export const harmlessEvent = {
+const harmlessEvent = {
   resource: '/',
   path: '/',
   httpMethod: 'GET',

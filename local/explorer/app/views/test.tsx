@@ -135,7 +135,7 @@ function spoken(bank: Bank, { run, answered }: Step, count: number): string {
   const settled = run.kcClassifications.filter(isSettled).length;
   return [
     ...(answered === undefined ? [] : [answered.correct ? 'Correct.' : 'Not correct.']),
-    `${settled} of ${bank.kcs.length} knowledge components are settled after ${count - 1} answers.`,
+    `${settled} of ${bank.kcs.length} knowledge components are settled after ${count - 1} ${count === 2 ? 'answer' : 'answers'}.`,
     run.status === 'completed' ? `The test is over: ${stopWords(run)}.` : '',
   ].join(' ');
 }
