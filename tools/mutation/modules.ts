@@ -14,7 +14,11 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'token-rules',
     sources: ['shared/http/auth'],
-    tests: [['shared/http/auth/'], ['test/contract/callers.test.ts']],
+    tests: [
+      ['shared/http/auth/'],
+      ['test/contract/callers.test.ts'],
+      ['test/lemmas/principals.contract.test.ts'],
+    ],
     proof: 'http',
   },
   {
@@ -26,7 +30,11 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'claims',
     sources: ['functions/reports/access'],
-    tests: [['functions/reports/access/'], ['test/contract/reports/tenancy.test.ts']],
+    tests: [
+      ['functions/reports/access/'],
+      ['test/contract/reports/tenancy.test.ts'],
+      ['test/lemmas/principals.contract.test.ts'],
+    ],
     proof: 'unit',
   },
   {
@@ -38,7 +46,11 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'idempotency',
     sources: ['shared/idempotency'],
-    tests: [['shared/idempotency/'], ['test/contract/start.test.ts']],
+    tests: [
+      ['shared/idempotency/'],
+      ['test/contract/start.test.ts'],
+      ['test/lemmas/worlds.contract.test.ts'],
+    ],
     proof: 'unit',
   },
   {
@@ -56,7 +68,11 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'composition',
     sources: ['functions/reports/composition'],
-    tests: [['functions/reports/composition/'], ['test/contract/reports/views.test.ts']],
+    tests: [
+      ['functions/reports/composition/'],
+      ['test/contract/reports/views.test.ts'],
+      ['test/contract/reports/faulty-facts.test.ts'],
+    ],
     proof: 'http',
   },
   {
