@@ -135,7 +135,9 @@ describe('the function', () => {
       );
       expect(answered.statusCode).toBe(200);
     }
-    expect(new Set(reached)).toEqual(new Set(['PROBLEMS_URL', 'ALLOWED_ORIGINS', 'LOG_LEVEL']));
+    expect(new Set(reached)).toEqual(
+      new Set(['PROBLEMS_URL', 'ALLOWED_ORIGINS', 'LOG_LEVEL', 'AWS_LAMBDA_FUNCTION_VERSION']),
+    );
     expect(variablesOfBackground(serveSandbox)).toEqual([]);
     expect(serveSandbox.lambda.grants).toEqual([]);
   });

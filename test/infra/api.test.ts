@@ -141,7 +141,7 @@ describe('a streamed route', () => {
   it('may invoke its function: both operations of Lambda are under one permission', () => {
     serviceOf(of, 'reports').template.hasResourceProperties('AWS::Lambda::Permission', {
       Action: 'lambda:InvokeFunction',
-      FunctionName: { 'Fn::GetAtt': [Match.stringLikeRegexp('^streamedFunction'), 'Arn'] },
+      FunctionName: { Ref: Match.stringLikeRegexp('^streamedFunctionLive') },
     });
   });
 });
@@ -227,7 +227,7 @@ describe('the body of receipts', () => {
     expect(Object.keys(paths['/{sha256}'] ?? {})).toStrictEqual(['get']);
     const integration = paths['/{sha256}']?.['get']?.['x-amazon-apigateway-integration'];
     expect(integration).toMatchObject({ type: 'aws_proxy', responseTransferMode: 'STREAM' });
-    expect(JSON.stringify(integration)).toMatch(/"readReceiptFunction\w+","Arn"\]\},"\/response-streaming-/);
+    expect(JSON.stringify(integration)).toMatch(/"readReceiptFunctionLive\w+"\},"\/response-streaming-/);
   });
 
   it('answers by itself as the reports service does', () => {
@@ -239,7 +239,7 @@ describe('the body of receipts', () => {
   it('may invoke its function by that path only', () => {
     stackOf(of, 'receipts').template.hasResourceProperties('AWS::Lambda::Permission', {
       Action: 'lambda:InvokeFunction',
-      FunctionName: { 'Fn::GetAtt': [Match.stringLikeRegexp('^readReceiptFunction'), 'Arn'] },
+      FunctionName: { Ref: Match.stringLikeRegexp('^readReceiptFunctionLive') },
       SourceArn: {
         'Fn::Join': ['', Match.arrayWith([{ Ref: apiOf(of, 'receipts')[0] }, '/prod/GET/*'])],
       },
@@ -343,9 +343,14 @@ describe('gates', () => {
       expect(outputs.toSorted()).toStrictEqual(serviceOf(open, 'reports').outputs.toSorted());
     });
 
-    it('there is no function, no permission and no alarm', () => {
-      for (const type of ['AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::IAM::Role'])
-        expect(ofType(serviceOf(closed, 'reports'), type)).toStrictEqual([]);
+    it('there is no function of a route, no permission of a gateway and no alarm: only the rotation of keys goes on', () => {
+      const left = (type: string, property: string): readonly unknown[] =>
+        ofType(serviceOf(closed, 'reports'), type).map(([, { Properties }]) => Properties[property]);
+      expect(left('AWS::Lambda::Function', 'FunctionName').toSorted()).toStrictEqual([
+        'mastery-reports-prod-reports-checkVersion',
+        'mastery-reports-prod-rotateKeys',
+      ]);
+      expect(left('AWS::Lambda::Permission', 'Principal')).toStrictEqual(['events.amazonaws.com']);
       expect(JSON.stringify(closed.operations.template.toJSON())).not.toMatch(/-prod-re(ports|ceipts)-/);
     });
 
