@@ -270,9 +270,8 @@ describe.each(operations)('$operation', ({ operation, route }) => {
       await compare();
     });
 
-    it.skipIf(!takesClaims(operation))(
-      titled(`${operation} ${hidden}: claims that come close to those that it takes`),
-      async () => {
+    if (takesClaims(operation))
+      it(titled(`${operation} ${hidden}: claims that come close to those that it takes`), async () => {
         const own = await worlds.request(operation, tenantId);
         const place = ownedBy(operation)[0]!;
         const openers = worlds.openers(operation, tenantId);
@@ -300,8 +299,7 @@ describe.each(operations)('$operation', ({ operation, route }) => {
             expect([claims, status]).toEqual([claims, route.success.status]);
           }
         }
-      },
-    );
+      });
   });
 });
 
