@@ -17,13 +17,15 @@ const api = z.object({
   }),
 });
 
+const reference = z.object({ Ref: z.string() });
+
 /** What stands in the templates of the reports service and the operations, by what names it. */
 interface Present {
   /** `METHOD path operationId` of the reports API. */
   readonly operations: readonly string[];
   /** Logical ids of the functions by operation id. */
   readonly functions: ReadonlyMap<string, string>;
-  /** The function that each permission is for, as a logical id; the APIs' alone. */
+  /** The function behind the alias that each permission is for, as a logical id; the APIs' alone. */
   readonly permitted: readonly string[];
   readonly text: string;
 }
@@ -44,6 +46,12 @@ function presentUnder(release: ReleaseState): Present {
   const functions = stack === undefined ? [] : ofType(stack, 'AWS::Lambda::Function');
   const apis = stack === undefined ? [] : ofType(stack, 'AWS::ApiGateway::RestApi');
   const permissions = stack === undefined ? [] : ofType(stack, 'AWS::Lambda::Permission');
+  const aliased = new Map(
+    (stack === undefined ? [] : ofType(stack, 'AWS::Lambda::Alias')).map(([id, { Properties }]) => [
+      id,
+      reference.parse(Properties['FunctionName']).Ref,
+    ]),
+  );
   const present: Present = {
     operations: apis
       .map(([, { Properties }]) => api.parse(Properties))
@@ -57,19 +65,15 @@ function presentUnder(release: ReleaseState): Present {
       )
       .toSorted(),
     functions: new Map(
-      functions.map(([id, { Properties }]) => [
-        z.string().parse(Properties['FunctionName']).replace('mastery-reports-prod-', ''),
-        id,
-      ]),
+      functions
+        .map(([id, { Properties }]) => [String(Properties['FunctionName']), id] as const)
+        // It checks new versions of the others, whichever there are.
+        .filter(([name]) => name !== 'mastery-reports-prod-reports-checkVersion')
+        .map(([name, id]) => [name.replace('mastery-reports-prod-', ''), id]),
     ),
     permitted: permissions
       .filter(([, { Properties }]) => Properties['Principal'] === 'apigateway.amazonaws.com')
-      .map(
-        ([, { Properties }]) =>
-          z
-            .object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) })
-            .parse(Properties['FunctionName'])['Fn::GetAtt'][0],
-      )
+      .map(([, { Properties }]) => aliased.get(reference.parse(Properties['FunctionName']).Ref) ?? '')
       .toSorted(),
     text: JSON.stringify([stack?.template.toJSON() ?? {}, of.operations.template.toJSON()]),
   };
