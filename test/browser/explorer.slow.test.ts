@@ -72,7 +72,7 @@ async function answerItems(
     await give(number === wrong ? '77' : await solution(page));
     await page
       .getByRole('status')
-      .filter({ hasText: `after ${number} answers` })
+      .filter({ hasText: `after ${number} ${number === 1 ? 'answer' : 'answers'}.` })
       .waitFor({ state: 'attached' });
     expect(await page.getByRole('status').first().textContent()).toMatch(
       number === wrong ? /^Not correct\./ : /^Correct\./,
@@ -248,7 +248,7 @@ describe('the explorer in a browser', () => {
     await page.getByRole('button', { name: 'Clear all' }).click();
     await alert.getByRole('button', { name: 'Try again' }).click();
     await itemHeading(page).filter({ hasText: 'Item 2' }).waitFor();
-    expect(await page.getByRole('status').first().textContent()).toContain('after 1 answers');
+    expect(await page.getByRole('status').first().textContent()).toContain('after 1 answer.');
   });
 
   it('does not take the second click of a double click for an answer to the next item', async () => {
@@ -259,7 +259,7 @@ describe('the explorer in a browser', () => {
     await correct.dispatchEvent('click', { detail: 2 });
     await correct.click();
     await itemHeading(page).filter({ hasText: 'Item 2' }).waitFor();
-    expect(await page.getByRole('status').first().textContent()).toContain('after 1 answers');
+    expect(await page.getByRole('status').first().textContent()).toContain('after 1 answer.');
   });
 
   it('starts over if the stack does not know the run any more', async () => {
