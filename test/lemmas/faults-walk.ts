@@ -9,7 +9,6 @@ import type { CallName, Fault, Meaning } from './faults.ts';
 import { answerTo } from './faults-expected.ts';
 import { expectNamed, nameOf } from './faults-flow.ts';
 import type { Exception, Flow, Prepared, Seen } from './faults-flow.ts';
-import { citationOf } from './faults-rules.ts';
 
 /** One case: a flow, an upstream call, a fault, and the answer. */
 export interface Case {
@@ -19,8 +18,35 @@ export interface Case {
   readonly expected: string;
 }
 
+/** Rules by the beginning of an answer: the first that fits counts. */
+export type RulesByAnswer = readonly (readonly [beginning: string, rules: string])[];
+
+/** Which rules the answers of a walk stand on. A test file holds them, so that its rules are found in it. */
+export interface FaultRules {
+  /** By flow. */
+  readonly byAnswer: Readonly<Record<string, RulesByAnswer>>;
+  /** What says that an answer must be about what was asked for, by the call and the id in it. */
+  readonly byIdentity?: Readonly<Record<string, string>>;
+  /** By the end of an answer. */
+  readonly byEnd?: readonly (readonly [end: RegExp, rules: string])[];
+}
+
+/** The end of a title: the rules that an answer stands on, in brackets. */
+function citationOf(
+  { byAnswer, byIdentity = {}, byEnd = [] }: FaultRules,
+  flow: Flow<never>,
+  { call, fault, expected }: Pick<Case, 'call' | 'fault' | 'expected'>,
+): string {
+  const rules = [
+    byAnswer[nameOf(flow)]?.find(([beginning]) => expected.startsWith(beginning))?.[1],
+    byIdentity[`${call} ${fault.arm.member ?? ''}`],
+    ...byEnd.filter(([end]) => end.test(expected)).map(([, cited]) => cited),
+  ].filter((rule) => rule !== undefined);
+  return rules.length === 0 ? '' : ` [${rules.join(', ')}]`;
+}
+
 /** Every case of a flow. Throws where a fault has no answer or an exception meets no case. */
-function casesOf(flow: Flow<never>, exceptions: readonly Exception[]): readonly Case[] {
+function casesOf(flow: Flow<never>, exceptions: readonly Exception[], rules: FaultRules): readonly Case[] {
   const own = exceptions.filter((exception) => exception.flow === nameOf(flow));
   const used = new Set<Exception>();
   const cases = callsOf(flow).flatMap((call) =>
@@ -31,7 +57,8 @@ function casesOf(flow: Flow<never>, exceptions: readonly Exception[]): readonly 
       const { id, method } = operations[call];
       const title = `${nameOf(flow)} ${expected ?? ''}: ${method} ${id} ${fault.name}`;
       if (expected === undefined) throw new Error(`no answer: ${title}`);
-      return { title: `${title}${citationOf(flow, call, fault, expected)}`, call, fault, expected };
+      const found = { call, fault, expected };
+      return { title: `${title}${citationOf(rules, flow, found)}`, ...found };
     }),
   );
   const unused = own.filter((exception) => !used.has(exception));
@@ -99,6 +126,7 @@ interface Walked<World> {
   readonly world: () => World;
   readonly waits?: Waits;
   readonly exceptions: readonly Exception[];
+  readonly rules?: FaultRules;
   /** Which cases; default: all. */
   readonly choose?: (cases: readonly Case[]) => readonly Case[];
 }
@@ -106,7 +134,7 @@ interface Walked<World> {
 /** Walks the cases of a flow: the answer under the fault, then the same request again without it. */
 export function walk<World>(
   flow: Flow<World>,
-  { stack, world, waits, exceptions, choose }: Walked<World>,
+  { stack, world, waits, exceptions, rules = { byAnswer: {} }, choose }: Walked<World>,
 ): void {
   describe(nameOf(flow), () => {
     let prepare: Awaited<ReturnType<Flow<World>['open']>>;
@@ -118,7 +146,7 @@ export function walk<World>(
     afterEach(async () => {
       await stack().control('DELETE', 'faults');
     });
-    const cases = casesOf(flow, exceptions);
+    const cases = casesOf(flow, exceptions, rules);
 
     async function runCase({ call, fault, expected }: Case): Promise<void> {
       const { id: operation, method, service } = operations[call];
