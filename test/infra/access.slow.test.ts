@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Restore } from '#local/aws/wire.ts';
@@ -50,13 +50,17 @@ interface Ended {
   readonly stderr: string;
 }
 
-function run(argv: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+function run(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string = root,
+): Promise<Ended> {
   return new Promise((done) => {
     execFile(
       process.execPath,
       argv,
       {
-        cwd: root,
+        cwd,
         maxBuffer: 1e8,
         env: {
           PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
@@ -159,14 +163,21 @@ it('a context that the app does not read is an error', async () => {
 });
 
 it('npx cdk alone bundles, and synthesizes what the app allows', async () => {
+  // A copy, since other tests run the bundles of this one meanwhile.
+  const copy = join(folder, 'copy');
+  const left = ['.git', 'node_modules', 'build', 'cdk.out', '.local'];
+  await cp(root, copy, { recursive: true, filter: (source) => !left.includes(basename(source)) });
+  await cp(join(root, 'build/functions'), join(copy, 'build/functions'), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
   const cdk = (...argv: readonly string[]) =>
     run(
       ['node_modules/aws-cdk/bin/cdk', 'synth', '-c', 'stage=prod', '-o', join(folder, 'out'), '-q', ...argv],
       profiles,
+      copy,
     );
   await write('marker', 'prod');
-  const bundle = join(root, 'build/functions/inspectAdaptiveRun/index.mjs');
-  await rm(bundle, { force: true });
+  const bundle = join(copy, 'build/functions/inspectAdaptiveRun/index.mjs');
+  await rm(bundle);
   expect(await cdk()).toMatchObject({ code: 0 });
   expect(await readFile(bundle, 'utf8')).toContain('handler');
   expect(await cdk('--profile', 'wrong')).toMatchObject(
