@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { LocalChange } from '#local/aws/account.ts';
 import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { NOW, startSoundStage, type SoundStage } from '#test/support/sound-stage.ts';
+import { runChecks } from '#ops/doctor/finding.ts';
+import { stageChecks } from '#ops/doctor/stage-checks.ts';
 import { CHANGE_SET, deployGuided, type Deploying } from './guided.ts';
 
 /*
@@ -174,9 +176,17 @@ describe('npm run deploy', () => {
 
   it('makes the keys of a first deployment before the first function that needs them', async () => {
     const { account } = stage.test.aws;
+    await stage.beforeKeys();
     for (const id of Object.values(ids) as readonly StackId[]) account.stacks.delete(stackName('prod', id));
-    expect(await deploy({ stacks: ['Mastery'] })).toMatchObject({ ok: false });
+    const keysAt: Record<string, string | undefined> = {};
+    const watched: Deploying['cdk'] = async (argv) => {
+      if (argv[0] === 'deploy')
+        keysAt[argv[1]!] = (await runChecks({ keys: stageChecks.keys }, stage.subject()))[0]?.status;
+      return cdk(argv);
+    };
+    expect(await deploy({ stacks: ['Mastery'], cdk: watched })).toMatchObject({ ok: false });
     expect(calls).toStrictEqual(['synth', 'deploy RecordsAndKeys', 'deploy Mastery']);
+    expect(keysAt).toStrictEqual({ RecordsAndKeys: undefined, Mastery: 'ok' });
     expect(printed).toContain('mastery-reports-prod-mastery: a new stack of 2 resources');
     expect(printed.join('\n')).toMatch(/ok +keys +5 purposes have one active key each/);
   });

@@ -42,6 +42,8 @@ export interface SoundStage {
   readonly change: (id: StackId, changed: { status?: string; terminationProtection?: boolean }) => void;
   /** Applies a manifest and opens its gates. */
   readonly open: (proves: readonly Provable[], expiresAt: string) => Promise<void>;
+  /** Makes it a stage whose first keys are still to be made. */
+  readonly beforeKeys: () => Promise<void>;
   readonly reset: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -88,6 +90,9 @@ export async function startSoundStage(): Promise<SoundStage> {
       await writeGateParameter(test.ssm, manifestParameter('prod'), reference);
       for (const gate of [...proves, 'E']) await writeGateParameter(test.ssm, `/prod/gates/${gate}`, 'open');
     },
+    beforeKeys: async () => {
+      await restoreWithoutKeys();
+    },
     reset: async () => {
       await restore();
       setReplies(replies);
@@ -99,12 +104,15 @@ export async function startSoundStage(): Promise<SoundStage> {
     },
   };
   await fill(sound);
+  const restoreWithoutKeys = await test.aws.snapshot();
+  const made = await mendAll(await runChecks({ keys: stageChecks.keys }, sound.subject()));
+  if (made.length !== keyPurposes.length) throw new Error('doctor makes no first keys');
   setReplies(replies);
   const restore = await test.aws.snapshot();
   return sound;
 }
 
-async function fill({ test, subject }: SoundStage): Promise<void> {
+async function fill({ test }: SoundStage): Promise<void> {
   const { account } = test.aws;
   await writeGateParameter(test.ssm, '/cdk-bootstrap/hnb659fds/version', '25');
   await writeGateParameter(test.ssm, MARKER, 'prod');
@@ -131,8 +139,6 @@ async function fill({ test, subject }: SoundStage): Promise<void> {
     analysisPolicyId: undefined,
     resultsKcComponents: undefined,
   });
-  const made = await mendAll(await runChecks({ keys: stageChecks.keys }, subject()));
-  if (made.length !== keyPurposes.length) throw new Error('doctor makes no first keys');
 }
 
 function setReplies(replies: SoundStage['replies']): void {
