@@ -1,4 +1,4 @@
-import type { Route } from '#shared/contract/route.ts';
+import type * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { pointerTo } from './syntax/issues.ts';
@@ -18,29 +18,19 @@ export interface CheckedBody {
 const MAX_REASONS = 100;
 
 /**
- * Checks a body against the success schema of its route, undeclared members included.
+ * Checks a body against a schema, undeclared members included.
  * @returns what does not fit, by code and place, without values
  */
-export function checkBody(
-  { success: { schema } }: Pick<Route, 'success'>,
-  body: unknown,
-): Result<CheckedBody, readonly string[]> {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) {
+export function checkBody(schema: z.ZodType, body: unknown): Result<CheckedBody, readonly string[]> {
+  const { data, error } = schema.safeParse(body);
+  if (error !== undefined)
     return err(
-      parsed.error.issues.slice(0, MAX_REASONS).map(
-        ({ code, path }) =>
-          `${code} at ${pointerTo(
-            'body',
-            path.map((segment) => (typeof segment === 'number' ? segment : String(segment))),
-          )}`,
-      ),
+      error.issues
+        .slice(0, MAX_REASONS)
+        .map(({ code, path }) => `${code} at ${pointerTo('body', path.map(String))}`),
     );
-  }
-  const { data } = parsed;
   if (!isText(data)) return err(['no JSON at /body']);
-  const pieces = (): Iterable<string> => piecesOf(data);
-  return ok({ pieces, text: () => [...pieces()].join('') });
+  return ok({ pieces: () => piecesOf(data), text: () => JSON.stringify(data) });
 }
 
 /** What JSON has a text for. */

@@ -3,31 +3,27 @@ import { analyzeRun, readReceipt } from '#shared/contract/background.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { EnvironmentError, readEnvironment, variablesOf, variablesOfBackground } from './environment.ts';
 
-const whole = {
-  STAGE: 'prod',
-  RECORDS_TABLE: 'records',
-  TOKEN_JWKS_URL: 'https://issuer.example/keys',
-  TOKEN_ALGORITHMS: 'RS256,ES256,EdDSA',
-  PROBLEMS_URL: 'https://docs.example/problems',
-  PROFILES_PATH: '/prod/profiles',
-  OTHER: 'x',
-};
-
 /** A coordinate of a key. */
 const X = 'x'.repeat(43);
+const key = (members: string): string => `{"kty":"EC",${members}}`;
 
 describe('readEnvironment', () => {
-  it('gives exactly the named variables', () => {
-    expect(readEnvironment(['STAGE', 'RECORDS_TABLE'], whole)).toEqual({
+  it('gives exactly the named variables, or names every one that is missing or malformed, and no value', () => {
+    const source = {
+      STAGE: 'prod',
+      RECORDS_TABLE: 'records',
+      OTHER: 'x',
+      TOKEN_JWKS_URL: 'http://canary.example',
+    };
+    expect(readEnvironment(['STAGE', 'RECORDS_TABLE'], source)).toEqual({
       STAGE: 'prod',
       RECORDS_TABLE: 'records',
     });
-  });
-
-  it('names every variable that is missing or malformed at once, and no value', () => {
-    const source = { ...whole, STAGE: '', TOKEN_JWKS_URL: 'http://canary.example/keys' };
     const attempt = (): unknown =>
-      readEnvironment(['STAGE', 'CONTROL_TABLE', 'TOKEN_JWKS_URL', 'RECORDS_TABLE'], source);
+      readEnvironment(['STAGE', 'CONTROL_TABLE', 'TOKEN_JWKS_URL', 'RECORDS_TABLE'], {
+        ...source,
+        STAGE: '',
+      });
     expect(attempt).toThrow(new EnvironmentError(['STAGE', 'CONTROL_TABLE', 'TOKEN_JWKS_URL']));
     expect(attempt).not.toThrow(/canary/);
   });
@@ -51,13 +47,13 @@ describe('readEnvironment', () => {
     ['PROFILES_PATH', ['/a', '/a/b-c'], ['a', '/', '/a/']],
     [
       'RELEASE_KEY',
-      [`{"kty":"EC","crv":"P-256","x":"${X}","y":"${X}"}`],
+      [key(`"crv":"P-256","x":"${X}","y":"${X}"`)],
       [
         'key',
-        `{"kty":"EC","crv":"P-384","x":"${X}","y":"${X}"}`,
-        `{"kty":"EC","crv":"P-256","x":"fill-in","y":"${X}"}`,
+        key(`"crv":"P-384","x":"${X}","y":"${X}"`),
+        key(`"crv":"P-256","x":"fill-in","y":"${X}"`),
         // A private key is in no environment.
-        `{"kty":"EC","crv":"P-256","x":"${X}","y":"${X}","d":"${X}"}`,
+        key(`"crv":"P-256","x":"${X}","y":"${X}","d":"${X}"`),
       ],
     ],
   ] as const)('takes %s in its form only', (name, good, bad) => {

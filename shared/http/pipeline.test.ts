@@ -1,91 +1,127 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
 import type { Gate } from '#shared/contract/gates.ts';
-import { ok } from '#shared/kernel/result.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { problem } from '#shared/problems/registry.ts';
 import { closed } from '#shared/release/release-state.ts';
 import { createMemoryControlTable } from '#test/support/control-table.ts';
-import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
-import type { TestAnswer, TestIssuer } from '#test/support/lambda.ts';
-import { actOnProbe, readProbe } from '#test/support/probe-routes.ts';
+import { testIssuer, testNow } from '#test/support/lambda.ts';
+import { actOnProbe, readProbe, seen, testProbe } from '#test/support/probe-routes.ts';
 import { wholeRelease } from '#test/support/release.ts';
+import { baseMiddleware, pipelineOf } from './base-middleware.ts';
+import type { Ladder } from './base-middleware.ts';
+import { once } from './once.ts';
 import { createPipeline } from './pipeline.ts';
-
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await createTestIssuer();
-});
+import { correlation } from './stages/correlation.ts';
+import { responseCheck } from './stages/response-check.ts';
 
 const gates: readonly Gate[] = ['D'];
 
 describe('the ladder of a route', () => {
   it('refuses in its order: token, scope, syntax, release state, idempotency, operation, response check [RP-018, RP-332]', async () => {
-    const row = { ...actOnProbe('reports'), gates };
     const table = createMemoryControlTable();
     let release = { state: closed };
     let body: object = { undeclared: true };
     let operated = 0;
-    const lambda = await testLambda(
-      row,
+    const lambda = await testProbe(
+      { ...actOnProbe('reports'), gates },
       ({ idempotent }) => {
         operated += 1;
         return idempotent(() => Promise.resolve(ok({ body: body as never })));
       },
-      { issuer, table, release: () => Promise.resolve(release) },
+      { table, release: () => Promise.resolve(release) },
     );
-    const path = { probeId: 'p' };
-    const sound = { path, body: { attemptId: 'a' } };
     const broken = { path: {}, query: { foo: '1' }, rawBody: '{' };
-    const send = async (request: object, authorization?: string): Promise<string> => {
-      const { status, body: document } = await lambda.invoke(
-        authorization === undefined
-          ? request
-          : { ...request, headers: { Authorization: authorization, 'Content-Type': 'application/json' } },
-      );
-      const type = typeof document['type'] === 'string' ? document['type'] : 'ok';
-      return `${status} ${type.split('/').at(-1) ?? ''}`;
-    };
+    const other = { body: { attemptId: 'b' } };
+    const send = async (request: object = {}): Promise<string> => (await lambda.invoke(request)).summary;
+    const as = (authorization: string): object => ({ ...broken, headers: { Authorization: authorization } });
 
     // Each request is wrong for every stage that follows, too.
-    expect(await send(broken, '')).toBe('401 authentication-required');
-    const unscoped = `Bearer ${await issuer.sign({ scope: 'other' })}`;
-    expect(await send(broken, unscoped)).toBe('403 authorization-denied');
+    expect(await send(as(''))).toBe('401 authentication-required');
+    expect(await send(as(`Bearer ${await testIssuer.sign({ scope: 'other' })}`))).toBe(
+      '403 authorization-denied',
+    );
     expect(await send(broken)).toBe('400 unsupported-parameter');
-    expect(await send(sound)).toBe('503 dependency-unavailable');
+    expect(await send()).toBe('503 dependency-unavailable');
     expect(table.records()).toEqual([]);
     release = { state: wholeRelease };
     expect(operated).toBe(0);
-    expect(await send(sound)).toBe('500 internal-error');
-    expect(operated).toBe(1);
-    expect(await send({ path, body: { attemptId: 'b' } })).toBe('409 idempotency-conflict');
+    expect(await send()).toBe('500 internal-error');
+    expect(await send(other)).toBe('409 idempotency-conflict');
     expect(operated).toBe(1);
     release = { state: closed };
-    expect(await send({ path, body: { attemptId: 'b' } })).toBe('503 dependency-unavailable');
+    expect(await send(other)).toBe('503 dependency-unavailable');
     release = { state: wholeRelease };
     body = { seen: {} };
-    expect(await send(sound)).toBe('201 ok');
-  });
-
-  it('looks at syntax only for a caller who may call', async () => {
-    const lambda = await testLambda(readProbe('mastery'), () => Promise.resolve(ok({ body: { seen: {} } })), {
-      issuer,
-    });
-    const broken = { path: {}, query: { foo: '1' }, rawBody: '{' };
-    const withAuthorization = (value: string): Promise<TestAnswer> =>
-      lambda.invoke({ ...broken, headers: { Authorization: value, 'Content-Type': 'application/json' } });
-    expect((await withAuthorization('')).status).toBe(401);
-    expect((await withAuthorization(`Bearer ${await issuer.sign({ scope: 'other' })}`)).status).toBe(403);
-    expect((await withAuthorization(`Bearer ${await issuer.sign()}`)).status).toBe(400);
+    expect(await send()).toBe('201');
   });
 
   it('has all stages that its row decides on, or cannot be made', () => {
-    const operation = () => () => Promise.resolve(ok({ body: { seen: {} } }));
-    const runtime = processRuntime();
-    expect(() => createPipeline(actOnProbe('mastery'), { operation, runtime })).toThrow(
-      'was given no idempotency',
+    const parts = { operation: () => seen, runtime: processRuntime() };
+    expect(() => createPipeline(actOnProbe('mastery'), parts)).toThrow('was given no idempotency');
+    expect(() => createPipeline({ ...readProbe('reports'), gates }, parts)).toThrow('was given no release');
+    expect(() => createPipeline(readProbe('reports'), parts)).not.toThrow();
+  });
+
+  it.each(['before', 'after'])(
+    'lets nothing out that a stage has returned from %s, past all others [MA-224]',
+    async (hook) => {
+      const route = readProbe('reports');
+      const stage = correlation(
+        { service: 'reports', operationId: 'readProbe', transfer: 'buffered' },
+        { ...processRuntime(), write: () => undefined },
+      );
+      // What no stage may do, and no type can hold a package's middleware to.
+      const past = () => ({ statusCode: 200, headers: {}, body: '{"secret":true}', gzip: false });
+      const ladder: Ladder = baseMiddleware({ correlation: stage, service: 'reports' }, () =>
+        Promise.resolve({ body: { seen: {} } }),
+      )
+        .use({ [hook]: past as unknown as () => undefined })
+        .use(responseCheck({ route, exchangeOf: stage.exchangeOf }));
+      // SAFETY: a ladder without a token reads no more than this of an event and a context.
+      const event = { headers: {}, multiValueHeaders: {} } as unknown as APIGatewayProxyEvent;
+      const context = { awsRequestId: 'r', getRemainingTimeInMillis: () => 5_000 } as unknown as Context;
+      await expect(pipelineOf(ladder)(event, context)).rejects.toThrow('past all others');
+    },
+  );
+});
+
+describe('an operation', () => {
+  it('may not return a problem of the other service; one that its route does not declare is noted', async () => {
+    const foreign = await testProbe(readProbe('mastery'), () =>
+      Promise.resolve(err(problem('reports', 'not-found', 404))),
     );
-    expect(() => createPipeline({ ...readProbe('reports'), gates }, { operation, runtime })).toThrow(
-      'was given no release',
+    expect((await foreign.invoke()).status).toBe(500);
+    const undeclared = await testProbe(readProbe('mastery'), () =>
+      Promise.resolve(err(problem('mastery', 'precondition-required', 428))),
     );
-    expect(() => createPipeline(readProbe('reports'), { operation, runtime })).not.toThrow();
+    expect((await undeclared.invoke()).status).toBe(428);
+    expect(undeclared.lines.join('')).toContain('PROBLEM_UNDECLARED');
+  });
+
+  it('is told when it must be done: the function’s time less 1.5 s', async () => {
+    const times: (readonly [number, number])[] = [];
+    const lambda = await testProbe(
+      readProbe('mastery'),
+      ({ receivedAt, deadline }) => {
+        times.push([receivedAt, deadline]);
+        return seen();
+      },
+      { remainingMs: 10_000 },
+    );
+    await lambda.invoke();
+    expect(times).toEqual([[testNow, testNow + 8_500]]);
+  });
+
+  it('is bound once, and again when that has failed', async () => {
+    let attempts = 0;
+    const bound = once(() => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('a store is down');
+      return attempts;
+    });
+    await expect(bound()).rejects.toThrow('a store is down');
+    expect(await Promise.all([bound(), bound()])).toEqual([2, 2]);
   });
 });

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import * as z from 'zod';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { LogFields } from '#shared/observability/logger.ts';
 import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
-import { readProbe } from '#test/support/probe-routes.ts';
+import { checkedOf as checked } from '#test/support/probe-routes.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
-import { checkBody } from '#shared/http/checked-body.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { sendAnswer } from './answer-stream.ts';
 import { processRuntime } from './process-runtime.ts';
@@ -51,13 +49,6 @@ function open(take: (chunk: Uint8Array) => Promise<void> = () => Promise.resolve
       };
     },
   };
-}
-
-function checked(body: unknown): CheckedBody {
-  const probe = readProbe('reports');
-  const result = checkBody({ ...probe, success: { ...probe.success, schema: z.unknown() } }, body);
-  if (!result.ok) throw new Error(result.error.join());
-  return result.value;
 }
 
 function answering(body: PipelineAnswer['body'], gzip = false) {

@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { CompactSign, exportJWK, generateKeyPair } from 'jose';
 import type { CryptoKey } from 'jose';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
@@ -32,6 +32,8 @@ export interface TestIssuer {
     header?: Readonly<Record<string, unknown>>,
     key?: CryptoKey,
   ): Promise<string>;
+  /** A compact JWS over a text that may be no claims. */
+  signText(text: string, header?: Readonly<Record<string, unknown>>, key?: CryptoKey): Promise<string>;
 }
 
 /** The instant at which tests take place unless they say otherwise. */
@@ -40,9 +42,14 @@ export const testNow = Date.UTC(2026, 0, 31, 9, 30);
 export async function createTestIssuer(kid = 'key-1'): Promise<TestIssuer> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'ES256' };
+  const signText: TestIssuer['signText'] = (text, header = {}, key = privateKey) =>
+    new CompactSign(Buffer.from(text))
+      .setProtectedHeader({ alg: 'ES256', kid, typ: 'at+jwt', ...header })
+      .sign(key);
   return {
     publicKey,
     jwks: { keys: [jwk] },
+    signText,
     sign(claims = {}, header = {}, key = privateKey) {
       const payload = {
         iss: testIssuerUrl,
@@ -55,12 +62,13 @@ export async function createTestIssuer(kid = 'key-1'): Promise<TestIssuer> {
         exp: testNow / 1000 + 3600,
         ...claims,
       };
-      return new SignJWT(payload)
-        .setProtectedHeader({ alg: 'ES256', kid, typ: 'at+jwt', ...header })
-        .sign(key);
+      return signText(JSON.stringify(payload), header, key);
     },
   };
 }
+
+/** Whom every function of a test trusts that names no other issuer. */
+export const testIssuer = await createTestIssuer();
 
 /** What a test says of a request; everything else is as a correct client would send it. */
 export interface TestRequest {
@@ -139,10 +147,13 @@ export interface TestAnswer {
   /** The parsed JSON body. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly text: string;
+  /** The status and, of a problem, the last segment of its type: `404 not-found`. */
+  readonly summary: string;
 }
 
 export interface TestLambdaOptions {
-  readonly issuer: TestIssuer;
+  /** Default: `testIssuer`. */
+  readonly issuer?: TestIssuer;
   readonly table?: MemoryControlTable;
   readonly keys?: KeyRing;
   /** Replaces single environment variables; `undefined` removes one. */
@@ -169,15 +180,15 @@ export interface TestLambda {
 
 /**
  * Binds an operation to the real pipeline in memory.
- * @example const lambda = await testLambda(readSelectionPolicy, operation, { issuer }); const answer = await lambda.invoke({ path: { policyId } });
+ * @example const lambda = await testLambda(readSelectionPolicy, operation); const answer = await lambda.invoke({ path: { policyId } });
  */
 export async function testLambda<R extends Route>(
   route: R,
   operation: Operation<R>,
-  options: TestLambdaOptions,
+  options: TestLambdaOptions = {},
 ): Promise<TestLambda> {
   const {
-    issuer,
+    issuer = testIssuer,
     table = createMemoryControlTable(),
     keys = createMemoryKeyRing(),
     remainingMs = 29_000,
@@ -247,12 +258,9 @@ export async function testLambda<R extends Route>(
     async invoke(request) {
       const { statusCode, headers, body } = await answer(request);
       const text = typeof body === 'string' ? body : body.text();
-      return {
-        status: statusCode,
-        headers,
-        body: JSON.parse(text) as Readonly<Record<string, unknown>>,
-        text,
-      };
+      const parsed = JSON.parse(text) as Readonly<Record<string, unknown>>;
+      const type = statusCode < 400 ? '' : ` ${String(parsed['type']).split('/').at(-1) ?? ''}`;
+      return { status: statusCode, headers, body: parsed, text, summary: `${statusCode}${type}` };
     },
   };
 }

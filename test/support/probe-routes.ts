@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { defineRoute } from '#shared/contract/route.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Operation } from '#shared/http/operation.ts';
+import { checkBody } from '#shared/http/checked-body.ts';
+import type { CheckedBody } from '#shared/http/checked-body.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Ok } from '#shared/kernel/result.ts';
+import { testLambda } from './lambda.ts';
+import type { TestLambda, TestLambdaOptions, TestRequest } from './lambda.ts';
 
 /**
  * Rows for tests of the pipeline: one of each kind a service has. Their schemas are small, but have every feature that a stage decides on.
@@ -79,12 +86,12 @@ export function streamedProbe(): ReturnType<typeof readProbe> {
   };
 }
 
-function actRow<Body extends typeof probeBody | undefined>(
+/** POST /v1/probes/{probeId}:act: a key, an If-Match, a strict body with nested and counted parts, at most 512 bytes. */
+export function actOnProbe(
   service: ServiceName,
-  operationId: string,
-  path: `/v1/${string}`,
-  body: Body,
-): Route<ProbePath, Body, typeof probeAnswer> {
+  operationId = 'actOnProbe',
+  path: `/v1/${string}` = '/v1/probes/{probeId}:act',
+): Route<ProbePath, typeof probeBody, typeof probeAnswer> {
   return defineRoute({
     service,
     operationId,
@@ -99,10 +106,10 @@ function actRow<Body extends typeof probeBody | undefined>(
       path: probePath(service),
       query: z.strictObject({}),
       filters: {},
-      body,
+      body: probeBody,
       maxBodyBytes: 512,
       idempotencyKey: true,
-      ifMatch: body !== undefined,
+      ifMatch: true,
     },
     success: {
       status: 201,
@@ -120,11 +127,27 @@ function actRow<Body extends typeof probeBody | undefined>(
   });
 }
 
-/** POST /v1/probes/{probeId}:act: a key, an If-Match, a strict body with nested and counted parts, at most 512 bytes. */
-export function actOnProbe(
-  service: ServiceName,
-  operationId = 'actOnProbe',
-  path: `/v1/${string}` = '/v1/probes/{probeId}:act',
-): Route<ProbePath, typeof probeBody, typeof probeAnswer> {
-  return actRow(service, operationId, path, probeBody);
+/** What a probe answers without looking at its request. */
+export const seen = (): Promise<Ok<{ body: { seen: Record<string, unknown> } }>> =>
+  Promise.resolve(ok({ body: { seen: {} } }));
+
+/** The function of a probe. Its requests name a probe and, where the row takes one, have a body. */
+export async function testProbe<R extends ReturnType<typeof readProbe> | ReturnType<typeof actOnProbe>>(
+  row: R,
+  operation: Operation<R>,
+  options?: TestLambdaOptions,
+): Promise<TestLambda> {
+  const lambda = await testLambda(row, operation, options);
+  const sound: TestRequest = {
+    path: { probeId: 'p' },
+    ...(row.request.body === undefined ? {} : { body: { attemptId: 'a' } }),
+  };
+  return { ...lambda, invoke: (request) => lambda.invoke({ ...sound, ...request }) };
+}
+
+/** A body that fits its schema: by default as it is, since `z.json()` would make a copy without members called `__proto__`. */
+export function checkedOf(body: unknown, schema: z.ZodType = z.unknown()): CheckedBody {
+  const result = checkBody(schema, body);
+  if (!result.ok) throw new Error(result.error.join());
+  return result.value;
 }

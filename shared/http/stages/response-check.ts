@@ -63,7 +63,7 @@ function toHttp(
   exchange: Exchange,
 ): Result<PipelineAnswer<CheckedBody>, readonly string[]> {
   const headers: Readonly<Record<string, string | undefined>> = answer.headers ?? {};
-  const checked = checkBody(route, answer.body);
+  const checked = checkBody(route.success.schema, answer.body);
   const reasons = [
     ...(checked.ok ? [] : checked.error),
     ...Object.entries(headers).flatMap(([name, value]) => refuseHeader(route, name, value)),
