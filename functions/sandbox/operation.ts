@@ -2,11 +2,11 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
+import { exchangeOf } from '#shared/http/exchange.ts';
 import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
 import { baseMiddleware, pipelineOf } from '#shared/http/base-middleware.ts';
 import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { Refusal } from '#shared/http/refusal.ts';
-import { correlation } from '#shared/http/stages/correlation.ts';
 import { checkResponse } from '#shared/http/stages/response-check.ts';
 import { checkSyntax } from '#shared/http/stages/syntax.ts';
 import { readPath } from '#shared/http/syntax/parameters.ts';
@@ -19,12 +19,10 @@ import type { Fixture } from './manifest.ts';
  * asked, nothing is kept; of the process it takes the clock, random ids and a place for its log, and it needs no variable.
  */
 export function createSandbox(runtime: BaseRuntime): Pipeline<CheckedBody> {
-  const { service, operationId } = serveSandbox;
-  const opened = correlation({ service, operationId, transfer: 'buffered' }, runtime);
   return pipelineOf(
     // eslint-disable-next-line @typescript-eslint/require-await -- a throw becomes a rejection
-    baseMiddleware({ correlation: opened, service }, async (event, context) =>
-      answer(opened.exchangeOf(context), event),
+    baseMiddleware({ ...serveSandbox, transfer: 'buffered' }, runtime, async (event, context) =>
+      answer(exchangeOf(context), event),
     ),
   );
 }

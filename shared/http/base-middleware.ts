@@ -2,11 +2,10 @@ import middy from '@middy/core';
 import type { MiddyfiedHandler } from '@middy/core';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { AnswerBody, PipelineAnswer } from './answers.ts';
-import { isFinished } from './stages/correlation.ts';
-import type { CorrelationStage } from './stages/correlation.ts';
-import { cors } from './stages/cors.ts';
+import type { BaseRuntime } from './exchange.ts';
+import { correlation, isFinished } from './stages/correlation.ts';
+import type { FunctionRow } from './stages/correlation.ts';
 import { problemBoundary } from './stages/problem-boundary.ts';
-import type { ProblemBoundaryOptions } from './stages/problem-boundary.ts';
 import { securityHeaders } from './stages/security-headers.ts';
 import { httpAnswer } from './stages/stage.ts';
 import type { LadderAnswer } from './stages/stage.ts';
@@ -20,27 +19,23 @@ export type Pipeline<Body extends AnswerBody = AnswerBody> = (
 /** The ladder of a function, to which its own stages are added with `.use`. */
 export type Ladder = MiddyfiedHandler<APIGatewayProxyEvent, LadderAnswer>;
 
-export interface BaseOptions extends Omit<ProblemBoundaryOptions, 'exchangeOf'> {
-  readonly correlation: CorrelationStage;
-}
-
 /** An operation that hangs is ended while the function can still answer. */
 const EARLY_END_MS = 750;
 
 /**
- * The outer stages of every function that answers HTTP: correlation, CORS, security headers and problem boundary, which have the last word on every
+ * The outer stages of every function that answers HTTP: correlation, security headers and problem boundary, which have the last word on every
  * answer. The function's own stages come after them.
  * @param handler throws a Refusal, or anything else, which is a 500
  */
 export function baseMiddleware(
-  { correlation, ...boundary }: BaseOptions,
+  row: FunctionRow,
+  runtime: BaseRuntime,
   handler: (event: APIGatewayProxyEvent, context: Context) => Promise<LadderAnswer>,
 ): Ladder {
   return middy<APIGatewayProxyEvent, LadderAnswer>(handler, { timeoutEarlyInMillis: EARLY_END_MS })
-    .use(correlation)
-    .use(cors({ exchangeOf: correlation.exchangeOf }))
+    .use(correlation(row, runtime))
     .use(securityHeaders())
-    .use(problemBoundary({ ...boundary, exchangeOf: correlation.exchangeOf }));
+    .use(problemBoundary(row.service));
 }
 
 /** A ladder as a pipeline, whose answers have been checked. It rejects rather than let one out that a stage has sent past the others. */

@@ -1,14 +1,17 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { Provable } from '#shared/contract/gates.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { defaultProblemsUrl, isProblemsUrl } from './environment.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Control, OperationRequest, Principal } from './operation.ts';
 import { readHeaders } from './syntax/headers.ts';
 import type { Headers } from './syntax/headers.ts';
+import type { CheckedRequest } from './syntax/read-request.ts';
 
 /** What of a runtime every function that answers HTTP uses. */
 export type BaseRuntime = Pick<Runtime, 'environment' | 'now' | 'random' | 'write'>;
 
-/** What is known of a request from its beginning. What a later stage establishes, that stage keeps. */
+/** What is known of a request. The first stage opens it with the first members; of the others each is written by the one stage that it names. */
 export interface Exchange {
   /** Made by the server, never by the caller: in every answer and every log line. */
   readonly requestId: string;
@@ -24,6 +27,31 @@ export interface Exchange {
   /** Origins of pages that may read the response; most stages have none. */
   readonly allowedOrigins: readonly string[];
   readonly log: Log;
+  /** Token. */
+  principal?: Principal;
+  /** Syntax: the parts of the request, checked against the route's row. */
+  request?: CheckedRequest;
+  /** Release state. */
+  proved?: ReadonlySet<Provable>;
+  /** Idempotency: `idempotent` of the operation's request. */
+  idempotent?: OperationRequest['idempotent'];
+  /** Idempotency: the operation that an earlier request of the key has begun. */
+  begunBefore?: string | undefined;
+  /** Idempotency: the control record, once the work has begun. */
+  control?: Control;
+}
+
+const exchanges = new WeakMap<Context, Exchange>();
+
+/** The exchange of a Lambda context. Throws before it is opened: a defect of the composition. */
+export function exchangeOf(context: Context): Exchange {
+  return established(exchanges.get(context), 'correlation');
+}
+
+/** What an earlier stage has written. Throws when it has not run for this request: a defect of the composition. */
+export function established<T>(member: T | undefined, stage: string): T {
+  if (member === undefined) throw new Error(`the stage "${stage}" has not run for this request`);
+  return member;
 }
 
 /** What is left after composing, to send the answer before the gateway gives up. */
@@ -33,7 +61,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TRACEPARENT =
   /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
-/** Opens the exchange of one event. Never throws: whatever is wrong with an event is found by a later stage. */
+/** Opens the exchange of one event. Whatever is wrong with the event is found by a later stage. */
 export function openExchange(
   event: APIGatewayProxyEvent,
   context: Context,
@@ -45,7 +73,7 @@ export function openExchange(
   const requestId = requestIdOf(event, context, headers, random);
   const endsAt = receivedAt + context.getRemainingTimeInMillis();
   const problemsUrl = environment['PROBLEMS_URL'];
-  return {
+  const exchange: Exchange = {
     requestId,
     traceId: traceIdOf(headers) ?? hex(random(16)),
     receivedAt,
@@ -56,6 +84,8 @@ export function openExchange(
     allowedOrigins: environment['ALLOWED_ORIGINS']?.split(',') ?? [],
     log: openLog(context, requestId),
   };
+  exchanges.set(context, exchange);
+  return exchange;
 }
 
 /**

@@ -13,7 +13,6 @@ import { baseMiddleware, pipelineOf } from './base-middleware.ts';
 import type { Ladder } from './base-middleware.ts';
 import { once } from './once.ts';
 import { createPipeline } from './pipeline.ts';
-import { correlation } from './stages/correlation.ts';
 import { responseCheck } from './stages/response-check.ts';
 
 const gates: readonly Gate[] = ['D'];
@@ -67,18 +66,12 @@ describe('the ladder of a route', () => {
   it.each(['before', 'after'])(
     'lets nothing out that a stage has returned from %s, past all others [MA-224]',
     async (hook) => {
-      const route = readProbe('reports');
-      const stage = correlation(
-        { service: 'reports', operationId: 'readProbe', transfer: 'buffered' },
-        { ...processRuntime(), write: () => undefined },
-      );
       // What no stage may do, and no type can hold a package's middleware to.
       const past = () => ({ statusCode: 200, headers: {}, body: '{"secret":true}', gzip: false });
-      const ladder: Ladder = baseMiddleware({ correlation: stage, service: 'reports' }, () =>
-        Promise.resolve({ body: { seen: {} } }),
-      )
-        .use({ [hook]: past as unknown as () => undefined })
-        .use(responseCheck({ route, exchangeOf: stage.exchangeOf }));
+      const row = { service: 'reports', operationId: 'readProbe', transfer: 'buffered' } as const;
+      const runtime = { ...processRuntime(), write: () => undefined };
+      const ladder: Ladder = baseMiddleware(row, runtime, () => Promise.resolve({ body: { seen: {} } }));
+      ladder.use({ [hook]: past as unknown as () => undefined }).use(responseCheck(readProbe('reports')));
       // SAFETY: a ladder without a token reads no more than this of an event and a context.
       const event = { headers: {}, multiValueHeaders: {} } as unknown as APIGatewayProxyEvent;
       const context = { awsRequestId: 'r', getRemainingTimeInMillis: () => 5_000 } as unknown as Context;

@@ -1,5 +1,7 @@
+import type { Context } from 'aws-lambda';
 import type { Provable } from '#shared/contract/gates.ts';
 import { isGated } from '#shared/contract/grants.ts';
+import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
@@ -7,10 +9,11 @@ import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { baseMiddleware, pipelineOf } from './base-middleware.ts';
 import type { Pipeline } from './base-middleware.ts';
 import type { CheckedBody } from './checked-body.ts';
+import { established, exchangeOf } from './exchange.ts';
 import type { BaseRuntime } from './exchange.ts';
-import { operate } from './operate.ts';
-import type { Operation } from './operation.ts';
-import { correlation } from './stages/correlation.ts';
+import { once } from './once.ts';
+import type { Operation, OperationAnswer, OperationRequest } from './operation.ts';
+import { Refusal } from './refusal.ts';
 import { idempotency, notIdempotent } from './stages/idempotency.ts';
 import { releaseState } from './stages/release-state.ts';
 import { responseCheck } from './stages/response-check.ts';
@@ -22,7 +25,7 @@ import { token } from './stages/token.ts';
 export type PipelineRuntime = BaseRuntime & Pick<Runtime, 'fetch' | 'sleep'>;
 
 export interface PipelineParts<R extends Route> {
-  /** Binds the operation; called once per binding, when its first request has passed every stage. */
+  /** Binds the operation; called once per binding, when its first request has passed every stage; a failure is not kept. */
   readonly operation: () => Operation<R> | Promise<Operation<R>>;
   readonly runtime: PipelineRuntime;
   /** For routes with an Idempotency-Key. */
@@ -33,49 +36,22 @@ export interface PipelineParts<R extends Route> {
 
 const nothingProved: ReadonlySet<Provable> = new Set();
 
-/**
- * The ladder around one operation (docs/pipeline.md). The row decides which stages apply; `.use` composes them in the order of the ladder.
- * A stage reads what an earlier one has established only through the readers that it is given here.
- */
+/** The ladder around one operation (docs/pipeline.md). The row decides which stages apply; `.use` composes them in the order of the ladder. */
 export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline<CheckedBody> {
-  const { operation, runtime } = parts;
-  const { service, operationId, method } = route;
-  const opened = correlation({ service, operationId, method, transfer: route.success.transfer }, runtime);
-  const { exchangeOf } = opened;
-  const verified = token({ route, runtime, exchangeOf });
-  const { principalOf } = verified;
-  const checked = syntax({ route, exchangeOf });
-  const { requestOf } = checked;
-  const released = isGated(route)
-    ? releaseState({ row: route, bind: demanded(parts, 'release', route), exchangeOf })
-    : undefined;
-  const keyed = route.request.idempotencyKey
-    ? idempotency({
-        route,
-        bind: demanded(parts, 'idempotency', route),
-        exchangeOf,
-        principalOf,
-        requestOf,
-      })
-    : undefined;
-  const handler = operate({
-    route,
-    bind: operation,
-    exchangeOf,
-    principalOf,
-    requestOf,
-    provedOf: released?.provedOf ?? (() => nothingProved),
-    idempotentOf: keyed?.idempotentOf ?? (() => notIdempotent),
-  });
-  const base = { correlation: opened, service, ...(keyed && { operationIdOf: keyed.operationIdOf }) };
+  const { service, operationId, method, success, request } = route;
+  const bound = once(parts.operation);
   return pipelineOf(
-    baseMiddleware(base, handler)
-      .use(verified)
-      .use(scope({ route, principalOf }))
-      .use(checked)
-      .use(released ?? [])
-      .use(keyed ?? [])
-      .use(responseCheck({ route, exchangeOf })),
+    baseMiddleware(
+      { service, operationId, method, transfer: success.transfer },
+      parts.runtime,
+      async (_event, context) => operate(route, await bound(), context),
+    )
+      .use(token(route, parts.runtime))
+      .use(scope(route))
+      .use(syntax(route))
+      .use(isGated(route) ? releaseState(route, demanded(parts, 'release', route)) : [])
+      .use(request.idempotencyKey ? idempotency(route, demanded(parts, 'idempotency', route)) : [])
+      .use(responseCheck(route)),
   );
 }
 
@@ -87,4 +63,37 @@ function demanded<R extends Route, Part extends 'idempotency' | 'release'>(
   const given = parts[part];
   if (given === undefined) throw new TypeError(`${operationId} needs ${part} and was given no ${part}`);
   return given;
+}
+
+/** The foot of the ladder: runs the operation with what the stages have established, and throws its problem as a Refusal. */
+async function operate<R extends Route>(
+  route: R,
+  operation: Operation<R>,
+  context: Context,
+): Promise<OperationAnswer> {
+  const exchange = exchangeOf(context);
+  const { requestId, traceId, problemsUrl, receivedAt, deadline, log } = exchange;
+  const { path, query, body, ifMatch } = established(exchange.request, 'syntax');
+  const outcome = await operation({
+    requestId,
+    traceId,
+    problemsUrl,
+    principal: established(exchange.principal, 'token'),
+    // SAFETY: these are the outputs of the same row's schemas, which the operation's types are made of.
+    path: path as OperationRequest<R>['path'],
+    query: query as OperationRequest<R>['query'],
+    body: body as OperationRequest<R>['body'],
+    ifMatch,
+    proved: exchange.proved ?? nothingProved,
+    receivedAt,
+    deadline,
+    log,
+    idempotent: exchange.idempotent ?? notIdempotent,
+  });
+  if (outcome.ok) return outcome.value;
+  const { service, status, code } = outcome.error;
+  if (service !== route.service) throw new TypeError('the operation returned a problem of another service');
+  if (!problemKeysOf(route).includes(`${status} ${code}`))
+    log('PROBLEM_UNDECLARED', { problem: `${status} ${code}` });
+  throw new Refusal(outcome.error);
 }

@@ -1,10 +1,11 @@
+import { crossOriginHeaders } from '#shared/contract/cors.ts';
 import type { Route, Transfer } from '#shared/contract/route.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
 import type { PipelineAnswer } from '../answers.ts';
-import { openExchange } from '../exchange.ts';
+import { exchangeOf, openExchange } from '../exchange.ts';
 import type { BaseRuntime, Exchange } from '../exchange.ts';
-import { createFact, httpAnswer } from './stage.ts';
-import type { FactReader, Stage, StageRequest } from './stage.ts';
+import { httpAnswer } from './stage.ts';
+import type { Stage, StageRequest } from './stage.ts';
 
 /** What the ladder knows of a function. */
 export type FunctionRow = Pick<Route, 'service' | 'operationId'> & {
@@ -12,10 +13,6 @@ export type FunctionRow = Pick<Route, 'service' | 'operationId'> & {
   readonly method?: Route['method'];
   readonly transfer: Transfer;
 };
-
-export interface CorrelationStage extends Stage {
-  readonly exchangeOf: FactReader<Exchange>;
-}
 
 /** The answers that have come up the whole ladder. Nothing else can get in here. */
 const finished = new WeakSet<PipelineAnswer>();
@@ -26,36 +23,50 @@ export function isFinished(answer: PipelineAnswer): boolean {
 }
 
 /** First in and last out: opens the exchange and its log, and puts on every answer the headers that every answer has. */
-export function correlation(row: FunctionRow, runtime: BaseRuntime): CorrelationStage {
-  const exchanges = createFact<Exchange>('correlation');
+export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
   const openLog = createFunctionLog(row, runtime);
   const finish = ({ context, response }: StageRequest): void => {
     const answer = httpAnswer(response);
-    const { requestId, receivedAt, log } = exchanges.of(context);
+    const exchange = exchangeOf(context);
     answer.headers = {
       ...answer.headers,
-      'X-Request-Id': requestId,
-      ...(row.transfer === 'stream'
-        ? { Vary: ['Accept-Encoding', answer.headers['Vary']].filter(Boolean).join(', ') }
-        : {}),
+      'X-Request-Id': exchange.requestId,
+      ...varying(row, exchange),
       'Cache-Control': 'no-store',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     };
-    log('REQUEST_COMPLETED', {
+    exchange.log('REQUEST_COMPLETED', {
       status: answer.statusCode,
-      durationMs: runtime.now() - receivedAt,
+      durationMs: runtime.now() - exchange.receivedAt,
       problem: answer.problem,
     });
     finished.add(answer);
   };
   return {
-    exchangeOf: exchanges.of,
     before: ({ event, context }) => {
-      const exchange = openExchange(event, context, runtime, openLog);
-      exchanges.set(context, exchange);
-      exchange.log('REQUEST_STARTED', { method: row.method });
+      openExchange(event, context, runtime, openLog).log('REQUEST_STARTED', { method: row.method });
     },
     after: finish,
     onError: finish,
+  };
+}
+
+/**
+ * What depends on the headers of the request: whether a body is compressed, and whether a page of one of the stage's allowed origins can read
+ * the response. Without allowed origins no response has a CORS header.
+ */
+function varying(
+  { transfer }: FunctionRow,
+  { headers, allowedOrigins }: Exchange,
+): Readonly<Record<string, string>> {
+  const names = [
+    ...(transfer === 'stream' ? ['Accept-Encoding'] : []),
+    ...(allowedOrigins.length > 0 ? ['Origin'] : []),
+  ];
+  const [origin, second] = headers['origin'] ?? [];
+  const isAllowed = origin !== undefined && second === undefined && allowedOrigins.includes(origin);
+  return {
+    ...(isAllowed ? crossOriginHeaders(origin) : {}),
+    ...(names.length === 0 ? {} : { Vary: names.join(', ') }),
   };
 }

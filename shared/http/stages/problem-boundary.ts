@@ -1,4 +1,3 @@
-import type { Context } from 'aws-lambda';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 import { problemDocument } from '#shared/problems/document.ts';
@@ -6,38 +5,37 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from '../answers.ts';
 import { EnvironmentError } from '../environment.ts';
+import { exchangeOf } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
 import { PermanentDefect, Refusal } from '../refusal.ts';
-import type { FactReader, Stage } from './stage.ts';
-
-export interface ProblemBoundaryOptions {
-  readonly service: ServiceName;
-  readonly exchangeOf: FactReader<Exchange>;
-  /** The operation that a problem belongs to, where the function takes an Idempotency-Key. */
-  readonly operationIdOf?: (context: Context, problem: Problem) => string | undefined;
-}
+import type { Stage } from './stage.ts';
 
 /**
  * Turns whatever a later stage or the operation has thrown into a problem. It sets the answer and does not return it: the stages that were
  * registered before it still add their headers.
  */
-export function problemBoundary({
-  service,
-  exchangeOf,
-  operationIdOf = () => undefined,
-}: ProblemBoundaryOptions): Stage {
+export function problemBoundary(service: ServiceName): Stage {
   return {
     onError: (request) => {
       const exchange = exchangeOf(request.context);
       const failure = problemOf(service, request.error, exchange);
       noteUpstream(failure, exchange);
-      const operationId = operationIdOf(request.context, failure);
+      const operationId = operationIdOf(failure, exchange);
       request.response = problemAnswer(
         operationId === undefined ? failure : { operationId, ...failure },
         exchange,
       );
     },
   };
+}
+
+/**
+ * The operation that a problem belongs to, on the service that names it: from the moment when its work has begun, in whichever request of
+ * its key that was [RP-330]. A repetition that is not allowed to see the resource gets the one 404, which says nothing of an operation.
+ */
+function operationIdOf({ service, status }: Problem, { control, begunBefore }: Exchange): string | undefined {
+  if (service !== 'reports') return undefined;
+  return control?.operationId ?? (status === 404 ? undefined : begunBefore);
 }
 
 function problemOf(service: ServiceName, error: unknown, { log }: Exchange): Problem {

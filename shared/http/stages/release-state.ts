@@ -1,42 +1,28 @@
-import type { Provable } from '#shared/contract/gates.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { isReleased, missingFor } from '#shared/release/release-state.ts';
 import type { Gated, ReleaseState } from '#shared/release/release-state.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
-import type { Exchange } from '../exchange.ts';
+import { exchangeOf } from '../exchange.ts';
 import { once } from '../once.ts';
 import { Refusal } from '../refusal.ts';
-import { createFact } from './stage.ts';
-import type { FactReader, Stage } from './stage.ts';
-
-export interface ReleaseStateOptions {
-  readonly row: Gated;
-  /** Runs once per binding. */
-  readonly bind: () => ReleaseWatch;
-  readonly exchangeOf: FactReader<Pick<Exchange, 'log'>>;
-}
-
-export interface ReleaseStateStage extends Stage {
-  /** What the release proves. */
-  readonly provedOf: FactReader<ReadonlySet<Provable>>;
-}
+import type { Stage } from './stage.ts';
 
 /**
  * 503 for a gate that was withdrawn while its function is deployed [RP-018], and when nothing proves what is released. The caller is not told
  * which it is; the log says it.
+ * @param bind runs once per binding
  */
-export function releaseState({ row, bind, exchangeOf }: ReleaseStateOptions): ReleaseStateStage {
-  const proved = createFact<ReadonlySet<Provable>>('release state');
+export function releaseState(row: Gated, bind: () => ReleaseWatch): Stage {
   const bound = once(bind);
   return {
-    provedOf: proved.of,
     before: async ({ context }) => {
-      const release = await releaseFor(row, await bound(), exchangeOf(context).log);
+      const exchange = exchangeOf(context);
+      const release = await releaseFor(row, await bound(), exchange.log);
       if (release === undefined)
         throw new Refusal(problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' }));
-      proved.set(context, release.proved);
+      exchange.proved = release.proved;
     },
   };
 }

@@ -7,19 +7,15 @@ import type { PipelineAnswer } from '../answers.ts';
 import { checkBody } from '../checked-body.ts';
 import type { CheckedBody } from '../checked-body.ts';
 import { acceptsGzip } from '../content-coding.ts';
+import { exchangeOf } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
 import type { OperationAnswer } from '../operation.ts';
 import { Refusal } from '../refusal.ts';
 import { headerValues } from '../syntax/headers.ts';
-import type { FactReader, Stage } from './stage.ts';
-
-export interface ResponseCheckOptions {
-  readonly route: Route;
-  readonly exchangeOf: FactReader<Exchange>;
-}
+import type { Stage } from './stage.ts';
 
 /** Checks what the operation returned: an answer that breaks its own contract is a 500 and is never sent [MA-224]. */
-export function responseCheck({ route, exchangeOf }: ResponseCheckOptions): Stage {
+export function responseCheck(route: Route): Stage {
   return {
     after: (request) => {
       const { response, context } = request;

@@ -1,21 +1,16 @@
 import type { Route } from '#shared/contract/route.ts';
 import { problem } from '#shared/problems/registry.ts';
-import type { Principal } from '../operation.ts';
+import { established, exchangeOf } from '../exchange.ts';
 import { Refusal } from '../refusal.ts';
-import type { FactReader, Stage } from './stage.ts';
-
-export interface ScopeOptions {
-  readonly route: Pick<Route, 'service' | 'scope'>;
-  readonly principalOf: FactReader<Pick<Principal, 'scopes'>>;
-}
+import type { Stage } from './stage.ts';
 
 /** 403 for a caller without the route's scope; scopes are compared whole [MA-150, MA-158]. */
-export function scope({ route, principalOf }: ScopeOptions): Stage {
+export function scope({ service, scope: needed }: Pick<Route, 'service' | 'scope'>): Stage {
   return {
     before: ({ context }) => {
-      if (principalOf(context).scopes.includes(route.scope)) return;
+      if (established(exchangeOf(context).principal, 'token').scopes.includes(needed)) return;
       throw new Refusal(
-        route.service === 'mastery'
+        service === 'mastery'
           ? problem('mastery', 'insufficient-scope', 403)
           : problem('reports', 'authorization-denied', 403),
       );

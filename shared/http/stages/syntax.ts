@@ -1,30 +1,18 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Route } from '#shared/contract/route.ts';
 import type { Log } from '#shared/observability/logger.ts';
-import type { Exchange } from '../exchange.ts';
+import { exchangeOf } from '../exchange.ts';
 import { Refusal } from '../refusal.ts';
 import { readRequest } from '../syntax/read-request.ts';
 import type { CheckedRequest } from '../syntax/read-request.ts';
-import { createFact } from './stage.ts';
-import type { FactReader, Stage } from './stage.ts';
-
-export interface SyntaxOptions {
-  readonly route: Route;
-  readonly exchangeOf: FactReader<Pick<Exchange, 'log'>>;
-}
-
-export interface SyntaxStage extends Stage {
-  /** The parts of the request, checked against the route's row. */
-  readonly requestOf: FactReader<CheckedRequest>;
-}
+import type { Stage } from './stage.ts';
 
 /** 400 and 413 for a request that the route's row does not allow. */
-export function syntax({ route, exchangeOf }: SyntaxOptions): SyntaxStage {
-  const requests = createFact<CheckedRequest>('syntax');
+export function syntax(route: Route): Stage {
   return {
-    requestOf: requests.of,
     before: ({ event, context }) => {
-      requests.set(context, checkSyntax(route, event, exchangeOf(context).log));
+      const exchange = exchangeOf(context);
+      exchange.request = checkSyntax(route, event, exchange.log);
     },
   };
 }

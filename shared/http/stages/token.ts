@@ -7,29 +7,17 @@ import type { KeySet } from '../auth/key-set.ts';
 import { verifyToken } from '../auth/verify-token.ts';
 import type { TokenRules } from '../auth/verify-token.ts';
 import { readEnvironment, variablesOf } from '../environment.ts';
-import type { Exchange } from '../exchange.ts';
+import { exchangeOf } from '../exchange.ts';
 import { once } from '../once.ts';
-import type { Principal } from '../operation.ts';
 import { Refusal } from '../refusal.ts';
 import { headerValues } from '../syntax/headers.ts';
-import { createFact } from './stage.ts';
-import type { FactReader, Stage } from './stage.ts';
-
-export interface TokenOptions {
-  readonly route: Route;
-  readonly runtime: Pick<Runtime, 'environment' | 'fetch' | 'now' | 'sleep'>;
-  readonly exchangeOf: FactReader<Exchange>;
-}
-
-export interface TokenStage extends Stage {
-  /** The verified claims. */
-  readonly principalOf: FactReader<Principal>;
-}
+import type { Stage } from './stage.ts';
 
 /** 401 for a caller that cannot be authenticated, the same for every reason; an unreachable key set is an outage. */
-export function token({ route, runtime, exchangeOf }: TokenOptions): TokenStage {
-  const { environment, fetch, now, sleep } = runtime;
-  const principals = createFact<Principal>('token');
+export function token(
+  route: Route,
+  { environment, fetch, now, sleep }: Pick<Runtime, 'environment' | 'fetch' | 'now' | 'sleep'>,
+): Stage {
   const bind = once((): { readonly rules: TokenRules; readonly keySet: KeySet } => {
     const variables = readEnvironment([...variablesOf(route)], environment);
     return {
@@ -43,13 +31,13 @@ export function token({ route, runtime, exchangeOf }: TokenOptions): TokenStage 
     };
   });
   return {
-    principalOf: principals.of,
     before: async ({ context }) => {
       const { rules, keySet } = await bind();
-      const { headers, log } = exchangeOf(context);
+      const exchange = exchangeOf(context);
+      const { headers, log } = exchange;
       const verified = await verifyToken(headerValues(headers, 'authorization'), rules, { keySet, now, log });
       if (verified.ok) {
-        principals.set(context, verified.value);
+        exchange.principal = verified.value;
         return;
       }
       if (verified.error.kind === 'key-set-unreachable') throw new Refusal(keySetProblem(route.service));

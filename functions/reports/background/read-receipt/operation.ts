@@ -4,12 +4,12 @@ import type { LinkParts } from '#functions/reports/receipts/link.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { acceptsGzip } from '#shared/http/content-coding.ts';
+import { exchangeOf } from '#shared/http/exchange.ts';
 import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
 import { baseMiddleware, pipelineOf } from '#shared/http/base-middleware.ts';
 import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { once } from '#shared/http/once.ts';
 import { Refusal } from '#shared/http/refusal.ts';
-import { correlation } from '#shared/http/stages/correlation.ts';
 import { releaseState } from '#shared/http/stages/release-state.ts';
 import { headerValues } from '#shared/http/syntax/headers.ts';
 import { readQuery } from '#shared/http/syntax/parameters.ts';
@@ -36,13 +36,10 @@ export function createReceiptFunction(
   watch: () => ReleaseWatch,
 ): Pipeline<Uint8Array> {
   const bound = once(bind);
-  const { service, operationId } = readReceipt;
-  const opened = correlation({ service, operationId, method: 'GET', transfer: 'stream' }, runtime);
-  const { exchangeOf } = opened;
   return pipelineOf(
-    baseMiddleware({ correlation: opened, service }, async (event, context) =>
+    baseMiddleware({ ...readReceipt, method: 'GET', transfer: 'stream' }, runtime, async (event, context) =>
       answer(await bound(), exchangeOf(context), event),
-    ).use(releaseState({ row: readReceipt, bind: watch, exchangeOf })),
+    ).use(releaseState(readReceipt, watch)),
   );
 }
 
