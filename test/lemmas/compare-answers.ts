@@ -61,7 +61,7 @@ function bodyOf({ text }: GatewayReply): JsonObject {
 }
 
 /** A report is what its schema says, and not older than what it stands on [RP-072]. */
-function expectReport({ success: { schema } }: Route, reply: GatewayReply): void {
+export function expectReport({ success: { schema } }: Route, reply: GatewayReply): void {
   const body = bodyOf(reply);
   expect(schema.safeParse(body).error?.issues ?? []).toEqual([]);
   const times = [...leavesOf(body)].filter(([place]) => /^\/sources?(\/\d+)?\/observedAt$/.test(place));

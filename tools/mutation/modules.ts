@@ -62,7 +62,10 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'readiness',
     sources: ['functions/reports/composition/readiness.ts'],
-    tests: [['functions/reports/composition/readiness.test.ts']],
+    tests: [
+      ['functions/reports/composition/readiness.test.ts'],
+      ['test/lemmas/contradictions.contract.test.ts'],
+    ],
     proof: 'unit',
   },
   {
@@ -71,7 +74,7 @@ export const mutatedModules: readonly MutatedModule[] = [
     tests: [
       ['functions/reports/composition/'],
       ['test/contract/reports/views.test.ts'],
-      ['test/contract/reports/faulty-facts.test.ts'],
+      ['test/lemmas/contradictions.contract.test.ts'],
     ],
     proof: 'http',
   },

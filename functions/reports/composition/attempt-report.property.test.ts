@@ -1,13 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attemptReport, masteryRow, score, view } from '#shared/contract/reports/attempt-report.ts';
+import { provable } from '#shared/contract/gates.ts';
+import {
+  attemptReport,
+  masteryRow,
+  score,
+  testKind as testKinds,
+  view,
+} from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { stopReason } from '#shared/contract/stop-reason.ts';
+import { ok } from '#shared/kernel/result.ts';
 import { reportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import { settledRecord } from '#shared/platform/owners/results.ts';
-import { attemptFacts, frozen, moment } from '#test/support/report-facts.ts';
+import { reportsDocument } from '#shared/problems/document.ts';
+import { anExampleOf, attemptFacts, frozen, moment } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
+import { decideGate } from './gate-decision.ts';
 import type { ReportFacts } from '../facts/facts.ts';
 
 /** Facts that belong together make a report, and are only read. */
@@ -33,16 +44,65 @@ describe('the report of any attempt on which its owners agree', () => {
     );
   });
 
-  it('has the shape of a report in every view [RP-044, RP-054, RP-059, RP-066, RP-068, RP-070, RP-096, RP-106]', () => {
+  it('has the shape of a report in every view, of its moment and request [RP-044, RP-054, RP-059, RP-066, RP-068, RP-070, RP-072, RP-073, RP-096, RP-106]', () => {
+    const { observedAt, requestId, traceId } = moment;
     fc.assert(
       fc.property(attemptFacts(), (facts) => {
         const report = composed(facts);
         for (const each of view.options) {
           const body = projectAttemptReport(report, each, moment);
           expect(attemptReport.parse(body)).toEqual(body);
+          expect(body).toMatchObject({ observedAt, requestId, traceId });
         }
       }),
     );
+  });
+
+  it('has the sections of its kind, whatever else its owners hold [RP-009, RP-010, RP-012, RP-013, RP-014, RP-015, RP-060, RP-061, RP-066, RP-067, RP-068, RP-106, RP-107, RP-108]', () => {
+    fc.assert(
+      fc.property(attemptFacts(), (facts) => {
+        const { testKind, gate, diagnostic } = facts.record.value;
+        const report = whole(facts);
+        expect(report.testKind).toBe(testKinds.options.find((kind) => kind === testKind) ?? 'unknown');
+        const criteria = facts.criteria.value;
+        const decided = testKind === 'mastery_gate' ? decideGate(gate, criteria.criteria) : ok(null);
+        expect(decided).toEqual(ok(report.gate));
+        expect(report.diagnostic).toEqual(
+          testKind === 'adaptive_diagnostic' && diagnostic !== null
+            ? {
+                ...diagnostic,
+                stoppingReason:
+                  stopReason.options.find((name) => name === diagnostic.stoppingReason) ?? 'unknown',
+                administeredItemCount: facts.evidence.value.administeredItemCount,
+                extNormsSet: criteria.externalScale?.normsSet ?? null,
+              }
+            : null,
+        );
+      }),
+    );
+  });
+
+  it('waits for the proof of the mastery engine with production learners if it is a diagnostic, and only then [RP-026]', () => {
+    const proved = new Set(provable.filter((name) => name !== 'mastery_engine_production_learner'));
+    fc.assert(
+      fc.property(attemptFacts(), (facts) => {
+        const waits = {
+          status: 503,
+          code: 'dependency-incomplete',
+          dependency: 'mastery_engine',
+          retryable: true,
+        };
+        expect(composeAttemptReport({ ...facts, proved })).toMatchObject(
+          facts.record.value.testKind === 'adaptive_diagnostic' ? { error: waits } : { ok: true },
+        );
+      }),
+    );
+  });
+
+  it('has no row where Results holds none, and omits nothing for that [RP-045, RP-070]', () => {
+    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
+    facts.record.value.mastery = [];
+    expect(whole(facts)).toMatchObject({ mastery: [], omitted: ['readiness'] });
   });
 
   it('shows the score that Results has settled, whatever the contributions add up to [RP-003, RP-080, RP-098]', () => {
@@ -173,10 +233,42 @@ describe('the report of any attempt on which its owners agree', () => {
     );
   });
 
-  it('has a receipt of every owner that was consulted, in one order [RP-006, RP-069, RP-087]', () => {
+  it('finds an outcome by item and outcome where neither alone tells outcomes apart, and none that QTI names twice [RP-096, RP-099]', () => {
+    const outcomes = ['item-a', 'item-b', '__proto__'].flatMap((qtiItemId, item) =>
+      ['SCORE', 'DURATION', 'constructor'].slice(item).map((qtiOutcomeId, variable) => ({
+        qtiItemId,
+        qtiOutcomeId,
+        scoredAt: `2026-03-0${item + 1}T00:00:0${variable}Z`,
+      })),
+    );
+    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
+    const { mastery } = facts.record.value;
+    facts.evidence.value.administeredItemCount = 3;
+    facts.evidence.value.outcomes = outcomes;
+    mastery.splice(1);
+    mastery[0]!.evidence = outcomes.toReversed().map(({ scoredAt, ...ids }) => ({
+      ...ids,
+      resultComponentId: null,
+      contribution: Date.parse(scoredAt),
+    }));
+    expect(whole(structuredClone(facts)).mastery[0]?.evidence?.map(({ observedAt }) => observedAt)).toEqual(
+      outcomes.toReversed().map(({ scoredAt }) => scoredAt),
+    );
+    for (const twice of outcomes) {
+      facts.evidence.value.outcomes = [...outcomes, twice];
+      expect(composeAttemptReport(facts)).toMatchObject({ error: { status: 503, dependency: 'qti' } });
+    }
+  });
+
+  it('has a receipt of every owner that was consulted, in one order, and a problem of an optional one that failed [RP-006, RP-069, RP-071, RP-087]', () => {
     fc.assert(
       fc.property(attemptFacts(), (facts) => {
-        const { sources } = whole(facts);
+        const { sources, incompleteSections } = whole(facts);
+        expect(incompleteSections).toEqual(
+          facts.enrichments.flatMap(({ problem }) =>
+            problem === undefined ? [] : [reportsDocument(problem, moment)],
+          ),
+        );
         expect(sources).toEqual([
           facts.evidence.receipt,
           facts.record.receipt,

@@ -47,22 +47,4 @@ describe('the report of a cohort', () => {
       expect(JSON.stringify(report)).not.toContain(String(SECRET));
     },
   );
-
-  it('counts nobody itself where Analytics withholds the count [RP-004, RP-053]', () => {
-    const facts = anExampleOf(cohortFacts);
-    facts.rollup.value.populationCount = null;
-    expect(composeCohort(facts, moment)).toMatchObject({
-      ok: false,
-      error: { status: 503, code: 'dependency-incomplete', dependency: 'analytics' },
-    });
-  });
-
-  it.each(['stale', 'unknown'] as const)('is a 503 of a snapshot that is %s [RP-087]', (status) => {
-    const facts = anExampleOf(cohortFacts);
-    facts.rollup.receipt.status = status;
-    expect(composeCohort(facts, moment)).toMatchObject({
-      ok: false,
-      error: { status: 503, code: 'dependency-incomplete', dependency: 'analytics' },
-    });
-  });
 });

@@ -138,15 +138,4 @@ describe('the equivalence of forms', () => {
     const equivalence = { ...facts.equivalence, value: formEquivalence.parse(JSON.parse(sent)) };
     expect(composeEquivalence({ ...facts, equivalence }, moment)).toMatchObject(incomplete('analytics'));
   });
-
-  it.each([
-    ['form', 'qti'],
-    ['equivalence', 'analytics'],
-    ['criteria', 'content'],
-    ['formEvidence', 'blueprint'],
-  ] as const)('is a 503 when its %s is not current [RP-087]', (source, owner) => {
-    const facts = anExampleOf(equivalenceFacts);
-    facts[source].receipt.status = 'stale';
-    expect(composeEquivalence(facts, moment)).toMatchObject(incomplete(owner));
-  });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attemptReport, withheldReason } from '#shared/contract/reports/attempt-report.ts';
+import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { candidateAttempts } from '#shared/platform/owners/results.ts';
@@ -35,22 +35,7 @@ function changed(
   return composePageRow(facts.row, facts.context);
 }
 
-const incomplete = (dependency: string): object => ({
-  ok: false,
-  error: { status: 503, code: 'dependency-incomplete', dependency },
-});
-const withheld = (reason: string, dependency: string): object => ({
-  ok: false,
-  error: { status: 503, code: 'dependency-incomplete', dependency, reason },
-});
-const divergent = (dependency: string): object => ({
-  ok: false,
-  error: { status: 503, code: 'dependency-unavailable', dependency },
-});
-const foreign = {
-  ok: false,
-  error: { status: 503, code: 'dependency-unavailable', dependency: 'results' },
-};
+// What a wrong or missing fact makes of the page: test/lemmas/contradictions.contract.test.ts.
 
 describe('a row of a candidate’s page', () => {
   it('is the summary of the same attempt’s report, with the receipts of what the page has read [RP-001, RP-003, RP-005, RP-133, RP-137]', () => {
@@ -82,105 +67,15 @@ describe('a row of a candidate’s page', () => {
   it('is withheld of an adaptive diagnostic while nothing proves the mastery engine with production learners [RP-026]', () => {
     const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('adaptive_diagnostic'))));
     expect(composePageRow(row, context)).toMatchObject({ ok: true });
-    expect(composePageRow(row, { ...context, proved: new Set(['C', 'D']) })).toMatchObject(
-      withheld('unreleased', 'mastery_engine'),
-    );
+    expect(composePageRow(row, { ...context, proved: new Set(['C', 'D']) })).toMatchObject({
+      error: { status: 503, dependency: 'mastery_engine', reason: 'unreleased' },
+    });
   });
 
-  it.each<[string, string, string, (facts: Row) => void]>([
-    ['the record is not settled', 'unsettled', 'results', ({ row }) => (row.record.settled = false)],
-    ['the score is missing', 'unsettled', 'results', ({ row }) => (row.record.score = null)],
-    [
-      'the version of its mastery scale is missing',
-      'unsettled',
-      'results',
-      ({ row }) => (row.record.score = { ...row.record.score!, unit: 'mastery_scale', scaleVersion: null }),
-    ],
-    [
-      'nobody names the criteria of the gate',
-      'unsettled',
-      'content',
-      ({ row, context }) => {
-        row.record.gate = null;
-        context.criteria.value.criteria = null;
-      },
-    ],
-    ['the record is stale', 'stale', 'results', ({ row }) => (row.record.freshness = 'stale')],
-    [
-      'the record is stale and of another version than the test spec',
-      'stale',
-      'results',
-      ({ row }) => {
-        row.record.freshness = 'stale';
-        row.record.contentTestSpecVersion += '+';
-      },
-    ],
-    [
-      'the criteria are stale, in whatever version',
-      'stale',
-      'content',
-      ({ context }) => {
-        context.criteria.receipt.status = 'stale';
-        context.criteria.value.version += '+';
-      },
-    ],
-  ])('is withheld when %s [RP-017, RP-028, RP-062]', (_, reason, owner, change) => {
-    expect(changed(change)).toMatchObject(withheld(reason, owner));
-  });
-
-  it('is withheld of a scored attempt without a record [RP-062]', () => {
-    const { row, context } = rowOf(anExampleOf(attemptFacts()));
-    expect(composePageRow({ ...row, record: null }, context)).toMatchObject(withheld('unsettled', 'results'));
-  });
-
-  it.each<[string, (facts: Row) => void]>([
-    ['another candidate', ({ row }) => (row.record.candidateSourcedId += '+')],
-    ['another attempt', ({ row }) => (row.record.attemptId += '+')],
-    ['another test spec', ({ row }) => (row.record.contentTestSpecId += '+')],
-  ])('is a 503 when its record is of %s [RP-133]', (_, change) => {
-    expect(changed(change)).toMatchObject(foreign);
-  });
-
-  it.each<[string, object, (facts: Row) => void]>([
-    [
-      'record and row were modified at two times',
-      incomplete('results'),
-      ({ row }) => (row.modifiedAt = '2026-01-01T00:00:00Z'),
-    ],
-    [
-      'the record stands on another test spec version',
-      divergent('results'),
-      ({ row }) => (row.record.contentTestSpecVersion += '+'),
-    ],
-    [
-      'Content answers another version',
-      divergent('content'),
-      ({ context }) => (context.criteria.value.version += '+'),
-    ],
-    [
-      'Results decided under other criteria',
-      divergent('results'),
-      ({ row }) => (row.record.gate!.required = 0.7),
-    ],
-    [
-      'the score is out of bounds',
-      incomplete('results'),
-      ({ row }) => (row.record.score!.maximum = -Infinity),
-    ],
-    [
-      'the gate contradicts itself',
-      incomplete('results'),
-      ({ row }) => (row.record.gate!.gapCaseGuids = ['guid']),
-    ],
-    [
-      'Results and Content name two kinds',
-      incomplete('results'),
-      ({ row }) => (row.record.testKind = 'formative'),
-    ],
-  ])('makes no page when %s [RP-028]', (_, expected, change) => {
-    const result = changed(change);
-    expect(result).toMatchObject(expected);
-    for (const reason of withheldReason.options) expect(result).not.toMatchObject({ error: { reason } });
+  it('is a 503 when record and row were modified at two times [RP-028]', () => {
+    expect(changed(({ row }) => (row.modifiedAt = '2026-01-01T00:00:00Z'))).toMatchObject({
+      error: { status: 503, code: 'dependency-incomplete', dependency: 'results', reason: 'contradiction' },
+    });
   });
 
   it('is none where the filters do not select what it is composed to [RP-296, RP-297, RP-305]', () => {
@@ -322,6 +217,10 @@ describe('an answer of the index', () => {
 
   it('is none when it is about another candidate [RP-133]', () => {
     const index = { ...threeRows(), candidateSourcedId: 'Student-0417' };
-    expect(checkIndex(index, request)).toMatchObject(foreign.error);
+    expect(checkIndex(index, request)).toMatchObject({
+      status: 503,
+      code: 'dependency-unavailable',
+      dependency: 'results',
+    });
   });
 });

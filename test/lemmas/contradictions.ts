@@ -1,0 +1,704 @@
+import { expect } from 'vitest';
+import type { EntityName } from '#local/platform/entities.ts';
+import { cohortKey } from '#local/platform/tenant-state.ts';
+import type { ReportsSeed } from '#local/platform/tenant-state.ts';
+import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { ReadinessReport } from '#shared/contract/reports/readiness-report.ts';
+import {
+  listCandidateReports,
+  readAttemptReport,
+  readClassCohort,
+  readEquivalence,
+  readReadiness,
+  readSchoolGradeCohort,
+} from '#shared/contract/reports/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+import type { GatewayCall } from '#test/support/gateway-call.ts';
+import type { ReportsCaller } from '#test/support/reports-call.ts';
+import type { TestStack } from '#test/support/stack.ts';
+import { reports as kinds } from './faults-expected.ts';
+import { tenantId } from './sound-reads.ts';
+
+// Facts that their owner's own contract allows, and that contradict each other or leave a report without what it needs: what is changed
+// at the platform emulator, and by its class what each route returns then.
+
+type Fixtures = ReturnType<ReportsCaller['fixtures']>;
+type Role = 'gatePass' | 'gateFail' | 'diagnostic';
+
+/** What the owners hold of one attempt and of one form. */
+export interface Held {
+  readonly fixtures: Fixtures;
+  readonly attempt: ReportsSeed['attempts'][number];
+  readonly record: ReportsSeed['records'][number];
+  readonly criteria: ReportsSeed['criteria'][number];
+  readonly crosswalks: ReportsSeed['crosswalks'][number];
+  readonly framework: ReportsSeed['packages'][number];
+  readonly analysis: ReportsSeed['formEquivalences'][number];
+  readonly formEvidence: ReportsSeed['formEvidence'][number];
+}
+
+export function heldOf(stack: TestStack, fixtures: Fixtures, role: Role): Held {
+  const { reports } = stack.seededTenants.get(tenantId)!.platform;
+  const attempt = reports.attempts.find(({ attemptId }) => attemptId === fixtures.attempts[role])!;
+  const spec = attempt.contentTestSpecId;
+  const form = fixtures.forms.equivalent;
+  const criteria = reports.criteria.find(({ testSpecId }) => testSpecId === spec)!;
+  return {
+    fixtures,
+    attempt,
+    record: reports.records.find(({ resultRecordId }) => resultRecordId === attempt.resultRecordId)!,
+    criteria,
+    crosswalks: reports.crosswalks.find(({ testSpecId }) => testSpecId === spec)!,
+    framework: reports.packages.find(
+      ({ CFDocument }) => CFDocument.identifier === criteria.caseFrameworkGuid,
+    )!,
+    analysis: reports.formEquivalences.find(({ qtiTestId }) => qtiTestId === form)!,
+    formEvidence: reports.formEvidence.find(({ qtiTestId }) => qtiTestId === form)!,
+  };
+}
+
+/** A change of one member of an owner's entity. */
+interface Change {
+  readonly entity: EntityName;
+  readonly id: string;
+  readonly pointer: string;
+  readonly value: unknown;
+}
+
+/** What is changed. */
+interface Fact {
+  /** The owner that a problem names. */
+  readonly owner: SourceService;
+  readonly what: string;
+  readonly changes: (held: Held) => readonly Change[];
+}
+
+function fact(entity: EntityName, owner: SourceService, idOf: (held: Held) => string) {
+  /** @param value the new value; what a function makes of the facts is named by `name` */
+  return (pointer: string, value: unknown, name = JSON.stringify(value)): Fact => ({
+    owner,
+    what: `${entity} ${pointer} ${name}`,
+    changes: (held) => [
+      {
+        entity,
+        id: idOf(held),
+        pointer,
+        value: typeof value === 'function' ? (value as (of: Held) => unknown)(held) : value,
+      },
+    ],
+  });
+}
+
+/** Several changes at once: the problem names the owner of the first one. */
+function all(...facts: readonly [Fact, ...Fact[]]): Fact {
+  return {
+    owner: facts[0].owner,
+    what: facts.map(({ what }) => what).join(' and '),
+    changes: (held) => facts.flatMap(({ changes }) => changes(held)),
+  };
+}
+
+/** A change at one owner that leaves another one with the blame. */
+const blaming = (owner: SourceService, changed: Fact): Fact => ({ ...changed, owner });
+
+const attempt = fact('qti.attempt_evidence', 'qti', (held) => held.attempt.attemptId);
+const record = fact('results.settled_record', 'results', (held) => held.record.resultRecordId);
+const criteria = fact('content.report_criteria', 'content', (held) => held.criteria.testSpecId);
+const crosswalks = fact('content.crosswalks', 'blueprint', (held) => held.crosswalks.testSpecId);
+const framework = fact('case.package', 'case', (held) => held.framework.CFDocument.identifier);
+const candidate = fact('oneroster.user', 'oneroster', (held) => held.attempt.candidateSourcedId);
+const form = fact('qti.form', 'qti', ({ fixtures }) => fixtures.forms.equivalent);
+const analysis = fact('analytics.form_equivalence', 'analytics', ({ fixtures }) => fixtures.forms.equivalent);
+const formEvidence = fact('content.form_evidence', 'blueprint', ({ fixtures }) => fixtures.forms.equivalent);
+const classOf = fact('oneroster.class', 'oneroster', ({ fixtures }) => fixtures.classes[0]!);
+const school = fact('oneroster.school', 'oneroster', ({ fixtures }) => fixtures.schools[0]!.schoolSourcedId);
+const classRollup = fact('analytics.rollup', 'analytics', ({ fixtures }) =>
+  cohortKey({ type: 'class', classSourcedId: fixtures.classes[0]! }),
+);
+const schoolRollup = fact('analytics.rollup', 'analytics', ({ fixtures }) =>
+  cohortKey({ type: 'school_grade', ...fixtures.schools[0]! }),
+);
+
+/**
+ * A problem in one line, or in what the answer differs from the sound one: by the path of a member its new value, which a function makes of
+ * the old one; undefined removes it.
+ */
+type Patch = Readonly<Record<string, unknown>>;
+export type Expected = string | Patch;
+
+/** What the routes on an attempt return: its report, its readiness, and the page that would list it alone. */
+interface Answers {
+  readonly report: Expected;
+  readonly readiness: Expected;
+  readonly page: Expected;
+}
+const alike = (answer: Expected): Answers => ({ report: answer, readiness: answer, page: answer });
+/** What the class of a fact makes of it, by the owner to blame. */
+type Class = (owner: SourceService) => Answers;
+
+const { missing, unavailable, disagree, notFound } = kinds;
+const same: Patch = {};
+
+type Entry = ReadinessReport['entries'][number];
+
+/** The limitations that were there, and one that was not. */
+const withOneMore = (before: readonly string[]): unknown =>
+  expect.toSatisfy(
+    (after: readonly string[]) =>
+      after.length === before.length + 1 && before.every((limitation) => after.includes(limitation)),
+  );
+const limited = (entry: Entry): object => ({ ...entry, limitations: withOneMore(entry.limitations) });
+const undecidedEntry = (entry: Entry): object => ({ ...limited(entry), decision: 'indeterminate' });
+
+const undecidedAgain = (entry: Entry): object => ({
+  ...entry,
+  decision: 'indeterminate',
+  limitations: expect.arrayContaining([...entry.limitations, expect.stringContaining('gate')]) as unknown,
+});
+
+/** Every entry is undecided, for one more reason than it has. */
+const undecided: Patch = { entries: (entries: readonly Entry[]) => entries.map(undecidedEntry) };
+/** As `undecided`, but that a failed gate stays failed. */
+const noPass: Patch = {
+  entries: (entries: readonly Entry[]) =>
+    entries.map((entry) => (entry.decision === 'not_ready' ? limited(entry) : undecidedEntry(entry))),
+};
+/** The first entry is undecided for one more reason, and differs in what is given. */
+const firstUndecided = (change: Partial<Entry> = {}): Expected => ({
+  'entries/0': (entry: Entry) => ({ ...undecidedEntry(entry), ...change }),
+});
+
+const receipts: readonly SourceService[] = ['qti', 'results', 'content', 'oneroster', 'case', 'blueprint'];
+const outdated = (owner: SourceService): Patch => ({
+  [`sources/${receipts.indexOf(owner)}/status`]: expect.stringMatching(/^(?:stale|unknown)$/) as unknown,
+});
+
+/** A page without the attempt, which it counts under a reason or not at all; what it has read for nothing leaves receipts or not. */
+const emptyPage = (withheld?: readonly object[]): Expected => ({
+  data: [],
+  withheld,
+  sources: expect.any(Array) as unknown,
+});
+const withheld = (reason: WithheldReason): Expected => emptyPage([{ reason, count: 1 }]);
+
+/** One rule per class. */
+const classes = {
+  /** QTI has not scored the attempt: it is no report. */
+  unscored: (owner) => ({ ...alike(missing(owner)), page: emptyPage() }),
+  /** Results has not settled the attempt. */
+  unsettled: (owner) => ({ ...alike(missing(owner)), page: withheld('unsettled') }),
+  /** A settled attempt lacks a fact that its summary shows. */
+  lacking: (owner) => ({ report: missing(owner), readiness: noPass, page: withheld('unsettled') }),
+  /** An owner says that its answer is old. A page reads neither QTI nor CASE. */
+  stale: (owner) => ({
+    report: missing(owner),
+    readiness: { ...noPass, ...outdated(owner) },
+    page: owner === 'qti' ? same : withheld('stale'),
+  }),
+  /** A fact of the summary breaks its own bounds. */
+  unusable: (owner) => ({ ...alike(missing(owner)), readiness: noPass }),
+  /** A fact that no summary shows is missing, old or breaks its own bounds. */
+  'lacking beyond the summary': (owner) => ({ report: missing(owner), readiness: noPass, page: same }),
+  /** Two facts of the summary cannot both be true. */
+  contradiction: (owner) => alike(missing(owner)),
+  /** Two facts cannot both be true, one of which no summary shows. */
+  'contradiction beyond the summary': (owner) => ({ ...alike(missing(owner)), page: same }),
+  /** Owners hold different versions. A page has no 409: the owner that does not converge cannot be used. */
+  'other version': (owner) => ({ ...alike(disagree(owner)), page: unavailable(owner) }),
+  /** An answer about something else. */
+  'other entity': (owner) => alike(unavailable(owner)),
+} satisfies Readonly<Record<string, Class>>;
+
+/** A class by its name, or what one fact makes that no class decides. */
+type Kind = keyof typeof classes | { readonly name: string; readonly answers: Class };
+
+/** The owners’ facts make another report: the summary shows what the report shows, apart from mastery. */
+function shown(report: Patch, readiness: Expected = same): Kind {
+  const summary = Object.entries(report).filter(([path]) => !path.startsWith('mastery'));
+  const page = Object.fromEntries(summary.map(([path, value]) => [`data/0/${path}`, value]));
+  return { name: 'another report', answers: () => ({ report, readiness, page }) };
+}
+/** As `shown`, of a gate that is not decided any more. */
+const shownUndecided = (report: Patch): Kind =>
+  shown({ status: 'indeterminate', 'gate/status': 'indeterminate', ...report }, undecided);
+const exception = (name: string, kind: keyof typeof classes, change: Partial<Answers>): Kind => ({
+  name,
+  answers: (owner) => ({ ...classes[kind](owner), ...change }),
+});
+
+interface Row {
+  readonly role: Role;
+  readonly kind: Kind;
+  readonly fact: Fact;
+}
+const on =
+  (role: Role) =>
+  (kind: Kind, ...facts: readonly Fact[]): readonly Row[] =>
+    facts.map((one) => ({ role, kind, fact: one }));
+const [pass, fail, diagnostic] = [on('gatePass'), on('gateFail'), on('diagnostic')];
+
+const rowsOf = ({ record: { mastery } }: Held) => mastery;
+const gapsOf = ({ record: { gate } }: Held): readonly string[] => gate!.gapCaseGuids;
+const scoreOf = ({ record: { score } }: Held): number => score!.value;
+/** How many items have an outcome. */
+const scoredItems = ({ attempt: { outcomes } }: Held): number =>
+  new Set(outcomes.map(({ qtiItemId }) => qtiItemId)).size;
+const tooFew = attempt('/administeredItemCount', (held: Held) => scoredItems(held) - 1, 'too few');
+const nowhere = '7f7a9c6e-0000-4000-8000-000000000000';
+const evidence = '/mastery/0/evidence';
+/** Of the second mastery row, a child of the first one. */
+const parent = '/mastery/1/parentCaseGuid';
+
+/** What makes no report of a settled attempt, and leaves no pass. */
+const shortfalls: readonly (readonly [Kind, ...Fact[]])[] = [
+  [
+    'lacking',
+    record('/score', null),
+    all(record('/score/unit', 'mastery_scale'), record('/score/scaleVersion', null)),
+  ],
+  [
+    'stale',
+    attempt('/freshness', 'stale'),
+    attempt('/freshness', 'unknown'),
+    record('/freshness', 'stale'),
+    record('/freshness', 'unknown'),
+    // Who says that its answer is old contradicts nobody.
+    all(record('/freshness', 'stale'), record('/gate/required', 1)),
+    criteria('/freshness', 'stale'),
+  ],
+  [
+    'unusable',
+    record('/score/maximum', (held: Held) => scoreOf(held) - 1, 'below the value'),
+    record('/score/minimum', (held: Held) => scoreOf(held) + 1, 'above the value'),
+  ],
+  [
+    'lacking beyond the summary',
+    attempt('/outcomes', []),
+    attempt('/outcomes', ({ attempt: { outcomes } }: Held) => outcomes.slice(1), 'without one'),
+    attempt(
+      '/outcomes',
+      ({ attempt: { outcomes } }: Held) => [...outcomes, outcomes[0]],
+      'one of them twice',
+    ),
+    record('/mastery', (held: Held) => [...rowsOf(held), rowsOf(held)[0]], 'one row twice'),
+    record('/mastery/0/estimate', null),
+    record('/mastery/0/threshold', null),
+    record(evidence, []),
+    record(
+      evidence,
+      (held: Held) => Array.from({ length: 501 }, () => rowsOf(held)[0]!.evidence[0]),
+      'of 501 pieces',
+    ),
+    blaming('qti', record(`${evidence}/0/qtiItemId`, 'an-item-of-another-form')),
+    blaming(
+      'qti',
+      record(
+        `${evidence}/0/qtiOutcomeId`,
+        (held: Held) => rowsOf(held)[0]!.evidence[1]!.qtiOutcomeId,
+        'of another item',
+      ),
+    ),
+    blaming('case', record('/mastery/0/caseGuid', nowhere)),
+    blaming('case', record(parent, nowhere)),
+    blaming('case', criteria('/caseFrameworkChangedAt', '2999-01-01T00:00:00Z')),
+  ],
+];
+
+const attemptRows: readonly Row[] = [
+  ...pass('unscored', attempt('/status', 'submitted'), attempt('/status', 'marked_by_owl')),
+  ...pass('unsettled', blaming('results', attempt('/resultRecordId', null)), record('/settled', false)),
+  ...shortfalls.flatMap(([kind, ...facts]) => [...pass(kind, ...facts), ...fail(kind, ...facts)]),
+  ...pass(
+    exception('lacking', 'lacking', { readiness: undecided }),
+    all(criteria('/criteria', null), record('/gate', null)),
+    all(criteria('/criteria/required', null), record('/gate/required', null)),
+  ),
+  ...pass(
+    'contradiction',
+    record('/testKind', 'formative'),
+    record('/gate/status', 'fail'),
+    record('/gate/gapCaseGuids', (held: Held) => [rowsOf(held)[0]!.caseGuid], 'of a pass'),
+    all(record('/gate/achieved', 10), record('/gate/required', 80), criteria('/criteria/required', 80)),
+  ),
+  ...fail(
+    'contradiction',
+    record('/gate/status', 'pass'),
+    record('/gate/gapCaseGuids', (held: Held) => [...gapsOf(held), gapsOf(held)[0]], 'one of them twice'),
+  ),
+  ...pass(
+    'contradiction beyond the summary',
+    tooFew,
+    record(parent, null),
+    record(parent, (held: Held) => rowsOf(held)[1]!.caseGuid, 'another one than in CASE'),
+    blaming('results', framework('/CFAssociations', [])),
+  ),
+  ...fail(
+    exception('contradiction', 'contradiction', {
+      page: { 'data/0/gate/gapCaseGuids': (gaps: readonly string[]) => gaps.slice(1) },
+    }),
+    record('/gate/gapCaseGuids', (held: Held) => gapsOf(held).slice(1), 'without a gap of the rows'),
+  ),
+  ...pass('other version', record('/gate/criteriaVersion', 'another'), record('/gate/required', 1)),
+  ...pass(
+    // The second read asks for the criteria in this version, which Content does not hold.
+    exception('other version', 'contradiction', { page: unavailable('results') }),
+    blaming('content', record('/contentTestSpecVersion', 'another')),
+  ),
+  ...pass(
+    'other entity',
+    record('/attemptId', 'another'),
+    record('/candidateSourcedId', 'another'),
+    record('/contentTestSpecId', 'another'),
+  ),
+
+  ...pass(
+    // The index has the version that Results holds.
+    exception('other version', 'other version', {
+      page: { 'data/0/sources/0/version': 'another', 'sources/0/version': expect.any(String) as unknown },
+    }),
+    record('/version', 'another'),
+  ),
+  ...pass(
+    exception('other version', 'other version', { page: same }),
+    blaming('results', attempt('/resultRecordVersion', 'another')),
+  ),
+  ...pass('contradiction', blaming('content', attempt('/contentTestSpecVersion', 'not at Content'))),
+  ...pass(
+    { name: 'hidden', answers: () => ({ ...alike(notFound), page: emptyPage() }) },
+    attempt('/candidateSourcedId', 'student-of-somebody-else'),
+  ),
+  ...pass(
+    exception('other entity', 'other entity', { page: emptyPage() }),
+    blaming(
+      'results',
+      attempt('/candidateSourcedId', ({ fixtures }: Held) => fixtures.candidates.empty, 'another'),
+    ),
+  ),
+  ...pass(
+    exception('off the roster', 'contradiction', { page: notFound }),
+    candidate('/user/status', 'tobedeleted'),
+  ),
+  ...pass(
+    exception('not in CASE', 'lacking beyond the summary', {
+      readiness: { ...noPass, 'sources/4/version': expect.any(String) as unknown },
+    }),
+    framework('/CFItems', []),
+  ),
+  ...pass(
+    exception('not in CASE', 'lacking beyond the summary', {
+      readiness: {
+        ...noPass,
+        'sources/4/resourceId': 'nowhere',
+        'sources/4/version': null,
+        'sources/4/status': 'unavailable',
+      },
+    }),
+    blaming('case', criteria('/caseFrameworkGuid', 'nowhere')),
+  ),
+  ...fail(
+    exception('not in CASE', 'lacking beyond the summary', {
+      page: { 'data/0/gate/gapCaseGuids': (gaps: readonly string[]) => [...gaps, 'nowhere'] },
+    }),
+    blaming(
+      'case',
+      record('/gate/gapCaseGuids', (held: Held) => [...gapsOf(held), 'nowhere'], 'one not in CASE'),
+    ),
+  ),
+
+  ...pass(
+    shown({}),
+    criteria(
+      '/caseFrameworkChangedAt',
+      ({ framework: { CFDocument } }: Held) => CFDocument.lastChangeDateTime,
+      'the instant of the framework',
+    ),
+  ),
+  ...pass(shown({ 'score/unit': 'unknown' }), record('/score/unit', 'owls')),
+  ...pass(shown({ 'mastery/0/state': 'unknown' }), record('/mastery/0/state', 'enlightened')),
+  ...pass(shown({ 'mastery/0/uncertaintyKind': 'unknown' }), record('/mastery/0/uncertaintyKind', 'gut')),
+  ...pass(shown({ 'gate/status': 'unknown' }, undecided), record('/gate/status', 'maybe')),
+  ...pass(
+    shown({ testKind: 'unknown', gate: null }, undecided),
+    all(record('/testKind', 'quiz'), criteria('/testKind', 'quiz')),
+  ),
+  ...pass(
+    shown({ 'score/value': 3.25, 'score/minimum': null, 'score/maximum': null }),
+    all(record('/score/value', 3.25), record('/score/minimum', null), record('/score/maximum', null)),
+  ),
+  ...pass(
+    shown({ [`mastery/0/evidence/0/resultComponentId`]: null }),
+    record(`${evidence}/0/resultComponentId`, null),
+  ),
+  ...pass(
+    shown({ [`mastery/0/evidence/0/contribution`]: -7.125 }),
+    record(`${evidence}/0/contribution`, -7.125),
+  ),
+  ...pass(shownUndecided({ 'gate/coverageEvidenceId': null }), record('/gate/coverageEvidenceId', null)),
+  ...fail(
+    shown(
+      { status: 'indeterminate', 'gate/status': 'indeterminate', 'gate/coverageEvidenceId': null },
+      // What did not matter to a failed gate speaks against a pass.
+      { entries: (entries: readonly Entry[]) => entries.map(undecidedAgain) },
+    ),
+    record('/gate/coverageEvidenceId', null),
+  ),
+  ...pass(shownUndecided({ 'gate/achieved': null, 'gate/coverageEvidenceId': null }), record('/gate', null)),
+  ...pass(shownUndecided({ 'gate/achieved': null }), record('/gate/achieved', null)),
+  ...pass(
+    shownUndecided({}),
+    record('/gate/status', 'indeterminate'),
+    criteria('/criteria', null),
+    criteria('/criteria/required', null),
+    all(record('/gate/criteriaVersion', null), record('/gate/required', null)),
+  ),
+
+  ...diagnostic('lacking', record('/diagnostic', null)),
+  ...diagnostic(
+    'unusable',
+    all(attempt('/administeredItemCount', 0), attempt('/outcomes', []), record('/mastery', [])),
+  ),
+  ...diagnostic(
+    exception('contradiction', 'contradiction', {
+      page: { 'data/0/diagnostic/administeredItemCount': (count: number) => count - 1 },
+    }),
+    tooFew,
+  ),
+  ...diagnostic(
+    'contradiction',
+    record('/score/scaleVersion', 'another'),
+    record('/score/value', (held: Held) => scoreOf(held) + 0.01, 'another one than the diagnostic’s'),
+    record('/diagnostic/scaleScore', (held: Held) => Math.round(scoreOf(held)) + 1, 'wrongly rounded'),
+  ),
+  ...diagnostic(
+    shown({ 'diagnostic/administeredItemCount': (count: number) => count + 1 }),
+    attempt('/administeredItemCount', (held: Held) => scoredItems(held) + 1, 'one more'),
+  ),
+  ...diagnostic(
+    shown({ 'diagnostic/scaleScore': (score: number) => Math.round(score) }),
+    record('/diagnostic/scaleScore', (held: Held) => Math.round(scoreOf(held)), 'rounded'),
+  ),
+  ...diagnostic(
+    shown({ 'score/unit': 'percent', 'score/value': 61 }),
+    all(record('/score/unit', 'percent'), record('/score/value', 61)),
+  ),
+  ...diagnostic(
+    shown({ 'diagnostic/stoppingReason': 'unknown' }),
+    record('/diagnostic/stoppingReason', 'boredom'),
+  ),
+  ...diagnostic(
+    shown({ 'diagnostic/extNormsSet': 'norms-1999' }),
+    criteria('/externalScale', { normsSet: 'norms-1999' }),
+  ),
+  ...diagnostic(
+    shown({}),
+    record(
+      '/gate',
+      ({ record: { score } }: Held) => ({
+        status: 'fail',
+        criteriaVersion: 'another',
+        achieved: score!.value,
+        required: 2,
+        gapCaseGuids: [],
+        coverageEvidenceId: null,
+      }),
+      'a decision of a kind that has none',
+    ),
+  ),
+];
+
+/** A fact of a route that alone depends on it, and what that route returns. */
+type Own = readonly [Fact, Expected];
+
+const entriesOf = ({ crosswalks: { entries } }: Held) => entries;
+const uncovered = (held: Held): unknown =>
+  entriesOf(held).map((entry) => ({ ...entry, coverageFraction: null }));
+const unmentioned = (held: Held): unknown =>
+  entriesOf(held).map(({ coverageFraction, ...entry }, at) =>
+    at === 0 ? entry : { ...entry, coverageFraction },
+  );
+const manyEntries = (held: Held): unknown =>
+  Array.from({ length: 101 }, (_, at) => ({ ...entriesOf(held)[0], sourceVersion: `${at}` }));
+/** The first source test, of which no number is made up, beside the others as they were. */
+const withoutFirst: Expected = {
+  entries: (entries: readonly Entry[]) => entries.slice(1),
+  omittedEntries: (_: undefined, { entries }: ReadinessReport) =>
+    entries.slice(0, 1).map(({ sourceTest, sourceVersion }) => ({
+      sourceTest,
+      sourceVersion,
+      reason: 'coverage_missing',
+    })),
+};
+const first = '/entries/0';
+const slots = `${first}/qualifyingBlueprintSlotIds`;
+
+const readinessRows: readonly Own[] = [
+  [crosswalks('/entries', []), notFound],
+  [all(crosswalks('/entries', []), crosswalks('/freshness', 'stale')), missing('blueprint')],
+  [crosswalks('/entries', manyEntries, '101 of them'), missing('blueprint')],
+  [
+    crosswalks('/entries', (held: Held) => [...entriesOf(held), entriesOf(held)[0]], 'one of them twice'),
+    missing('blueprint'),
+  ],
+  [crosswalks('/testSpecVersion', 'another'), missing('blueprint')],
+  [crosswalks(`${first}/coverageFraction`, null), withoutFirst],
+  [crosswalks('/entries', unmentioned, 'the first without its coverage'), withoutFirst],
+  [crosswalks('/entries', uncovered, 'without coverage'), missing('blueprint')],
+  [crosswalks(`${first}/coverageFraction`, 0.999999), firstUndecided({ coverageFraction: 0.999999 })],
+  [crosswalks(`${first}/dokDominance`, null), firstUndecided({ dokDominance: 'indeterminate' })],
+  [crosswalks(`${first}/dokDominance`, 'profound'), firstUndecided({ dokDominance: 'indeterminate' })],
+  [crosswalks(`${first}/dokDominance`, 'not_satisfied'), firstUndecided({ dokDominance: 'not_satisfied' })],
+  [crosswalks(`${first}/freshness`, 'stale'), firstUndecided()],
+  [crosswalks(`${first}/freshness`, 'unknown'), firstUndecided()],
+  [crosswalks(slots, []), firstUndecided({ qualifyingBlueprintSlotIds: [] })],
+  [crosswalks(slots, ['slot', 'slot']), missing('blueprint')],
+  [
+    all(crosswalks(slots, []), crosswalks(`${first}/limitations`, Array(50).fill('No.'), '50 of them')),
+    missing('blueprint'),
+  ],
+];
+/** A failed gate is not ready, however stale the crosswalks. */
+const failedReadinessRows: readonly Own[] = [[crosswalks('/freshness', 'stale'), outdated('blueprint')]];
+
+const withoutMeasures = (status: string): Patch => ({
+  'suppression/status': status,
+  measures: undefined,
+});
+const suppressed = '/suppression/status';
+
+const classRows: readonly Own[] = [
+  [classOf('/class/status', 'tobedeleted'), notFound],
+  [classRollup('/freshness', 'stale'), missing('analytics')],
+  [classRollup('/scope/classSourcedId', 'another'), unavailable('analytics')],
+  [classRollup('/populationCount', null), missing('analytics')],
+  [all(classRollup('/populationCount', null), classRollup(suppressed, 'suppressed')), missing('analytics')],
+  [classRollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
+  [classRollup(suppressed, 'redacted'), withoutMeasures('unknown')],
+  [
+    all(classRollup(suppressed, 'suppressed'), classRollup('/populationCount', 4)),
+    { ...withoutMeasures('suppressed'), populationCount: 4 },
+  ],
+];
+const schoolRows: readonly Own[] = [
+  [school('/org/status', 'tobedeleted'), notFound],
+  [schoolRollup('/freshness', 'unknown'), missing('analytics')],
+  [schoolRollup('/scope/grade', 'Other'), unavailable('analytics')],
+  [all(schoolRollup('/populationCount', null), schoolRollup(suppressed, 'suppressed')), missing('analytics')],
+  [schoolRollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
+];
+
+const compared = '/comparisonQtiTestIds';
+const artifact = '/evidenceArtifactUrl';
+const equivalenceRows: readonly Own[] = [
+  [form('/freshness', 'stale'), missing('qti')],
+  [form('/contentTestSpecVersion', 'another'), notFound],
+  [criteria('/freshness', 'stale'), missing('content')],
+  [analysis('/freshness', 'stale'), missing('analytics')],
+  // Which Content does not hold.
+  [analysis('/contentTestSpecVersion', 'another'), missing('content')],
+  [analysis('/contentTestSpecId', 'another'), missing('analytics')],
+  [formEvidence('/freshness', 'stale'), missing('blueprint')],
+  [formEvidence(compared, ['another']), missing('analytics')],
+  [
+    formEvidence(
+      compared,
+      ({ formEvidence: held }: Held) => held.comparisonQtiTestIds.toReversed(),
+      'reversed',
+    ),
+    same,
+  ],
+  [all(analysis(compared, []), formEvidence(compared, [])), missing('analytics')],
+  [
+    analysis(
+      '/confidenceInterval/upper',
+      (held: Held) => held.analysis.statistic - 0.001,
+      'below the statistic',
+    ),
+    missing('analytics'),
+  ],
+  [analysis('/tolerance', -0.001), missing('analytics')],
+  [analysis('/sampleSizes', {}), missing('analytics')],
+  [analysis('/sampleSizes/another', 4), missing('analytics')],
+  [analysis(artifact, null), missing('analytics')],
+  [analysis(artifact, 'http://analytics.example/a'), missing('analytics')],
+  [analysis(artifact, 'https://user:pass@analytics.example/a'), missing('analytics')],
+  [
+    all(analysis('/decision', 'insufficient_evidence'), analysis(artifact, null)),
+    { decision: 'insufficient_evidence', evidenceArtifactUrl: null },
+  ],
+  [analysis('/decision', 'toss_a_coin'), { decision: 'unknown' }],
+];
+
+/** A route and what it is asked for. */
+export interface Subject {
+  readonly route: Route;
+  readonly role: Role;
+  readonly call: (held: Held) => GatewayCall;
+  readonly cases: readonly Contradiction[];
+}
+interface Contradiction {
+  readonly what: string;
+  readonly changes: Fact['changes'];
+  readonly expected: Expected;
+}
+
+const own = (rows: readonly Own[]): readonly Contradiction[] =>
+  rows.map(([{ what, changes }, expected]) => ({ what, changes, expected }));
+const ofAttempts = (role: Role, route: keyof Answers): readonly Contradiction[] =>
+  attemptRows
+    .filter((row) => row.role === role)
+    .map(({ kind, fact: { what, changes, owner } }) => {
+      const [name, answers] = typeof kind === 'string' ? [kind, classes[kind]] : [kind.name, kind.answers];
+      return { what: `${name}: ${what}`, changes, expected: answers(owner)[route] };
+    });
+
+const attemptOf = ({ attempt: { attemptId } }: Held): GatewayCall => ({ path: { attemptId } });
+const roles = ['gatePass', 'gateFail', 'diagnostic'] as const;
+
+export const subjects: readonly Subject[] = [
+  ...roles.map((role) => ({
+    route: readAttemptReport,
+    role,
+    call: (held: Held) => ({ ...attemptOf(held), query: '?view=evidence' }),
+    cases: ofAttempts(role, 'report'),
+  })),
+  ...roles.map((role) => ({
+    route: listCandidateReports,
+    role,
+    call: ({ attempt: { candidateSourcedId, qtiTestId } }: Held) => ({
+      path: { candidateSourcedId },
+      query: `?qtiTestId=${qtiTestId}`,
+    }),
+    cases: ofAttempts(role, 'page'),
+  })),
+  {
+    route: readReadiness,
+    role: 'gatePass',
+    call: attemptOf,
+    cases: [...ofAttempts('gatePass', 'readiness'), ...own(readinessRows)],
+  },
+  {
+    route: readReadiness,
+    role: 'gateFail',
+    call: attemptOf,
+    cases: [...ofAttempts('gateFail', 'readiness'), ...own(failedReadinessRows)],
+  },
+  {
+    route: readClassCohort,
+    role: 'gatePass',
+    call: ({ fixtures }) => ({ path: { classSourcedId: fixtures.classes[0]! } }),
+    cases: own(classRows),
+  },
+  {
+    route: readSchoolGradeCohort,
+    role: 'gatePass',
+    call: ({ fixtures }) => ({ path: fixtures.schools[0]! }),
+    cases: own(schoolRows),
+  },
+  {
+    route: readEquivalence,
+    role: 'gatePass',
+    call: ({ fixtures }) => ({ path: { qtiTestId: fixtures.forms.equivalent } }),
+    cases: own(equivalenceRows),
+  },
+];
