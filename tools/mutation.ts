@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { projectRoot } from './checks/checks.ts';
+import { arguedMutants } from './mutation/argued.ts';
 import { drawn, instrument } from './mutation/mutants.ts';
 import type { Mutant } from './mutation/mutants.ts';
 import { mutatedModules } from './mutation/modules.ts';
@@ -111,6 +112,9 @@ async function main(
     writeFileSync(reportFile, JSON.stringify(made, undefined, 1));
     console.log(render(made.mutants));
     console.log(`\n${reportFile}`);
+    const refuted = made.mutants.filter((mutant) => caught(mutant) && isArgued(mutant));
+    if (refuted.length > 0)
+      return err(`argued in tools/mutation/argued.ts, but killed:\n${refuted.map(describe).join('\n')}`);
     return before.value === undefined ? ok(undefined) : compare(before.value, made);
   } finally {
     close();
@@ -214,6 +218,11 @@ async function share<T>(
   );
 }
 
+const isArgued = ({ file, original, replacement }: Tried): boolean =>
+  arguedMutants.some(
+    (each) => each.file === file && each.original === original && each.replacement === replacement,
+  );
+
 const caught = ({ outcome: how }: Tried): boolean => how === 'killed' || how === 'timed out';
 
 function render(mutants: readonly Tried[]): string {
@@ -223,19 +232,20 @@ function render(mutants: readonly Tried[]): string {
     const count = (which: (mutant: Tried) => boolean): number => own.filter(which).length;
     const killed = count(caught);
     const survived = count(({ outcome: how }) => how === 'survived');
+    const argued = count((mutant) => mutant.outcome === 'survived' && isArgued(mutant));
     const score = killed + survived === 0 ? '-' : `${((100 * killed) / (killed + survived)).toFixed(1)} %`;
     return [
       name.padEnd(18),
-      ...[own.length, killed, count(({ outcome: how }) => how === 'timed out'), survived].map((n) =>
+      ...[own.length, killed, count(({ outcome: how }) => how === 'timed out'), survived, argued].map((n) =>
         String(n).padStart(9),
       ),
       String(own.length - killed - survived).padStart(10),
       score.padStart(9),
     ].join('');
   });
-  const head = `${'module'.padEnd(18)}  mutants   killed timed out survived not tried    score`;
+  const head = `${'module'.padEnd(18)}  mutants   killed timed out survived   argued not tried    score`;
   const survivors = mutants
-    .filter(({ outcome: how }) => how === 'survived')
+    .filter((mutant) => mutant.outcome === 'survived' && !isArgued(mutant))
     .sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1))
     .map(describe);
   return [...survivors, ...(survivors.length > 0 ? [''] : []), head, ...lines].join('\n');

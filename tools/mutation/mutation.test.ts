@@ -1,7 +1,8 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { arguedMutants } from './argued.ts';
 import { mutatedModules } from './modules.ts';
 import { drawn } from './mutants.ts';
 
@@ -21,6 +22,18 @@ describe('the modules of npm run mutation', () => {
         part,
       ).not.toHaveLength(0);
   });
+});
+
+it('an argued survivor is a change of code that is there, and of a module', () => {
+  for (const { file, original, replacement, reason } of arguedMutants) {
+    expect(readFileSync(join(root, file), 'utf8'), file).toContain(original);
+    expect(replacement, original).not.toBe(original);
+    expect(reason, original).not.toBe('');
+    expect(
+      mutatedModules.some(({ sources }) => sources.some((source) => file.startsWith(source))),
+      file,
+    ).toBe(true);
+  }
 });
 
 describe('drawn', () => {
