@@ -1,8 +1,6 @@
-import { afterAll, beforeAll } from 'vitest';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { masteryExceptions, masteryFlows } from './faults-mastery.ts';
-import type { MasteryWorld } from './faults-mastery.ts';
 import { openWaits, walk } from './faults-walk.ts';
 import type { FaultRules } from './faults-walk.ts';
 
@@ -70,15 +68,8 @@ const rules: FaultRules = {
 };
 
 const waits = openWaits();
-let world: MasteryWorld;
-beforeAll(async () => {
-  const stack = await startTestStack({ inProcess: waits.ports });
-  world = { stack, runs: openAdaptiveRuns(stack) };
-});
-afterAll(async () => {
-  world.runs.close();
-  await world.stack.close();
-});
+const stack = useTestStack({ inProcess: waits.ports });
+const world = { stack, runs: useAdaptiveRuns(stack) };
 
 for (const flow of masteryFlows)
-  walk(flow, { stack: () => world.stack, world: () => world, waits, exceptions: masteryExceptions, rules });
+  walk(flow, { stack: () => stack, world: () => world, waits, exceptions: masteryExceptions, rules });

@@ -8,7 +8,7 @@ import {
 } from '#shared/contract/mastery/routes.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { operations } from '#shared/platform/all-operations.ts';
-import { TIMED_BANK, sentenceOf } from '#test/support/adaptive-run.ts';
+import { sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven, RunReply, RunRequest } from '#test/support/adaptive-run.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { problemOf } from '#test/support/mastery-call.ts';
@@ -162,17 +162,6 @@ async function playedOnce({
   return { first, etag: (await runs.playAndInspect(first.body)).etag };
 }
 
-/** A run of the timed bank whose time was over with its first answer: the next advance finalizes. */
-async function playedOut(
-  { stack, runs }: MasteryWorld,
-  mode: 'production_learner' | 'owner_conformance',
-): Promise<() => RunRequest> {
-  const begun = await runs.start(runs.startBody({ bank: TIMED_BANK, mode })).sendForRun();
-  await stack.control('POST', 'clock', { advanceSeconds: 60 });
-  const { etag } = await runs.playAndInspect(begun.body);
-  return () => runs.advance(begun.body.continuationToken, etag);
-}
-
 const counts = z.object({ tenants: z.record(z.string(), z.record(z.string(), z.number())) });
 const countOf = async ({ stack }: MasteryWorld, entity: string): Promise<number> =>
   counts.parse(await stack.control('GET', 'counts')).tenants['tenant-aurora']![entity]!;
@@ -288,9 +277,9 @@ function finalizing(
       ...publication,
     },
     async open(world) {
-      const requestOf = await playedOut(world, mode);
+      const { started: begun, etag } = await world.runs.playedOut(mode);
       return () => {
-        const request = requestOf();
+        const request = world.runs.advance(begun.body.continuationToken, etag);
         let reply: RunReply;
         return Promise.resolve({
           async send() {
@@ -330,7 +319,7 @@ const inspectWaiting: MasteryFlow = {
     readEvidenceAck: anyhow(waiting),
   },
   async open(world) {
-    const request = (await playedOut(world, 'owner_conformance'))();
+    const { advance: request } = await world.runs.playedOut('owner_conformance');
     await world.stack.fault({ operation: operations.readEvidenceAck.id, kind: 'down', times: ALWAYS });
     const { body } = await request.sendForRun();
     await world.stack.control('DELETE', 'faults');

@@ -7,9 +7,11 @@ import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#share
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { resultRecordRequest } from '#shared/platform/owners/results.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import type { MasteryProblem } from '#shared/problems/document.ts';
 import { openControlRecords } from './control-records.ts';
+import { lazily } from './lazily.ts';
 import type { TestStack } from './stack.ts';
 
 /** An answer, held against the contract before a test sees it. */
@@ -50,18 +52,6 @@ const platformState = z.object({
 export type PlatformState = z.infer<typeof platformState>;
 const platformStates = z.object({ tenants: z.record(z.string(), platformState) });
 
-const platformCalls = z.object({
-  calls: z.array(
-    z.object({
-      operation: z.string().nullable(),
-      method: z.string(),
-      status: z.number().nullable(),
-      fault: z.string().nullable(),
-    }),
-  ),
-});
-export type PlatformCall = z.infer<typeof platformCalls>['calls'][number];
-
 /** An entity by kind and id, and its members' new values by JSON Pointer; without a value the member goes. */
 export interface OwnerChange {
   readonly entity: string;
@@ -80,9 +70,21 @@ export interface AdaptiveRuns {
   readonly play: (run: AdaptiveRun, score?: 0 | 1) => Promise<void>;
   /** Plays the offered item and inspects, which gives the tag that the next advance needs. */
   readonly playAndInspect: (run: AdaptiveRun, score?: 0 | 1) => Promise<RunGiven>;
+  /** Plays the offered item and advances. */
+  readonly answer: (run: RunGiven, score?: 0 | 1) => Promise<RunGiven>;
+  /** Answers every item that is offered, until the run stops. */
+  readonly toEnd: (run: RunGiven, score?: 0 | 1) => Promise<RunGiven>;
+  /** A run with one answer consumed and its second item offered. */
+  readonly underWay: () => Promise<{ readonly first: RunGiven; readonly second: RunGiven }>;
+  /** A run over the timed bank that has played its first item when its time was over: the advance ends it. */
+  readonly playedOut: (mode?: RunMode) => Promise<{
+    readonly started: RunGiven;
+    readonly etag: string;
+    readonly advance: RunRequest;
+  }>;
   readonly state: () => Promise<PlatformState>;
-  /** The calls of the owners since this was last asked. */
-  readonly takeCalls: () => Promise<readonly PlatformCall[]>;
+  /** What Results has been sent as the record of a completed run. */
+  readonly recordOf: (run: RunGiven) => Promise<z.infer<typeof resultRecordRequest>>;
   /** Changes an entity as its owner would; resolves to what brings the former entity back. */
   readonly change: (change: OwnerChange) => Promise<() => Promise<void>>;
   readonly close: () => void;
@@ -161,19 +163,45 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
     };
   };
 
+  const start: AdaptiveRuns['start'] = (body = startBody()) => request(startAdaptiveRun, body);
+  const advance: AdaptiveRuns['advance'] = (continuationToken, etag) =>
+    request(advanceAdaptiveRun, { continuationToken }, etag);
+  const playAndInspect: AdaptiveRuns['playAndInspect'] = async (run, score) => {
+    await play(run, score);
+    return inspect(run.continuationToken).sendForRun();
+  };
+  const answer: AdaptiveRuns['answer'] = async ({ body }, score) => {
+    const { etag } = await playAndInspect(body, score);
+    return advance(body.continuationToken, etag).sendForRun();
+  };
+
   return {
     startBody,
-    start: (body = startBody()) => request(startAdaptiveRun, body),
+    start,
     inspect,
-    advance: (continuationToken, etag) => request(advanceAdaptiveRun, { continuationToken }, etag),
+    advance,
     play,
-    async playAndInspect(run, score) {
-      await play(run, score);
-      return inspect(run.continuationToken).sendForRun();
+    playAndInspect,
+    answer,
+    async toEnd(run, score) {
+      let last = run;
+      while (last.body.status === 'in_progress') last = await answer(last, score);
+      return last;
+    },
+    async underWay() {
+      const first = await start().sendForRun();
+      return { first, second: await answer(first) };
+    },
+    async playedOut(mode) {
+      const started = await start(startBody({ bank: TIMED_BANK, ...(mode && { mode }) })).sendForRun();
+      await stack.control('POST', 'clock', { advanceSeconds: 60 });
+      const { etag } = await playAndInspect(started.body);
+      return { started, etag, advance: advance(started.body.continuationToken, etag) };
     },
     state,
-    async takeCalls() {
-      return platformCalls.parse(await stack.control('DELETE', 'calls')).calls;
+    async recordOf({ body }) {
+      const record = (await state()).entities['results.record']![body.resultRecordRef!];
+      return z.object({ request: resultRecordRequest }).parse(record).request;
     },
     async change(change) {
       const before = (await state()).entities[change.entity]?.[change.id];
@@ -185,6 +213,29 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
     },
     close: control.close,
   };
+}
+
+/** The runs of one tenant, for all tests of a file. */
+export function useAdaptiveRuns(stack: TestStack, tenantId?: string): AdaptiveRuns {
+  return lazily(() => openAdaptiveRuns(stack, tenantId));
+}
+
+/** The log line of a receipt. */
+export function receiptOf(stack: Pick<TestStack, 'logs'>, receiptId: string): Record<string, unknown> {
+  const line = z.looseObject({ receiptId: z.literal(receiptId) });
+  const [found] = stack.logs().flatMap((log) => line.safeParse(log.line).data ?? []);
+  if (found === undefined) throw new Error('no log line has this receipt');
+  return found;
+}
+
+/** How many log lines have a code. */
+export function linesOf(stack: Pick<TestStack, 'logs'>, code: string): number {
+  return stack.logs().filter(({ line }) => JSON.stringify(line).includes(`"${code}"`)).length;
+}
+
+/** The session of the item that a run offers. */
+export function sessionOf({ body }: RunGiven): string {
+  return body.offeredItem!.deliverySessionId;
 }
 
 /** The whole top-level member that a pointer leads into, so that putting it back undoes any change below it. */

@@ -1,14 +1,16 @@
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
+import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import { localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createControlTable } from '#shared/stores/control-table.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
 import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
+import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
+import { clientsOf } from './stack.ts';
 import type { TestStack } from './stack.ts';
 
 /** The control table of a stack, as its functions see it. */
@@ -27,22 +29,33 @@ export interface ControlRecords {
   readonly close: () => void;
 }
 
-/** Opens the control table of a stack. */
-export function openControlRecords(stack: Pick<TestStack, 'urls' | 'defer'>): ControlRecords {
-  const clients = createEndpointClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
-  });
-  stack.defer(() => clients.destroy());
-  const control = createControlTable(clients.dynamo, localTableName('control'));
-  const keys = createKeyRing({
-    settings: createKeySettings(clients.dynamo, localTableName('settings')),
-    kms: createDataKeyOpener(clients.kms),
+/** The stack's own keys. */
+function keysOf({ dynamo, kms }: ReturnType<typeof clientsOf>, purpose: KeyPurpose): KeyRing {
+  return createKeyRing({
+    settings: createKeySettings(dynamo, localTableName('settings')),
+    kms: createDataKeyOpener(kms),
     stage: localStage,
-    purposes: ['idempotency'],
+    purposes: [purpose],
     clock: Date.now,
   });
+}
+
+/** What a continuation of `tenant-aurora` seals, and the keys to seal another one. */
+export async function openedContinuation(
+  stack: Pick<TestStack, 'urls' | 'defer'>,
+  token: string,
+): Promise<{ readonly keys: KeyRing; readonly state: AdaptiveRunState }> {
+  const keys = keysOf(clientsOf(stack), 'continuation');
+  const opened = await openContinuation(keys, token, 'tenant-aurora', Date.now());
+  if (!opened.ok) throw new Error(opened.error);
+  return { keys, state: opened.value.state };
+}
+
+/** Opens the control table of a stack. */
+export function openControlRecords(stack: Pick<TestStack, 'urls' | 'defer'>): ControlRecords {
+  const clients = clientsOf(stack);
+  const control = createControlTable(clients.dynamo, localTableName('control'));
+  const keys = keysOf(clients, 'idempotency');
   const find: ControlRecords['find'] = async (request) =>
     control.read((await identifyRequest(keys, request)).id, Date.now());
   return {

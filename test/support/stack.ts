@@ -10,6 +10,8 @@ import type { RenderLocalSite } from '#local/stack/pages.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { describeFixtures } from '#shared/stage/description.ts';
+import { localCredentials, localRegion } from '#shared/stage/local-stage.ts';
+import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
 import type { StackDescription, StackUrls } from '#shared/stage/description.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
@@ -133,6 +135,19 @@ export function useTestStack(options?: TestStackOptions): TestStack {
     if (started === undefined) throw new Error('the stack runs during tests and hooks only');
     return started;
   });
+}
+
+/** Clients of the stack's AWS. They close with it. */
+export function clientsOf(
+  stack: Pick<TestStack, 'urls' | 'defer'>,
+): ReturnType<typeof createEndpointClients> {
+  const clients = createEndpointClients({
+    endpoint: stack.urls.awsUrl,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+  stack.defer(() => clients.destroy());
+  return clients;
 }
 
 async function start(options: TestStackOptions): Promise<StartedStack> {

@@ -31,6 +31,9 @@ const mutations: Record<string, Mutation> = {
   'unsort KC GUIDs': ({ manifest }, at) => void manifest.members[at]!.kcGuids.reverse(),
   'repeat a KC GUID': ({ manifest }, at) =>
     void manifest.members[at]!.kcGuids.push('00000000-0000-4000-8000-000000000009'),
+  'write a KC GUID in capitals': ({ manifest }, at) =>
+    void (manifest.members[at]!.kcGuids = ['a0000000-0000-4000-8000-000000000009'.toUpperCase()]),
+  'name a KC by what is no UUID': ({ manifest }, at) => void (manifest.members[at]!.kcGuids = ['kc-1']),
   'empty the CASE GUIDs': ({ manifest }, at) => void (manifest.members[at]!.caseGuids = []),
   'empty the KC GUIDs': ({ manifest }, at) => void (manifest.members[at]!.kcGuids = []),
   'alter the package in Bank': ({ manifest }) => void (manifest.root.packageId += 'x'),
@@ -53,7 +56,7 @@ const places = fc
 
 describe('a single mutation of a valid pool', () => {
   it.each(Object.entries(mutations))(
-    '%s: is refused and nothing is left to select from [MA-027, MA-221, MA-222]',
+    '%s: is refused and nothing is left to select from [MA-026, MA-027, MA-221, MA-222]',
     async (_, mutate) => {
       await fc.assert(
         fc.asyncProperty(places, async ({ size, at, other }) => {

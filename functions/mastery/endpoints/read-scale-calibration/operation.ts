@@ -3,22 +3,16 @@ import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { deprecationHeaders } from '#shared/records/deprecation.ts';
-import type { RecordStore } from '#shared/records/store.ts';
-
-export interface ReadScaleCalibrationDependencies {
-  readonly store: Pick<RecordStore, 'calibration'>;
-  /** The page that `Link` names while a calibration is deprecated. */
-  readonly deprecationUrl: string;
-}
+import type { RecordDependencies } from '../record-dependencies.ts';
 
 /**
  * The public descriptor of one immutable calibration by its exact id [MA-175]; its parameters are not even read [MA-123]. Absent and another
  * tenant's are the same 404 [MA-176]. 422 only when the stored descriptor fails its own checksum; an expired one stays readable [MA-177].
  */
-export function readScaleCalibrationOperation(
-  dependencies: ReadScaleCalibrationDependencies,
-): Operation<typeof readScaleCalibration> {
-  const { store, deprecationUrl } = dependencies;
+export function readScaleCalibrationOperation({
+  store,
+  deprecationUrl,
+}: RecordDependencies): Operation<typeof readScaleCalibration> {
   return async ({ principal, path }) => {
     const entry = await store.calibration(principal.tenantId, path.calibrationId);
     if (!entry.ok) {

@@ -4,26 +4,21 @@ import { PermanentDefect } from '#shared/http/refusal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { deprecationHeaders } from '#shared/records/deprecation.ts';
-import type { RecordStore } from '#shared/records/store.ts';
-
-export interface ReadSelectionPolicyDependencies {
-  readonly store: Pick<RecordStore, 'policy'>;
-  /** The page that `Link` names while a policy is deprecated. */
-  readonly deprecationUrl: string;
-}
+import type { RecordDependencies } from '../record-dependencies.ts';
 
 /**
  * One immutable selection policy by its exact id [MA-173]. Absent and another tenant's are the same 404 [MA-174]. A stored policy that fails
  * its checksum throws a PermanentDefect: this route has no 422.
  */
-export function readSelectionPolicyOperation(
-  dependencies: ReadSelectionPolicyDependencies,
-): Operation<typeof readSelectionPolicy> {
+export function readSelectionPolicyOperation({
+  store,
+  deprecationUrl,
+}: RecordDependencies): Operation<typeof readSelectionPolicy> {
   return async ({ principal, path }) => {
-    const entry = await dependencies.store.policy(principal.tenantId, path.policyId);
+    const entry = await store.policy(principal.tenantId, path.policyId);
     if (!entry.ok) throw new PermanentDefect(`a stored selection policy cannot be used: ${entry.error.kind}`);
     if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
     const { document, lifecycle } = entry.value;
-    return ok({ body: document, headers: deprecationHeaders(lifecycle, dependencies.deprecationUrl) });
+    return ok({ body: document, headers: deprecationHeaders(lifecycle, deprecationUrl) });
   };
 }

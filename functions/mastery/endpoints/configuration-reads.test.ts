@@ -1,0 +1,165 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
+import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import type { PreparedRecord } from '#shared/records/release.ts';
+import { KC_A, sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
+import { createRecordStore } from '#shared/records/store.ts';
+import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
+import type { TestAnswer, TestIssuer, TestLambda } from '#test/support/lambda.ts';
+import { readScaleCalibrationOperation } from './read-scale-calibration/operation.ts';
+import { readSelectionPolicyOperation } from './read-selection-policy/operation.ts';
+import type { RecordDependencies } from './record-dependencies.ts';
+
+const OWN = 'Record of/aurora ß%2F+?#';
+const FOREIGN = 'record-of-borealis';
+const SYSTEM = 'record-of-the-system';
+const ABSENT = 'record-that-never-was';
+const deprecationUrl = 'https://docs.example/problems/deprecation';
+const lifecycle = { deprecatedAt: '2026-01-01T00:00:00Z', sunsetAt: '2026-11-06T08:49:37Z' };
+const deprecationHeaders = {
+  Deprecation: '@1767225600',
+  Sunset: 'Fri, 06 Nov 2026 08:49:37 GMT',
+  Link: `<${deprecationUrl}>; rel="deprecation"; type="text/html"`,
+};
+
+/** The two reads, which differ in what they do with a damaged record. */
+const reads = [
+  {
+    kind: 'policy',
+    sample: samplePolicyFile,
+    prepare: preparePolicy,
+    path: (policyId: string) => ({ policyId }),
+    open: (dependencies: RecordDependencies, issuer: TestIssuer) =>
+      testLambda(readSelectionPolicy, readSelectionPolicyOperation(dependencies), { issuer }),
+    damaged: { status: 500, body: { code: 'internal-error', retryable: false } },
+  },
+  {
+    kind: 'calibration',
+    sample: sampleCalibrationFile,
+    prepare: (file: unknown) => prepareCalibration(file, () => []),
+    path: (calibrationId: string) => ({ calibrationId }),
+    open: (dependencies: RecordDependencies, issuer: TestIssuer) =>
+      testLambda(readScaleCalibration, readScaleCalibrationOperation(dependencies), { issuer }),
+    damaged: { status: 422, body: { code: 'calibration-invalid', retryable: false } },
+  },
+] as const;
+
+let issuer: TestIssuer;
+let table: MemoryRecordsTable;
+let lambda: TestLambda;
+beforeAll(async () => {
+  issuer = await createTestIssuer();
+});
+
+/** Status, headers and text of an answer without what names this very request. */
+function withoutOccurrence({ status, headers, body, text }: TestAnswer): unknown {
+  const requestId = String(body['requestId']);
+  const { 'X-Request-Id': named, ...rest } = headers;
+  expect(named).toBe(requestId);
+  return { status, headers: rest, text: text.replaceAll(requestId, '…') };
+}
+
+describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open, damaged }) => {
+  async function release(document: object, rest: object = {}): Promise<PreparedRecord> {
+    const prepared = prepare(sample({ ...document }, { ...rest }));
+    if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
+    await writeRecord(table, prepared.value);
+    return prepared.value;
+  }
+  const read = async (id: string, tenantId = 'tenant-aurora'): Promise<TestAnswer> => {
+    const Authorization = `Bearer ${await issuer.sign({ tenantId })}`;
+    return lambda.invoke({ path: path(id), headers: { Authorization } });
+  };
+  beforeEach(async () => {
+    table = createMemoryRecordsTable();
+    await release({ id: OWN, visibility: 'tenant' }, { tenantId: 'tenant-aurora' });
+    await release({ id: FOREIGN, visibility: 'tenant' }, { tenantId: 'tenant-borealis' });
+    await release({ id: SYSTEM });
+    const store = createRecordStore({ table, mayReadSystem: (tenantId) => tenantId === 'tenant-aurora' });
+    lambda = await open({ store, deprecationUrl }, issuer);
+  });
+
+  it('returns exactly the released document, with the checksum over the rest of it [MA-040, MA-111, MA-113, MA-115, MA-116, MA-122, MA-173, MA-175]', async () => {
+    const { status, body, headers } = await read(OWN);
+    const { checksum, ...rest } = body;
+    expect(status).toBe(200);
+    expect(rest).toEqual(sample({ id: OWN, visibility: 'tenant' })['document']);
+    expect(checksum).toBe(hashCanonical(rest));
+    expect(headers).toMatchObject({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  });
+
+  it('gives a record of the system whole to a tenant that may read it, and hides it from any other [MA-104, MA-119]', async () => {
+    const given = await read(SYSTEM);
+    expect(given).toMatchObject({ status: 200, body: sample({ id: SYSTEM })['document'] as object });
+    expect((await read(SYSTEM, 'tenant-borealis')).status).toBe(404);
+  });
+
+  it('has the headers of deprecation exactly while the record is deprecated, a damaged one too [MA-049, MA-050]', async () => {
+    const plain = await read(OWN);
+    for (const name of Object.keys(deprecationHeaders)) expect(plain.headers).not.toHaveProperty(name);
+    await table.setLifecycle({ kind, id: OWN, tenantId: 'tenant-aurora' }, lifecycle);
+    const deprecated = await read(OWN);
+    expect(deprecated.headers).toMatchObject(deprecationHeaders);
+    expect(deprecated.text).toBe(plain.text);
+    if (kind === 'policy') return;
+    table.corrupt({ kind, id: OWN, tenantId: 'tenant-aurora' }, { document: '{}' });
+    expect(await read(OWN)).toMatchObject({ status: 422, headers: deprecationHeaders });
+  });
+
+  it('is the same 404 to the byte for a record of another tenant, whatever its state, as for none [MA-104, MA-174, MA-176, MA-214]', async () => {
+    // Otherwise a tenant could find out which records another one has.
+    const absent = withoutOccurrence(await read(ABSENT));
+    expect(absent).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('resource-not-found') as string,
+    });
+    expect(withoutOccurrence(await read(FOREIGN))).toEqual(absent);
+    const key = { kind, id: FOREIGN, tenantId: 'tenant-borealis' } as const;
+    await table.setLifecycle(key, lifecycle);
+    table.corrupt(key, { document: '{}' });
+    expect(withoutOccurrence(await read(FOREIGN))).toEqual(absent);
+  });
+
+  it.each([
+    ['an alias', 'latest'],
+    ['another case', OWN.toUpperCase()],
+    ['a trailing space', `${OWN} `],
+    ['more bytes than a key holds', 'x'.repeat(4000)],
+  ])('finds exact ids only: not %s [MA-051, MA-040]', async (_name, id) => {
+    expect((await read(id)).status).toBe(404);
+  });
+
+  it('returns nothing of a stored record that fails its checksum [MA-177, MA-195, MA-224]', async () => {
+    const { key, stored } = await release({ id: 'damaged' });
+    table.corrupt(key, { document: stored.document.replace(/"visibility":"\w+"/, '"visibility":"forged"') });
+    const answer = await read('damaged');
+    expect(answer).toMatchObject(damaged);
+    expect(answer.headers).not.toHaveProperty('Retry-After');
+    expect(answer.text).not.toMatch(/forged|Mathematics|maxItems/);
+  });
+
+  if (kind === 'calibration') {
+    it('shows nothing of the parameters, does not read them, and works while they are damaged [MA-120, MA-123]', async () => {
+      table.corrupt({ kind, id: OWN, tenantId: 'tenant-aurora' }, { parameters: undefined });
+      const { status, text } = await read(OWN);
+      expect(status).toBe(200);
+      for (const secret of ['theta', 'slope', 'probabilities', 'av-1', 'item-1', 'parametersHash', KC_A])
+        expect(text).not.toContain(secret);
+      expect(table.calls.readParameters).toBe(0);
+    });
+
+    it.each([
+      ['expired', '2020-01-01T00:00:00Z', '2021-01-01T00:00:00Z'],
+      ['not yet valid', '2030-01-01T00:00:00Z', '2031-01-01T00:00:00Z'],
+    ])(
+      'gives a version that is %s: only a run needs a valid one [MA-177]',
+      async (id, validFrom, validUntil) => {
+        await release({ id, validFrom, validUntil });
+        expect(await read(id)).toMatchObject({ status: 200, body: { validUntil } });
+      },
+    );
+  }
+});
