@@ -2,7 +2,6 @@ import { workRun } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
-import type { ImprovementWorld } from '#test/support/improvement.ts';
 import { above, duration, ratio, table } from './measure.ts';
 import type { Part, Progress, Report } from './measure.ts';
 
@@ -22,10 +21,10 @@ interface Figures {
   readonly memory: number;
 }
 
-/** One invocation of the worker over owners and stores in memory: what the function itself costs. */
+/** One invocation of the worker over owners, receivers and stores in this process: what the function costs, with its table. */
 async function workOn(sources: number): Promise<Figures> {
   const run = runOf({ crosswalk: largeCrosswalk(), comparison: null, sources });
-  const world: ImprovementWorld = openImprovementWorld([run]);
+  const world = await openImprovementWorld(run);
   const key = await world.create('run_large', run.pins);
   const { now } = world;
   // Written and forgotten, as in a bucket.

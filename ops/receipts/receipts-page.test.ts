@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
-import { improveRun } from '#test/support/improved-run.ts';
+import { improveRun } from '#test/support/improvement-facts.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/receipts.md'), 'utf8');
 const command = join(import.meta.dirname, '../receipts.ts');

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RunReceipt, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import { improveRun, observedValues, runArtifacts } from '#test/support/improved-run.ts';
-import type { RunChange } from '#test/support/improved-run.ts';
+import { improveRun, observedValues, runArtifacts } from '#test/support/improvement-facts.ts';
+import type { RunChange } from '#test/support/improvement-facts.ts';
 import { plain } from '#tools/terminal/paint.ts';
 import { verifyReceipt } from './verify.ts';
 

@@ -27,7 +27,6 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { scanImprovement, undeclaredIn } from '#test/support/improvement-records.ts';
-import { createMemoryImprovementStore } from '#test/support/improvement-store.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createImprovementTable } from './improvement-table.ts';
 
@@ -136,14 +135,9 @@ const impossible: readonly (readonly [string, string])[] = [
   ['not well-formed', '\ud800'],
 ];
 
-const implementations: readonly (readonly [string, () => ImprovementStore])[] = [
-  ['in memory', () => createMemoryImprovementStore()],
-  ['in DynamoDB', () => createImprovementTable(client, TableName, processRuntime())],
-];
-
-describe.each(implementations)('improvement table %s', (_, make) => {
+describe('the improvement table', () => {
   beforeEach(() => {
-    store = make();
+    store = createImprovementTable(client, TableName, processRuntime());
   });
 
   describe('a run', () => {

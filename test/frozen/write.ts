@@ -57,7 +57,7 @@ import { formatReference, gatesPath, manifestParameter } from '#shared/release/a
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { TestAws } from '#test/support/aws.ts';
-import { improveRun } from '#test/support/improved-run.ts';
+import { improveRun } from '#test/support/improvement-facts.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes } from '#ops/proof/receipt.ts';

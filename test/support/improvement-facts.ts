@@ -1,10 +1,18 @@
-/** Evidence, policies and records of improvement runs: whatever the contracts of their owners allow. */
+/** Evidence, policies and records of improvement runs: one example of each, and whatever the contracts of their owners allow. */
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
+import { runBundle } from '#functions/reports/analysis/bundles/run-bundle.ts';
+import type { RunFacts } from '#functions/reports/analysis/bundles/run-bundle.ts';
+import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import type { SourceFacts } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
 import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
+import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
 import {
   actions,
+  analysisPolicy,
   analysisTrigger,
   canLackGuids,
   isBreached,
@@ -14,24 +22,301 @@ import {
 import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { alignmentFormula, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { Bundle } from '#shared/improvement/receipts.ts';
 import type {
+  EvidenceKey,
   EvidenceRecord,
   OrderRecord,
   Pin,
-  PinnedMetric,
   PinnedSource,
   RunProgress,
   RunRecord,
-  ImprovementRunState,
 } from '#shared/improvement/records.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type {
   AdministrationAnalysis,
   ComparisonArtifact,
   MetricArtifact,
 } from '#shared/platform/owners/analytics.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import { instant, reference, tenantId, text } from './report-facts.ts';
+import { instant, reference, text } from './report-facts.ts';
+import { sampleAnalysisPolicyFile, sampleCrosswalkTrigger, sampleTrigger } from './sample-files.ts';
+
+const createdAt = Date.parse('2026-03-02T10:15:30.331Z');
+
+/** What Analytics alone may keep: these digits are in no other fact. */
+export const observedValues = {
+  discrimination: 0.18273645,
+  population: 918_273,
+  sample: 917_361,
+  predicted: 827_193,
+  actual: 736_281,
+  agreement: 745_193,
+} as const;
+/** What an owner might send unasked. */
+export const learner = 'learner-4d1f0c9a7e';
+
+/** What the example is about. */
+export const names = {
+  tenantId: 'tenant-a',
+  contentTestSpecId: 'spec-fractions-grade-5',
+  contentTestSpecVersion: '12',
+  administrationId: 'administration-spring-5',
+};
+const { tenantId } = names;
+const spec = {
+  tenantId,
+  testSpecId: names.contentTestSpecId,
+  testSpecVersion: names.contentTestSpecVersion,
+};
+
+type Requirement = AlignmentCrosswalk['requirements'][number];
+
+/** A requirement of a source, without mappings. */
+function requirementOf(name: string, change: Partial<Requirement> = {}): Requirement {
+  return { sourceRequirementId: `requirement-${name}`, weight: 1, sourceDok: 2, mappings: [], ...change };
+}
+
+/** A current mapping to a slot that demands as much as the requirement. */
+function mappingOf(
+  caseGuid: string,
+  change: Partial<Requirement['mappings'][number]> = {},
+): Requirement['mappings'][number] {
+  return { caseGuid, blueprintSlotId: `slot-of-${caseGuid}`, targetDok: 2, status: 'current', ...change };
+}
+
+const crosswalkExample: AlignmentCrosswalk = {
+  ...spec,
+  crosswalkId: 'crosswalk-state-math-5',
+  version: '3',
+  sourceKey: 'state-math-5.2025',
+  sourceAssessment: 'State mathematics assessment, grade 5',
+  sourceVersion: '2025',
+  requirements: [
+    requirementOf('5.NF.1', { weight: 2, mappings: [mappingOf('guid-1', { targetDok: 3 })] }),
+    requirementOf('5.NF.2', { weight: 0.1, mappings: [mappingOf('guid-2', { targetDok: 1 })] }),
+    requirementOf('5.NF.3', { weight: 0.2, mappings: [mappingOf('guid-3', { status: 'stale' })] }),
+    requirementOf('5.NF.7', { weight: 1.5 }),
+  ],
+};
+
+/** The complete artifact of a metric, without rows. */
+export function artifactOf(metric: RunMetric, change: Partial<MetricArtifact> = {}): MetricArtifact {
+  return {
+    kind: 'metric',
+    ...names,
+    artifactRef: `artifact-${metric}`,
+    metric,
+    formulaVersion: 'classical-2',
+    populationCount: observedValues.population,
+    sampleCount: observedValues.sample,
+    suppression: { status: 'not_suppressed', rule: null },
+    analysisWindow: { start: '2026-02-01T00:00:00Z', end: '2026-02-28T00:00:00Z' },
+    rows: [],
+    ...change,
+  };
+}
+
+/** A row with one measure. */
+export function rowOf(
+  qtiItemId: string | null,
+  name: string,
+  value: number,
+  unit = 'proportion',
+): MetricArtifact['rows'][number] {
+  const row = {
+    qtiItemId,
+    qtiFormId: 'form-1',
+    qtiTestId: 'form-1',
+    caseGuids: ['guid-1'],
+    measures: [{ name, value, unit }],
+    candidateSourcedId: learner,
+  };
+  return row;
+}
+
+const comparisonExample: ComparisonArtifact = {
+  kind: 'comparison',
+  ...names,
+  artifactRef: 'artifact-comparison',
+  sourceKey: crosswalkExample.sourceKey,
+  method: 'pass classification',
+  analysisVersion: 'external-2',
+  populationCount: observedValues.population,
+  suppression: { status: 'not_suppressed', rule: null },
+  predictedPassCount: observedValues.predicted,
+  actualPassCount: observedValues.actual,
+  agreementCount: observedValues.agreement,
+  qtiFormId: 'form-1',
+  qtiTestId: null,
+  caseGuids: [],
+};
+
+/** The artifacts of the example run. */
+export const runArtifacts = {
+  crosswalk: crosswalkExample,
+  comparison: comparisonExample,
+  /** One item that discriminates too little, one that does not, one row without its item. */
+  discrimination: artifactOf('item_discrimination', {
+    rows: [
+      rowOf('item-weak', 'discrimination_index', observedValues.discrimination),
+      rowOf('item-strong', 'discrimination_index', 0.61234567),
+      rowOf(null, 'discrimination_index', 0.01827364),
+    ],
+  }),
+};
+
+/** What may differ from the example run. */
+export interface RunChange {
+  readonly crosswalk?: AlignmentCrosswalk;
+  readonly comparison?: ComparisonArtifact | 'missing' | null;
+  readonly discrimination?: MetricArtifact;
+}
+
+/** A complete run of one source and two available metrics, with the bytes of its evidence and its two receipts. */
+export interface ImprovedRun {
+  readonly sourceFacts: SourceFacts;
+  readonly runFacts: RunFacts;
+  readonly source: Bundle;
+  readonly run: Bundle;
+  /** Bytes as their owners serve them, by the ref of the artifact. */
+  readonly artifacts: ReadonlyMap<string, Uint8Array>;
+}
+
+export function improveRun(change: RunChange = {}): ImprovedRun {
+  const { crosswalk, comparison, discrimination } = { ...runArtifacts, ...change };
+  const artifacts = new Map<string, Uint8Array>();
+  const pin = (ref: string, value: unknown): Pin => {
+    const bytes = Buffer.from(JSON.stringify(value));
+    artifacts.set(ref, bytes);
+    return { ref, sha256: sha256Hex(bytes) };
+  };
+  const policy = policyExample();
+  const found: Partial<Record<RunMetric, MetricArtifact>> = {
+    item_difficulty: artifactOf('item_difficulty', { rows: [rowOf('item-weak', 'proportion_correct', 0.5)] }),
+    item_discrimination: discrimination,
+    form_summary: artifactOf('form_summary', {
+      populationCount: null,
+      sampleCount: null,
+      suppression: { status: 'suppressed', rule: 'fewer than 10 responses' },
+    }),
+  };
+  const pinned = runMetrics.map((metric) => {
+    const artifact = found[metric];
+    const named = artifact === undefined ? undefined : pin(artifact.artifactRef, artifact);
+    const entry = named && { artifactRef: named.ref, sha256: named.sha256 };
+    return judgeMetric(metric, { metric, status: 'available', artifact: entry ?? null }, artifact, policy);
+  });
+  const compared =
+    comparison === null || comparison === 'missing'
+      ? comparison
+      : { pin: pin(comparison.artifactRef, comparison), artifact: comparison };
+  const { sourceKey, sourceAssessment, sourceVersion, crosswalkId } = crosswalk;
+  const source: PinnedSource = {
+    sourceKey,
+    crosswalk: pin(crosswalkId, crosswalk),
+    comparison: compared === null || compared === 'missing' ? compared : compared.pin,
+  };
+  const list: AlignmentSources = {
+    ...spec,
+    sourceSetId: 'alignment-sources',
+    version: '12',
+    sources: [{ sourceKey, sourceAssessment, sourceVersion, crosswalkId, sha256: source.crosswalk.sha256 }],
+  };
+  const { visibility: owner, id, version, checksum } = policy;
+  const run: RunRecord = {
+    tenantId,
+    improvementRunId: 'run_6f0b4a57-9d3e-8b7f-8c1a-9e550f8e6d1c',
+    administrationId: names.administrationId,
+    pins: {
+      contentTestSpecId: names.contentTestSpecId,
+      contentTestSpecVersion: names.contentTestSpecVersion,
+      analysisPolicy: { owner, id, version, checksum },
+      formulaVersion: alignmentFormula,
+      rules: '2',
+      sourceSet: pin(list.sourceSetId, list),
+      metrics: pinned,
+      sources: [source],
+    },
+    state: 'analyzing',
+    createdAt,
+    touchedAt: createdAt + 900,
+    sweeps: 0,
+  };
+  const grounds: OrderGrounds = { ...names, policy };
+  const judged = judgeSource(grounds, {
+    sourceKey,
+    crosswalk: { pin: source.crosswalk, value: crosswalk },
+    comparison: compared,
+  });
+  if (!judged.ok) throw new Error(judged.error);
+  const sourceFacts: SourceFacts = { run, policy, source, crosswalk, ...judged.value };
+  const receipt = sourceBundle(sourceFacts);
+  const derived = new Map<RunMetric, Derived>(
+    pinned.flatMap(({ metric, status, artifact }) =>
+      status === 'available' && artifact !== null
+        ? [[metric, deriveMetricOrders(grounds, artifact, found[metric]!)] as const]
+        : [],
+    ),
+  );
+  const runFacts: RunFacts = {
+    progress: {
+      run,
+      evidence: [
+        { key: 'metric:item_difficulty', evaluatedAt: createdAt + 100 },
+        { key: 'metric:item_discrimination', evaluatedAt: createdAt + 200 },
+        {
+          key: `source:${sourceKey}`,
+          evaluatedAt: createdAt + 300,
+          receipt: { sha256: receipt.sha256, mediaType: receipt.mediaType },
+          comparisonOmitted: sourceFacts.comparisonOmitted,
+        },
+      ],
+      orders: [
+        ...[...derived].flatMap(([metric, of]) => recordsOf(`metric:${metric}`, of)),
+        ...recordsOf(`source:${sourceKey}`, judged.value.derived),
+      ].toSorted(byId),
+    },
+    policy,
+    metrics: derived,
+  };
+  const whole = runBundle(runFacts);
+  if (whole === undefined) throw new Error('the improved run has a bundle');
+  return { sourceFacts, runFacts, source: receipt, run: whole, artifacts };
+}
+
+const byId = (a: OrderRecord, b: OrderRecord): number => (a.revisionOrderId < b.revisionOrderId ? -1 : 1);
+
+function policyExample(): AnalysisPolicy {
+  const { document } = sampleAnalysisPolicyFile({
+    triggers: [
+      sampleTrigger({ requiredSubjects: ['qtiItemId'] }),
+      sampleCrosswalkTrigger(),
+      sampleCrosswalkTrigger({
+        metric: 'predicted_actual',
+        observed: { name: 'observed_agreement', unit: 'proportion' },
+        threshold: { operator: 'lt', value: 0.9 },
+        reasonCodes: ['readiness_tolerance_breach'],
+      }),
+    ],
+  }) as { document: Readonly<Record<string, unknown>> };
+  return analysisPolicy.parse({ ...document, checksum: documentChecksum(document) });
+}
+
+function recordsOf(evidence: EvidenceKey, { orders }: Derived): OrderRecord[] {
+  return orders.map(({ content: { revisionOrderId, targetModule }, lineage }, n) => ({
+    revisionOrderId,
+    evidence,
+    targetModule,
+    lineage,
+    status: n % 2 === 0 ? 'accepted' : 'replayed',
+    supersedesRevisionOrderId: null,
+    ack: { receiptId: `receipt-of-${revisionOrderId}`, version: '1', observedAt: createdAt + 500 + n },
+    createdAt,
+    updatedAt: createdAt + 500 + n,
+  }));
+}
 
 /** Values of each unit, few enough that a threshold is often met exactly. */
 const figures: Readonly<Record<string, readonly number[]>> = {
@@ -117,76 +402,62 @@ export const pin: Arbitrary<Pin> = fc.record({ ref: reference, sha256 });
 const count = fc.nat({ max: 500 });
 /** Few ids, so that rows are about the same ones, and any. */
 const native = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('a', 'b', '__proto__') }, reference);
-const guids = fc.array(native, { maxLength: 4 });
+const subjects = {
+  qtiFormId: fc.option(native),
+  qtiTestId: fc.option(native),
+  caseGuids: fc.array(native, { maxLength: 4 }),
+};
+const suppression = fc.record({
+  status: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('not_suppressed') },
+    fc.constantFrom('suppressed', 'unknown', 'partly'),
+  ),
+  rule: fc.option(text),
+});
+
+type Row = MetricArtifact['rows'][number];
 
 /** An artifact of a metric: two of three without any value or unit that its measures cannot have. */
 export function metricArtifact(metric: RunMetric): Arbitrary<MetricArtifact> {
-  const { measures } = metrics[metric];
-  const sound = fc.constantFrom(...measures).chain(({ name, unit, least, greatest }) =>
-    fc.record({
-      name: fc.oneof({ weight: 9, arbitrary: fc.constant(name) }, text),
-      value: fc.constantFrom(...(figures[unit] ?? []).filter((value) => value >= least && value <= greatest)),
-      unit: fc.constant(unit),
-    }),
-  );
-  const any = fc.constantFrom(...measures).chain(({ name, unit }) =>
-    fc.record({
-      name: fc.oneof({ weight: 9, arbitrary: fc.constant(name) }, text),
-      value: fc.oneof(
-        { weight: 9, arbitrary: fc.constantFrom(...(figures[unit] ?? [])) },
-        fc.double({ noNaN: true, noDefaultInfinity: true }),
-      ),
-      unit: fc.oneof({ weight: 9, arbitrary: fc.constant(unit) }, fc.constantFrom('count', 'logits')),
-    }),
-  );
-  return fc.oneof({ weight: 2, arbitrary: artifactWith(metric, sound) }, artifactWith(metric, any));
-}
-
-function artifactWith(
-  metric: RunMetric,
-  measure: Arbitrary<MetricArtifact['rows'][number]['measures'][number]>,
-): Arbitrary<MetricArtifact> {
-  return fc.record({
-    kind: fc.constant('metric'),
-    tenantId: fc.constant(tenantId),
-    artifactRef: reference,
-    administrationId: reference,
-    contentTestSpecId: reference,
-    contentTestSpecVersion: text,
-    metric: fc.constant(metric),
-    formulaVersion: fc.option(text, { freq: 9 }),
-    populationCount: fc.option(count, { freq: 9 }),
-    sampleCount: fc.option(count, { freq: 9 }),
-    suppression: fc.record({
-      status: fc.oneof(
-        { weight: 6, arbitrary: fc.constant('not_suppressed') },
-        fc.constantFrom('suppressed', 'unknown', 'partly'),
-      ),
-      rule: fc.option(text),
-    }),
-    analysisWindow: fc.option(
-      fc.tuple(instant, instant, fc.boolean()).map(([one, other, isTurned]) => {
-        const [start = one, end = other] = [one, other].toSorted();
-        return isTurned ? { start: end, end: start } : { start, end };
-      }),
-      { freq: 9 },
-    ),
-    rows: fc.array(
+  const measured = (isSound: boolean): Arbitrary<Row['measures'][number]> =>
+    fc.constantFrom(...metrics[metric].measures).chain(({ name, unit, least, greatest }) => {
+      const usual = figures[unit] ?? [];
+      const possible = usual.filter((value) => value >= least && value <= greatest);
+      const any = fc.double({ noNaN: true, noDefaultInfinity: true });
+      return fc.record({
+        name: fc.oneof({ weight: 9, arbitrary: fc.constant(name) }, text),
+        value: isSound
+          ? fc.constantFrom(...possible)
+          : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...usual) }, any),
+        unit: isSound
+          ? fc.constant(unit)
+          : fc.oneof({ weight: 9, arbitrary: fc.constant(unit) }, fc.constantFrom('count', 'logits')),
+      });
+    });
+  return fc
+    .constantFrom(true, true, false)
+    .chain((isSound) =>
       fc.record({
-        qtiItemId: fc.option(native),
-        qtiFormId: fc.option(native),
-        qtiTestId: fc.option(native),
-        caseGuids: guids,
-        measures: fc.array(measure, { maxLength: 4 }),
+        artifactRef: reference,
+        formulaVersion: fc.option(text, { freq: 9 }),
+        populationCount: fc.option(count, { freq: 9 }),
+        sampleCount: fc.option(count, { freq: 9 }),
+        suppression,
+        analysisWindow: fc.option(fc.record({ start: instant, end: instant }), { freq: 9 }),
+        rows: fc.array(
+          fc.record({
+            qtiItemId: fc.option(native),
+            ...subjects,
+            measures: fc.array(measured(isSound), { maxLength: 4 }),
+          }),
+          { maxLength: 6 },
+        ),
       }),
-      { maxLength: 6 },
-    ),
-  });
+    )
+    .map((change) => artifactOf(metric, change));
 }
 
-type AnalysisEntry = AdministrationAnalysis['metrics'][number];
-
-export function analysisEntry(metric: RunMetric): Arbitrary<AnalysisEntry> {
+export function analysisEntry(metric: RunMetric): Arbitrary<AdministrationAnalysis['metrics'][number]> {
   return fc.record({
     metric: fc.constant(metric),
     status: fc.oneof(
@@ -202,86 +473,56 @@ const sourceKey = fc.oneof(
   fc.stringMatching(/^[a-z0-9_-]{1,8}$/),
 );
 
-export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc.record({
-  tenantId: fc.constant(tenantId),
-  testSpecId: reference,
-  testSpecVersion: text,
-  crosswalkId: reference,
-  version: text,
-  sourceKey,
-  sourceAssessment: text,
-  sourceVersion: text,
-  requirements: fc.uniqueArray(
-    fc.record({
-      sourceRequirementId: reference,
-      weight: fc.constantFrom(0.1, 0.2, 1, 2.5, 1e-7),
-      sourceDok: fc.integer({ min: 1, max: 4 }),
-      mappings: fc.array(
-        fc.record({
-          caseGuid: native,
-          blueprintSlotId: fc.option(native),
-          targetDok: fc.option(fc.integer({ min: 1, max: 4 })),
-          status: fc.constantFrom('current', 'current', 'current', 'stale', 'retired'),
-        }),
-        { maxLength: 2 },
-      ),
-    }),
-    { minLength: 1, maxLength: 8, selector: ({ sourceRequirementId }) => sourceRequirementId },
-  ),
-});
-
-/** Counts that a population can have, and any. */
-const counts: Arbitrary<
-  Pick<ComparisonArtifact, 'populationCount' | 'predictedPassCount' | 'actualPassCount' | 'agreementCount'>
-> = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({ both: group(), onlyPredicted: group(), onlyActual: group(), neither: group() })
-      .map(({ both, onlyPredicted, onlyActual, neither }) => ({
-        populationCount: both + onlyPredicted + onlyActual + neither,
-        predictedPassCount: both + onlyPredicted,
-        actualPassCount: both + onlyActual,
-        agreementCount: both + neither,
-      })),
-  },
-  fc.record({
-    populationCount: fc.nat({ max: 40 }),
-    predictedPassCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
-    actualPassCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
-    agreementCount: fc.option(fc.nat({ max: 40 }), { freq: 9 }),
-  }),
-);
-
-function group(): Arbitrary<number> {
-  return fc.nat({ max: 10 });
-}
-
-const comparisonFacts = fc.record({
-  kind: fc.constant('comparison' as const),
-  tenantId: fc.constant(tenantId),
-  artifactRef: reference,
-  administrationId: reference,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: text,
-  sourceKey,
-  method: text,
-  analysisVersion: text,
-  suppression: fc.record({
-    status: fc.oneof(
-      { weight: 6, arbitrary: fc.constant('not_suppressed') },
-      fc.constantFrom('suppressed', 'partly'),
+export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
+  .record({
+    sourceKey,
+    sourceAssessment: text,
+    sourceVersion: text,
+    requirements: fc.uniqueArray(
+      fc.record({
+        sourceRequirementId: reference,
+        weight: fc.constantFrom(0.1, 0.2, 1, 2.5, 1e-7),
+        sourceDok: fc.integer({ min: 1, max: 4 }),
+        mappings: fc.array(
+          fc.record({
+            caseGuid: native,
+            blueprintSlotId: fc.option(native),
+            targetDok: fc.option(fc.integer({ min: 1, max: 4 })),
+            status: fc.constantFrom('current', 'current', 'current', 'stale', 'retired'),
+          }),
+          { maxLength: 2 },
+        ),
+      }),
+      { minLength: 1, maxLength: 8, selector: ({ sourceRequirementId }) => sourceRequirementId },
     ),
-    rule: fc.option(text),
-  }),
-  qtiFormId: fc.option(native),
-  qtiTestId: fc.option(native),
-  caseGuids: guids,
-});
+  })
+  .map((change) => ({ ...crosswalkExample, ...change }));
+
+/** The counts of a population that is divided into those who passed in both, in one of the two, and in neither. */
+const possibleCounts = fc
+  .tuple(...([0, 0, 0, 0] as const).map(() => fc.nat({ max: 10 })))
+  .map(([both = 0, onlyPredicted = 0, onlyActual = 0, neither = 0]) => ({
+    populationCount: both + onlyPredicted + onlyActual + neither,
+    predictedPassCount: both + onlyPredicted,
+    actualPassCount: both + onlyActual,
+    agreementCount: both + neither,
+  }));
+const anyCount = fc.nat({ max: 40 });
 
 export const comparisonArtifact: Arbitrary<ComparisonArtifact> = fc
-  .tuple(comparisonFacts, counts)
-  .map(([facts, counted]) => ({ ...facts, ...counted }));
+  .tuple(
+    fc.record({ artifactRef: reference, sourceKey, method: text, suppression, ...subjects }),
+    fc.oneof(
+      { weight: 2, arbitrary: possibleCounts },
+      fc.record({
+        populationCount: anyCount,
+        predictedPassCount: fc.option(anyCount, { freq: 9 }),
+        actualPassCount: fc.option(anyCount, { freq: 9 }),
+        agreementCount: fc.option(anyCount, { freq: 9 }),
+      }),
+    ),
+  )
+  .map(([facts, counts]) => ({ ...comparisonExample, ...facts, ...counts }));
 
 /** A run as its records can be found, with the artifacts of its pinned metrics that can be read: all of them, unless it has failed. */
 export interface RecordedRun {
@@ -289,53 +530,39 @@ export interface RecordedRun {
   readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact>;
 }
 
-const MAX_SOURCES = 4;
-const terminalStatuses = ['accepted', 'replayed', 'rejected', 'superseded'] as const;
-type Ending = 'queued' | 'analyzing' | 'blocked_upstream' | 'failed' | 'complete';
-
-/** Orders as a run of that state can have them. */
-const statusesOf: Readonly<Record<Ending, readonly OrderRecord['status'][]>> = {
+const ended = ['accepted', 'replayed', 'rejected', 'superseded'] as const;
+/** How a run stands, with the statuses that its orders can have. */
+const standings = {
   queued: [],
-  analyzing: ['pending', 'blocked_upstream', ...terminalStatuses],
-  blocked_upstream: ['blocked_upstream', ...terminalStatuses],
-  failed: ['pending', 'blocked_upstream', ...terminalStatuses],
-  complete: terminalStatuses,
-};
+  analyzing: ['pending', 'blocked_upstream', ...ended],
+  blocked_upstream: ['blocked_upstream', ...ended],
+  failed: ['pending', 'blocked_upstream', ...ended],
+  complete: ended,
+} as const satisfies Readonly<Record<string, readonly OrderRecord['status'][]>>;
 
-const createdAt = Date.parse('2026-03-02T10:15:30.331Z');
-/** Milliseconds from the beginning of a run: the clocks of two machines differ a little. */
-const later = fc.integer({ min: -3, max: 5_000_000 });
-const acknowledgement = fc.record({
-  receiptId: reference,
-  version: text,
-  observedAt: later.map((ms) => createdAt + ms),
-});
+/** A moment of a run; the clocks of two machines differ a little. */
+const moment = fc.integer({ min: -3, max: 5_000_000 }).map((ms) => createdAt + ms);
 
 /** An order as it is recorded; `statuses` are those that it can have. */
 export function orderRecord(statuses: readonly OrderRecord['status'][]): Arbitrary<OrderRecord> {
+  const orderId = fc.uuid().map((id) => `order_${id}`);
   return fc
     .record({
-      revisionOrderId: fc.uuid().map((id) => `order_${id}`),
+      revisionOrderId: orderId,
       status: fc.constantFrom(...statuses),
       targetModule: fc.constantFrom('bank' as const, 'blueprint' as const),
       lineage: sha256,
-      supersedesRevisionOrderId: fc.option(fc.uuid().map((id) => `order_${id}`)),
-      ack: acknowledgement,
+      supersedesRevisionOrderId: fc.option(orderId),
+      ack: fc.record({ receiptId: reference, version: text, observedAt: moment }),
       wasAcknowledged: fc.boolean(),
-      changed: later,
+      updatedAt: moment,
     })
-    .map(({ ack, wasAcknowledged, changed, ...order }) => ({
-      ...order,
-      evidence: 'metric:item_difficulty',
-      ack:
-        order.status === 'pending' ||
-        order.status === 'blocked_upstream' ||
-        (order.status === 'superseded' && !wasAcknowledged)
-          ? null
-          : ack,
-      createdAt,
-      updatedAt: createdAt + changed,
-    }));
+    .map(({ ack, wasAcknowledged, ...order }) => {
+      const { status } = order;
+      const isOpen = status === 'pending' || status === 'blocked_upstream';
+      const hasAck = !isOpen && (status !== 'superseded' || wasAcknowledged);
+      return { ...order, evidence: 'metric:item_difficulty', ack: hasAck ? ack : null, createdAt };
+    });
 }
 
 const namedSource: Arbitrary<PinnedSource> = fc.record({
@@ -343,6 +570,9 @@ const namedSource: Arbitrary<PinnedSource> = fc.record({
   crosswalk: pin,
   comparison: fc.oneof(fc.constantFrom('missing' as const, null), pin),
 });
+const MAX_SOURCES = 4;
+
+const { run: exampleRun } = improveRun().sourceFacts;
 
 const metricFacts = fc.tuple(
   ...runMetrics.map((metric) =>
@@ -356,96 +586,66 @@ const metricFacts = fc.tuple(
 );
 
 export const recordedRun: Arbitrary<RecordedRun> = fc
-  .constantFrom<Ending[]>('queued', 'analyzing', 'blocked_upstream', 'failed', 'complete')
-  .chain((ending) =>
+  .constantFrom(...(Object.keys(standings) as (keyof typeof standings)[]))
+  .chain((standing) =>
     fc.record({
-      ending: fc.constant(ending),
-      ids: fc.record({ administrationId: reference, contentTestSpecId: reference, sourceSet: pin }),
+      standing: fc.constant(standing),
       metricFacts,
       sources: fc.uniqueArray(namedSource, {
         maxLength: MAX_SOURCES,
         selector: (source) => source.sourceKey,
       }),
       orders:
-        ending === 'queued'
+        standing === 'queued'
           ? fc.constant([])
-          : fc.uniqueArray(orderRecord(statusesOf[ending]), {
+          : fc.uniqueArray(orderRecord(standings[standing]), {
               maxLength: 6,
               selector: ({ revisionOrderId }) => revisionOrderId,
             }),
-      evaluated: fc.array(fc.record({ is: fc.boolean(), isOmitted: fc.boolean(), at: later }), {
+      evaluated: fc.array(fc.record({ is: fc.boolean(), isOmitted: fc.boolean(), evaluatedAt: moment }), {
         minLength: runMetrics.length + MAX_SOURCES,
         maxLength: runMetrics.length + MAX_SOURCES,
       }),
-      ended: later,
+      completedAt: moment,
       policy: policyOn('item_difficulty', 'distractor_distribution'),
       receipt: fc.record({ sha256, mediaType: fc.constant('application/json' as const) }),
     }),
   )
-  .map(({ ending, ids, metricFacts: facts, sources, orders, evaluated, ended, policy, receipt }) => {
-    const pinned = facts.map(({ metric, entry, artifact }): PinnedMetric =>
-      judgeMetric(metric, entry, artifact, policy),
-    );
+  .map(({ standing, metricFacts: facts, sources, orders, evaluated, completedAt, policy, receipt }) => {
+    const pinned = facts.map(({ metric, entry, artifact }) => judgeMetric(metric, entry, artifact, policy));
     const artifacts = new Map(
       facts.flatMap(({ metric, artifact, isLost }, at) =>
-        artifact === undefined || pinned[at]?.artifact === null || (ending === 'failed' && isLost)
+        artifact === undefined || pinned[at]?.artifact === null || (standing === 'failed' && isLost)
           ? []
           : [[metric, artifact] as const],
       ),
     );
-    const isWhole = ending === 'complete' || ending === 'blocked_upstream';
+    const isWhole = standing === 'complete' || standing === 'blocked_upstream';
     const evidence: EvidenceRecord[] = [
-      ...pinned
-        .filter(({ status }) => status === 'available')
-        .map(({ metric }) => ({ key: `metric:${metric}` as const, isDue: false })),
-      ...sources.map((source) => ({
-        key: `source:${source.sourceKey}` as const,
-        isDue: source.comparison !== null,
-      })),
-    ].flatMap(({ key, isDue }, at) => {
-      const found = evaluated[at];
-      if (found === undefined || ending === 'queued' || (!isWhole && !found.is)) return [];
-      const evaluatedAt = createdAt + found.at;
-      return key.startsWith('source:')
-        ? [{ key, evaluatedAt, receipt, comparisonOmitted: isDue && found.isOmitted }]
-        : [{ key, evaluatedAt }];
+      ...pinned.flatMap(({ status, metric }) => (status === 'available' ? [{ metric }] : [])),
+      ...sources.map((source) => ({ source })),
+    ].flatMap((of, at): EvidenceRecord[] => {
+      const { is, isOmitted, evaluatedAt } = evaluated[at]!;
+      if (standing === 'queued' || (!isWhole && !is)) return [];
+      if ('metric' in of) return [{ key: `metric:${of.metric}`, evaluatedAt }];
+      const { sourceKey: key, comparison } = of.source;
+      return [
+        { key: `source:${key}`, evaluatedAt, receipt, comparisonOmitted: comparison !== null && isOmitted },
+      ];
     });
-    const run: RunRecord = {
-      tenantId,
-      improvementRunId: 'run_6f0b4a57-9d3e-8b7f-8c1a-9e550f8e6d1c',
-      administrationId: ids.administrationId,
-      pins: {
-        contentTestSpecId: ids.contentTestSpecId,
-        contentTestSpecVersion: '12',
-        analysisPolicy: { owner: 'tenant', id: 'thresholds', version: '1', checksum: receipt.sha256 },
-        formulaVersion: alignmentFormula,
-        rules: '2',
-        sourceSet: ids.sourceSet,
-        metrics: pinned,
-        sources,
-      },
-      state: 'queued',
-      createdAt,
-      touchedAt: createdAt,
-      sweeps: 0,
-    };
-    const state: ImprovementRunState =
-      ending !== 'complete'
-        ? ending
-        : omissionsOf({ run, evidence }).length === 0
-          ? 'completed'
-          : 'completed_with_omissions';
+    const run: RunRecord = { ...exampleRun, pins: { ...exampleRun.pins, metrics: pinned, sources } };
+    const complete = omissionsOf({ run, evidence }).length === 0 ? 'completed' : 'completed_with_omissions';
     return {
       artifacts,
       progress: {
         run: {
           ...run,
-          state,
-          ...(ending === 'complete' || ending === 'failed' ? { completedAt: createdAt + ended } : {}),
-          ...(ending === 'complete' ? { receipt } : {}),
+          state: standing === 'complete' ? complete : standing,
+          ...(standing === 'complete' || standing === 'failed' ? { completedAt } : {}),
+          ...(standing === 'complete' ? { receipt } : {}),
         },
         evidence,
-        orders: orders.toSorted((a, b) => (a.revisionOrderId < b.revisionOrderId ? -1 : 1)),
+        orders: orders.toSorted(byId),
       },
     };
   });

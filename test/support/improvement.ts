@@ -1,7 +1,12 @@
 import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import type { PinnedMetric, PinnedSource, RunKey, RunPins } from '#shared/improvement/records.ts';
+import type {
+  ImprovementStore,
+  OpenRun,
+  PinnedSource,
+  RunKey,
+  RunPins,
+} from '#shared/improvement/records.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -11,44 +16,50 @@ import * as operations from '#shared/platform/operations.ts';
 import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
-import { improveRun } from './improved-run.ts';
-import type { ImprovedRun, RunChange } from './improved-run.ts';
-import { createMemoryImprovementStore } from './improvement-store.ts';
-import type { MemoryImprovementStore } from './improvement-store.ts';
+import { improveRun, names } from './improvement-facts.ts';
+import type { RunChange } from './improvement-facts.ts';
+import { openImprovementTable } from './improvement-table.ts';
 
-/** What an owner answers instead of what it has. */
+const { tenantId, administrationId } = names;
+
+/** What an owner returns instead of what it has. */
 export type Refused = Pick<UpstreamFault, 'kind' | 'status'>;
 
 /** One try to hand over an order. */
-export interface Handed {
+interface Handed {
   readonly module: 'bank' | 'blueprint';
   readonly order: RevisionOrderRequest;
   readonly idempotencyKey: string | undefined;
 }
 
-/** Everything around the worker in memory: owners with artifacts and receivers, table, bucket, queue and clock. */
+/** Everything around the worker in this process: owners with artifacts and receivers, table, bucket, queue and clock. */
 export interface ImprovementWorld {
-  readonly store: MemoryImprovementStore;
+  /** The table, past every step. */
+  readonly store: ImprovementStore;
   readonly dependencies: RunDependencies;
   readonly policy: AnalysisPolicy;
   /** The clock: epoch milliseconds, moved by tests alone. */
   now: number;
+  /** Runs before each call of the function takes effect, with the id of the upstream operation, or the method of a store; its rejection fails the call. */
+  step: (name: string) => Promise<void>;
   /** Bundles by tenant and digest. */
   readonly bundles: ReadonlyMap<string, Uint8Array>;
   /** Messages that were sent. */
   readonly sent: RunKey[];
   /** Every upstream call that was begun, by the id of its operation. */
   readonly calls: string[];
-  /** Every order that reached a receiver's door. */
+  /** Every order that reached a receiver. */
   readonly handed: Handed[];
-  /** What each receiver holds, by the order's id. */
-  readonly held: ReadonlyMap<string, RevisionOrderRequest>;
-  /** What an artifact's owner serves under a ref from now on: other bytes, or a refusal. */
+  /** What the receivers hold, by the order's id. */
+  readonly held: Map<string, RevisionOrderRequest>;
+  /** What an artifact's owner returns under a ref from now on: other bytes, or a refusal. */
   readonly serve: (ref: string, answer: unknown, refused?: Refused) => void;
-  /** What the receivers answer an order with, before they look at it; undefined: as they should. */
+  /** What the receivers return for an order before they look at it; undefined: they take it. */
   receive: (order: RevisionOrderRequest) => Refused | Partial<RevisionOrderAck> | undefined;
   /** Records a run of these pins. */
   readonly create: (improvementRunId: string, pins: RunPins, createdAt?: number) => Promise<RunKey>;
+  /** The runs that have not ended. */
+  readonly open: () => Promise<readonly OpenRun[]>;
 }
 
 /** What a run is made of, with the bytes of its artifacts. */
@@ -57,77 +68,34 @@ export interface WorldRun {
   readonly artifacts: ReadonlyMap<string, Uint8Array>;
 }
 
-const TENANT = 'tenant-a';
-const { policy } = improveRun().sourceFacts;
-
 /**
- * A run to be worked on: what `improveRun` has found, with further sources beside its own.
+ * The run of `improveRun`, with further sources beside its own.
  * @param sources how many there are in all
  */
-export function runOf(
-  change: RunChange & { readonly sources?: number; readonly metrics?: readonly PinnedMetric[] } = {},
-): WorldRun {
-  const improved: ImprovedRun = improveRun(change);
-  const { pins } = improved.sourceFacts.run;
-  const artifacts = new Map(improved.artifacts);
-  const [first] = pins.sources;
-  if (first === undefined) throw new Error('the improved run has a source');
-  const model = JSON.parse(Buffer.from(artifacts.get(first.crosswalk.ref) ?? []).toString()) as object;
-  const further = Array.from({ length: (change.sources ?? 1) - 1 }, (_, at): PinnedSource => {
-    const name = `source-${String(at + 2).padStart(3, '0')}`;
-    const bytes = Buffer.from(
-      JSON.stringify({ ...model, crosswalkId: `crosswalk-${name}`, sourceKey: name }),
-    );
-    artifacts.set(`crosswalk-${name}`, bytes);
-    return {
-      sourceKey: name,
-      crosswalk: { ref: `crosswalk-${name}`, sha256: sha256Hex(bytes) },
-      comparison: null,
-    };
+export function runOf({ sources = 1, ...change }: RunChange & { readonly sources?: number } = {}): WorldRun {
+  const { sourceFacts, artifacts } = improveRun(change);
+  const { run, crosswalk, source } = sourceFacts;
+  const further = Array.from({ length: sources - 1 }, (_, at): readonly [PinnedSource, Uint8Array] => {
+    const sourceKey = `source-${String(at + 2).padStart(3, '0')}`;
+    const ref = `crosswalk-${sourceKey}`;
+    const bytes = Buffer.from(JSON.stringify({ ...crosswalk, crosswalkId: ref, sourceKey }));
+    return [{ sourceKey, crosswalk: { ref, sha256: sha256Hex(bytes) }, comparison: null }, bytes];
   });
   return {
-    pins: { ...pins, sources: [first, ...further], metrics: change.metrics ?? pins.metrics },
-    artifacts,
+    pins: { ...run.pins, sources: [source, ...further.map(([pinned]) => pinned)] },
+    artifacts: new Map([
+      ...artifacts,
+      ...further.map(([pinned, bytes]) => [pinned.crosswalk.ref, bytes] as const),
+    ]),
   };
 }
 
-/** The metrics of a run of which only these are available. */
-export function onlyMetrics({ pins }: WorldRun, names: readonly RunMetric[]): readonly PinnedMetric[] {
-  return pins.metrics.map((pinned) =>
-    names.includes(pinned.metric)
-      ? pinned
-      : {
-          metric: pinned.metric,
-          status: 'unavailable',
-          reasonCode: 'owner_artifact_missing',
-          artifact: null,
-        },
-  );
-}
-
-/**
- * @param step stands for the way to everything outside the function: it runs before each call takes effect, and ends it by rejecting
- */
-export function openImprovementWorld(
-  runs: readonly WorldRun[],
-  step: (name: string) => Promise<void> = () => Promise.resolve(),
-): ImprovementWorld {
+/** Opens a world with the artifacts of some runs, of which none is recorded yet. */
+export async function openImprovementWorld(...runs: readonly WorldRun[]): Promise<ImprovementWorld> {
   const served = new Map<string, Uint8Array | Refused>(runs.flatMap(({ artifacts }) => [...artifacts]));
   const bundles = new Map<string, Uint8Array>();
-  const held = new Map<string, RevisionOrderRequest>();
-
-  function answerOf(operation: UpstreamOperation, found: Uint8Array | Refused): Answer {
-    if ('kind' in found) return fault(operation, found);
-    const parsed = operation.answer.safeParse(JSON.parse(Buffer.from(found).toString()));
-    if (!parsed.success) return fault(operation, { kind: 'malformed', status: 200 });
-    return ok({
-      value: parsed.data,
-      etag: undefined,
-      status: 200,
-      upstreamRequestId: undefined,
-      bodyHash: sha256Hex(found),
-    });
-  }
+  const { policy } = improveRun().sourceFacts;
+  const store = await openImprovementTable();
 
   function receive(
     operation: UpstreamOperation,
@@ -135,17 +103,18 @@ export function openImprovementWorld(
     { body, idempotencyKey }: UpstreamCall<UpstreamOperation>,
   ): Answer {
     const order = operation.body?.parse(body) as RevisionOrderRequest;
+    const { revisionOrderId } = order;
     world.handed.push({ module, order, idempotencyKey });
     const answer = world.receive(order) ?? {};
     if ('kind' in answer) return fault(operation, answer);
-    const before = held.get(order.revisionOrderId);
+    const before = world.held.get(revisionOrderId);
     if (before !== undefined && canonicalJson(before) !== canonicalJson(order))
       return fault(operation, { kind: 'conflict', status: 409 });
-    held.set(order.revisionOrderId, order);
+    world.held.set(revisionOrderId, order);
     const ack: RevisionOrderAck = {
-      tenantId: TENANT,
-      revisionOrderId: order.revisionOrderId,
-      receiptId: `receipt-of-${order.revisionOrderId}`,
+      tenantId,
+      revisionOrderId,
+      receiptId: `receipt-of-${revisionOrderId}`,
       version: '1',
       decision: before === undefined ? 'accepted' : 'replayed',
       receivedAt: '2026-03-02T10:15:31Z',
@@ -155,14 +124,16 @@ export function openImprovementWorld(
   }
 
   async function call(operation: UpstreamOperation, asked: UpstreamCall<UpstreamOperation>): Promise<Answer> {
-    await step(operation.id);
+    await world.step(operation.id);
     world.calls.push(operation.id);
     switch (operation) {
       case operations.readAnalysisArtifact:
       case operations.readAlignmentCrosswalk: {
         const { artifactRef, crosswalkId = '' } = asked.path ?? {};
-        const found = served.get(artifactRef ?? crosswalkId);
-        return answerOf(operation, found ?? { kind: 'not-found', status: 404 });
+        return answerOf(
+          operation,
+          served.get(artifactRef ?? crosswalkId) ?? { kind: 'not-found', status: 404 },
+        );
       }
       case operations.orderBankRevision:
         return receive(operation, 'bank', asked);
@@ -174,67 +145,82 @@ export function openImprovementWorld(
   }
 
   const platform: Platform = {
-    tenantId: TENANT,
+    tenantId,
     // SAFETY: every value has passed the row's own schema.
     call: (operation, asked) => call(operation, asked) as never,
     revalidate: () => Promise.reject(new Error('a worker asks for the whole')),
     pause: () => Promise.resolve(),
     trace: () => [],
   };
-  const store = createMemoryImprovementStore(() => step('store'));
-  const profile = { tenantId: TENANT, baseUrl: 'https://platform.example', credential: secret('credential') };
+  const profile = { tenantId, baseUrl: 'https://platform.example', credential: secret('credential') };
+  const stepped = Object.entries(store).map(([name, method]) => [
+    name,
+    async (...values: readonly unknown[]) => {
+      await world.step(name);
+      return (method as (...given: readonly unknown[]) => Promise<unknown>)(...values);
+    },
+  ]);
 
   const world: ImprovementWorld = {
     store,
     policy,
     now: Date.parse('2026-03-02T10:20:00Z'),
+    step: () => Promise.resolve(),
     bundles,
     sent: [],
     calls: [],
     handed: [],
-    held,
+    held: new Map(),
     receive: () => undefined,
     serve(ref, answer, refused) {
       served.set(ref, refused ?? Buffer.from(JSON.stringify(answer)));
     },
     async create(improvementRunId, pins, createdAt = Date.parse('2026-03-02T10:15:30.331Z')) {
-      const administrationId = 'administration-spring-5';
-      const key = { tenantId: TENANT, improvementRunId };
+      const key = { tenantId, improvementRunId };
       await store.createRun({ ...key, administrationId, pins, createdAt });
       return key;
     },
+    async open() {
+      const open: OpenRun[] = [];
+      for await (const run of store.listOpen()) open.push(run);
+      return open;
+    },
     dependencies: {
-      store,
-      receipts: {
-        async put(tenantId, { sha256, bytes }) {
-          await step('receipts');
-          if (sha256Hex(bytes) !== sha256) throw new Error('a bundle is named by its bytes');
-          bundles.set(`${tenantId}/${sha256}`, bytes);
+      store: {
+        // SAFETY: the same methods, each after its step.
+        ...(Object.fromEntries(stepped) as ImprovementStore),
+        async *listOpen(of) {
+          await world.step('listOpen');
+          yield* store.listOpen(of);
         },
-        get: (tenantId, sha256) => Promise.resolve(bundles.get(`${tenantId}/${sha256}`)),
+      },
+      receipts: {
+        async put(owner, { sha256, bytes }) {
+          await world.step('put');
+          if (sha256Hex(bytes) !== sha256) throw new Error('a bundle is named by its bytes');
+          bundles.set(`${owner}/${sha256}`, bytes);
+        },
+        get: (owner, sha256) => Promise.resolve(bundles.get(`${owner}/${sha256}`)),
       },
       queue: {
         async send(run) {
-          await step('queue');
+          await world.step('send');
           world.sent.push({ tenantId: run.tenantId, improvementRunId: run.improvementRunId });
         },
       },
       policies: {
         read: () => Promise.reject(new Error('a worker knows its policy')),
-        async readPinned(tenantId, { owner, id, checksum }) {
-          await step('policies');
-          const isPinned =
-            tenantId === TENANT &&
-            owner === policy.visibility &&
-            id === policy.id &&
-            checksum === policy.checksum;
+        async readPinned(asking, { owner, id, checksum }) {
+          await world.step('readPinned');
+          const asked = canonicalJson([asking, owner, id, checksum]);
+          const isPinned = asked === canonicalJson([tenantId, policy.visibility, policy.id, policy.checksum]);
           return ok(isPinned ? policy : undefined);
         },
       },
       profiles: {
-        resolve: (tenantId) =>
+        resolve: (asking) =>
           Promise.resolve(
-            tenantId === TENANT ? ok(profile) : err({ kind: 'missing' as const, transient: false }),
+            asking === tenantId ? ok(profile) : err({ kind: 'missing' as const, transient: false }),
           ),
         forget: () => false,
       },
@@ -246,6 +232,19 @@ export function openImprovementWorld(
 }
 
 type Answer = Result<UpstreamAnswer<unknown>, UpstreamFault>;
+
+function answerOf(operation: UpstreamOperation, found: Uint8Array | Refused): Answer {
+  if ('kind' in found) return fault(operation, found);
+  const { success, data: value } = operation.answer.safeParse(JSON.parse(Buffer.from(found).toString()));
+  if (!success) return fault(operation, { kind: 'malformed', status: 200 });
+  return ok({
+    value,
+    etag: undefined,
+    status: 200,
+    upstreamRequestId: undefined,
+    bodyHash: sha256Hex(found),
+  });
+}
 
 function fault({ service, id }: UpstreamOperation, refused: Refused): Answer {
   return err({ ...refused, service, operation: id, transient: refused.kind === 'unavailable' });

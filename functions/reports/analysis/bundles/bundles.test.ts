@@ -6,7 +6,7 @@ import type { Bundle } from '#shared/improvement/receipts.ts';
 import type { OrderRecord } from '#shared/improvement/records.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { improveRun, learner, observedValues, runArtifacts } from '#test/support/improved-run.ts';
+import { improveRun, learner, observedValues, runArtifacts } from '#test/support/improvement-facts.ts';
 import { fitsBundle } from './seal-bundle.ts';
 import { runBundle } from './run-bundle.ts';
 import { sourceBundle } from './source-bundle.ts';

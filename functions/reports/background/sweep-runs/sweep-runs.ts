@@ -81,7 +81,7 @@ async function sweepRun(
   run: RunSummary,
   sweep: Sweep,
 ): Promise<void> {
-  const verdict = judge(run, now());
+  const verdict = verdictOn(run, now());
   switch (verdict) {
     case 'wait':
       return;
@@ -101,7 +101,7 @@ async function sweepRun(
 }
 
 /** What is due for a run that has not ended. */
-function judge(run: RunSummary, now: number): 'wait' | 'send' | GivenUp {
+export function verdictOn(run: RunSummary, now: number): 'wait' | 'send' | GivenUp {
   const untouched = now - run.touchedAt;
   if (now - run.createdAt >= MAX_AGE_MS) return 'too_old';
   if (run.tries >= MAX_TRIES) return untouched < UNTOUCHED_MS ? 'wait' : 'no_progress';
