@@ -2,25 +2,16 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import * as z from 'zod';
-import { backgroundFunctions, type BackgroundFunction } from '#shared/contract/background.ts';
-import {
-  deployedFunctions,
-  versionCheck,
-  type DeployedFunction,
-  type DeploymentName,
-} from '#shared/contract/functions.ts';
-import { gates, routeGates, type Gate, type GateName } from '#shared/contract/gates.ts';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
-import { routes } from '#shared/contract/routes.ts';
-import { serveSandbox } from '#shared/contract/sandbox.ts';
+import { bundledFunctions, deployedFunctions } from '#shared/contract/functions.ts';
+import { gates as everyGate, routeGates, type Gate, type GateName } from '#shared/contract/gates.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { deployment } from '#lib/deployment.ts';
 import { offlineRelease } from '#shared/release/read-release.ts';
-import type { ApiDomain } from '#shared/stage/stage.ts';
+import type { StackId } from '#shared/stage/stack-names.ts';
+import type { StageConfig } from '#shared/stage/stage.ts';
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
-import type { StackTemplate } from './cloudformation.ts';
+import { Account, type StackTemplate, type Template } from './cloudformation.ts';
 
 const cdkJson = z.object({ context: z.record(z.string(), z.unknown()) });
 
@@ -29,43 +20,6 @@ export const context = cdkJson.parse(
   JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')),
 ).context;
 
-const resource = z.object({
-  Type: z.string(),
-  Properties: z.record(z.string(), z.unknown()).default({}),
-  DeletionPolicy: z.string().optional(),
-});
-export type Resource = z.infer<typeof resource>;
-
-/** One stack's template: resources by logical id, and the outputs' names. */
-export interface Synthesized {
-  readonly template: Template;
-  readonly resources: Readonly<Record<string, Resource>>;
-  readonly outputs: readonly string[];
-}
-
-export interface Deployed {
-  readonly stores: Synthesized;
-  readonly services: ReadonlyMap<ServiceName, Synthesized>;
-  readonly sandbox: Synthesized;
-  readonly operations: Synthesized;
-  readonly documentation: Synthesized;
-  /** All of them in the order in which the CDK deploys them. */
-  readonly stacks: readonly StackTemplate[];
-}
-
-export interface DeployedOptions {
-  readonly routes?: readonly Route[];
-  readonly background?: readonly BackgroundFunction[];
-  /** Default: all that the routes stand behind. */
-  readonly gates?: readonly GateName[];
-  /** In place of gates. */
-  readonly release?: ReleaseState;
-  readonly stage?: Stage;
-  readonly undeployable?: string;
-  /** What the bundles contain; default: the same in every deployment. */
-  readonly code?: string;
-}
-
 /** The stage of that name, for tests. */
 export function stage(name: string): Stage {
   const named = stageNamed(name);
@@ -73,101 +27,103 @@ export function stage(name: string): Stage {
   return named.value;
 }
 
-/** The production stage under host names of its own. */
-export function withDomains(keepsFormerAddress?: true): Stage {
-  const { name, config } = stage('prod');
-  const certificateArn = 'arn:aws:acm:eu-central-1:111122223333:certificate/one';
-  const own = (api: string): ApiDomain => ({
+/** Host names of its own for every API of a stage. */
+export function ownDomains(keeps?: { readonly keepsFormerAddress: true }): Required<StageConfig>['domains'] {
+  const own = (api: string) => ({
     domain: `${api}.school.org`,
-    certificateArn,
-    ...(keepsFormerAddress && { keepsFormerAddress }),
+    certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/one' as const,
+    ...keeps,
   });
-  const domains = {
+  return {
     mastery: { ...own('mastery'), hostedZoneId: 'Z0123456789ABCDEFGHIJ' },
     reports: own('reports'),
     receipts: own('receipts'),
     sandbox: own('sandbox'),
   };
-  return { name, config: { ...config, domains } };
 }
 
-/** Bundles that are none: a template does not look into them. */
-function stubbedAssets(of: readonly Pick<DeployedFunction, 'operationId'>[], code: string): string {
-  const assets = mkdtempSync(join(tmpdir(), 'assets-'));
-  for (const { operationId } of of) {
-    mkdirSync(join(assets, operationId));
-    writeFileSync(join(assets, operationId, 'index.mjs'), `export const handler = ${code};`);
+/** Every setting with which a stage has more resources. */
+export const everySetting: Partial<StageConfig> = {
+  environment: { account: '111122223333', region: 'eu-central-1' },
+  alarmsTopicArn: 'arn:aws:sns:eu-central-1:111122223333:operators',
+  receiptReplica: 'arn:aws:s3:::receipts-elsewhere',
+  key: 'multi-region',
+  domains: ownDomains(),
+  allowedOrigins: ['https://app.school.example'],
+};
+
+export interface DeployedOptions {
+  /** The stage; default: production. */
+  readonly stage?: Stage;
+  /** Settings of the stage that differ. */
+  readonly settings?: Partial<StageConfig>;
+  /** Default: all. */
+  readonly gates?: readonly GateName[];
+  /** In place of gates. */
+  readonly release?: ReleaseState;
+  /** What the bundles contain; default: the same in every deployment. */
+  readonly code?: string;
+}
+
+/** A folder with these files, for templates that do not look into them. */
+function stubs(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'stubs-'));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
   }
-  return assets;
+  return folder;
 }
 
-/** A site of one page. */
-function stubbedSite(): string {
-  const site = mkdtempSync(join(tmpdir(), 'site-'));
-  writeFileSync(join(site, '404.html'), '<!doctype html>');
-  return site;
+function releaseOf({ gates = everyGate, release }: DeployedOptions): ReleaseState {
+  return release ?? offlineRelease(new Set(gates));
 }
 
 /** An app with every stack of a stage; not synthesized yet. */
-export function appOf(options: DeployedOptions = {}): {
-  readonly app: App;
-  readonly stacks: ReturnType<typeof deployment>;
-} {
-  const served = options.routes ?? routes;
-  const functions = [...served, ...(options.background ?? backgroundFunctions), serveSandbox];
+export function appOf(options: DeployedOptions = {}): App {
+  const { stage: { name, config } = stage('prod'), settings, code = 'undefined' } = options;
   const app = new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk-')), analyticsReporting: false });
-  const stacks = deployment(app, {
-    stage: options.stage ?? stage('prod'),
-    release:
-      options.release ?? offlineRelease(new Set(options.gates ?? served.flatMap(({ gates }) => gates))),
-    functions,
-    undeployable: options.undeployable,
-    assets: stubbedAssets([...functions, versionCheck], options.code ?? 'undefined'),
-    site: stubbedSite(),
+  deployment(app, {
+    stage: { name, config: { ...config, ...settings } },
+    release: releaseOf(options),
+    functions: deployedFunctions,
+    undeployable: undefined,
+    assets: stubs(
+      Object.fromEntries(
+        bundledFunctions.map(({ operationId }) => [
+          `${operationId}/index.mjs`,
+          `export const handler = ${code};`,
+        ]),
+      ),
+    ),
+    site: stubs({ '404.html': '<!doctype html>' }),
   });
-  return { app, stacks };
+  return app;
 }
 
-const known = new Map<string, Deployed>();
+const known = new Map<string, readonly StackTemplate[]>();
 
-/** What a stage deploys. Releases that open the same functions of the registry are synthesized once. */
-export function deployed(options: DeployedOptions = {}): Deployed {
-  const { routes: served, background, stage: of, code, ...opened } = options;
-  if ([served, background, of, code].some((option) => option !== undefined)) return synthesize(options);
-  const release = opened.release ?? offlineRelease(new Set(opened.gates ?? gates));
-  const key = deployedFunctions
-    .filter((row) => isReleased(row, release))
-    .map(({ operationId }) => operationId)
-    .join();
-  const found = known.get(key) ?? synthesize({ release });
+/** The stacks that a stage deploys, in their order. Equal deployments are synthesized once. */
+export function deployed(options: DeployedOptions = {}): readonly StackTemplate[] {
+  const { stage: of, settings, code } = options;
+  const open = deployedFunctions.filter((row) => isReleased(row, releaseOf(options)));
+  const key = JSON.stringify([of, settings, code, open.map(({ operationId }) => operationId)]);
+  const found = known.get(key) ?? synthesize(options);
   known.set(key, found);
   return found;
 }
 
-function synthesize(options: DeployedOptions): Deployed {
-  const { app, stacks } = appOf(options);
-  if (stacks.sandbox === undefined) throw new Error('no stack of the sandbox');
-  const synthesized = (of: (typeof stacks)['stores']): Synthesized => {
-    const template = Template.fromStack(of);
-    const json = z
-      .object({
-        Resources: z.record(z.string(), resource).default({}),
-        Outputs: z.record(z.string(), z.unknown()).default({}),
-      })
-      .parse(template.toJSON());
-    return { template, resources: json.Resources, outputs: Object.keys(json.Outputs) };
-  };
-  return {
-    stores: synthesized(stacks.stores),
-    services: new Map([...stacks.services].map(([name, of]) => [name, synthesized(of)])),
-    sandbox: synthesized(stacks.sandbox),
-    operations: synthesized(stacks.operations),
-    documentation: synthesized(stacks.documentation),
-    stacks: app.synth().stacks.map(({ stackName, template }) => ({
-      name: stackName,
-      template: template as StackTemplate['template'],
-    })),
-  };
+function synthesize(options: DeployedOptions): readonly StackTemplate[] {
+  return appOf(options)
+    .synth()
+    .stacks.map(({ stackName, template }) => ({ name: stackName, template: template as Template }));
+}
+
+/** The template of one stack. */
+export function templateOf(stacks: readonly StackTemplate[], id: StackId): Template {
+  const found = stacks.find(({ name }) => name.endsWith(`-${id}`));
+  if (found === undefined) throw new Error(`no stack ${id}`);
+  return found.template;
 }
 
 /** Every set of the gates that open routes. */
@@ -176,19 +132,41 @@ export const gateSets: readonly (readonly Gate[])[] = routeGates.reduce<readonly
   [[]],
 );
 
-/** The resources of one type. */
-export function ofType({ resources }: Synthesized, type: string): readonly (readonly [string, Resource])[] {
-  return Object.entries(resources).filter(([, { Type }]) => Type === type);
+/** A resource of an account in which nothing else is. */
+export interface Found {
+  readonly stack: string;
+  /** The logical id without the part that the CDK derives from the path. */
+  readonly id: string;
+  /** With the ids of other resources in place of references. */
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** The template of a service that must be there. */
-export function serviceOf({ services }: Deployed, name: ServiceName): Synthesized {
-  const found = services.get(name);
-  if (found === undefined) throw new Error(`no stack of the service ${name}`);
-  return found;
+const accounts = new WeakMap<readonly StackTemplate[], Account>();
+
+/**
+ * The resources of one type that a deployment makes, as text that a test can compare: `Records.Arn` for an attribute, `AWS-Region` for a
+ * value of the account.
+ */
+export function resourcesOf(stacks: readonly StackTemplate[], type: string, id?: StackId): readonly Found[] {
+  const account = accounts.get(stacks) ?? accountWith(stacks);
+  accounts.set(stacks, account);
+  return account
+    .ofType(type)
+    .filter(({ stack }) => id === undefined || stack.endsWith(`-${id}`))
+    .map(({ stack, id: physical, logicalId, properties }) => ({
+      stack,
+      id: withoutDraw(logicalId),
+      properties: JSON.parse(withoutDraw(JSON.stringify({ ...properties, physical }))) as Found['properties'],
+    }));
 }
 
-/** The template of a service that must be there, or of the sandbox. */
-export function deploymentStack(of: Deployed, name: DeploymentName): Synthesized {
-  return name === 'sandbox' ? of.sandbox : serviceOf(of, name);
+function accountWith(stacks: readonly StackTemplate[]): Account {
+  const account = new Account();
+  Array.from(account.deploy(stacks, 'first types first'));
+  return account;
+}
+
+/** A text without the parts of ids that the CDK and the account make. */
+function withoutDraw(text: string): string {
+  return text.replaceAll(/(?<=[A-Za-z])[0-9A-F]{8}(?![0-9A-Za-z])/g, '').replaceAll(/#\d+/g, '');
 }

@@ -1,64 +1,61 @@
 import { describe, expect, it } from 'vitest';
-import { deployed, ofType, serviceOf, withDomains, type Synthesized } from './deployed.ts';
+import { deployed, ownDomains, resourcesOf } from './deployed.ts';
 
-const moved = deployed({ stage: withDomains() });
-const moving = deployed({ stage: withDomains(true) });
+const all = deployed();
+const moved = deployed({ settings: { domains: ownDomains() } });
+const moving = deployed({ settings: { domains: ownDomains({ keepsFormerAddress: true }) } });
 const apis = ['mastery', 'receipts', 'reports', 'sandbox'];
-const stacksOf = (of: typeof moved): readonly Synthesized[] => [
-  serviceOf(of, 'mastery'),
-  serviceOf(of, 'reports'),
-  of.sandbox,
-];
-const all = (of: typeof moved, type: string): readonly (readonly [string, object])[] =>
-  stacksOf(of).flatMap((stack) =>
-    ofType(stack, type).map(([id, { Properties }]) => [id, Properties] as const),
-  );
+const propertiesOf = (stacks: typeof moved, type: string) =>
+  resourcesOf(stacks, type).map(({ properties }) => properties);
 
 describe('an API with a host name of its own', () => {
   it('has it with TLS 1.2 and the certificate, for its own stage without a prefix', () => {
-    expect(all(moved, 'AWS::ApiGateway::DomainName').map(([, properties]) => properties)).toStrictEqual(
-      ['mastery', 'receipts', 'reports', 'sandbox'].map(
-        (api) =>
-          expect.objectContaining({
-            DomainName: `${api}.school.org`,
-            RegionalCertificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/one',
-            EndpointConfiguration: { Types: ['REGIONAL'] },
-            SecurityPolicy: 'TLS_1_2',
-          }) as object,
-      ),
+    const hosts = propertiesOf(moved, 'AWS::ApiGateway::DomainName');
+    expect(
+      hosts.toSorted((a, b) => (String(a['DomainName']) < String(b['DomainName']) ? -1 : 1)),
+    ).toMatchObject(
+      apis.map((api) => ({
+        DomainName: `${api}.school.org`,
+        RegionalCertificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/one',
+        EndpointConfiguration: { Types: ['REGIONAL'] },
+        SecurityPolicy: 'TLS_1_2',
+      })),
     );
-    const mappings = all(moved, 'AWS::ApiGateway::BasePathMapping');
+    const mappings = propertiesOf(moved, 'AWS::ApiGateway::BasePathMapping');
     expect(mappings).toHaveLength(apis.length);
-    for (const [, mapping] of mappings) expect(mapping).not.toHaveProperty('BasePath');
-    expect(all(moved, 'AWS::Route53::RecordSet')).toMatchObject([
-      ['DomainRecord', { HostedZoneId: 'Z0123456789ABCDEFGHIJ', Name: 'mastery.school.org', Type: 'A' }],
+    for (const mapping of mappings) expect(mapping).not.toHaveProperty('BasePath');
+    expect(propertiesOf(moved, 'AWS::Route53::RecordSet')).toMatchObject([
+      { HostedZoneId: 'Z0123456789ABCDEFGHIJ', Name: 'mastery.school.org', Type: 'A' },
     ]);
   });
 
   it('gives up the address that AWS made, by a deployment of its own, or keeps it for a while', () => {
-    const disabled = (of: typeof moved): readonly unknown[] =>
-      all(of, 'AWS::ApiGateway::RestApi').map(
-        ([, properties]) => (properties as Record<string, unknown>)['DisableExecuteApiEndpoint'],
-      );
-    expect(disabled(deployed())).toStrictEqual([undefined, undefined, undefined, undefined]);
-    expect(disabled(moving)).toStrictEqual([false, false, false, false]);
-    expect(disabled(moved)).toStrictEqual([true, true, true, true]);
-    const deployments = (of: typeof moved): readonly string[] =>
-      all(of, 'AWS::ApiGateway::Deployment').map(([id]) => id);
+    const disabled = [all, moving, moved].map((stacks) =>
+      propertiesOf(stacks, 'AWS::ApiGateway::RestApi').map((api) => api['DisableExecuteApiEndpoint']),
+    );
+    expect(disabled).toStrictEqual([undefined, false, true].map((value) => apis.map(() => value)));
+    const deployments = (stacks: typeof moved): readonly string[] =>
+      stacks
+        .flatMap(({ template }) => Object.entries(template.Resources))
+        .flatMap(([id, { Type }]) => (Type === 'AWS::ApiGateway::Deployment' ? [id] : []));
+    expect(deployments(moved)).toHaveLength(apis.length);
     expect(deployments(moved).filter((id) => deployments(moving).includes(id))).toStrictEqual([]);
   });
 
   it('is known by it to outputs, to functions that make links, and to the documentation', () => {
-    const outputs = stacksOf(moved).map(({ template }) => JSON.stringify(template.toJSON()['Outputs']));
-    for (const [index, api] of ['mastery', 'reports', 'sandbox'].entries())
-      expect(outputs[index]).toContain(`"Value":"https://${api}.school.org"`);
-    expect(outputs[1]).toContain('"Value":"https://receipts.school.org"');
-    const functions = JSON.stringify(all(moved, 'AWS::Lambda::Function'));
+    for (const [id, api, output] of [
+      ...['mastery', 'reports', 'sandbox'].map((name) => [name, name, 'BaseUrl'] as const),
+      ['reports', 'receipts', 'ReceiptsUrl'] as const,
+    ])
+      expect(moved.find(({ name }) => name.endsWith(`-${id}`))?.template.Outputs?.[output]).toMatchObject({
+        Value: `https://${api}.school.org`,
+      });
+    const functions = JSON.stringify(propertiesOf(moved, 'AWS::Lambda::Function'));
     expect(functions).toContain('"RECEIPTS_URL":"https://receipts.school.org"');
     expect(functions).not.toContain('execute-api');
-    const origins = (of: typeof moved): string =>
-      JSON.stringify(ofType(of.documentation, 'AWS::CloudFront::Distribution')[0]?.[1].Properties);
-    expect(origins(deployed())).toContain('"OriginPath":{"Fn::Join"');
-    expect(origins(moved)).not.toContain('"OriginPath":{"Fn::Join"');
+    const origins = [all, moved].map((stacks) =>
+      JSON.stringify(propertiesOf(stacks, 'AWS::CloudFront::Distribution')).includes('"OriginPath":"/'),
+    );
+    expect(origins).toStrictEqual([true, false]);
   });
 });

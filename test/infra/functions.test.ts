@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { rotateKeys } from '#shared/contract/background.ts';
 import {
   deployedFunctions,
   deploymentOf,
@@ -9,457 +8,314 @@ import {
 } from '#shared/contract/functions.ts';
 import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
-import { scheduledPurposes } from '#shared/keys/key-ring.ts';
-import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { variablesOf as demandedByRoute, variablesOfBackground } from '#shared/http/environment.ts';
-import { accessOf } from '#lib/constructs/grants.ts';
-import { App, Stack } from 'aws-cdk-lib';
-import {
-  deployed,
-  deploymentStack,
-  ofType,
-  stage,
-  type Deployed,
-  type Resource,
-  type Synthesized,
-} from './deployed.ts';
+import type { StageConfig } from '#shared/stage/stage.ts';
+import { appOf, deployed, resourcesOf, stage, templateOf, type Found } from './deployed.ts';
 
-const everything = deployed();
-const prod = stage('prod');
+const all = deployed();
 const capped = deployed({
-  stage: {
-    ...prod,
-    config: { ...prod.config, reservedConcurrency: { serveSandbox: 'none', readReadiness: 3 } },
-  },
+  settings: { reservedConcurrency: { serveSandbox: 'none', readReadiness: 3 } },
 });
-const stackOf = (row: DeployedFunction, of: Deployed = everything): Synthesized =>
-  deploymentStack(of, deploymentOf(row));
 
-const statement = z.object({
-  Effect: z.literal('Allow'),
-  Action: z.union([z.string(), z.array(z.string())]).transform((action) => [action].flat()),
-  Resource: z.unknown(),
-  Condition: z.unknown().optional(),
-});
-type Statement = z.infer<typeof statement>;
-const policyDocument = z.object({ Statement: z.array(statement) });
-
-interface Rule {
-  readonly actions: readonly string[];
-  /** What the resource looks like as JSON. */
-  readonly on: RegExp;
-  /** What the condition looks like as JSON; absent: there is none. */
-  readonly if?: RegExp;
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+  readonly Condition?: unknown;
 }
 
-/** What a grant stands for: the other half of lib/constructs/grants.ts, written down independently. */
-const allowed: Readonly<Record<Grant, readonly Rule[]>> = {
-  'records:read': [{ actions: ['dynamodb:GetItem'], on: /^\{"Fn::GetStackOutput":.*"RecordsTableArn"\}\}$/ }],
-  'control:write': [
-    {
-      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      on: /^\{"Fn::GetStackOutput":.*"ControlTableArn"\}\}$/,
-    },
-  ],
-  'improvement:read': [{ actions: ['dynamodb:GetItem', 'dynamodb:Query'], on: improvementTable() }],
+/** One line per statement: `<actions> on <resources> if <condition>`. */
+function lineOf({ Effect, Action, Resource, Condition }: Statement): string {
+  const condition = Condition === undefined ? '' : ` if ${JSON.stringify(Condition)}`;
+  const denied = Effect === 'Allow' ? '' : `${Effect} `;
+  return `${denied}${[Action].flat().toSorted().join()} on ${[Resource].flat().toSorted().join()}${condition}`;
+}
+
+const leading = (...keys: readonly string[]) =>
+  ` if {"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":${JSON.stringify(keys)}}}`;
+const encrypted = (purposes: readonly string[]) =>
+  ` if {"StringEquals":{"kms:EncryptionContext:stage":"prod","kms:EncryptionContext:purpose":${JSON.stringify(purposes)}}}`;
+const parameter = (path: string) => `arn:AWS-Partition:ssm:AWS-Region:AWS-AccountId:parameter/prod/${path}`;
+/** The purposes of the keys that a schedule rotates. */
+const scheduled = ['continuation', 'cursor', 'receipt-link'];
+
+/** What a grant stands for: the other half of lib/constructs/grants.ts, written down independently. Grants of keys are below. */
+const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
+  'records:read': ['dynamodb:GetItem on Records.Arn'],
+  'control:write': ['dynamodb:GetItem,dynamodb:PutItem,dynamodb:UpdateItem on Control.Arn'],
+  'improvement:read': ['dynamodb:GetItem,dynamodb:Query on Improvement.Arn'],
   'improvement:write': [
-    {
-      actions: [
-        'dynamodb:DeleteItem',
-        'dynamodb:GetItem',
-        'dynamodb:PutItem',
-        'dynamodb:Query',
-        'dynamodb:UpdateItem',
-      ],
-      on: improvementTable(),
-    },
+    'dynamodb:DeleteItem,dynamodb:GetItem,dynamodb:PutItem,dynamodb:Query,dynamodb:UpdateItem on Improvement.Arn',
   ],
-  'improvement:queue': [{ actions: ['sqs:SendMessage'], on: runQueue() }],
-  'receipts:read': [{ actions: ['s3:GetObject'], on: receiptObjects() }],
-  'receipts:write': [{ actions: ['s3:PutObject'], on: receiptObjects() }],
+  'improvement:queue': ['sqs:SendMessage on Runs.Arn'],
+  'receipts:read': ['s3:GetObject on Receipts.Arn/*'],
+  'receipts:write': ['s3:PutObject on Receipts.Arn/*'],
   'receipts:link': [],
-  'keys:receipt-link': keys('receipt-link'),
-  'keys:continuation': keys('continuation'),
-  'keys:cursor': keys('cursor'),
-  'keys:idempotency': keys('idempotency'),
-  'keys:pseudonym': keys('pseudonym'),
+  'release:read': [`dynamodb:GetItem on Settings.Arn${leading('release')}`],
   'ring:rotate': [
-    {
-      actions: ['dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
-      on: /^\{"Fn::GetStackOutput":.*"SettingsTableArn"\}\}$/,
-      if: /^\{"ForAllValues:StringEquals":\{"dynamodb:LeadingKeys":\["key#continuation","key#cursor","key#receipt-link"\]\}\}$/,
-    },
-    {
-      actions: ['ssm:GetParametersByPath', 'ssm:PutParameter'],
-      // Of the notes of these purposes, and of no other parameter.
-      on: /^(?!.*parameter\/(?!prod\/(?:key-ring|(?:key-ring|retired-keys)\/(?:continuation|cursor|receipt-link)(?:\/\*)?)")).*parameter\/prod\/key-ring"/,
-    },
+    `dynamodb:PutItem,dynamodb:Query,dynamodb:UpdateItem on Settings.Arn${leading(...scheduled.map((purpose) => `key#${purpose}`))}`,
+    `ssm:GetParametersByPath,ssm:PutParameter on ${[
+      parameter('key-ring'),
+      ...scheduled.map((purpose) => parameter(`key-ring/${purpose}`)),
+      ...scheduled.flatMap((purpose) =>
+        [purpose, `${purpose}/*`].map((end) => parameter(`retired-keys/${end}`)),
+      ),
+    ].join()}`,
   ],
-  'ring:wrap': [
-    {
-      actions: ['kms:GenerateDataKeyWithoutPlaintext'],
-      on: /^\{"Fn::GetStackOutput":.*"KeyArn"\}\}$/,
-      if: /^\{"StringEquals":\{"kms:EncryptionContext:stage":"prod","kms:EncryptionContext:purpose":\["continuation","cursor","receipt-link"\]\}\}$/,
-    },
-  ],
-  'release:read': [
-    {
-      actions: ['dynamodb:GetItem'],
-      on: /^\{"Fn::GetStackOutput":.*"SettingsTableArn"\}\}$/,
-      if: /^\{"ForAllValues:StringEquals":\{"dynamodb:LeadingKeys":\["release"\]\}\}$/,
-    },
-  ],
+  'ring:wrap': [`kms:GenerateDataKeyWithoutPlaintext on Key.Arn${encrypted(scheduled)}`],
   'profiles:read': [
-    { actions: ['ssm:GetParameters'], on: /:ssm:.*:parameter\/prod\/profiles\/\*"/ },
-    {
-      actions: ['kms:Decrypt'],
-      on: /^\{"Fn::GetStackOutput":.*"KeyArn"\}\}$/,
-      if: /^\{"StringLike":\{"kms:EncryptionContext:PARAMETER_ARN":.*:parameter\/prod\/profiles\/\*"/,
-    },
+    `ssm:GetParameters on ${parameter('profiles/*')}`,
+    `kms:Decrypt on Key.Arn if {"StringLike":{"kms:EncryptionContext:PARAMETER_ARN":"${parameter('profiles/*')}"}}`,
   ],
 };
 
-function improvementTable(): RegExp {
-  return /^\{"Fn::GetStackOutput":.*"ImprovementTableArn"\}\}$/;
-}
+/** A function that waits for gates looks whether they still are open; its row does not repeat it. */
+const grantsOf = ({ gates, lambda }: DeployedFunction): readonly Grant[] =>
+  gates.length > 0 ? [...lambda.grants, 'release:read'] : lambda.grants;
 
-function runQueue(): RegExp {
-  return /^\{"Fn::GetStackOutput":.*"RunQueueArn"\}\}$/;
-}
-
-/** Each object of the bucket, and not the bucket. */
-function receiptObjects(): RegExp {
-  return /^\{"Fn::Join":\["",\[\{"Fn::GetStackOutput":[^[\]]*"ReceiptsBucketArn"\}\},"\/\*"\]\]\}$/;
-}
-
-/** Key ring items lie under `key#<purpose>` (shared/stores/settings-table.ts). */
-function keys(purpose: string): readonly Rule[] {
+/** Everything that a function may do. */
+function expectedStatements(row: DeployedFunction): readonly string[] {
+  const grants = grantsOf(row);
+  const purposes = grants.filter((grant) => grant.startsWith('keys:')).map((grant) => grant.slice(5));
   return [
-    {
-      actions: ['dynamodb:Query'],
-      on: /^\{"Fn::GetStackOutput":.*"SettingsTableArn"\}\}$/,
-      if: new RegExp(`^\\{"ForAllValues:StringEquals":\\{"dynamodb:LeadingKeys":.*"key#${purpose}"`),
-    },
-    {
-      actions: ['kms:Decrypt'],
-      on: /^\{"Fn::GetStackOutput":.*"KeyArn"\}\}$/,
-      if: new RegExp(`^\\{"StringEquals":\\{.*"kms:EncryptionContext:purpose":.*"${purpose}"`),
-    },
+    `logs:CreateLogStream,logs:PutLogEvents on ${row.operationId}Logs.Arn`,
+    'xray:PutTelemetryRecords,xray:PutTraceSegments on *',
+    ...grants.flatMap((grant) => allowed[grant] ?? []),
+    ...(purposes.length === 0
+      ? []
+      : [
+          `dynamodb:Query on Settings.Arn${leading(...purposes.map((purpose) => `key#${purpose}`))}`,
+          `kms:Decrypt on Key.Arn${encrypted(purposes)}`,
+        ]),
+    // Lambda takes messages in the worker's name; everything else comes to the function.
+    ...(!isRoute(row) && row.trigger === 'queue'
+      ? [
+          'sqs:ChangeMessageVisibility,sqs:DeleteMessage,sqs:GetQueueAttributes,sqs:ReceiveMessage on Runs.Arn',
+        ]
+      : []),
   ];
 }
 
-/** What every function may do whatever its row says. */
-const always: readonly Rule[] = [
-  { actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], on: /^\{"Fn::GetAtt":\["\w+Logs\w+","Arn"\]\}$/ },
-  { actions: ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], on: /^"\*"$/ },
-];
+/** Every statement of a role, inline or attached. */
+function statementsOf(role: string, stackId: string): readonly string[] {
+  const documents = [
+    ...resourcesOf(all, 'AWS::IAM::Role')
+      .filter(({ id, stack }) => id === role && stack.endsWith(stackId))
+      .flatMap(({ properties }) => {
+        expect(properties).not.toHaveProperty('ManagedPolicyArns');
+        return properties['Policies'] as readonly { PolicyDocument: unknown }[];
+      }),
+    ...resourcesOf(all, 'AWS::IAM::Policy')
+      .filter(
+        ({ properties: { Roles }, stack }) =>
+          (Roles as readonly string[]).includes(role) && stack.endsWith(stackId),
+      )
+      .map(({ properties }) => properties as { PolicyDocument?: unknown }),
+  ];
+  return documents
+    .flatMap(({ PolicyDocument }) => (PolicyDocument as { Statement: readonly Statement[] }).Statement)
+    .map(lineOf)
+    .toSorted();
+}
 
-/** What comes with what calls a function: Lambda takes messages in the worker’s name, everything else comes to the function. */
-const allowedByTrigger: Readonly<Record<BackgroundFunction['trigger'], readonly Rule[]>> = {
-  queue: [
-    {
-      actions: [
-        'sqs:ChangeMessageVisibility',
-        'sqs:DeleteMessage',
-        'sqs:GetQueueAttributes',
-        'sqs:ReceiveMessage',
-      ],
-      on: runQueue(),
-    },
-  ],
-  schedule: [],
-  link: [],
-  sandbox: [],
-};
-
-const variablesOf: Readonly<Record<Grant, string>> = {
-  'records:read': 'RECORDS_TABLE',
-  'control:write': 'CONTROL_TABLE',
-  'improvement:read': 'IMPROVEMENT_TABLE',
-  'improvement:write': 'IMPROVEMENT_TABLE',
-  'improvement:queue': 'IMPROVEMENT_QUEUE_URL',
-  'receipts:read': 'RECEIPTS_BUCKET',
-  'receipts:write': 'RECEIPTS_BUCKET',
-  'receipts:link': 'RECEIPTS_URL',
-  'keys:receipt-link': 'SETTINGS_TABLE',
-  'keys:continuation': 'SETTINGS_TABLE',
-  'keys:cursor': 'SETTINGS_TABLE',
-  'keys:idempotency': 'SETTINGS_TABLE',
-  'keys:pseudonym': 'SETTINGS_TABLE',
-  'profiles:read': 'PROFILES_PATH',
-  'release:read': 'SETTINGS_TABLE',
-  'ring:rotate': 'SETTINGS_TABLE',
-  'ring:wrap': 'KEY_ARN',
-};
-/** Who waits for gates looks whether they still are open; its row does not say so twice. */
-const grantsOf = ({ gates, lambda }: DeployedFunction): readonly Grant[] =>
-  gates.length > 0 ? [...lambda.grants, 'release:read'] : lambda.grants;
-const tokenVariables = ['TOKEN_ISSUER', 'TOKEN_AUDIENCE', 'TOKEN_JWKS_URL', 'TOKEN_ALGORITHMS'];
-/** What a function reads whatever its grants are: only a route verifies tokens, and only who answers a caller names problems. */
-const commonVariables: Readonly<Record<'route' | BackgroundFunction['trigger'], readonly string[]>> = {
-  route: ['STAGE', 'LOG_LEVEL', 'PROBLEMS_URL', ...tokenVariables],
-  link: ['STAGE', 'LOG_LEVEL', 'PROBLEMS_URL'],
-  sandbox: ['STAGE', 'LOG_LEVEL', 'PROBLEMS_URL'],
-  queue: ['STAGE', 'LOG_LEVEL'],
-  schedule: ['STAGE', 'LOG_LEVEL'],
-};
-
-function functionOf(row: DeployedFunction, of = stackOf(row)): Resource {
-  const found = ofType(of, 'AWS::Lambda::Function').find(
-    ([, { Properties }]) => Properties['FunctionName'] === `mastery-reports-prod-${row.operationId}`,
+const functionsOf = (stacks: typeof all): Readonly<Record<string, Found['properties']>> =>
+  Object.fromEntries(
+    resourcesOf(stacks, 'AWS::Lambda::Function').map(({ properties }) => [
+      String(properties['FunctionName']).replace('mastery-reports-prod-', ''),
+      properties,
+    ]),
   );
-  if (!found) throw new Error(`no function of ${row.operationId}`);
-  return found[1];
-}
+const functions = functionsOf(all);
+const variablesIn = (stacks: typeof all, operationId: string): Readonly<Record<string, unknown>> =>
+  (functionsOf(stacks)[operationId]?.['Environment'] as { Variables: Record<string, unknown> }).Variables;
 
-/** Every statement of a function’s role, inline or attached. */
-function statementsOf(row: DeployedFunction): readonly Statement[] {
-  const roleId = z
-    .object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) })
-    .parse(functionOf(row).Properties['Role'])['Fn::GetAtt'][0];
-  const role = z
-    .object({
-      Policies: z.array(z.object({ PolicyDocument: policyDocument })),
-      ManagedPolicyArns: z.undefined(),
-    })
-    .parse({ ManagedPolicyArns: undefined, ...stackOf(row).resources[roleId]?.Properties });
-  const attached = ofType(stackOf(row), 'AWS::IAM::Policy')
-    .map(([, { Properties }]) =>
-      z
-        .object({ PolicyDocument: policyDocument, Roles: z.array(z.object({ Ref: z.string() })) })
-        .parse(Properties),
-    )
-    .filter(({ Roles }) => Roles.some(({ Ref }) => Ref === roleId));
-  return [...role.Policies, ...attached].flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-}
+/** The variables of a grant; of those that are absent, the place of keys and releases. */
+const ofGrant: Readonly<Partial<Record<Grant, readonly string[]>>> = {
+  'records:read': ['RECORDS_TABLE'],
+  'control:write': ['CONTROL_TABLE'],
+  'improvement:read': ['IMPROVEMENT_TABLE'],
+  'improvement:write': ['IMPROVEMENT_TABLE'],
+  'improvement:queue': ['IMPROVEMENT_QUEUE_URL'],
+  'receipts:read': ['RECEIPTS_BUCKET'],
+  'receipts:write': ['RECEIPTS_BUCKET'],
+  'receipts:link': ['RECEIPTS_URL'],
+  'profiles:read': ['PROFILES_PATH', 'APPROVED_HOSTS'],
+  'ring:rotate': ['SETTINGS_TABLE', 'KEY_ROTATION_DAYS'],
+  'ring:wrap': ['KEY_ARN'],
+};
 
-function matches({ Action, Resource: on, Condition }: Statement, rule: Rule): boolean {
-  return (
-    Action.toSorted().join() === rule.actions.join() &&
-    rule.on.test(JSON.stringify(on)) &&
-    (rule.if === undefined ? Condition === undefined : rule.if.test(JSON.stringify(Condition)))
-  );
-}
-
-it.each(['mastery', 'reports', 'sandbox'] as const)(
-  'there is one function for each row of %s, the check of their versions, and no other',
-  (name) => {
-    expect(ofType(deploymentStack(everything, name), 'AWS::Lambda::Function')).toHaveLength(
-      deployedFunctions.filter((row) => deploymentOf(row) === name).length + 1,
-    );
-  },
-);
-
-describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (name) => {
-  const { resources, template } = deploymentStack(everything, name);
-  const rows = deployedFunctions.filter((row) => deploymentOf(row) === name);
-  const roleOf = (prefix: string): readonly Statement[] => {
-    const [, role] = Object.entries(resources).find(([id]) => id.startsWith(prefix)) ?? [];
-    const { Policies } = z
-      .object({ Policies: z.array(z.object({ PolicyDocument: policyDocument })) })
-      .parse(role?.Properties);
-    return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  };
-  const names = (resource: unknown): readonly string[] =>
-    [JSON.stringify(resource).matchAll(/mastery-reports-prod-(\w+)/g)].flatMap((found) =>
-      [...found].map(([, operation = '']) => operation),
-    );
-
-  it('is checked by a function that may call the versions of the stack and report, and nothing else', () => {
-    const [logs, invoke, revision, groups, ...others] = roleOf('RolloutCheckRole');
-    expect(others).toStrictEqual([]);
-    expect(logs?.Action).toStrictEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
-    expect(revision?.Action).toStrictEqual(['codedeploy:GetApplicationRevision']);
-    expect(groups?.Action).toStrictEqual([
-      'codedeploy:GetDeployment',
-      'codedeploy:PutLifecycleEventHookExecutionStatus',
-    ]);
-    expect(invoke?.Action).toStrictEqual(['lambda:InvokeFunction']);
-    // A version, never what has none.
-    expect(
-      JSON.stringify(invoke?.Resource)
-        .match(/:function:[^"]*/g)
-        ?.every((arn) => arn.endsWith(':*')),
-    ).toBe(true);
-    for (const { Resource: on } of [invoke, groups].filter((found) => found !== undefined))
-      expect(names(on).toSorted()).toStrictEqual(rows.map(({ operationId }) => operationId).toSorted());
-  });
-
-  it('moves every alias by CodeDeploy, in steps exactly where learners wait', () => {
-    const groups = ofType({ ...deploymentStack(everything, name) }, 'AWS::CodeDeploy::DeploymentGroup');
-    const steps = Object.fromEntries(
-      groups.map(([, { Properties }]) => [
-        String(Properties['DeploymentGroupName']).replace('mastery-reports-prod-', ''),
-        [Properties['DeploymentConfigName'], 'AlarmConfiguration' in Properties],
-      ]),
-    );
-    expect(steps).toStrictEqual(
-      Object.fromEntries(
-        rows.map((row) => [
-          row.operationId,
-          isRoute(row) && row.learnersWait === true
-            ? ['CodeDeployDefault.LambdaCanary10Percent5Minutes', true]
-            : ['CodeDeployDefault.LambdaAllAtOnce', false],
-        ]),
-      ),
-    );
-    template.allResourcesProperties('AWS::Lambda::Alias', { Name: 'live' });
-  });
-});
-
-it('learners wait for the steps of a test and for its report', () => {
-  expect(
-    routes.filter(({ learnersWait }) => learnersWait).map(({ operationId }) => operationId),
-  ).toStrictEqual([
-    'startAdaptiveRun',
-    'inspectAdaptiveRun',
-    'advanceAdaptiveRun',
-    'readAttemptReport',
-    'materializeAttemptReport',
-  ]);
-});
-
-describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('%s', (_, row) => {
-  it('runs as its row says', () => {
-    expect(functionOf(row).Properties).toMatchObject({
+describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('%s', (operationId, row) => {
+  it('runs as its row says, in the account’s pool unless anyone may call it or the stage says otherwise', () => {
+    expect(functions[operationId]).toMatchObject({
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
       Handler: 'index.handler',
       MemorySize: row.lambda.memoryMb,
       Timeout: row.lambda.timeoutSeconds,
       TracingConfig: { Mode: 'Active' },
+      LoggingConfig: { LogGroup: `${operationId}Logs` },
+      Role: `${operationId}Role.Arn`,
     });
-  });
-
-  it('shares the account’s executions, unless anyone may call it or the stage says otherwise', () => {
-    const reserved = (of: Synthesized): unknown =>
-      functionOf(row, of).Properties['ReservedConcurrentExecutions'];
-    expect(reserved(stackOf(row))).toBe(row.operationId === 'serveSandbox' ? 10 : undefined);
-    expect(reserved(stackOf(row, capped))).toBe(row.operationId === 'readReadiness' ? 3 : undefined);
-  });
-
-  it('logs to a group of its own that forgets after the stage’s retention', () => {
-    const { LogGroup } = z
-      .object({ LogGroup: z.object({ Ref: z.string() }) })
-      .parse(functionOf(row).Properties['LoggingConfig']);
-    expect(stackOf(row).resources[LogGroup.Ref]).toMatchObject({
-      Type: 'AWS::Logs::LogGroup',
-      Properties: { RetentionInDays: stage('prod').config.logRetentionDays },
-    });
-  });
-
-  it('may do what its grants name, where they name it, and nothing else', () => {
-    const expected = [
-      ...always,
-      ...grantsOf(row).flatMap((grant) => allowed[grant]),
-      ...(isRoute(row) ? [] : allowedByTrigger[row.trigger]),
-    ];
-    const unexplained = statementsOf(row).filter((found) => !expected.some((rule) => matches(found, rule)));
-    const missing = expected.filter((rule) => !statementsOf(row).some((found) => matches(found, rule)));
-    expect({ unexplained, missing }).toStrictEqual({ unexplained: [], missing: [] });
-  });
-
-  it('has no wildcard among its actions', () => {
-    expect(
-      statementsOf(row)
-        .flatMap(({ Action }) => Action)
-        .filter((action) => action.includes('*')),
-    ).toStrictEqual([]);
-  });
-
-  it('decrypts, or has keys made, only under the purposes that its grants name', () => {
-    const purposes = statementsOf(row).flatMap(({ Condition }) =>
-      [
-        z
-          .object({
-            StringEquals: z.object({
-              'kms:EncryptionContext:purpose': z.union([z.string(), z.array(z.string())]),
-            }),
-          })
-          .safeParse(Condition).data?.StringEquals['kms:EncryptionContext:purpose'] ?? [],
-      ].flat(),
+    const reserved = [all, capped].map(
+      (stacks) => functionsOf(stacks)[operationId]?.['ReservedConcurrentExecutions'],
     );
-    const named = [
-      ...row.lambda.grants
-        .filter((grant) => grant.startsWith('keys:'))
-        .map((grant) => grant.slice('keys:'.length)),
-      ...(row.lambda.grants.includes('ring:wrap') ? scheduledPurposes : []),
-    ];
-    expect(purposes.toSorted()).toStrictEqual(named.toSorted());
+    expect(reserved).toStrictEqual([
+      operationId === 'serveSandbox' ? 10 : undefined,
+      operationId === 'readReadiness' ? 3 : undefined,
+    ]);
+  });
+
+  it('may do what its grants name, where they name it, under their purposes, and nothing else [RP-033]', () => {
+    expect(statementsOf(`${operationId}Role`, deploymentOf(row))).toStrictEqual(
+      expectedStatements(row).toSorted(),
+    );
   });
 
   it('gets exactly the variables that it needs', () => {
-    const { Variables } = z
-      .object({ Variables: z.record(z.string(), z.unknown()) })
-      .parse(functionOf(row).Properties['Environment']);
-    const common = commonVariables[isRoute(row) ? 'route' : row.trigger];
+    const answers = isRoute(row) || row.trigger === 'link' || row.trigger === 'sandbox';
+    const given = Object.keys(variablesIn(all, operationId));
     const expected = new Set([
-      ...common,
-      ...grantsOf(row).map((grant) => variablesOf[grant]),
+      ...['STAGE', 'LOG_LEVEL', ...(answers ? ['PROBLEMS_URL'] : [])],
+      ...(isRoute(row) ? ['TOKEN_ISSUER', 'TOKEN_AUDIENCE', 'TOKEN_JWKS_URL', 'TOKEN_ALGORITHMS'] : []),
+      ...grantsOf(row).flatMap((grant) => ofGrant[grant] ?? ['SETTINGS_TABLE']),
       ...(row.gates.length > 0 ? ['RELEASE_KEY'] : []),
-      ...(row.lambda.grants.includes('ring:rotate') ? ['KEY_ROTATION_DAYS'] : []),
-      ...(row.lambda.grants.includes('profiles:read') ? ['APPROVED_HOSTS'] : []),
     ]);
-    expect(Object.keys(Variables).toSorted()).toStrictEqual([...expected].toSorted());
-    expect(Object.keys(Variables)).toEqual(
+    expect(given.toSorted()).toStrictEqual([...expected].toSorted());
+    expect(given).toEqual(
       expect.arrayContaining([...(isRoute(row) ? demandedByRoute(row) : variablesOfBackground(row))]),
     );
   });
-
-  it('is called by nothing but its own caller', () => {
-    const name = ofType(stackOf(row), 'AWS::Lambda::Alias').find(([id]) =>
-      id.startsWith(`${row.operationId}FunctionLive`),
-    )?.[0];
-    const callers = ofType(stackOf(row), 'AWS::Lambda::Permission')
-      .filter(([, { Properties }]) => JSON.stringify(Properties['FunctionName']).includes(`"${name}"`))
-      .map(([, { Properties }]) => Properties['Principal']);
-    const caller =
-      isRoute(row) || row.trigger === 'link' || row.trigger === 'sandbox'
-        ? 'apigateway.amazonaws.com'
-        : 'events.amazonaws.com';
-    // The sandbox serves all of its routes by one function.
-    const times = isRoute(row) || row.trigger !== 'sandbox' ? 1 : Object.keys(sandboxRoutes).length;
-    expect(callers).toStrictEqual(!isRoute(row) && row.trigger === 'queue' ? [] : Array(times).fill(caller));
-  });
 });
 
-describe.each(routes.map((route) => [route.operationId, route] as const))('%s', (_, route) => {
-  it('is invoked by its own method and path only', () => {
-    const permissions = ofType(stackOf(route), 'AWS::Lambda::Permission').filter(([, { Properties }]) =>
-      JSON.stringify(Properties['SourceArn']).includes(
-        `/prod/${route.method}${route.path.replaceAll(/\{\w+\}/g, '*')}"`,
+it('links to receipts begin with the address of their API', () => {
+  const linking = routes.filter(({ lambda }) => lambda.grants.includes('receipts:link'));
+  expect(linking).not.toHaveLength(0);
+  for (const { operationId } of linking)
+    expect(variablesIn(all, operationId)['RECEIPTS_URL']).toBe(
+      'https://ReceiptsApi.execute-api.AWS-Region.AWS-URLSuffix/prod',
+    );
+});
+
+it('the worker may have the system’s records of the stage’s tenants alone', () => {
+  const limited = deployed({ settings: { systemRecordTenants: ['a', 'b'] } });
+  expect(variablesIn(limited, 'analyzeImprovementRun')['SYSTEM_RECORD_TENANTS']).toBe('a,b');
+});
+
+describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (name) => {
+  const rows = deployedFunctions.filter((row) => deploymentOf(row) === name);
+  const arns = (service: string, arn: (operationId: string) => string): string =>
+    rows
+      .map(({ operationId }) => `arn:AWS-Partition:${service}:AWS-Region:AWS-AccountId:${arn(operationId)}`)
+      .toSorted()
+      .join();
+
+  it('is checked by a function that may call the versions of the stack and report, and nothing else', () => {
+    expect(statementsOf('RolloutCheckRole', name)).toStrictEqual(
+      [
+        'logs:CreateLogStream,logs:PutLogEvents on RolloutCheckLogs.Arn',
+        'xray:PutTelemetryRecords,xray:PutTraceSegments on *',
+        // A version, never what has none.
+        `lambda:InvokeFunction on ${arns('lambda', (id) => `function:mastery-reports-prod-${id}:*`)}`,
+        'codedeploy:GetApplicationRevision on arn:AWS-Partition:codedeploy:AWS-Region:AWS-AccountId:application:RolloutApplication',
+        `codedeploy:GetDeployment,codedeploy:PutLifecycleEventHookExecutionStatus on ${arns(
+          'codedeploy',
+          (id) => `deploymentgroup:RolloutApplication/mastery-reports-prod-${id}`,
+        )}`,
+      ].toSorted(),
+    );
+  });
+
+  it('moves every alias by CodeDeploy, in steps exactly where learners wait', () => {
+    const steps = resourcesOf(all, 'AWS::CodeDeploy::DeploymentGroup', name).map(({ properties }) => [
+      String(properties['DeploymentGroupName']).replace('mastery-reports-prod-', ''),
+      [properties['DeploymentConfigName'], 'AlarmConfiguration' in properties],
+    ]);
+    const waiting = [
+      ...['startAdaptiveRun', 'inspectAdaptiveRun', 'advanceAdaptiveRun'],
+      ...['readAttemptReport', 'materializeAttemptReport'],
+    ];
+    expect(Object.fromEntries(steps)).toStrictEqual(
+      Object.fromEntries(
+        rows.map(({ operationId }) => [
+          operationId,
+          waiting.includes(operationId)
+            ? ['CodeDeployDefault.LambdaCanary10Percent5Minutes', true]
+            : ['CodeDeployDefault.LambdaAllAtOnce', false],
+        ]),
       ),
     );
-    expect(permissions).toHaveLength(1);
-    expect(permissions[0]?.[1].Properties).toMatchObject({
-      Principal: 'apigateway.amazonaws.com',
-      Action: 'lambda:InvokeFunction',
-    });
   });
 });
 
-it.each(Object.keys(allowed) as Grant[])(
-  'a function with nothing but %s gets nothing of another grant',
-  (grant) => {
-    const stack = new Stack(new App(), 'Probe');
-    const named = (name: string): { name: string; arn: string; url: string } => ({
-      name,
-      arn: `arn:${name}`,
-      url: `https://${name}.example`,
+it('the sandbox is a stack of its own, which waits for no other, refers to none and holds nothing [RP-033]', () => {
+  const sandbox = templateOf(all, 'sandbox');
+  const { stacks } = appOf().synth();
+  const [artifact] = stacks.filter(({ stackName }) => stackName.endsWith('-sandbox'));
+  expect(artifact?.dependencies.filter((one) => stacks.some(({ id }) => id === one.id))).toStrictEqual([]);
+  expect(JSON.stringify(sandbox)).not.toMatch(/GetStackOutput|ImportValue|"security"/);
+  const services = new Set(Object.values(sandbox.Resources).map(({ Type }) => Type.split('::')[1]));
+  expect([...services].toSorted()).toStrictEqual([
+    ...['ApiGateway', 'CodeDeploy', 'IAM', 'Lambda', 'Logs', 'WAFv2'],
+  ]);
+});
+
+describe('what runs behind the routes', () => {
+  it.each<readonly [StageConfig['runsAtOnce'], number]>([
+    [undefined, 2],
+    [20, 20],
+  ])('one message per call of the worker, and %j runs at once', (runsAtOnce, atOnce) => {
+    const stacks = runsAtOnce === undefined ? all : deployed({ settings: { runsAtOnce } });
+    expect(
+      resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping').map(({ properties }) => properties),
+    ).toMatchObject([
+      {
+        BatchSize: 1,
+        // It reports itself which message it could not do.
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: atOnce },
+      },
+    ]);
+  });
+
+  it.each([
+    ['sweepImprovementRuns', '5 minutes', 300],
+    ['rotateKeys', '1 hour', 3600],
+  ])('%s is called every %s, and a call that fails is left to the next', (operationId, every, seconds) => {
+    const once = { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: seconds };
+    const [rule] = resourcesOf(all, 'AWS::Events::Rule').filter(({ id }) => id.startsWith(operationId));
+    expect(rule?.properties).toMatchObject({
+      ScheduleExpression: `rate(${every})`,
+      State: 'ENABLED',
+      Targets: [{ Input: '{}', RetryPolicy: once }],
     });
-    const { statements } = accessOf(stack, [grant], 'prod', {
-      records: named('records'),
-      control: named('control'),
-      settings: named('settings'),
-      improvement: named('improvement'),
-      keyArn: 'arn:key',
-      runs: named('runs'),
-      deadLetters: named('deadLetters'),
-      receipts: named('receipts'),
-      receiptsUrl: 'https://receipts.example',
-    });
-    expect(statements.map(({ actions }) => actions.toSorted())).toStrictEqual(
-      allowed[grant].map(({ actions }) => [...actions]),
+    const asynchronous = resourcesOf(all, 'AWS::Lambda::EventInvokeConfig').map(
+      ({ properties }) => properties,
     );
-  },
-);
+    expect(asynchronous).toContainEqual(
+      expect.objectContaining({
+        ...{ ...once, FunctionName: `mastery-reports-prod-${operationId}`, Qualifier: 'live' },
+      }),
+    );
+  });
+
+  it.each([
+    [undefined, 30],
+    [90, 90],
+  ] as const)(
+    'the rotation of keys knows for how long the stage lets a key seal: %j',
+    (keyRotationDays, days) => {
+      const { config } = stage('prod');
+      const stacks = deployed({ settings: { ...config, ...(keyRotationDays && { keyRotationDays }) } });
+      expect(variablesIn(stacks, rotateKeys.operationId)['KEY_ROTATION_DAYS']).toBe(String(days));
+      const alarms = resourcesOf(stacks, 'AWS::CloudWatch::Alarm').map(({ properties }) => properties);
+      expect(alarms).toContainEqual(
+        expect.objectContaining({
+          MetricName: 'activeKeyAgeDays',
+          Namespace: 'mastery-reports',
+          Dimensions: [{ Name: 'stage', Value: 'prod' }],
+          Threshold: days + 2,
+        }),
+      );
+    },
+  );
+});

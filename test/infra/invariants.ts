@@ -177,6 +177,7 @@ export function finalDefectsOf(account: Account, target: readonly StackTemplate[
   );
   return [
     ...alarmDefects(account, target, true),
+    ...staleStages(account),
     ...account
       .ofType('AWS::Lambda::Alias')
       .filter(
@@ -191,6 +192,22 @@ export function finalDefectsOf(account: Account, target: readonly StackTemplate[
       .filter(({ rule, called }) => !permitted.has(`${called} ${rule.id}.Arn`))
       .map(({ rule, called }) => `${rule.logicalId} calls ${called} without its permission`),
   ];
+}
+
+/** Stages that serve another body than the one that is deployed. */
+function staleStages(account: Account): readonly string[] {
+  const deployments = new Map(account.ofType('AWS::ApiGateway::Deployment').map((one) => [one.id, one]));
+  const apis = new Map(account.ofType('AWS::ApiGateway::RestApi').map((one) => [one.id, one]));
+  return account
+    .ofType('AWS::ApiGateway::Stage')
+    .filter(
+      ({ properties }) =>
+        !isDeepStrictEqual(
+          deployments.get(String(properties['DeploymentId']))?.snapshot,
+          apis.get(String(properties['RestApiId']))?.properties['Body'],
+        ),
+    )
+    .map(({ logicalId }) => `${logicalId} serves a former body`);
 }
 
 /** What the dimensions of an alarm name. */

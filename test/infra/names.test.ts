@@ -23,9 +23,7 @@ describe('the name of a stage', () => {
 
   it('may be as long as leaves every name of its resources within the limits of AWS', () => {
     expect(stageNameDefect(longest)).toBeUndefined();
-    const { stacks } = deployed({
-      stage: { ...stage('prod'), name: longest as StageName },
-    });
+    const stacks = deployed({ stage: { ...stage('prod'), name: longest as StageName } });
     const room = stacks.flatMap(({ name, template }) => [
       128 - name.length,
       ...Object.values(template.Resources).flatMap(({ Type, Properties = {} }) =>

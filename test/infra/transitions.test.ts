@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { losses } from '#ops/deploy/losses.ts';
 import type { ResourceChange } from '#ops/doctor/stacks.ts';
 import { Account, type Order, type Physical, type StackTemplate } from './cloudformation.ts';
-import { deployed, gateSets, stage, withDomains } from './deployed.ts';
+import { deployed, gateSets, ownDomains, stage } from './deployed.ts';
 import { defectsOf, finalDefectsOf, lastingOf, lossesIn } from './invariants.ts';
 import { schemaDefects } from './resource-schemas.ts';
 
@@ -11,7 +11,7 @@ type Stacks = readonly StackTemplate[];
 /** The distinct deployments that sets of gates lead to, each under one of its sets. */
 const deployments: readonly (readonly [string, Stacks])[] = [
   ...new Map(
-    gateSets.toReversed().map((set) => [deployed({ gates: set }).stacks, set.join('') || 'no gate'] as const),
+    gateSets.toReversed().map((set) => [deployed({ gates: set }), set.join('') || 'no gate'] as const),
   ),
 ].map(([stacks, gates]) => [gates, stacks]);
 
@@ -87,8 +87,8 @@ describe('the templates of every set of gates', () => {
   }, 60_000);
 });
 
-const all = deployed().stacks;
-const newCode = deployed({ code: "'another'" }).stacks;
+const all = deployed();
+const newCode = deployed({ code: "'another'" });
 
 /** The logical ids of the versions in stacks. */
 const versionsIn = (stacks: Stacks): readonly string[] =>
@@ -106,33 +106,31 @@ describe('a new release', () => {
 
   it('that changes neither code nor settings of a function makes no version of it', () => {
     const { config, name } = stage('prod');
-    const concurrency = { reservedConcurrency: { startAdaptiveRun: 7 } };
-    const capped = deployed({ stage: { name, config: { ...config, ...concurrency } } }).stacks;
+    const capped = deployed({ settings: { reservedConcurrency: { startAdaptiveRun: 7 } } });
     const { canaryMinutes, ...uncanaried } = config;
-    const atOnce = deployed({ stage: { name, config: uncanaried } }).stacks;
     expect(canaryMinutes).toBeDefined();
-    for (const stacks of [capped, atOnce]) {
+    for (const stacks of [capped, deployed({ stage: { name, config: uncanaried } })]) {
       expect(versionsIn(stacks)).toStrictEqual(versionsIn(all));
       expect(walk(all, stacks, newCode)).toStrictEqual([]);
     }
-    const logged = deployed({ stage: { name, config: { ...config, logLevel: 'warn' } } }).stacks;
-    expect(versionsIn(logged).filter((id) => versionsIn(all).includes(id))).toStrictEqual([]);
+    const logged = versionsIn(deployed({ settings: { logLevel: 'warn' } }));
+    expect(logged.filter((id) => versionsIn(all).includes(id))).toStrictEqual([]);
   });
 
   it('keeps the version that was live, so that the alias can go back', () => {
     const account = new Account();
+    const versions = () => account.ofType('AWS::Lambda::Version').map(({ id }) => id);
     deploy(account, all, 'first types first');
-    const before = account.ofType('AWS::Lambda::Version').map(({ id }) => id);
+    const before = versions();
     deploy(account, newCode, 'first types first');
-    const after = account.ofType('AWS::Lambda::Version').map(({ id }) => id);
-    expect(after).toEqual(expect.arrayContaining(before));
-    expect(after).toHaveLength(2 * before.length);
+    expect(versions()).toEqual(expect.arrayContaining(before));
+    expect(versions()).toHaveLength(2 * before.length);
   });
 });
 
 describe('host names of a stage’s own', () => {
-  const moving = deployed({ stage: withDomains(true) }).stacks;
-  const moved = deployed({ stage: withDomains() }).stacks;
+  const moving = deployed({ settings: { domains: ownDomains({ keepsFormerAddress: true }) } });
+  const moved = deployed({ settings: { domains: ownDomains() } });
   /** What changes, without the step after which it did and the numbers that AWS draws. */
   const changes = (...path: readonly Stacks[]): readonly string[] => [
     ...new Set(walk(...path).map((line) => line.slice(line.indexOf(': ') + 2).replaceAll(/#\d+/g, ''))),
@@ -162,37 +160,62 @@ describe('host names of a stage’s own', () => {
 
 /** A template to spoil. */
 interface Draft {
-  Resources: Record<string, { Type: string; Properties: Record<string, unknown>; DependsOn?: unknown }>;
+  Resources: Record<string, DraftResource>;
 }
+interface DraftResource {
+  Type: string;
+  Properties: Record<string, unknown>;
+  UpdatePolicy?: unknown;
+}
+type StackEnd = 'keys' | 'mastery' | 'reports' | 'operations';
+
+const draftOf = (stacks: Stacks, end: StackEnd): Draft =>
+  structuredClone(stacks.find(({ name }) => name.endsWith(`-${end}`))?.template) as unknown as Draft;
 
 /** Stacks with one template changed. */
-function spoiled(stacks: Stacks, name: string, spoil: (draft: Draft) => void): Stacks {
-  return stacks.map((stack) => {
-    if (!stack.name.endsWith(name)) return stack;
-    const draft = structuredClone(stack.template) as unknown as Draft;
-    spoil(draft);
-    return { name: stack.name, template: draft as StackTemplate['template'] };
-  });
+function spoiled(stacks: Stacks, end: StackEnd, spoil: (draft: Draft) => Draft): Stacks {
+  return stacks.map((stack) =>
+    stack.name.endsWith(`-${end}`)
+      ? { name: stack.name, template: spoil(draftOf(stacks, end)) as unknown as StackTemplate['template'] }
+      : stack,
+  );
 }
 
-/** The one resource of a type whose logical id begins with `prefix`. */
-function idOf({ Resources }: Pick<Draft, 'Resources'>, type: string, prefix: string): string {
-  const id = Object.keys(Resources).find((key) => Resources[key]?.Type === type && key.startsWith(prefix));
+/** The logical id of the resource of a type that begins with `prefix`. */
+function idOf({ Resources }: Draft, type: string, prefix: string): string {
+  const id = Object.keys(Resources).find(
+    (key) => Resources[key]?.Type === `AWS::${type}` && key.startsWith(prefix),
+  );
   if (id === undefined) throw new Error(`no ${type} ${prefix}`);
   return id;
 }
 
-function renamed(stacks: Stacks, name: string, type: string, prefix: string): Stacks {
-  return spoiled(stacks, name, (draft) => {
-    const id = idOf(draft, type, prefix);
-    Object.assign(draft, JSON.parse(JSON.stringify(draft).replaceAll(`"${id}"`, '"Renamed"')));
+/** Stacks with one resource changed, or without it. */
+function changed(
+  stacks: Stacks,
+  end: StackEnd,
+  [type, prefix]: readonly [string, string],
+  change: (resource: DraftResource, draft: Draft) => void,
+): Stacks {
+  return spoiled(stacks, end, (draft) => {
+    const resource = draft.Resources[idOf(draft, type, prefix)];
+    if (resource !== undefined) change(resource, draft);
+    return draft;
   });
 }
 
-const withoutA = deployed({ gates: ['B', 'C', 'D', 'F'] }).stacks;
-const reports = (stacks: Stacks): Draft =>
-  stacks.find(({ name }) => name.endsWith('-reports'))?.template as unknown as Draft;
-const api = 'AWS::ApiGateway::RestApi';
+/** Stacks in which one template has another text in place of a logical id. */
+function renamed(stacks: Stacks, end: StackEnd, type: string, prefix: string, to = 'Renamed'): Stacks {
+  return spoiled(stacks, end, (draft) => {
+    const id = idOf(draft, type, prefix);
+    return JSON.parse(JSON.stringify(draft).replaceAll(`"${id}"`, `"${to}"`)) as Draft;
+  });
+}
+
+const withoutA = deployed({ gates: ['B', 'C', 'D', 'F'] });
+/** The id that a resource of the reports stack has in other stacks. */
+const idIn = (stacks: Stacks, type: string, prefix: string) => idOf(draftOf(stacks, 'reports'), type, prefix);
+const aliasless = (draft: Draft, operationId: string) => idOf(draft, 'Lambda::Function', operationId);
 
 describe('a planted defect is found', () => {
   it.each<readonly [string, RegExp, () => Stacks]>([
@@ -200,135 +223,89 @@ describe('a planted defect is found', () => {
       'a route that stays in the body without its function',
       /readiness is served without its function gone/,
       () =>
-        spoiled(withoutA, '-reports', (draft) => {
-          const { Body } = draft.Resources[idOf(draft, api, 'Api')]?.Properties as {
-            Body: { paths: Record<string, { get: { 'x-amazon-apigateway-integration': { uri: unknown } } }> };
-          };
-          const route = Body.paths['/v1/attempt-reports/{attemptId}/readiness'];
-          if (route)
-            route.get['x-amazon-apigateway-integration'].uri = 'lambda:path/functions/gone/invocations';
+        changed(withoutA, 'reports', ['ApiGateway::RestApi', 'Api'], ({ Properties }) => {
+          const { paths } = Properties['Body'] as { paths: Record<string, { get: object }> };
+          const route = paths['/v1/attempt-reports/{attemptId}/readiness'];
+          const integration = { type: 'aws_proxy', uri: 'lambda:path/functions/gone/invocations' };
+          Object.assign(route?.get ?? {}, { 'x-amazon-apigateway-integration': integration });
         }),
     ],
     [
       'a stage that keeps serving the former snapshot',
       /equivalence is served without its function/,
-      () =>
-        spoiled(withoutA, '-reports', (draft) => {
-          const type = 'AWS::ApiGateway::Deployment';
-          const [former, next] = [idOf(reports(all), type, 'Api'), idOf(draft, type, 'Api')];
-          Object.assign(draft, JSON.parse(JSON.stringify(draft).replaceAll(next, former)));
-        }),
+      () => {
+        const former = idIn(all, 'ApiGateway::Deployment', 'Api');
+        return renamed(withoutA, 'reports', 'ApiGateway::Deployment', 'Api', former);
+      },
     ],
     [
       'a route without its permission',
       /readiness is served without its permission/,
       () =>
-        spoiled(withoutA, '-reports', (draft) => {
-          Reflect.deleteProperty(draft.Resources, idOf(draft, 'AWS::Lambda::Permission', 'readReadiness'));
-        }),
-    ],
-    [
-      'a permission for the function in place of its alias',
-      /readiness is served without its permission/,
-      () =>
-        spoiled(all, '-reports', (draft) => {
-          const permission = draft.Resources[idOf(draft, 'AWS::Lambda::Permission', 'readReadiness')];
-          const to = idOf(draft, 'AWS::Lambda::Function', 'readReadiness');
-          if (permission) permission.Properties['FunctionName'] = { Ref: to };
+        spoiled(withoutA, 'reports', (draft) => {
+          Reflect.deleteProperty(draft.Resources, idOf(draft, 'Lambda::Permission', 'readReadiness'));
+          return draft;
         }),
     ],
     [
       'an alias that stays at the former version',
       /readReadiness:live leads to former code/,
-      () =>
-        spoiled(newCode, '-reports', (draft) => {
-          const type = 'AWS::Lambda::Version';
-          const [former, next] = [
-            idOf(reports(all), type, 'readReadiness'),
-            idOf(draft, type, 'readReadiness'),
-          ];
-          Object.assign(draft, JSON.parse(JSON.stringify(draft).replaceAll(next, former)));
-        }),
+      () => {
+        const former = idIn(all, 'Lambda::Version', 'readReadiness');
+        return renamed(newCode, 'reports', 'Lambda::Version', 'readReadiness', former);
+      },
     ],
     [
       'an alias without a deployment group',
       /readReadinessFunctionLive\w+ has no deployment group/,
-      () =>
-        spoiled(all, '-reports', (draft) => {
-          const alias = draft.Resources[idOf(draft, 'AWS::Lambda::Alias', 'readReadiness')];
-          Reflect.deleteProperty(alias ?? {}, 'UpdatePolicy');
-        }),
+      () => changed(all, 'reports', ['Lambda::Alias', 'readReadiness'], (alias) => delete alias.UpdatePolicy),
     ],
     [
       'a schedule that calls the function in place of its alias',
       /Schedule\w+ calls .*sweepImprovementRuns\.Arn, which does not exist/,
       () =>
-        spoiled(all, '-reports', (draft) => {
-          const rule = draft.Resources[idOf(draft, 'AWS::Events::Rule', 'sweepImprovementRuns')];
-          const to = idOf(draft, 'AWS::Lambda::Function', 'sweepImprovementRuns');
-          const [target] = (rule?.Properties['Targets'] ?? []) as { Arn: unknown }[];
-          if (target) target.Arn = { 'Fn::GetAtt': [to, 'Arn'] };
-        }),
-    ],
-    [
-      'an alarm of a version that is not deployed',
-      /watches the ExecutedVersion 1, which does not exist/,
-      () =>
-        spoiled(all, '-mastery', (draft) => {
-          const id = idOf(draft, 'AWS::CloudWatch::Alarm', 'startAdaptiveRun');
-          const text = JSON.stringify(draft.Resources[id]).replaceAll(
-            /(?<="Name":"ExecutedVersion","Value":)\{[^}]*\}/g,
-            '"1"',
-          );
-          Object.assign(draft.Resources, { [id]: JSON.parse(text) as unknown });
+        changed(all, 'reports', ['Events::Rule', 'sweepImprovementRuns'], ({ Properties }, draft) => {
+          const [target] = Properties['Targets'] as { Arn: unknown }[];
+          Object.assign(target ?? {}, {
+            Arn: { 'Fn::GetAtt': [aliasless(draft, 'sweepImprovementRuns'), 'Arn'] },
+          });
         }),
     ],
     [
       'a deployment group whose alarm is gone',
       /Deployments\w+ watches the alarm gone/,
       () =>
-        spoiled(all, '-mastery', (draft) => {
-          const group = draft.Resources[idOf(draft, 'AWS::CodeDeploy::DeploymentGroup', 'startAdaptiveRun')];
-          Object.assign(group?.Properties ?? {}, { AlarmConfiguration: { Alarms: [{ Name: 'gone' }] } });
+        changed(all, 'mastery', ['CodeDeploy::DeploymentGroup', 'startAdaptiveRun'], ({ Properties }) => {
+          Properties['AlarmConfiguration'] = { Alarms: [{ Name: 'gone' }] };
         }),
     ],
     [
       'an alarm that stays without its function',
       /readEquivalence-errors watches the FunctionName .*readEquivalence, which does not exist/,
       () =>
-        spoiled(withoutA, '-operations', ({ Resources }) => {
-          const former = all.find(({ name }) => name.endsWith('-operations'))?.template as unknown as Draft;
-          const id = idOf(former, 'AWS::CloudWatch::Alarm', 'readEquivalenceerrors');
-          Object.assign(Resources, { [id]: former.Resources[id] });
+        spoiled(withoutA, 'operations', (draft) => {
+          const former = draftOf(all, 'operations');
+          const id = idOf(former, 'CloudWatch::Alarm', 'readEquivalenceerrors');
+          return { ...draft, Resources: { ...draft.Resources, ...{ [id]: former.Resources[id]! } } };
         }),
     ],
     [
       'a renamed API',
       /RestApi .*-reports\/Api.* is now gone/,
-      () => renamed(withoutA, '-reports', api, 'Api'),
+      () => renamed(withoutA, 'reports', 'ApiGateway::RestApi', 'Api'),
     ],
     [
       'a table with another key',
       /Table .*\/Records.*: Records.* is now Records/,
       () =>
-        spoiled(all, '-keys', (draft) => {
-          const table = draft.Resources[idOf(draft, 'AWS::DynamoDB::Table', 'Records')];
-          Object.assign(table?.Properties ?? {}, { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }] });
-        }),
-    ],
-    [
-      'a bucket that gets or loses Object Lock',
-      /Bucket .*\/Receipts.*: Receipts.* is now Receipts/,
-      () =>
-        spoiled(all, '-keys', (draft) => {
-          const bucket = draft.Resources[idOf(draft, 'AWS::S3::Bucket', 'Receipts')];
-          delete bucket?.Properties['ObjectLockEnabled'];
+        changed(all, 'keys', ['DynamoDB::Table', 'Records'], ({ Properties }) => {
+          Properties['KeySchema'] = [{ AttributeName: 'id', KeyType: 'HASH' }];
         }),
     ],
     [
       'a table that is left behind',
       /Table .*\/Records.* is now gone/,
-      () => renamed(all, '-keys', 'AWS::DynamoDB::Table', 'Records'),
+      () => renamed(all, 'keys', 'DynamoDB::Table', 'Records'),
     ],
   ])('%s', (_, found, spoil) => {
     const defects = walk(all, spoil()).join('\n');
@@ -336,78 +313,57 @@ describe('a planted defect is found', () => {
     expect(defects).not.toContain(MISJUDGED);
   });
 
+  it('a body that its stage does not serve', () => {
+    const former = idIn(withoutA, 'ApiGateway::Deployment', 'Api');
+    const stale = renamed(all, 'reports', 'ApiGateway::Deployment', 'Api', former);
+    expect(walk(withoutA, stale).join('\n')).toMatch(/Stage\w+ serves a former body/);
+  });
+
   it('an alarm that is created before its function', () => {
-    const [stores, alarms] = ['-keys', '-operations'].map((end) =>
-      all.filter(({ name }) => name.endsWith(end)),
-    );
-    const early = [...(stores ?? []), ...(alarms ?? [])];
+    const early = ['-keys', '-operations'].flatMap((end) => all.filter(({ name }) => name.endsWith(end)));
     expect(walk(early).join('\n')).toMatch(/readEquivalence-errors watches/);
   });
 
-  it.each<readonly [string, RegExp, () => Stacks]>([
+  const replicable = deployed({ settings: { key: 'multi-region' } });
+  it.each<readonly [string, RegExp, readonly Stacks[]]>([
     [
       'a version of a function that has not changed',
       /readReadiness is what its last version is/,
-      () => renamed(all, '-reports', 'AWS::Lambda::Version', 'readReadiness'),
+      [all, renamed(all, 'reports', 'Lambda::Version', 'readReadiness')],
     ],
     [
       'a function with the name of another',
       /readReadiness exists already/,
-      () => renamed(all, '-reports', 'AWS::Lambda::Function', 'readReadiness'),
+      [all, renamed(all, 'reports', 'Lambda::Function', 'readReadiness')],
     ],
     [
       'a reference to what closed',
       /refers to readClassCohortFunction\w+, which is not in it/,
-      () =>
-        spoiled(withoutA, '-reports', (draft) => {
-          const id = idOf(draft, api, 'Api');
-          draft.Resources[id] = structuredClone(reports(all).Resources[id] ?? { Type: api, Properties: {} });
+      [
+        all,
+        changed(withoutA, 'reports', ['ApiGateway::RestApi', 'Api'], (one) => {
+          const former = draftOf(all, 'reports');
+          Object.assign(one, former.Resources[idOf(former, 'ApiGateway::RestApi', 'Api')]);
         }),
+      ],
     ],
-  ])('%s stops the deployment', (_, error, spoil) => {
-    expect(() => walk(all, spoil())).toThrow(error);
+    ['a key that gets its replicas', /MultiRegion of a KMS key never changes/, [all, replicable]],
+    ['a key that loses its replicas', /MultiRegion of a KMS key never changes/, [replicable, all]],
+    ['a stack before the one whose outputs it reads', /has no output \w+ yet/, [all.toReversed()]],
+  ])('%s stops the deployment', (_, error, path) => {
+    expect(() => walk(...path)).toThrow(error);
   });
 
-  it('a key that gets or loses its replicas stops the deployment', () => {
-    const prod = stage('prod');
-    const replicable = deployed({
-      stage: { ...prod, config: { ...prod.config, key: 'multi-region' } },
-    }).stacks;
-    expect(() => walk(all, replicable)).toThrow(/MultiRegion of a KMS key never changes/);
-    expect(() => walk(replicable, all)).toThrow(/MultiRegion of a KMS key never changes/);
-  });
-
-  it('a stack before the one whose outputs it reads stops the deployment', () => {
-    expect(() => walk(all.toReversed())).toThrow(/has no output \w+ yet/);
-  });
-
-  it.each<readonly [string, RegExp, (draft: Draft['Resources'][string]) => void]>([
-    [
-      'an unknown property',
-      /unknown property KeySchemas$/,
-      ({ Properties }) => (Properties['KeySchemas'] = []),
-    ],
-    [
-      'a number for a text',
-      /BillingMode: expected string, found 1$/,
-      ({ Properties }) => (Properties['BillingMode'] = 1),
-    ],
-    ['a missing property', /KeySchema is required$/, ({ Properties }) => delete Properties['KeySchema']],
-    [
-      'an unknown member',
-      /\.SSESpecification: unknown property Enabled$/,
-      ({ Properties }) => (Properties['SSESpecification'] = { SSEEnabled: true, Enabled: true }),
-    ],
+  it.each<readonly [string, RegExp, (table: DraftResource) => unknown]>([
+    ['an unknown property', /unknown property KeySchemas$/, (table) => (table.Properties['KeySchemas'] = [])],
+    ['a missing property', /KeySchema is required$/, (table) => delete table.Properties['KeySchema']],
     [
       'an unknown type',
       /unknown resource type AWS::DynamoDB::Tables$/,
       (table) => (table.Type = 'AWS::DynamoDB::Tables'),
     ],
   ])('%s of a table', (_, defect, spoil) => {
-    const [stores] = spoiled(all, '-keys', (draft) => {
-      const table = draft.Resources[idOf(draft, 'AWS::DynamoDB::Table', 'Records')];
-      if (table) spoil(table);
-    }).filter(({ name }) => name.endsWith('-keys'));
+    const [stores] = changed(all, 'keys', ['DynamoDB::Table', 'Records'], spoil);
     expect(schemaDefects(stores?.template.Resources ?? {})).toStrictEqual([
       expect.stringMatching(defect) as string,
     ]);

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { deployedFunctions, deploymentOf, isRoute } from '#shared/contract/functions.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { renderOpenApi } from '#shared/openapi/openapi.ts';
+import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
+import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
+import { matchRoute } from '#local/gateway/route-match.ts';
+import type { StackTemplate } from './cloudformation.ts';
+import { deployed, gateSets, resourcesOf, templateOf } from './deployed.ts';
+
+type Stacks = readonly StackTemplate[];
+
+const PREFIX = 'mastery-reports-prod-';
+const closed = (api: string) => `${api} X-AMAZON-APIGATEWAY-ANY-METHOD /{proxy+} `;
+
+/** What callers and operators meet of a deployment. */
+interface Surface {
+  readonly functions: readonly string[];
+  /** `<API> <METHOD> <path> <operation id>`. */
+  readonly methods: readonly string[];
+  /** `<who calls> <function>`: of an API with stage, method and path. */
+  readonly callers: readonly string[];
+  /** The alarms of functions, of their queues and schedules, and of the API of receipts. */
+  readonly alarms: readonly string[];
+}
+
+function surfaceOf(stacks: Stacks): Surface {
+  const names = (type: string, member: string): readonly string[] =>
+    resourcesOf(stacks, type)
+      .map(({ properties }) => String(properties[member]))
+      .filter((name) => name.startsWith(PREFIX))
+      .map((name) => name.slice(PREFIX.length));
+  const live = (arn: unknown): string => /prod-(\w+:live)$/.exec(String(arn))?.[1] ?? String(arn);
+  return {
+    functions: names('AWS::Lambda::Function', 'FunctionName').toSorted(),
+    methods: resourcesOf(stacks, 'AWS::ApiGateway::RestApi')
+      .flatMap(({ properties: { Name, Body } }) =>
+        Object.entries((Body as { paths: Record<string, Record<string, { operationId?: string }>> }).paths)
+          .flatMap(([path, methods]) =>
+            Object.entries(methods).map(
+              ([method, { operationId = '' }]) => `${method.toUpperCase()} ${path} ${operationId}`,
+            ),
+          )
+          .map((line) => `${String(Name).slice(PREFIX.length)} ${line}`),
+      )
+      .toSorted(),
+    callers: [
+      ...resourcesOf(stacks, 'AWS::Lambda::Permission')
+        .filter(({ stack }) => !stack.endsWith('documentation'))
+        .map(
+          ({ properties: { Action, Principal, SourceArn, FunctionName } }) =>
+            `${String(Action)} ${String(Principal)} ${String(SourceArn).replace(/^arn:(?:[^:]*:){4}/, '')} ${live(FunctionName)}`,
+        ),
+      ...resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping').map(
+        ({ properties: { EventSourceArn, FunctionName } }) =>
+          `${String(EventSourceArn)} ${live(FunctionName)}`,
+      ),
+    ].toSorted(),
+    alarms: names('AWS::CloudWatch::Alarm', 'AlarmName')
+      .filter((name) => /^[a-z]+[A-Z]|^receipts-(?:server|firewall)|^runs-/.test(name))
+      .toSorted(),
+  };
+}
+
+/** A method of an API. */
+interface Operation {
+  readonly api: string;
+  readonly method: string;
+  readonly path: string;
+  /** The function behind it. */
+  readonly operationId: string;
+  /** The operation that the API names. */
+  readonly served: string;
+}
+
+/** What the rows of the functions derive to. */
+function surfaceUnder(release: ReleaseState): Surface {
+  const rows = deployedFunctions.filter((row) => isReleased(row, release));
+  const routes = rows.filter(isRoute);
+  const byTrigger = (trigger: BackgroundFunction['trigger']) =>
+    rows.filter((row) => !isRoute(row) && row.trigger === trigger);
+  const operations: readonly Operation[] = [
+    ...routes.map((row) => ({ ...row, api: row.service, served: row.operationId })),
+    ...byTrigger('link').map(({ operationId }) => ({
+      ...{ api: 'receipts', method: 'GET', path: '/{sha256}' },
+      ...{ operationId, served: operationId },
+    })),
+    ...byTrigger('sandbox').flatMap(({ operationId }) =>
+      Object.values(sandboxRoutes).map((row) => ({
+        ...row,
+        api: 'sandbox',
+        operationId,
+        served: row.operationId,
+      })),
+    ),
+  ];
+  return {
+    functions: [
+      ...rows.map(({ operationId }) => operationId),
+      ...new Set(rows.map((row) => `${deploymentOf(row)}-checkVersion`)),
+    ].toSorted(),
+    methods: [
+      ...operations.map(({ api, method, path, served }) => `${api} ${method} ${path} ${served}`),
+      ...['mastery', 'reports', 'receipts', 'sandbox']
+        .filter((name) => operations.every(({ api }) => api !== name))
+        .map(closed),
+    ].toSorted(),
+    callers: [
+      ...operations.map(
+        ({ api, method, path, operationId }) =>
+          `lambda:InvokeFunction apigateway.amazonaws.com ${api === 'receipts' ? 'ReceiptsApi' : 'Api'}/prod/${method}${path.replaceAll(/\{\w+\}/g, '*')} ${operationId}:live`,
+      ),
+      ...byTrigger('schedule').map(
+        ({ operationId }) =>
+          `lambda:InvokeFunction events.amazonaws.com ${operationId}FunctionLiveSchedule.Arn ${operationId}:live`,
+      ),
+      ...byTrigger('queue').map(({ operationId }) => `Runs.Arn ${operationId}:live`),
+    ].toSorted(),
+    alarms: [
+      ...rows.flatMap(({ operationId }) =>
+        ['errors', 'slow', 'throttles'].map((kind) => `${operationId}-${kind}`),
+      ),
+      ...byTrigger('schedule').map(({ operationId }) => `${operationId}-silent`),
+      ...byTrigger('queue').flatMap(() => ['runs-waiting', 'runs-given-up']),
+      ...byTrigger('link').flatMap(() => ['receipts-server-errors', 'receipts-firewall-rate-limit']),
+    ].toSorted(),
+  };
+}
+
+/** The operation ids of the reports API. */
+const reportsRoutes = (stacks: Stacks): readonly string[] =>
+  surfaceOf(stacks)
+    .methods.filter((line) => line.startsWith('reports ') && line !== closed('reports'))
+    .map((line) => line.split(' ')[3] ?? '')
+    .toSorted();
+
+describe('-c gates=', () => {
+  it.each<[string, readonly string[]]>([
+    ['', []],
+    ['A', []],
+    ['D', []],
+    ['E', []],
+    ['A,D', ['readClassCohort', 'readEquivalence', 'readSchoolGradeCohort']],
+    ['C,D', ['listCandidateReports', 'readAttemptReport', 'readReadiness']],
+    ['B,D', []],
+    ['B,C,D', ['listCandidateReports', 'materializeAttemptReport', 'readAttemptReport', 'readReadiness']],
+    ['D,F', ['analyzeAdministration', 'listRevisionOrders', 'readAlignmentReport', 'readImprovementRun']],
+    ['A,B,C,E,F', []],
+    [
+      'A,B,C,D,F',
+      routesOf('reports')
+        .map(({ operationId }) => operationId)
+        .toSorted(),
+    ],
+  ])(
+    '%j opens exactly these routes [RP-016, RP-019, RP-020, RP-021, RP-024, RP-279]',
+    (text, operationIds) => {
+      const open = parseGates(text);
+      if (!open.ok) throw new Error(open.error);
+      expect(reportsRoutes(deployed({ release: offlineRelease(open.value) }))).toStrictEqual(operationIds);
+    },
+  );
+
+  it.each(['X', 'a', 'A,X'])('%j fails with what would have been right', (text) => {
+    expect(parseGates(text)).toStrictEqual({
+      ok: false,
+      error: expect.stringMatching(/unknown gate .*: expected A to F, as in A,D/) as string,
+    });
+  });
+});
+
+describe('under every set of gates', () => {
+  const all = deployed();
+
+  it.each(gateSets.map((gates) => [gates.join('') || 'no gate', gates] as const))(
+    '%s: the deployment is what its released rows derive to, and stores and sandbox are the same [RP-024, RP-032, RP-279]',
+    (_, gates) => {
+      const stacks = deployed({ gates });
+      const release = offlineRelease(new Set(gates));
+      const surface = surfaceOf(stacks);
+      expect(surface).toStrictEqual(surfaceUnder(release));
+      const unreleased = deployedFunctions.filter((row) => !isReleased(row, release));
+      const text = JSON.stringify(stacks);
+      for (const { operationId } of unreleased)
+        expect(text).not.toMatch(new RegExp(`-prod-${operationId}\\b`));
+      for (const id of ['records-and-keys', 'sandbox'] as const)
+        expect(templateOf(stacks, id)).toStrictEqual(templateOf(all, id));
+
+      const published = Object.entries(renderOpenApi('reports', release).paths ?? {}).flatMap(
+        ([path, item]) =>
+          Object.entries(item as Record<string, { operationId: string }>).map(
+            ([method, { operationId }]) => `reports ${method.toUpperCase()} ${path} ${operationId}`,
+          ),
+      );
+      expect(published.length === 0 ? [closed('reports')] : published.toSorted()).toStrictEqual(
+        surface.methods.filter((line) => line.startsWith('reports ')),
+      );
+      const reports = routesOf('reports');
+      const gateway = {
+        service: 'reports',
+        basePath: '/reports',
+        routes: reports.filter((route) => isReleased(route, release)),
+      } as const;
+      const served = reports.filter(
+        ({ method, path }) =>
+          matchRoute(gateway, method, `/reports${path.replaceAll(/\{\w+\}/g, 'x')}`) !== undefined,
+      );
+      expect(served.map(({ operationId }) => operationId).toSorted()).toStrictEqual(reportsRoutes(stacks));
+    },
+  );
+
+  it('keeps the candidate list away under C and D without the index [RP-023]', () => {
+    const index = { open: new Set(['C', 'D'] as const), proved: new Set(['C', 'D'] as const) };
+    expect(reportsRoutes(deployed({ release: index }))).toStrictEqual(['readAttemptReport', 'readReadiness']);
+  });
+});

@@ -1,0 +1,393 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeRun } from '#shared/contract/background.ts';
+import { routesOf } from '#shared/contract/routes.ts';
+import { stackIds, stackName } from '#shared/stage/stack-names.ts';
+import type { StageConfig } from '#shared/stage/stage.ts';
+import { placeholders, stages } from '#shared/stage/stages.ts';
+import { isDeployedTable } from '#shared/stores/deployed-table.ts';
+import { tables, type TableDefinition } from '#shared/stores/tables.ts';
+import { appOf, deployed, everySetting, resourcesOf, stage, templateOf } from './deployed.ts';
+import { schemaDefects } from './resource-schemas.ts';
+
+/*
+ * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the simulated deployments
+ * (transitions.test.ts) demand is not repeated: TLS, rotation, recovery to a point in time; that data and addresses outlive a change.
+ */
+
+const deployments = [
+  ['as it is', deployed()],
+  ['with every gate closed', deployed({ gates: [] })],
+  ['with every optional resource', deployed({ settings: everySetting })],
+] as const;
+const all = deployed();
+const { logRetentionDays, throttle } = stage('prod').config;
+
+const closedBucket = {
+  BucketEncryption: {
+    ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+  },
+  OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+  PublicAccessBlockConfiguration: {
+    ...{ BlockPublicAcls: true, BlockPublicPolicy: true },
+    ...{ IgnorePublicAcls: true, RestrictPublicBuckets: true },
+  },
+};
+
+/** Refuses X-HTTP-Method-Override, in any form, before anything else. */
+const noOverride = {
+  Priority: 0,
+  Action: { Block: {} },
+  Statement: {
+    SizeConstraintStatement: {
+      FieldToMatch: { SingleHeader: { Name: 'x-http-method-override' } },
+      ComparisonOperator: 'GE',
+      Size: 0,
+      TextTransformations: [{ Priority: 0, Type: 'NONE' }],
+    },
+  },
+};
+
+describe.each(deployments)('a deployment %s', (_, stacks) => {
+  it.each<readonly [string, object]>([
+    ['AWS::DynamoDB::Table', { BillingMode: 'PAY_PER_REQUEST', SSESpecification: { SSEEnabled: true } }],
+    ['AWS::S3::Bucket', closedBucket],
+    ['AWS::SQS::Queue', { SqsManagedSseEnabled: true }],
+    ['AWS::KMS::Key', { EnableKeyRotation: true }],
+    ['AWS::Logs::LogGroup', { RetentionInDays: logRetentionDays }],
+    [
+      'AWS::ApiGateway::Stage',
+      {
+        MethodSettings: [
+          {
+            // An execution log contains the whole request.
+            DataTraceEnabled: false,
+            LoggingLevel: 'OFF',
+            ThrottlingRateLimit: throttle.ratePerSecond,
+            ThrottlingBurstLimit: throttle.burst,
+          },
+        ],
+      },
+    ],
+    ['AWS::ApiGateway::RestApi', { Mode: 'overwrite', EndpointConfiguration: { Types: ['REGIONAL'] } }],
+    [
+      'AWS::WAFv2::WebACL',
+      { Rules: expect.arrayContaining([expect.objectContaining(noOverride)]) as unknown },
+    ],
+    ['AWS::Lambda::Alias', { Name: 'live' }],
+  ])('every %s is as it must be', (type, pattern) => {
+    const found = resourcesOf(stacks, type);
+    expect(found).not.toHaveLength(0);
+    for (const { stack, id, properties } of found)
+      expect(properties, `${stack} ${id}`).toMatchObject(pattern);
+  });
+
+  it('conforms to the published schemas', () => {
+    expect(stacks.flatMap(({ template }) => schemaDefects(template.Resources))).toStrictEqual([]);
+  });
+
+  it('keeps what it must keep when it is deleted, but leaves nothing of a first deployment that failed', () => {
+    const policies = stacks.flatMap(({ template }) =>
+      Object.values(template.Resources).map(({ Type, DeletionPolicy, UpdateReplacePolicy }) => [
+        Type,
+        `${DeletionPolicy ?? ''} ${UpdateReplacePolicy ?? ''}`,
+      ]),
+    );
+    expect(new Set(policies.map(([, policy]) => policy))).toStrictEqual(
+      new Set([' ', 'RetainExceptOnCreate Retain', 'Delete Delete']),
+    );
+    for (const kept of ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::Logs::LogGroup'])
+      expect(policies.filter(([type]) => type === kept).map(([, policy]) => policy)).toStrictEqual(
+        policies.filter(([type]) => type === kept).map(() => 'RetainExceptOnCreate Retain'),
+      );
+    const [receipts] = Object.entries(templateOf(stacks, 'records-and-keys').Resources).filter(
+      ([, { Type }]) => Type === 'AWS::S3::Bucket',
+    );
+    expect(receipts?.[1].DeletionPolicy).toBe('RetainExceptOnCreate');
+  });
+
+  it('puts its own firewall before each API, and none keeps requests or derives metrics from text', () => {
+    const associations = resourcesOf(stacks, 'AWS::WAFv2::WebACLAssociation');
+    expect(associations).toHaveLength(resourcesOf(stacks, 'AWS::ApiGateway::Stage').length);
+    for (const { properties } of associations) {
+      const api = /restapis\/(\w*)Api\//.exec(String(properties['ResourceArn']))?.[1];
+      expect(properties['WebACLArn']).toBe(`${api === '' ? '' : 'ReceiptsApi'}WebAcl.Arn`);
+    }
+    const text = JSON.stringify(stacks);
+    expect(text).not.toContain('"SampledRequestsEnabled":true');
+    expect(text).not.toMatch(/AWS::WAFv2::LoggingConfiguration|AWS::Logs::MetricFilter|InsightRule/);
+  });
+
+  it('lets X-Ray see the URLs of the mastery engine only, and logs no part of a request that the caller chooses [MA-007]', () => {
+    const [apis, accessed] = [
+      new Map(
+        resourcesOf(stacks, 'AWS::ApiGateway::RestApi').map(({ stack, id, properties }) => [
+          `${stack} ${id}`,
+          String(properties['Name']).split('-').at(-1),
+        ]),
+      ),
+      resourcesOf(stacks, 'AWS::ApiGateway::Stage'),
+    ];
+    for (const { stack, properties } of accessed) {
+      const api = apis.get(`${stack} ${String(properties['RestApiId'])}`);
+      expect(api).toBeDefined();
+      expect(properties['TracingEnabled']).toBe(api === 'mastery');
+      const { Format } = properties['AccessLogSetting'] as { Format: string };
+      expect(JSON.parse(Format)).toStrictEqual({
+        ...(api === 'mastery' && { xrayTraceId: '$context.xrayTraceId' }),
+        requestId: '$context.requestId',
+        integrationRequestId: '$context.integration.requestId',
+        time: '$context.requestTimeEpoch',
+        method: '$context.httpMethod',
+        resourcePath: '$context.resourcePath',
+        status: '$context.status',
+        responseLength: '$context.responseLength',
+        responseLatency: '$context.responseLatency',
+        integrationLatency: '$context.integrationLatency',
+        integrationStatus: '$context.integrationStatus',
+        errorType: '$context.error.responseType',
+        wafResponseCode: '$context.wafResponseCode',
+      });
+    }
+  });
+
+  it('lets no role delete or unlock receipts, or change released records', () => {
+    const text = JSON.stringify([
+      resourcesOf(stacks, 'AWS::IAM::Role'),
+      resourcesOf(stacks, 'AWS::IAM::Policy').filter(({ stack }) => !stack.endsWith('documentation')),
+    ]);
+    expect(text).not.toMatch(
+      /s3:(?:\*|Bypass|Delete|Put(?!Object")|Replicate(?:\*|Delete))|dynamodb:(?:Batch|\*)/,
+    );
+  });
+});
+
+it('X-Ray sees no URL that names a learner: those of the mastery engine name policies and calibrations', () => {
+  const named = routesOf('mastery').flatMap(({ request: { path, query } }) => [
+    ...Object.keys(path.shape),
+    ...Object.keys(query.shape),
+  ]);
+  expect(named.toSorted()).toStrictEqual(['calibrationId', 'policyId']);
+});
+
+describe('the tables', () => {
+  const definitions: readonly TableDefinition[] = tables;
+
+  it('have the keys and the purge attribute of their definitions, and names by which commands find them', () => {
+    const found = resourcesOf(all, 'AWS::DynamoDB::Table');
+    expect(
+      Object.fromEntries(
+        found.map(({ id, properties }) => [
+          id.toLowerCase(),
+          [
+            properties['KeySchema'],
+            properties['TimeToLiveSpecification'],
+            properties['DeletionProtectionEnabled'],
+          ],
+        ]),
+      ),
+    ).toStrictEqual(
+      Object.fromEntries(
+        definitions.map(({ name, partitionKey, sortKey, ttl }) => [
+          name,
+          [
+            [
+              { AttributeName: partitionKey, KeyType: 'HASH' },
+              ...(sortKey === undefined ? [] : [{ AttributeName: sortKey, KeyType: 'RANGE' }]),
+            ],
+            ttl && { AttributeName: ttl, Enabled: true },
+            true,
+          ],
+        ]),
+      ),
+    );
+    const ids = Object.entries(templateOf(all, 'records-and-keys').Resources).flatMap(([id, { Type }]) =>
+      Type === 'AWS::DynamoDB::Table' ? [`${stackName('prod', 'records-and-keys')}-${id}-1ABCDEF2GHIJK`] : [],
+    );
+    for (const { name } of tables)
+      expect(ids.filter((id) => isDeployedTable(id, 'prod', name))).toHaveLength(1);
+  });
+
+  const release = 'arn:aws:iam::111122223333:role/mastery/release';
+  const restore = 'arn:aws:iam::111122223333:role/restore';
+  const deny = { Effect: 'Deny', Principal: { AWS: '*' }, Resource: '*' };
+  const changes = [
+    'BatchWriteItem',
+    'DeleteItem',
+    'PartiQLDelete',
+    'PartiQLInsert',
+    'PartiQLUpdate',
+    'UpdateItem',
+  ];
+  it.each<readonly [string, StageConfig['recordWriters'], readonly string[]]>([
+    ['nobody changes an item', undefined, []],
+    ['only the role that releases writes one', { release }, [release]],
+    ['the role that restores, too', { release, restore }, [release, restore]],
+  ])('that of released records alone has a policy of its own: %s', (_, recordWriters, roles) => {
+    const stacks = recordWriters === undefined ? all : deployed({ settings: { recordWriters } });
+    const policies = resourcesOf(stacks, 'AWS::DynamoDB::Table').flatMap(({ id, properties }) =>
+      'ResourcePolicy' in properties ? [[id, properties['ResourcePolicy']]] : [],
+    );
+    const put = {
+      ...{ ...deny, Sid: 'OnlyReleaseAndRestoreWrite', Action: 'dynamodb:PutItem' },
+      Condition: { ArnNotEquals: { 'aws:PrincipalArn': roles } },
+    };
+    const Statement = [
+      { ...deny, Sid: 'NothingIsChangedOrDeleted', Action: changes.map((action) => `dynamodb:${action}`) },
+      ...(roles.length === 0 ? [] : [put]),
+    ];
+    expect(policies).toStrictEqual([['Records', { PolicyDocument: { Version: '2012-10-17', Statement } }]]);
+  });
+});
+
+describe('the key', () => {
+  const aliasOf = (settings: Partial<StageConfig>) => {
+    const stacks = deployed({ settings });
+    return [
+      resourcesOf(stacks, 'AWS::KMS::Key').map(({ properties }) => properties['MultiRegion']),
+      resourcesOf(stacks, 'AWS::KMS::Alias').map(({ properties }) => properties['TargetKeyId']),
+    ];
+  };
+
+  it('can have replicas in other regions, or be one, if the stage wants it', () => {
+    const key = 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1234abcd';
+    expect(aliasOf({})).toStrictEqual([[undefined], ['Key.Arn']]);
+    expect(aliasOf({ key: 'multi-region' })).toStrictEqual([[true], ['Key.Arn']]);
+    expect(aliasOf({ key })).toStrictEqual([[], [key]]);
+    expect(templateOf(deployed({ settings: { key } }), 'records-and-keys').Outputs?.['KeyArn']).toMatchObject(
+      {
+        Value: key,
+      },
+    );
+  });
+});
+
+it('the queue of runs hides a message for six times as long as its worker may take, and gives it up after five times, to a queue that keeps it longer', () => {
+  const queues = resourcesOf(all, 'AWS::SQS::Queue').map(({ id, properties }) => [id, properties]);
+  const { Runs: runs, DeadLetters: deadLetters } = Object.fromEntries(queues) as Readonly<
+    Record<string, Readonly<Record<string, unknown>>>
+  >;
+  expect(runs?.['VisibilityTimeout']).toBeGreaterThanOrEqual(6 * analyzeRun.lambda.timeoutSeconds);
+  expect(runs?.['RedrivePolicy']).toStrictEqual({
+    deadLetterTargetArn: 'DeadLetters.Arn',
+    maxReceiveCount: 5,
+  });
+  expect(deadLetters?.['MessageRetentionPeriod']).toBe(14 * 24 * 60 * 60);
+  expect(Number(runs?.['MessageRetentionPeriod'])).toBeLessThan(14 * 24 * 60 * 60);
+});
+
+describe('the receipts', () => {
+  const bucketOf = (settings: Partial<StageConfig>) =>
+    resourcesOf(deployed({ settings }), 'AWS::S3::Bucket', 'records-and-keys')[0]?.properties;
+
+  it.each<readonly [StageConfig['receiptRetention'], object]>([
+    [{ years: 7 }, { Mode: 'GOVERNANCE', Years: 7 }],
+    [
+      { years: 10, mode: 'COMPLIANCE' },
+      { Mode: 'COMPLIANCE', Years: 10 },
+    ],
+  ])(
+    'keep each version under Object Lock as %j of the stage demands; nothing expires [RP-211]',
+    (setting, lock) => {
+      const bucket = bucketOf({ receiptRetention: setting });
+      expect(bucket).toMatchObject({
+        ObjectLockEnabled: true,
+        ObjectLockConfiguration: { ObjectLockEnabled: 'Enabled', Rule: { DefaultRetention: lock } },
+        VersioningConfiguration: { Status: 'Enabled' },
+      });
+      expect(bucket).not.toHaveProperty('LifecycleConfiguration');
+      expect(bucket).not.toHaveProperty('ReplicationConfiguration');
+    },
+  );
+
+  it('are copied with their locks to the bucket that a stage names, and their deletions are not', () => {
+    const { receiptReplica } = everySetting;
+    expect(bucketOf(everySetting)?.['ReplicationConfiguration']).toMatchObject({
+      Role: 'ReceiptsReplication.Arn',
+      Rules: [
+        {
+          DeleteMarkerReplication: { Status: 'Disabled' },
+          Destination: { Bucket: receiptReplica },
+          Status: 'Enabled',
+        },
+      ],
+    });
+    const policy = JSON.stringify(
+      resourcesOf(deployed({ settings: everySetting }), 'AWS::IAM::Policy', 'records-and-keys'),
+    );
+    for (const action of ['GetObjectVersionForReplication', 'GetObjectRetention', 'ReplicateObject'])
+      expect(policy).toContain(`"s3:${action}"`);
+  });
+
+  it('suffer no call without TLS and no write but of a key that is free or over the version that is named, and the bucket grants nothing [RP-211]', () => {
+    const [policy] = resourcesOf(all, 'AWS::S3::BucketPolicy', 'records-and-keys');
+    const { Statement } = policy?.properties['PolicyDocument'] as { Statement: readonly object[] };
+    const deny = { Effect: 'Deny', Principal: { AWS: '*' } };
+    expect(Statement).toMatchObject([
+      {
+        ...{ ...deny, Action: 's3:*', Resource: ['Receipts.Arn', 'Receipts.Arn/*'] },
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      },
+      {
+        ...{ ...deny, Action: 's3:PutObject', Resource: 'Receipts.Arn/*' },
+        Condition: { Null: { 's3:if-none-match': 'true', 's3:if-match': 'true' } },
+      },
+    ]);
+  });
+});
+
+describe('a stage', () => {
+  const protectedStacks = (name: string, settings: Partial<StageConfig> = {}): readonly string[] =>
+    appOf({ stage: stage(name), settings, gates: [] })
+      .synth()
+      .stacks.flatMap(({ stackName: found, terminationProtection }) => (terminationProtection ? [found] : []))
+      .toSorted();
+  const every = (name: string) => stackIds.map((id) => stackName(name, id)).toSorted();
+
+  it('of production, or that asks for it, has termination protection; the stores always have it', () => {
+    expect(protectedStacks('prod')).toStrictEqual(every('prod'));
+    expect(protectedStacks('staging')).toStrictEqual([stackName('staging', 'records-and-keys')]);
+    expect(protectedStacks('staging', { terminationProtection: true })).toStrictEqual(every('staging'));
+  });
+
+  it.each(Object.keys(stages))(
+    '%s has names of its own, and the marker by which a synth knows its account and region',
+    (name) => {
+      const stacks = deployed({ stage: stage(name) });
+      const [alias] = resourcesOf(stacks, 'AWS::KMS::Alias');
+      expect(alias?.properties['AliasName']).toBe(`alias/mastery-reports/${name}`);
+      const parameters = resourcesOf(stacks, 'AWS::SSM::Parameter').map(({ properties }) => properties);
+      expect(parameters).toContainEqual(
+        expect.objectContaining({ Name: `/${name}/gates/marker`, Value: name }),
+      );
+    },
+  );
+
+  it('says which settings are still to be filled in', () => {
+    const prod = stage('prod');
+    const releaseKey = {
+      // RFC 7517, appendix A.1.
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+    } as const;
+    const filled: StageConfig = {
+      ...prod.config,
+      token: { ...prod.config.token, issuer: 'https://id.school.org', jwksUrl: 'https://id.school.org/jwks' },
+      approvedHosts: ['platform.school.org'],
+      problemsUrl: 'https://docs.school.org/problems',
+      runbookUrl: 'https://docs.school.org/runbook',
+      alarmsEmail: 'operators@school.org',
+      releaseKey,
+    };
+    const unfilled = (changed: Partial<StageConfig>) =>
+      placeholders({ name: 'prod', config: { ...filled, ...changed } });
+    expect(unfilled({})).toStrictEqual([]);
+    expect(unfilled({ problemsUrl: 'https://docs.example/problems' })).toStrictEqual(['problemsUrl']);
+    expect(unfilled({ approvedHosts: ['platform.school.org', 'platform.example'] })).toStrictEqual([
+      'approvedHosts',
+    ]);
+    for (const other of [prod.config.releaseKey, { ...releaseKey, y: releaseKey.x }])
+      expect(unfilled({ releaseKey: other })).toStrictEqual(['releaseKey']);
+  });
+});
