@@ -5,10 +5,11 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { FetchRequest } from '#shared/network/http-client.ts';
 import { createPlatform } from './http-platform.ts';
 import type { PlatformOptions } from './http-platform.ts';
-import * as operations from './operations.ts';
 import type { UpstreamOperation } from './operation.ts';
 import { createAnswerMemo } from './transport/answer-memo.ts';
 import { secret } from './transport/secret.ts';
+
+// What becomes of every fault of an owner on every route: test/lemmas/faults.ts. What a real connection does: http-platform.server.test.ts.
 
 const CREDENTIAL = 'server-held.profile.credential';
 const profile = {
@@ -32,30 +33,39 @@ const read = {
   maxAnswerBytes: 200,
   rule: '',
 } as const satisfies UpstreamOperation;
+const write = {
+  ...read,
+  method: 'POST',
+  path: '/probes',
+  retry: 'idempotent-write',
+  success: [200, 204],
+  body: z.strictObject({ b: z.int(), a: z.string() }),
+  answer: read.answer.optional(),
+  tenantInAnswer: false,
+} as const satisfies UpstreamOperation;
 
 interface Sent {
   readonly url: string;
   readonly init: FetchRequest;
 }
-type Reply = Response | Error | 'never';
+type Reply = Error | 'never' | (() => Response);
 
-/** A platform over scripted replies, with a clock that only waiting moves. Attempt timers fire when a reply is `never`. */
-function setup(replies: readonly (Reply | (() => Reply))[], options: Partial<PlatformOptions> = {}) {
+/** A platform over scripted replies, the last one for good, with a clock that only waiting moves. Attempt timers fire when a reply is `never`. */
+function setup(replies: readonly Reply[], options: Partial<PlatformOptions> = {}) {
   const clock = { now: 10_000 };
   const sent: Sent[] = [];
   const waits: number[] = [];
+  const lines: (readonly [string, object | undefined])[] = [];
   let fireTimer: (() => void) | undefined;
   const platform = createPlatform({
     profile,
     fetch: (url, init) => {
-      const scripted = replies[sent.length] ?? replies.at(-1);
+      const reply = replies[sent.length] ?? replies.at(-1);
       sent.push({ url, init });
-      const reply = typeof scripted === 'function' ? scripted() : scripted;
-      if (reply === 'never') {
-        fireTimer?.();
-        return new Promise(() => undefined);
-      }
-      return reply instanceof Error ? Promise.reject(reply) : Promise.resolve(reply!);
+      if (typeof reply === 'function') return Promise.resolve(reply());
+      if (reply instanceof Error) return Promise.reject(reply);
+      fireTimer?.();
+      return new Promise(() => undefined);
     },
     now: () => clock.now,
     sleep: (milliseconds, signal) => {
@@ -74,152 +84,109 @@ function setup(replies: readonly (Reply | (() => Reply))[], options: Partial<Pla
     },
     random: () => 0.5,
     deadline: 40_000,
+    log: (code, fields) => lines.push([code, fields]),
     ...options,
   });
-  return { platform, clock, sent, waits };
+  return { platform, clock, sent, waits, lines };
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json' };
+const type = { 'content-type': 'application/json' };
 const good = { tenantId: 'tenant-a', value: 1 };
-const answer = (body: unknown = good, init: ResponseInit = {}): Response =>
-  new Response(JSON.stringify(body), { headers: JSON_HEADERS, ...init });
-const status = (code: number, headers: Record<string, string> = {}): Response =>
-  new Response('<html>do not read me</html>', { status: code, headers });
+const answer =
+  (body: unknown = good, headers: Record<string, string> = {}, status = 200): Reply =>
+  () =>
+    new Response(JSON.stringify(body), { headers: { ...type, ...headers }, status });
+const bytes =
+  (
+    body: string | Uint8Array<ArrayBuffer> | null,
+    headers: Record<string, string> = type,
+    status = 200,
+  ): Reply =>
+  () =>
+    new Response(body, { headers, status });
+const status = (code: number, headers: Record<string, string> = {}): Reply =>
+  bytes('<html>do not read me</html>', headers, code);
+const notModified = (etag?: string): Reply => bytes(null, etag === undefined ? {} : { etag }, 304);
+const brokenOff: Reply = () =>
+  new Response(
+    new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"tenantId":'));
+        controller.error(new TypeError('terminated'));
+      },
+    }),
+    { headers: type },
+  );
+const filler = (length: number): object => ({
+  ...good,
+  filler: 'x'.repeat(length - JSON.stringify({ ...good, filler: '' }).length),
+});
 const call = { path: { probeId: 'p1' } };
 
-describe('a call that succeeds', () => {
-  it('gives the validated value with what a receipt needs', async () => {
-    const body = '{"value": 1, "tenantId": "tenant-a", "extra": true}';
-    const { platform } = setup([
-      new Response(body, {
-        headers: { ...JSON_HEADERS, etag: '"v1"', 'x-request-id': 'up-1', 'set-cookie': 'a=b' },
-      }),
-    ]);
-    expect(await platform.call(read, call)).toEqual({
-      ok: true,
-      value: {
-        value: { tenantId: 'tenant-a', value: 1, extra: true },
-        etag: '"v1"',
-        status: 200,
-        upstreamRequestId: 'up-1',
-        bodyHash: sha256Hex(body),
-      },
-    });
-  });
-
-  it('carries the profile’s credential and nothing of the client [MA-008, MA-011]', async () => {
-    const { platform, sent } = setup([answer()]);
-    await platform.call(read, call);
-    expect(sent[0]!.url).toBe('https://platform.example/base/tenants/tenant-a/probes/p1');
-    expect(sent[0]!.init.method).toBe('GET');
-    expect(sent[0]!.init.headers).toEqual({
-      accept: 'application/json',
-      authorization: `Bearer ${CREDENTIAL}`,
-    });
-  });
-
-  it.each([
-    ['"v1"', '"v1"'],
-    ['W/"v1"', 'W/"v1"'],
-    ['v1', undefined],
-    ['"a", "b"', undefined],
-    [`"${'x'.repeat(253)}"`, `"${'x'.repeat(253)}"`],
-    [`"${'x'.repeat(254)}"`, undefined],
-    [`W/"${'x'.repeat(251)}"`, `W/"${'x'.repeat(251)}"`],
-    [`W/"${'x'.repeat(252)}"`, undefined],
-  ])('keeps the ETag %s as %s, at most 255 characters of it [RP-086]', async (etag, expected) => {
-    const { platform } = setup([answer(good, { headers: { ...JSON_HEADERS, etag } })]);
-    const result = await platform.call(read, call);
-    expect(result.ok && result.value.etag).toBe(expected);
-  });
-
-  it.each([
-    ['req-1.a:b_c', 'req-1.a:b_c'],
-    ['with space', undefined],
-    ['<script>', undefined],
-    ['x'.repeat(129), undefined],
-  ])('keeps the request id %s as %s [MA-213]', async (id, expected) => {
-    const { platform } = setup([answer(good, { headers: { ...JSON_HEADERS, 'x-request-id': id } })]);
-    const result = await platform.call(read, call);
-    expect(result.ok && result.value.upstreamRequestId).toBe(expected);
-  });
-
-  it.each([
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/json;charset="UTF-8"',
-    'application/vnd.owner+json',
-  ])('takes the media type %s', async (type) => {
-    const { platform } = setup([answer(good, { headers: { 'content-type': type } })]);
-    expect((await platform.call(read, call)).ok).toBe(true);
-  });
-});
-
-describe('an answer that is not what the owner promises is malformed, and asked for once more', () => {
-  const cases: [string, () => Response][] = [
-    ['HTML', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
-    ['JSON called HTML', () => answer(good, { headers: { 'content-type': 'text/html' } })],
-    ['JSON of no type', () => new Response(new TextEncoder().encode(JSON.stringify(good)))],
+describe('an answer', () => {
+  const cases: readonly (readonly [what: string, outcome: string, ...replies: readonly Reply[]])[] = [
+    ...[
+      'application/json',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+      'application/vnd.owner+json',
+    ].map((media) => [`of ${media}`, 'answered after 1', answer(good, { 'content-type': media })] as const),
+    ['of exactly the bytes that its row allows', 'answered after 1', answer(filler(200))],
+    ['of more bytes, which will not become fewer', 'malformed after 1', answer(filler(201))],
+    ...['text/html', 'application/json; charset=utf-16', 'application/json, text/html'].map(
+      (media) => [`of ${media}`, 'malformed after 2', answer(good, { 'content-type': media })] as const,
+    ),
+    ['of no type', 'malformed after 2', bytes(new TextEncoder().encode(JSON.stringify(good)), {})],
+    ...[
+      '<html></html>',
+      '',
+      '{"tenantId":"tenant-a","val',
+      '{"tenantId":"tenant-a","value":1,"value":2}',
+      '{"tenantId":"tenant-a","value":NaN}',
+      '{"tenantId":"tenant-a","value":1e999}',
+      '{"tenantId":"tenant-a","value":"1"}',
+      '{"tenantId":"tenant-a"}',
+    ].map((text) => [text, 'malformed after 2', bytes(text)] as const),
     [
-      'JSON in another charset',
-      () => answer(good, { headers: { 'content-type': 'application/json; charset=utf-16' } }),
+      'of bad UTF-8',
+      'malformed after 2',
+      bytes(Buffer.from(`${JSON.stringify(good).slice(0, -1)},"x":"\xff"}`, 'latin1')),
     ],
-    ['two media types', () => answer(good, { headers: { 'content-type': 'application/json, text/html' } })],
-    ['HTML called JSON', () => new Response('<html></html>', { headers: JSON_HEADERS })],
-    ['a cut JSON text', () => new Response('{"tenantId":"tenant-a","val', { headers: JSON_HEADERS })],
-    [
-      'duplicate names',
-      () => new Response('{"tenantId":"tenant-a","value":1,"value":2}', { headers: JSON_HEADERS }),
-    ],
-    ['NaN', () => new Response('{"tenantId":"tenant-a","value":NaN}', { headers: JSON_HEADERS })],
-    [
-      'a number that overflows',
-      () => new Response('{"tenantId":"tenant-a","value":1e999}', { headers: JSON_HEADERS }),
-    ],
-    [
-      'bad UTF-8',
-      () =>
-        new Response(Buffer.from('{"tenantId":"tenant-a","value":1,"x":"\xff"}', 'latin1'), {
-          headers: JSON_HEADERS,
-        }),
-    ],
-    ['a member of the wrong type', () => answer({ tenantId: 'tenant-a', value: '1' })],
-    ['a missing member', () => answer({ tenantId: 'tenant-a' })],
-    ['an empty body', () => new Response('', { headers: JSON_HEADERS })],
-    ['a success that the row does not know', () => answer(good, { status: 202 })],
-    ['no content', () => new Response(null, { status: 204 })],
-    ['a redirect', () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } })],
+    ['with a success that the row does not know', 'malformed after 2', answer(good, {}, 202)],
+    ['without content', 'malformed after 2', bytes(null, {}, 204)],
+    ['that redirects', 'malformed after 2', bytes(null, { location: 'https://evil.example/' }, 302)],
+    ['that is sound the second time', 'answered after 2', bytes('{"tenantId":'), answer()],
+    ['that is garbled after a failure', 'answered after 3', status(503), bytes('<html>'), answer()],
+    ...['tenant-b', 'TENANT-A', 'tenant-a '].map(
+      (tenantId) => [`about ${tenantId}`, 'wrong-tenant after 1', answer({ ...good, tenantId })] as const,
+    ),
+    ['404', 'not-found after 1', status(404)],
+    ...[409, 412].map((code) => [`${code}`, 'conflict after 1', status(code)] as const),
+    ...[400, 401, 403, 410, 422].map((code) => [`${code}`, 'rejected after 1', status(code)] as const),
+    ...[408, 425, 429, 500, 502, 503, 504].map(
+      (code) => [`${code}`, 'unavailable, transient after 2', status(code)] as const,
+    ),
+    ['503, then a success [MA-218]', 'answered after 2', status(503), answer()],
+    ['over a broken connection, then a success', 'answered after 2', new TypeError('fetch failed'), answer()],
+    ['that breaks off', 'unavailable, transient after 2', brokenOff],
+    ['that never comes', 'unavailable, transient after 2', 'never'],
   ];
-  it.each(cases)('%s', async (_, reply) => {
-    const { platform, sent } = setup([reply]);
-    const result = await platform.call(read, call);
-    expect(result).toMatchObject({
-      ok: false,
-      error: { kind: 'malformed', transient: false, service: 'content' },
-    });
-    expect(sent).toHaveLength(2);
+
+  // The second of the two asks whether a version is still held; what comes instead is judged as any other answer.
+  it.each(cases)('%s is %s attempts', async (_, outcome, ...replies) => {
+    for (const etag of [undefined, '"v0"']) {
+      const { platform, sent } = setup(replies as readonly Reply[]);
+      const result = await (etag === undefined
+        ? platform.call(read, call)
+        : platform.revalidate(read, call, etag));
+      const kind = result.ok
+        ? 'answered'
+        : `${result.error.kind}${result.error.transient ? ', transient' : ''}`;
+      expect([etag, `${kind} after ${sent.length}`]).toEqual([etag, outcome]);
+    }
   });
 
-  it('is an answer after all when the second one is sound', async () => {
-    const { platform, sent } = setup([new Response('{"tenantId":'), answer()]);
-    expect((await platform.call(read, call)).ok).toBe(true);
-    expect(sent).toHaveLength(2);
-  });
-
-  it('is repeated for its own sake, and not instead of an answer that did not come', async () => {
-    const garbled = (): Response => new Response('<html></html>', { headers: JSON_HEADERS });
-    const { platform, sent } = setup([status(503), garbled(), answer()]);
-    expect((await platform.call(read, call)).ok).toBe(true);
-    expect(sent).toHaveLength(3);
-  });
-
-  it('is final for more bytes than allowed, which will not become fewer', async () => {
-    const { platform, sent } = setup([() => answer({ ...good, filler: 'x'.repeat(200) })]);
-    expect(await platform.call(read, call)).toMatchObject({ ok: false, error: { kind: 'malformed' } });
-    expect(sent).toHaveLength(1);
-  });
-
-  it('stops reading once the bound is passed', async () => {
+  it('is read no further than its bound', async () => {
     let pulled = 0;
     let cancelled = false;
     const endless = new ReadableStream<Uint8Array>({
@@ -231,511 +198,311 @@ describe('an answer that is not what the owner promises is malformed, and asked 
         cancelled = true;
       },
     });
-    const { platform } = setup([new Response(endless, { headers: JSON_HEADERS })]);
-    expect(await platform.call(read, call)).toMatchObject({ ok: false, error: { kind: 'malformed' } });
+    await setup([() => new Response(endless, { headers: type })]).platform.call(read, call);
     expect(cancelled).toBe(true);
     expect(pulled).toBeLessThanOrEqual(5);
   });
 
-  it('takes exactly the bound', async () => {
-    const filler = 'x'.repeat(200 - JSON.stringify({ ...good, filler: '' }).length);
-    const { platform } = setup([answer({ ...good, filler })]);
-    expect((await platform.call(read, call)).ok).toBe(true);
-  });
-});
-
-describe('the tenant in the answer', () => {
-  it.each(['tenant-b', 'TENANT-A', 'tenant-a '])('%s is not tenant-a', async (tenantId) => {
-    const { platform, sent } = setup([answer({ ...good, tenantId })]);
-    expect(await platform.call(read, call)).toMatchObject({
-      ok: false,
-      error: { kind: 'wrong-tenant', transient: false },
-    });
-    expect(sent).toHaveLength(1);
+  it('is given with what a receipt needs, and nothing else of its headers', async () => {
+    const body = '{"value": 1, "tenantId": "tenant-a", "extra": true}';
+    const headers = { ...type, etag: '"v1"', 'x-request-id': 'up-1', 'set-cookie': 'a=b' };
+    const value = { tenantId: 'tenant-a', value: 1, extra: true };
+    const whole = { value, etag: '"v1"', status: 200, upstreamRequestId: 'up-1', bodyHash: sha256Hex(body) };
+    const { platform } = setup([bytes(body, headers)]);
+    expect(await platform.call(read, call)).toEqual({ ok: true, value: whole });
+    expect(await platform.revalidate(read, call, '"v0"')).toEqual({ ok: true, value: whole });
   });
 
-  it('is compared for a remembered answer, too', async () => {
-    const memo = createAnswerMemo([read]);
-    const own = setup([answer], { memo });
-    const foreign = setup([answer], { memo, profile: { ...profile, tenantId: 'tenant-b' } });
-    expect((await own.platform.call(read, call)).ok).toBe(true);
-    expect(await foreign.platform.call(read, call)).toMatchObject({
-      ok: false,
-      error: { kind: 'wrong-tenant' },
-    });
-  });
-});
-
-describe('statuses', () => {
   it.each([
-    [404, 'not-found'],
-    [409, 'conflict'],
-    [412, 'conflict'],
-    [400, 'rejected'],
-    [401, 'rejected'],
-    [403, 'rejected'],
-    [410, 'rejected'],
-    [422, 'rejected'],
-  ] as const)('%i is %s and final', async (code, kind) => {
-    const { platform, sent } = setup([() => status(code)]);
-    expect(await platform.call(read, call)).toEqual({
-      ok: false,
-      error: { kind, service: 'content', operation: 'content.read_probe', status: code, transient: false },
-    });
-    expect(sent).toHaveLength(1);
+    ['etag', '"v1"', true],
+    ['etag', 'W/"v1"', true],
+    ['etag', 'v1', false],
+    ['etag', '"a", "b"', false],
+    ['etag', `"${'x'.repeat(253)}"`, true],
+    ['etag', `"${'x'.repeat(254)}"`, false],
+    ['etag', `W/"${'x'.repeat(251)}"`, true],
+    ['etag', `W/"${'x'.repeat(252)}"`, false],
+    ['x-request-id', 'req-1.a:b_c', true],
+    ['x-request-id', 'with space', false],
+    ['x-request-id', '<script>', false],
+    ['x-request-id', 'x'.repeat(129), false],
+  ])('has a %s of %s: %j [RP-086, MA-213]', async (name, text, isKept) => {
+    const result = await setup([answer(good, { [name]: text })]).platform.call(read, call);
+    const { etag, upstreamRequestId } = result.ok ? result.value : {};
+    expect(name === 'etag' ? etag : upstreamRequestId).toBe(isKept ? text : undefined);
   });
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('%i is unavailable and tried twice in all', async (code) => {
-    const { platform, sent, waits } = setup([() => status(code, { 'x-request-id': 'up-9' })]);
-    expect(await platform.call(read, call)).toEqual({
-      ok: false,
-      error: {
-        kind: 'unavailable',
+  it('that was refused tells the owner, its operation, status and request id, and how long to wait', async () => {
+    const about = { service: 'content', operation: 'content.read_probe' };
+    const failed = async (reply: Reply): Promise<unknown> => {
+      const result = await setup([reply]).platform.call(read, call);
+      return result.ok ? undefined : result.error;
+    };
+    expect(await failed(status(404))).toEqual({ kind: 'not-found', ...about, status: 404, transient: false });
+    expect(await failed(status(429, { 'x-request-id': 'up-9', 'retry-after': '30' }))).toEqual({
+      kind: 'unavailable',
+      ...about,
+      status: 429,
+      upstreamRequestId: 'up-9',
+      retryAfterSeconds: 30,
+      transient: true,
+    });
+  });
+
+  it('is parsed once per container, and still read and judged every time', async () => {
+    const memo = createAnswerMemo([read]);
+    const [one, two] = [
+      setup([answer(), answer(good, { 'content-type': 'text/html' })], { memo }),
+      setup([answer()], { memo }),
+    ];
+    const first = await one.platform.call(read, call);
+    const second = await two.platform.call(read, call);
+    expect(two.sent).toHaveLength(1);
+    expect(first.ok && second.ok && first.value.value === second.value.value).toBe(true);
+    expect(await one.platform.call(read, call)).toMatchObject({ error: { kind: 'malformed' } });
+    const foreign = setup([answer()], { memo, profile: { ...profile, tenantId: 'tenant-b' } });
+    expect(await foreign.platform.call(read, call)).toMatchObject({ error: { kind: 'wrong-tenant' } });
+  });
+});
+
+describe('a call', () => {
+  it('carries the profile’s credential and nothing of the client [MA-008, MA-011]', async () => {
+    const { platform, sent } = setup([answer()]);
+    await platform.call(read, call);
+    expect(sent[0]!.url).toBe('https://platform.example/base/tenants/tenant-a/probes/p1');
+    expect(sent[0]!.init).toMatchObject({ method: 'GET', freshConnection: false });
+    expect(sent[0]!.init.headers).toEqual({
+      accept: 'application/json',
+      authorization: `Bearer ${CREDENTIAL}`,
+    });
+  });
+
+  it.each(['.', '..', '', '\ud800'])(
+    'for %j, which no address can carry, is not sent: not found',
+    async (probeId) => {
+      const { platform, sent } = setup([answer()]);
+      const error = {
+        kind: 'not-found',
         service: 'content',
         operation: 'content.read_probe',
-        status: code,
-        upstreamRequestId: 'up-9',
-        transient: true,
-      },
-    });
-    expect(sent).toHaveLength(2);
-    expect(waits).toEqual([50]);
-  });
+        transient: false,
+      };
+      expect(await platform.call(read, { path: { probeId } })).toEqual({ ok: false, error });
+      expect(sent).toHaveLength(0);
+      expect(platform.trace()[0]).toMatchObject({ attempts: 0, outcome: 'not-found' });
+    },
+  );
 
-  it('503, then success, is a success [MA-218]', async () => {
-    const { platform, sent } = setup([status(503), answer()]);
-    expect((await platform.call(read, call)).ok).toBe(true);
-    expect(sent).toHaveLength(2);
-    expect(platform.trace()[0]).toMatchObject({ outcome: 'answered', status: 200, attempts: 2 });
-  });
-
-  it('a broken connection, then success, is a success', async () => {
-    const { platform } = setup([new TypeError('fetch failed'), answer()]);
-    expect((await platform.call(read, call)).ok).toBe(true);
-  });
-
-  it('a body that breaks off is unavailable, not malformed', async () => {
-    const broken = (): Response =>
-      new Response(
-        new ReadableStream<Uint8Array>({
-          start(controller) {
-            controller.enqueue(new TextEncoder().encode('{"tenantId":'));
-            controller.error(new TypeError('terminated'));
-          },
-        }),
-        { headers: JSON_HEADERS },
-      );
-    const { platform, sent } = setup([broken]);
-    expect(await platform.call(read, call)).toMatchObject({
-      ok: false,
-      error: { kind: 'unavailable', transient: true },
-    });
-    expect(sent).toHaveLength(2);
-  });
-});
-
-describe('time', () => {
-  it('waits as long as the owner asks when that fits the deadline', async () => {
-    const { platform, waits } = setup([status(429, { 'retry-after': '2' }), answer()]);
-    expect((await platform.call(read, call)).ok).toBe(true);
-    expect(waits).toEqual([2_050]);
-  });
-
-  it('gives up at once when the owner asks for more than is left', async () => {
-    const { platform, sent, waits } = setup([status(429, { 'retry-after': '30' })]);
-    expect(await platform.call(read, call)).toMatchObject({
-      ok: false,
-      error: { kind: 'unavailable', status: 429, retryAfterSeconds: 30, transient: true },
-    });
-    expect(sent).toHaveLength(1);
-    expect(waits).toEqual([]);
-  });
-
-  it('ends an attempt that is not answered and tries again', async () => {
-    const { platform, sent, clock } = setup(['never', answer()], { attemptTimeout: 400 });
-    expect((await platform.call(read, call)).ok).toBe(true);
-    expect(sent).toHaveLength(2);
-    expect(clock.now).toBe(10_000 + 400 + 50);
-    expect(sent[0]!.init.signal.aborted).toBe(true);
-  });
-
-  it('cuts the last attempt at the deadline and starts none beyond it', async () => {
-    const { platform, sent, clock } = setup(['never'], { attemptTimeout: 400, deadline: 10_500 });
-    expect(await platform.call(read, call)).toMatchObject({
-      ok: false,
-      error: { kind: 'unavailable', transient: true },
-    });
-    expect(clock.now).toBe(10_500);
-    expect(sent).toHaveLength(2);
-  });
-
-  it('ends a call with a time limit of its own then, repetitions included, and the others at the deadline', async () => {
-    const { platform, sent, clock } = setup(['never'], { attemptTimeout: 400 });
-    expect(await platform.call(read, { ...call, timeLimit: 500 })).toMatchObject({
-      ok: false,
-      error: { kind: 'unavailable', transient: true },
-    });
-    expect(clock.now).toBeLessThanOrEqual(10_500);
-    const before = sent.length;
-    await platform.call(read, call);
-    expect(sent.length - before).toBe(2);
-    expect(clock.now).toBeGreaterThan(10_800);
-  });
-
-  it('sends nothing once the deadline has passed', async () => {
-    const { platform, sent } = setup([answer()], { deadline: 10_000 });
-    expect(await platform.call(read, call)).toMatchObject({
-      ok: false,
-      error: { kind: 'unavailable', transient: true },
-    });
-    expect(sent).toHaveLength(0);
-    expect(platform.trace()[0]).toMatchObject({ attempts: 0, status: null, outcome: 'unavailable' });
-  });
-
-  it('keeps no more calls in flight than allowed', async () => {
+  it('waits for no more calls in flight than allowed', async () => {
     let inFlight = 0;
     let most = 0;
-    const platform = createPlatform({
-      profile,
+    const { platform } = setup([], {
+      maxConcurrency: 3,
       fetch: async () => {
         inFlight += 1;
         most = Math.max(most, inFlight);
         await new Promise(setImmediate);
         inFlight -= 1;
-        return answer();
+        return new Response(JSON.stringify(good), { headers: type });
       },
-      now: () => 0,
-      sleep: () => new Promise(() => undefined),
-      random: () => 0,
-      deadline: 1,
-      maxConcurrency: 3,
     });
-    const results = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => platform.call(read, { path: { probeId: `p${index}` } })),
-    );
+    const results = await Promise.all(Array.from({ length: 20 }, () => platform.call(read, call)));
     expect(results.every((result) => result.ok)).toBe(true);
     expect(most).toBe(3);
   });
 });
 
-describe('writes', () => {
-  const envelope = {
-    sensor: 'urn:sensor',
-    sendTime: '2026-01-31T09:30:00.000Z',
-    dataVersion: 'http://purl.imsglobal.org/ctx/caliper/v1p2' as const,
-    data: [
-      {
-        type: 'GradeEvent',
-        '@context': 'http://purl.imsglobal.org/ctx/caliper/v1p2' as const,
-        id: 'urn:uuid:00000000-0000-8000-8000-000000000000',
-        actor: { id: 'urn:actor', type: 'SoftwareApplication' },
-        action: 'Graded',
-        object: { id: 'urn:object', type: 'Attempt' },
-        eventTime: '2026-01-31T09:30:00.000Z',
-      },
+describe('the time of a call', () => {
+  it.each<[string, { ended: number; waits: readonly number[] }, readonly Reply[], Partial<PlatformOptions>]>([
+    [
+      'takes the wait that the owner asks for',
+      { ended: 12_050, waits: [2_050] },
+      [status(429, { 'retry-after': '2' }), answer()],
+      {},
     ],
-  };
-
-  it('send canonical bytes, so that a repetition repeats every byte', async () => {
-    const { platform, sent } = setup([status(503), new Response(null, { status: 204 })]);
-    expect((await platform.call(operations.emitEvent, { body: envelope })).ok).toBe(true);
-    expect(sent[0]!.init.body).toBe(sent[1]!.init.body);
-    const text = sent[0]!.init.body as string;
-    expect(text.indexOf('"data"')).toBeLessThan(text.indexOf('"dataVersion"'));
-    expect(JSON.parse(text)).toEqual(envelope);
-    expect(sent[0]!.init.headers['content-type']).toBe('application/json');
+    [
+      'ends at once when that is more than is left',
+      { ended: 10_000, waits: [] },
+      [status(429, { 'retry-after': '30' })],
+      {},
+    ],
+    [
+      'has a limit for each attempt',
+      { ended: 10_450, waits: [50] },
+      ['never', answer()],
+      { attemptTimeout: 400 },
+    ],
+    [
+      'ends at the deadline',
+      { ended: 10_500, waits: [50] },
+      ['never'],
+      { attemptTimeout: 400, deadline: 10_500 },
+    ],
+  ])('%s', async (_, { ended, waits: expected }, replies, options) => {
+    const { platform, clock, waits, sent } = setup(replies, options);
+    await platform.call(read, call);
+    expect([clock.now, waits]).toEqual([ended, expected]);
+    expect(sent).toHaveLength(expected.length + 1);
+    expect(sent[0]!.init.signal.aborted).toBe(true);
   });
 
-  it.each([200, 202, 204])('of an event may be answered %i without a body', async (code) => {
-    const { platform } = setup([new Response(null, { status: code })]);
-    const result = await platform.call(operations.emitEvent, { body: envelope });
-    expect(result.ok && result.value.value).toBeUndefined();
-    expect(result.ok).toBe(true);
-  });
-
-  it('carry their idempotency key', async () => {
-    const offer = {
-      candidateRef: 'pseudonym',
-      rootArtifactVersionId: 'v1',
-      deliverySnapshot: {
-        poolArtifactVersionId: 'root',
-        packageId: 'package',
-        packageHash: 'a'.repeat(64),
-        qtiIdentifier: 'item',
-        sequence: 1,
-      },
-    };
-    const session = {
-      tenantId: 'tenant-a',
-      candidateRef: 'pseudonym',
-      deliverySessionId: 's1',
-      rootArtifactVersionId: 'v1',
-      createdAt: '2026-01-31T09:30:00Z',
-    };
-    const { platform, sent } = setup([status(500), answer(session, { status: 201 })]);
-    const result = await platform.call(operations.offerSelectedItem, {
-      body: offer,
-      idempotencyKey: 'offer-1',
+  it('ends at its own limit, repetitions included, and that of the others at the deadline', async () => {
+    const { platform, clock } = setup(['never'], { attemptTimeout: 400 });
+    expect(await platform.call(read, { ...call, timeLimit: 500 })).toMatchObject({
+      error: { kind: 'unavailable' },
     });
-    expect(result.ok && result.value.status).toBe(201);
-    expect(sent.map(({ init }) => init.headers['idempotency-key'])).toEqual(['offer-1', 'offer-1']);
-    await expect(
-      platform.call(operations.offerSelectedItem, { body: offer, idempotencyKey: 'two\r\nlines' }),
-    ).rejects.toThrow(/idempotency key/);
+    expect(clock.now).toBe(10_500);
+    await platform.call(read, call);
+    expect(clock.now).toBe(11_350);
   });
 
-  it('whose body breaks the row’s schema are a defect that tells no value', async () => {
-    const { platform, sent } = setup([answer()]);
-    const broken = { ...envelope, sensor: '', note: 'learner text' };
-    const failure = await platform
-      .call(operations.emitEvent, { body: broken })
-      .catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(TypeError);
-    expect(inspect(failure)).not.toContain('learner text');
+  it('is over before it is sent once the deadline has passed', async () => {
+    const { platform, sent } = setup([answer()], { deadline: 10_000 });
+    expect(await platform.call(read, call)).toMatchObject({
+      error: { kind: 'unavailable', transient: true },
+    });
     expect(sent).toHaveLength(0);
-  });
-
-  it('are never made by a row without a body', async () => {
-    const { platform } = setup([answer()]);
-    await expect(platform.call(read, { ...call, body: {} as never })).rejects.toThrow(/takes no body/);
+    expect(platform.trace()[0]).toMatchObject({ attempts: 0, status: null, outcome: 'unavailable' });
   });
 });
 
-describe('an identifier that no address can carry', () => {
-  it.each(['.', '..', '', '\ud800'])('%j names nothing: not found, and nothing is sent', async (probeId) => {
+describe('a write', () => {
+  const body = { b: 1, a: 'x' };
+
+  it('repeats canonical bytes under the same key, on a connection of its own', async () => {
+    const { platform, sent } = setup([status(503), bytes(null, {}, 204)]);
+    const result = await platform.call(write, { body, idempotencyKey: 'offer-1' });
+    expect(result).toMatchObject({ ok: true, value: { status: 204, value: undefined } });
+    for (const { init } of sent) {
+      expect(init.body).toBe('{"a":"x","b":1}');
+      expect(init.headers).toMatchObject({
+        'content-type': 'application/json',
+        'idempotency-key': 'offer-1',
+      });
+    }
+    expect(sent.map(({ init }) => init.freshConnection)).toEqual([false, true]);
+  });
+
+  it('is not repeated for an answer that is malformed: its owner has taken it', async () => {
+    const { platform, sent } = setup([bytes('<html>')]);
+    expect(await platform.call(write, { body })).toMatchObject({ error: { kind: 'malformed' } });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is acknowledged by the status alone where its row says so', async () => {
+    const { platform } = setup([bytes('OK', { 'content-type': 'text/plain' })]);
+    const row = { ...write, answer: z.undefined(), bodyIgnored: true } as const;
+    expect(await platform.call(row, { body })).toMatchObject({ ok: true, value: { value: undefined } });
+  });
+
+  it('that does not fit its row is a defect that tells no value, and is not sent', async () => {
     const { platform, sent } = setup([answer()]);
-    expect(await platform.call(read, { path: { probeId } })).toEqual({
-      ok: false,
-      error: { kind: 'not-found', service: 'content', operation: 'content.read_probe', transient: false },
-    });
+    const broken = platform.call(write, { body: { ...body, note: 'learner text' } as never });
+    await expect(broken).rejects.toThrow(TypeError);
+    expect(inspect(await broken.catch((error: unknown) => error))).not.toContain('learner text');
+    await expect(platform.call(write, { body, idempotencyKey: 'two\r\nlines' })).rejects.toThrow(
+      /idempotency key/,
+    );
+    await expect(platform.call(read, { ...call, body: {} as never })).rejects.toThrow(/takes no body/);
     expect(sent).toHaveLength(0);
-    expect(platform.trace()[0]).toMatchObject({ attempts: 0, outcome: 'not-found' });
   });
 });
 
 describe('the trace', () => {
-  it('holds one line per call, with offsets, hash and version', async () => {
-    const { platform } = setup(
-      [answer(good, { headers: { ...JSON_HEADERS, etag: '"v1"', 'x-request-id': 'up-1' } })],
-      {
-        startedAt: 9_000,
-      },
-    );
-    await platform.call(read, call);
-    expect(platform.trace()).toEqual([
-      {
-        operation: 'content.read_probe',
-        service: 'content',
-        status: 200,
-        outcome: 'answered',
-        upstreamRequestId: 'up-1',
-        version: '"v1"',
-        responseHash: sha256Hex(JSON.stringify(good)),
-        startedAt: 1_000,
-        endedAt: 1_000,
-        attempts: 1,
-        tenant: 'same',
-        namedTenant: 'tenant-a',
-      },
-    ]);
-  });
-
-  it('says of each call whether its answer named the tenant of the profile [MA-088]', async () => {
-    const { platform } = setup([answer(), answer({ tenantId: 'tenant-b', value: 1 }), status(404)]);
+  it('holds one line per call, with offsets, hash, version and whether its answer named the tenant of the profile [MA-088]', async () => {
+    const replies = [
+      answer(good, { etag: '"v1"', 'x-request-id': 'up-1' }),
+      answer({ ...good, tenantId: 'tenant-b' }),
+      status(404),
+    ];
+    const { platform } = setup(replies, { startedAt: 9_000 });
     for (let made = 0; made < 3; made += 1) await platform.call(read, call);
-    expect(platform.trace().map(({ tenant, namedTenant }) => [tenant, namedTenant])).toEqual([
-      ['same', 'tenant-a'],
-      ['other', 'tenant-b'],
-      ['not-named', null],
+    const first = {
+      operation: 'content.read_probe',
+      service: 'content',
+      status: 200,
+      outcome: 'answered',
+      upstreamRequestId: 'up-1',
+      version: '"v1"',
+      responseHash: sha256Hex(JSON.stringify(good)),
+      startedAt: 1_000,
+      endedAt: 1_000,
+      attempts: 1,
+      tenant: 'same',
+      namedTenant: 'tenant-a',
+    };
+    expect(platform.trace()[0]).toEqual(first);
+    expect(platform.trace().slice(1)).toMatchObject([
+      { tenant: 'other', namedTenant: 'tenant-b' },
+      { tenant: 'not-named', namedTenant: null },
     ]);
   });
 
-  it('logs every call by code, operation and status, and nothing else of it [MA-007]', async () => {
-    const lines: [string, object][] = [];
-    const { platform } = setup([answer(), status(503, { 'x-request-id': 'up-3' })], {
-      log: (code, fields) => lines.push([code, fields ?? {}]),
-    });
-    await platform.call(read, call);
-    await platform.call(read, call);
-    const about = { owner: 'content', upstreamOperation: 'content.read_probe' };
-    expect(lines).toEqual([
-      ['UPSTREAM_CALL', { ...about, status: 200, upstreamRequestId: null, durationMs: 0, attempts: 1 }],
-      [
-        'UPSTREAM_CALL_FAILED',
-        { ...about, status: 503, upstreamRequestId: 'up-3', kind: 'unavailable', transient: true },
-      ],
-    ]);
-  });
-
-  it('reads no body where the row says that the status alone acknowledges', async () => {
-    const { platform } = setup([() => new Response('OK', { headers: { 'content-type': 'text/plain' } })]);
-    const row = { ...read, answer: z.undefined(), bodyIgnored: true, tenantInAnswer: false } as const;
-    expect(await platform.call(row, call)).toMatchObject({ ok: true, value: { value: undefined } });
-  });
-
-  it('and the fault hold nothing of body, address or credential [MA-088, MA-213]', async () => {
-    const { platform } = setup([
+  it('and the log, and faults, hold nothing of body, address or credential [MA-007, MA-088, MA-213]', async () => {
+    const { platform, lines } = setup([
       answer({ tenantId: 'tenant-b', value: 1, name: 'learner name' }),
-      status(500),
+      answer(),
+      status(500, { 'x-request-id': 'up-3' }),
       new TypeError('connect ECONNREFUSED platform.example'),
     ]);
-    const results = [
-      await platform.call(read, { path: { probeId: 'secret-id' } }),
-      await platform.call(read, call),
-    ];
-    const shown = inspect([results, platform.trace()], { depth: 10 });
-    for (const hidden of ['learner name', 'platform.example', 'secret-id', 'do not read me', CREDENTIAL]) {
+    const results = [];
+    for (const probeId of ['secret-id', 'p1', 'p1'])
+      results.push(await platform.call(read, { path: { probeId } }));
+    const shown = inspect([results.filter(({ ok }) => !ok), platform.trace(), lines], { depth: 10 });
+    for (const hidden of ['learner name', 'platform.example', 'secret-id', 'do not read me', CREDENTIAL])
       expect(shown).not.toContain(hidden);
-    }
     // Whose answer it was stands in the trace, which only the log shows.
     expect(inspect(results, { depth: 10 })).not.toContain('tenant-b');
+    const about = { owner: 'content', upstreamOperation: 'content.read_probe', upstreamRequestId: null };
+    expect(lines).toEqual([
+      ['UPSTREAM_CALL_FAILED', { ...about, status: 200, kind: 'wrong-tenant', transient: false }],
+      ['UPSTREAM_CALL', { ...about, status: 200, durationMs: 0, attempts: 1 }],
+      ['UPSTREAM_CALL_FAILED', { ...about, status: null, kind: 'unavailable', transient: true }],
+    ]);
   });
 });
 
 describe('revalidation', () => {
-  const notModified = (headers: Record<string, string> = {}): Response =>
-    new Response(null, { status: 304, headers });
-
-  it.each(['"v1"', 'W/"v1"'])(
-    'asks with the tag as the owner gave it, %s, and takes 304 as unchanged',
-    async (etag) => {
-      const { platform, sent } = setup([notModified({ etag, 'x-request-id': 'up-1' })]);
+  it.each([
+    ['"v1"', '"v1"'],
+    ['W/"v1"', 'W/"v1"'],
+    ['"v1"', 'W/"v1"'],
+    ['"v1"', undefined],
+    ['"v1"', 'no tag'],
+  ])(
+    'asks with the tag as the owner gave it, %s, and takes a 304 with %s as unchanged',
+    async (etag, confirmed) => {
+      const { platform, sent, lines } = setup([status(503), notModified(confirmed)]);
       expect(await platform.revalidate(read, call, etag)).toEqual({ ok: true, value: 'unchanged' });
-      expect(sent[0]!.init.method).toBe('GET');
-      expect(sent[0]!.init.headers).toEqual({
-        accept: 'application/json',
-        authorization: `Bearer ${CREDENTIAL}`,
-        'if-none-match': etag,
-      });
-      expect(platform.trace()).toEqual([
-        {
-          operation: 'content.read_probe',
-          service: 'content',
-          status: 304,
-          outcome: 'answered',
-          upstreamRequestId: 'up-1',
-          version: etag,
-          responseHash: null,
-          startedAt: 0,
-          endedAt: 0,
-          attempts: 1,
-          tenant: 'not-named',
-          namedTenant: null,
-        },
-      ]);
+      expect(sent.map(({ init }) => init.headers['if-none-match'])).toEqual([etag, etag]);
+      const version = confirmed === 'W/"v1"' ? confirmed : etag;
+      const traced = {
+        status: 304,
+        outcome: 'answered',
+        version,
+        responseHash: null,
+        attempts: 2,
+        tenant: 'not-named',
+      };
+      expect(platform.trace()).toMatchObject([traced]);
+      expect(lines).toMatchObject([['UPSTREAM_CALL', { status: 304, attempts: 2 }]]);
     },
   );
 
-  it.each([
-    ['no tag', {}],
-    ['the tag compared weakly', { etag: 'W/"v1"' }],
-    ['what is no tag', { etag: 'v2' }],
-  ])('is confirmed by a 304 with %s', async (_, headers) => {
-    const { platform } = setup([notModified(headers)]);
-    expect(await platform.revalidate(read, call, '"v1"')).toEqual({ ok: true, value: 'unchanged' });
-    expect(platform.trace()[0]).toMatchObject({ status: 304, outcome: 'answered' });
-  });
-
-  it('is not confirmed by a 304 that names another version', async () => {
-    const { platform, sent } = setup([notModified({ etag: '"v2"' })]);
-    expect(await platform.revalidate(read, call, '"v1"')).toMatchObject({
-      ok: false,
-      error: { kind: 'malformed', status: 304, transient: false },
-    });
+  it('is not confirmed by a 304 that names another version, nor a plain call by any', async () => {
+    const { platform, sent } = setup([notModified('"v2"')]);
+    const malformed = { ok: false, error: { kind: 'malformed', status: 304, transient: false } };
+    expect(await platform.revalidate(read, call, '"v1"')).toMatchObject(malformed);
     expect(sent).toHaveLength(2);
     expect(platform.trace()[0]).toMatchObject({ outcome: 'malformed', version: '"v2"' });
-  });
-
-  it('gives the whole answer when the owner holds another version, or ignores the condition', async () => {
-    for (const etag of ['"v2"', '"v1"']) {
-      const { platform } = setup([answer(good, { headers: { ...JSON_HEADERS, etag } })]);
-      expect(await platform.revalidate(read, call, '"v1"')).toEqual({
-        ok: true,
-        value: {
-          value: good,
-          etag,
-          status: 200,
-          upstreamRequestId: undefined,
-          bodyHash: sha256Hex(JSON.stringify(good)),
-        },
-      });
-    }
-  });
-
-  it('judges that answer as any other: tenant, schema, size, address', async () => {
-    const kindOf = async (reply: Response, probeId = 'p1'): Promise<unknown> => {
-      const result = await setup([reply]).platform.revalidate(read, { path: { probeId } }, '"v1"');
-      return result.ok ? result.value : result.error.kind;
-    };
-    expect(await kindOf(answer({ ...good, tenantId: 'tenant-b' }))).toBe('wrong-tenant');
-    expect(await kindOf(answer({ tenantId: 'tenant-a' }))).toBe('malformed');
-    expect(await kindOf(answer({ ...good, filler: 'x'.repeat(200) }))).toBe('malformed');
-    expect(await kindOf(status(404))).toBe('not-found');
-    expect(await kindOf(status(412))).toBe('conflict');
-    expect(await kindOf(answer(), '..')).toBe('not-found');
-  });
-
-  it('is repeated once when it is not answered, with the same condition, and logged', async () => {
-    const lines: [string, object][] = [];
-    const { platform, sent, waits } = setup([status(503), notModified()], {
-      log: (code, fields) => lines.push([code, fields ?? {}]),
-    });
-    expect(await platform.revalidate(read, call, '"v1"')).toEqual({ ok: true, value: 'unchanged' });
-    expect(sent.map(({ init }) => init.headers['if-none-match'])).toEqual(['"v1"', '"v1"']);
-    expect(waits).toEqual([50]);
-    expect(lines).toEqual([
-      [
-        'UPSTREAM_CALL',
-        expect.objectContaining({ upstreamOperation: 'content.read_probe', status: 304, attempts: 2 }),
-      ],
-    ]);
-  });
-
-  it('ends at the deadline as every call', async () => {
-    const { platform, sent } = setup(['never'], { attemptTimeout: 400, deadline: 10_500 });
-    expect(await platform.revalidate(read, call, '"v1"')).toMatchObject({
-      ok: false,
-      error: { kind: 'unavailable', transient: true },
-    });
-    expect(sent).toHaveLength(2);
-  });
-
-  it('counts only when it was asked for: a plain call takes a 304 as malformed', async () => {
-    const { platform } = setup([notModified({ etag: '"v1"' })]);
-    expect(await platform.call(read, call)).toMatchObject({
-      ok: false,
-      error: { kind: 'malformed', status: 304, transient: false },
-    });
+    expect(await platform.call(read, call)).toMatchObject(malformed);
   });
 
   it('is a defect of whoever asks without one entity tag, or on a row that writes', async () => {
-    const { platform, sent } = setup([answer]);
-    for (const etag of ['', 'v1', '*', '"a", "b"', '"a"\r\nx: y']) {
+    const { platform, sent } = setup([answer()]);
+    for (const etag of ['', 'v1', '*', '"a", "b"', '"a"\r\nx: y'])
       await expect(platform.revalidate(read, call, etag)).rejects.toThrow(/malformed entity tag/);
-    }
-    const write = { ...read, method: 'POST', retry: 'idempotent-write' } as const;
-    await expect(platform.revalidate(write, call, '"v1"')).rejects.toThrow(/only a GET row/);
+    await expect(platform.revalidate(write, {}, '"v1"')).rejects.toThrow(/only a GET row/);
     expect(sent).toHaveLength(0);
-  });
-});
-
-describe('the memo', () => {
-  it('spares the parsing, never the reading', async () => {
-    const memo = createAnswerMemo([read]);
-    const first = setup([answer], { memo });
-    const second = setup([answer], { memo });
-    const one = await first.platform.call(read, call);
-    const two = await second.platform.call(read, call);
-    expect(second.sent).toHaveLength(1);
-    expect(one.ok && two.ok && one.value.value === two.value.value).toBe(true);
-  });
-
-  it('does not make a wrong media type right', async () => {
-    const memo = createAnswerMemo([read]);
-    const { platform } = setup([answer(), answer(good, { headers: { 'content-type': 'text/html' } })], {
-      memo,
-    });
-    expect((await platform.call(read, call)).ok).toBe(true);
-    expect(await platform.call(read, call)).toMatchObject({ ok: false, error: { kind: 'malformed' } });
   });
 });

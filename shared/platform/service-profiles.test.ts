@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createServiceProfiles, singleProfileOf } from './service-profiles.ts';
-import type { ProfileParameters } from './service-profiles.ts';
+import type { ProfileParameters, ServiceProfiles, ServiceProfilesOptions } from './service-profiles.ts';
 
 const JWT = 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl';
 const parameters = (tenant: string, change: Partial<ProfileParameters> = {}): ProfileParameters => ({
@@ -11,132 +11,111 @@ const parameters = (tenant: string, change: Partial<ProfileParameters> = {}): Pr
   ...change,
 });
 
-interface Store {
-  reads: string[];
-  answer: (tenantId: string) => Promise<ProfileParameters | undefined>;
-}
-
-function setup(store: Partial<Store> = {}, stage = 'production') {
+/** Profiles over a store that a test switches, with the tenants that it was asked for. */
+function setup(options: Partial<ServiceProfilesOptions> = {}) {
   const clock = { now: 1_000 };
   const reads: string[] = [];
-  const state: Store = { reads, answer: (tenantId) => Promise.resolve(parameters(tenantId)), ...store };
+  const store = {
+    answer: (tenantId: string): Promise<ProfileParameters | undefined> =>
+      Promise.resolve(parameters(tenantId)),
+  };
   const profiles = createServiceProfiles({
     reader: {
       read: (tenantId) => {
         reads.push(tenantId);
-        return state.answer(tenantId);
+        return store.answer(tenantId);
       },
     },
     approvedHosts: ['platform.example', 'platform.example:8443'],
-    stage,
+    stage: 'production',
     now: () => clock.now,
+    ...options,
   });
-  return { profiles, clock, state };
+  return { profiles, clock, store, reads };
 }
 
+/** The address of a tenant's profile, or why there is none. */
+async function addressOf(profiles: ServiceProfiles, tenantId = 'tenant-a'): Promise<string> {
+  const resolved = await profiles.resolve(tenantId);
+  if (resolved.ok) {
+    expect(resolved.value.tenantId).toBe(tenantId);
+    return resolved.value.baseUrl;
+  }
+  const { kind, transient } = resolved.error;
+  return transient ? `${kind}, transient` : kind;
+}
+const addressWith = (change: Partial<ProfileParameters>, stage = 'production'): Promise<string> =>
+  addressOf(
+    setup({ stage, reader: { read: (tenant) => Promise.resolve(parameters(tenant, change)) } }).profiles,
+  );
+
 describe('createServiceProfiles', () => {
-  it('gives the profile provisioned for the verified tenant [MA-008]', async () => {
-    const { profiles } = setup();
-    const resolved = await profiles.resolve('tenant-a');
-    expect(resolved.ok && resolved.value.tenantId).toBe('tenant-a');
-    expect(resolved.ok && resolved.value.baseUrl).toBe('https://platform.example');
-    expect(resolved.ok && resolved.value.credential.reveal()).toBe(JWT);
-  });
-
-  it('refuses a profile whose own tenant is another one [MA-009]', async () => {
-    const { profiles } = setup({ answer: () => Promise.resolve(parameters('tenant-b')) });
-    expect(await profiles.resolve('tenant-a')).toEqual({
-      ok: false,
-      error: { kind: 'tenant-mismatch', transient: false },
-    });
-  });
-
-  it('tells a missing profile from a store that does not answer', async () => {
-    const missing = setup({ answer: () => Promise.resolve(undefined) });
-    expect(await missing.profiles.resolve('t')).toEqual({
-      ok: false,
-      error: { kind: 'missing', transient: false },
-    });
-    const down = setup({ answer: () => Promise.reject(new Error('ThrottlingException')) });
-    expect(await down.profiles.resolve('t')).toEqual({
-      ok: false,
-      error: { kind: 'unreachable', transient: true },
-    });
-  });
-
-  it('keeps a profile for five minutes, each tenant its own', async () => {
-    const { profiles, clock, state } = setup();
-    await profiles.resolve('tenant-a');
-    await profiles.resolve('tenant-b');
+  it('keeps a profile for five minutes, each tenant its own [MA-008]', async () => {
+    const { profiles, clock, reads } = setup();
+    for (const tenant of ['tenant-a', 'tenant-b']) await addressOf(profiles, tenant);
     clock.now += 5 * 60_000 - 1;
-    const kept = await profiles.resolve('tenant-a');
-    expect(kept.ok && kept.value.tenantId).toBe('tenant-a');
-    expect(state.reads).toEqual(['tenant-a', 'tenant-b']);
+    for (const tenant of ['tenant-a', 'tenant-b']) await addressOf(profiles, tenant);
+    expect(reads).toEqual(['tenant-a', 'tenant-b']);
     clock.now += 1;
-    await profiles.resolve('tenant-a');
-    expect(state.reads).toEqual(['tenant-a', 'tenant-b', 'tenant-a']);
+    await addressOf(profiles);
+    expect(reads).toEqual(['tenant-a', 'tenant-b', 'tenant-a']);
   });
 
-  it('never keeps a failure', async () => {
-    const { profiles, state } = setup({ answer: () => Promise.resolve(undefined) });
-    expect((await profiles.resolve('tenant-a')).ok).toBe(false);
-    state.answer = (tenantId) => Promise.resolve(parameters(tenantId));
-    expect((await profiles.resolve('tenant-a')).ok).toBe(true);
+  it('tells a missing profile from a store that does not answer, and keeps no failure', async () => {
+    const { profiles, store } = setup();
+    const sound = store.answer;
+    store.answer = () => Promise.resolve(undefined);
+    expect(await addressOf(profiles)).toBe('missing');
+    store.answer = () => Promise.reject(new Error('ThrottlingException'));
+    expect(await addressOf(profiles)).toBe('unreachable, transient');
+    store.answer = sound;
+    expect(await addressOf(profiles)).toBe('https://platform.example');
   });
 
   it('does not serve an expired profile when the store is down', async () => {
-    const { profiles, clock, state } = setup();
-    await profiles.resolve('tenant-a');
+    const { profiles, clock, store } = setup();
+    await addressOf(profiles);
     clock.now += 5 * 60_000;
-    state.answer = () => Promise.reject(new Error('down'));
-    expect((await profiles.resolve('tenant-a')).ok).toBe(false);
+    store.answer = () => Promise.reject(new Error('down'));
+    expect(await addressOf(profiles)).toBe('unreachable, transient');
   });
 
   it.each([
     ['https://platform.example/api/', 'production', 'https://platform.example/api'],
     ['https://PLATFORM.example:443', 'local', 'https://platform.example'],
     ['https://platform.example:8443', 'production', 'https://platform.example:8443'],
-    ['https://platform.example:8444', 'production', undefined],
-    ['https://platform.example.evil.example', 'production', undefined],
-    ['https://evil.example', 'local', undefined],
     ['http://127.0.0.1:4012', 'local', 'http://127.0.0.1:4012'],
     ['http://localhost:4012/', 'local', 'http://localhost:4012'],
     ['http://[::1]:4012', 'local', 'http://[::1]:4012'],
-    ['http://127.0.0.1:4012', 'production', undefined],
-    ['http://platform.example', 'local', undefined],
-    ['http://127.0.0.1.evil.example', 'local', undefined],
-    ['https://user:pass@platform.example', 'production', undefined],
-    ['https://platform.example?x=1', 'production', undefined],
-    ['https://platform.example#x', 'production', undefined],
-    ['ftp://platform.example', 'production', undefined],
-    ['', 'production', undefined],
+    ...[
+      'https://platform.example:8444',
+      'https://platform.example.evil.example',
+      'https://evil.example',
+      'http://platform.example',
+      'http://127.0.0.1.evil.example',
+      'https://user:pass@platform.example',
+      'https://platform.example?x=1',
+      'https://platform.example#x',
+      'ftp://platform.example',
+      '',
+    ].map((url) => [url, 'local', 'invalid']),
+    ['http://127.0.0.1:4012', 'production', 'invalid'],
   ])('approves the address %j in stage %s as %j [MA-008]', async (url, stage, expected) => {
-    const { profiles } = setup(
-      { answer: (tenantId) => Promise.resolve(parameters(tenantId, { url })) },
-      stage,
-    );
-    const resolved = await profiles.resolve('tenant-a');
-    if (expected === undefined)
-      expect(resolved).toEqual({ ok: false, error: { kind: 'invalid', transient: false } });
-    else expect(resolved.ok && resolved.value.baseUrl).toBe(expected);
+    expect(await addressWith({ url }, stage)).toBe(expected);
   });
 
   it.each(['', 'with space', 'line\r\nX-Injected: 1', 'ünicode'])(
     'refuses %j as a Bearer token',
     async (jwt) => {
-      const { profiles } = setup({ answer: (tenantId) => Promise.resolve(parameters(tenantId, { jwt })) });
-      expect(await profiles.resolve('tenant-a')).toEqual({
-        ok: false,
-        error: { kind: 'invalid', transient: false },
-      });
+      expect(await addressWith({ jwt })).toBe('invalid');
     },
   );
 
   it('shows the credential only when asked for it [MA-007]', async () => {
-    const { profiles } = setup();
-    const resolved = await profiles.resolve('tenant-a');
+    const resolved = await setup().profiles.resolve('tenant-a');
     if (!resolved.ok) throw new Error('expected a profile');
     const profile = resolved.value;
+    expect(profile.credential.reveal()).toBe(JWT);
     const shown = [
       JSON.stringify(profile),
       JSON.stringify({ ...profile.credential }),
@@ -150,35 +129,19 @@ describe('createServiceProfiles', () => {
 });
 
 describe('the single-profile form', () => {
-  const approvedHosts = ['p.example', 'platform.example'];
-  const single = singleProfileOf({
-    PLATFORM_TENANT: 'tenant-a',
-    PLATFORM_JWT: JWT,
-    PLATFORM_URL: 'https://p.example',
-  });
+  const environment = { PLATFORM_TENANT: 'tenant-a', PLATFORM_JWT: JWT };
+  const single = singleProfileOf({ ...environment, PLATFORM_URL: 'https://platform.example/single' });
 
-  it('serves its own tenant and no other [MA-009]', async () => {
-    const profiles = createServiceProfiles({ single, approvedHosts, stage: 'production', now: () => 0 });
-    expect((await profiles.resolve('tenant-a')).ok).toBe(true);
-    expect(await profiles.resolve('tenant-b')).toEqual({
-      ok: false,
-      error: { kind: 'tenant-mismatch', transient: false },
-    });
-  });
-
-  it('leaves other tenants to the store', async () => {
-    const reader = { read: (tenantId: string) => Promise.resolve(parameters(tenantId)) };
-    const profiles = createServiceProfiles({
-      single,
-      reader,
-      approvedHosts,
-      stage: 'production',
-      now: () => 0,
-    });
-    const own = await profiles.resolve('tenant-a');
-    const other = await profiles.resolve('tenant-b');
-    expect(own.ok && own.value.baseUrl).toBe('https://p.example');
-    expect(other.ok && other.value.baseUrl).toBe('https://platform.example');
+  it('serves its own tenant, and leaves the others to the store if there is one [MA-009]', async () => {
+    for (const [options, other] of [
+      [{ single }, 'https://platform.example'],
+      [{ single, reader: undefined }, 'tenant-mismatch'],
+    ] as const) {
+      const { profiles } = setup(options);
+      expect(await addressOf(profiles)).toBe('https://platform.example/single');
+      expect(await addressOf(profiles, 'tenant-b')).toBe(other);
+    }
+    expect(await addressOf(setup({ reader: undefined }).profiles)).toBe('missing');
   });
 
   it.each([
@@ -187,16 +150,9 @@ describe('the single-profile form', () => {
     ['', undefined],
     [undefined, undefined],
   ])('says by RESULTS_KC_COMPONENTS = %j alone whether Results takes KC components', async (value, takes) => {
-    const resultsKcComponents = singleProfileOf({
-      PLATFORM_TENANT: 'tenant-a',
-      PLATFORM_JWT: JWT,
-      RESULTS_KC_COMPONENTS: value,
-    })?.resultsKcComponents;
-    const profiles = createServiceProfiles({
-      single: parameters('tenant-a', { resultsKcComponents }),
-      approvedHosts,
-      stage: 'production',
-      now: () => 0,
+    const form = singleProfileOf({ ...environment, RESULTS_KC_COMPONENTS: value });
+    const { profiles } = setup({
+      single: { ...parameters('tenant-a'), ...form, url: 'https://platform.example' },
     });
     const resolved = await profiles.resolve('tenant-a');
     expect(resolved.ok && resolved.value.takesKcComponents).toBe(takes);
@@ -205,24 +161,10 @@ describe('the single-profile form', () => {
   it('is absent without tenant or credential, and useless without an address', async () => {
     expect(singleProfileOf({ PLATFORM_TENANT: 'tenant-a' })).toBeUndefined();
     expect(singleProfileOf({ PLATFORM_JWT: JWT })).toBeUndefined();
-    const noUrl = singleProfileOf({ PLATFORM_TENANT: 'tenant-a', PLATFORM_JWT: JWT });
-    const profiles = createServiceProfiles({
-      single: noUrl,
-      approvedHosts,
-      stage: 'production',
-      now: () => 0,
-    });
-    expect(await profiles.resolve('tenant-a')).toEqual({
-      ok: false,
-      error: { kind: 'invalid', transient: false },
-    });
+    expect(await addressOf(setup({ single: singleProfileOf(environment) }).profiles)).toBe('invalid');
   });
+});
 
-  it('with neither form, no tenant has a profile', async () => {
-    const profiles = createServiceProfiles({ approvedHosts, stage: 'production', now: () => 0 });
-    expect(await profiles.resolve('tenant-a')).toEqual({
-      ok: false,
-      error: { kind: 'missing', transient: false },
-    });
-  });
+it('refuses a stored profile whose own tenant is another one [MA-009]', async () => {
+  expect(await addressWith({ tenant: 'tenant-b' })).toBe('tenant-mismatch');
 });
