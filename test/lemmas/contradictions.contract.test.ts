@@ -75,7 +75,7 @@ const { titled, unused } = openTitles([
   [/\/limitations 50/, 'RP-114'],
   [/\/suppression\/status /, 'RP-131'],
   [/\/populationCount /, 'RP-004, RP-130, RP-131'],
-  [/\/scope\//, 'RP-004'],
+  [/\/scope/, 'RP-004, RP-129'],
   [/\/comparisonQtiTestIds /, 'RP-121'],
   [/\/sampleSizes/, 'RP-123'],
   [/(?:\/confidenceInterval|\/tolerance)/, 'RP-124'],

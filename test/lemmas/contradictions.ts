@@ -306,7 +306,12 @@ const shortfalls: readonly (readonly [Kind, ...Fact[]])[] = [
 ];
 
 const attemptRows: readonly Row[] = [
-  ...pass('unscored', attempt('/status', 'submitted'), attempt('/status', 'marked_by_owl')),
+  ...pass(
+    'unscored',
+    attempt('/status', 'submitted'),
+    attempt('/status', 'marked_by_owl'),
+    blaming('results', all(attempt('/status', 'submitted'), attempt('/resultRecordId', null))),
+  ),
   ...pass('unsettled', blaming('results', attempt('/resultRecordId', null)), record('/settled', false)),
   ...shortfalls.flatMap(([kind, ...facts]) => [...pass(kind, ...facts), ...fail(kind, ...facts)]),
   ...pass(
@@ -362,6 +367,7 @@ const attemptRows: readonly Row[] = [
   ...pass(
     exception('other version', 'other version', { page: same }),
     blaming('results', attempt('/resultRecordVersion', 'another')),
+    blaming('results', attempt('/resultRecordVersion', null)),
   ),
   ...pass('contradiction', blaming('content', attempt('/contentTestSpecVersion', 'not at Content'))),
   ...pass(
@@ -570,6 +576,10 @@ const classRows: readonly Own[] = [
   [classOf('/class/status', 'tobedeleted'), notFound],
   [classRollup('/freshness', 'stale'), missing('analytics')],
   [classRollup('/scope/classSourcedId', 'another'), unavailable('analytics')],
+  [
+    classRollup('/scope', { type: 'school_grade', schoolSourcedId: 's', grade: '05' }),
+    unavailable('analytics'),
+  ],
   [classRollup('/populationCount', null), missing('analytics')],
   [all(classRollup('/populationCount', null), classRollup(suppressed, 'suppressed')), missing('analytics')],
   [classRollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
@@ -583,6 +593,8 @@ const schoolRows: readonly Own[] = [
   [school('/org/status', 'tobedeleted'), notFound],
   [schoolRollup('/freshness', 'unknown'), missing('analytics')],
   [schoolRollup('/scope/grade', 'Other'), unavailable('analytics')],
+  [schoolRollup('/scope/schoolSourcedId', 'another'), unavailable('analytics')],
+  [schoolRollup('/scope', { type: 'class', classSourcedId: 'c' }), unavailable('analytics')],
   [all(schoolRollup('/populationCount', null), schoolRollup(suppressed, 'suppressed')), missing('analytics')],
   [schoolRollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
 ];

@@ -88,12 +88,7 @@ function observed<T extends { version: string }>(
 }
 
 export type Kind = 'mastery_gate' | 'adaptive_diagnostic' | 'formative' | 'a_kind_of_tomorrow';
-export const kinds: readonly Kind[] = [
-  'mastery_gate',
-  'adaptive_diagnostic',
-  'formative',
-  'a_kind_of_tomorrow',
-];
+const kinds: readonly Kind[] = ['mastery_gate', 'adaptive_diagnostic', 'formative', 'a_kind_of_tomorrow'];
 
 const score: Arbitrary<NonNullable<RecordHeader['score']>> = fc
   .tuple(

@@ -30,11 +30,7 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'claims',
     sources: ['functions/reports/access'],
-    tests: [
-      ['functions/reports/access/'],
-      ['test/contract/reports/tenancy.test.ts'],
-      ['test/lemmas/principals.contract.test.ts'],
-    ],
+    tests: [['functions/reports/access/'], ['test/lemmas/principals.contract.test.ts']],
     proof: 'unit',
   },
   {

@@ -24,21 +24,6 @@ describe('a decision with all that it stands on', () => {
   ])('is shown as Results made it: %s [RP-010, RP-100, RP-101, RP-102, RP-105]', (_, settled) => {
     expect(decideGate(settled, criteria)).toEqual({ ok: true, value: settled });
   });
-
-  it('is no pass below its own threshold, and contradicts itself [RP-010, RP-103]', () => {
-    expect(decideGate({ ...passed, achieved: 0.799999 }, criteria)).toMatchObject({
-      ok: false,
-      error: { code: 'dependency-incomplete', dependency: 'results', reason: 'contradiction' },
-    });
-  });
-
-  it('is unknown when Results calls it by a name of tomorrow [RP-100]', () => {
-    for (const status of ['appealed', 'unknown', 'constructor', 'PASS'])
-      expect(decideGate({ ...passed, status }, criteria)).toEqual({
-        ok: true,
-        value: { ...passed, status: 'unknown' },
-      });
-  });
 });
 
 describe('a decision that lacks what it stands on', () => {
@@ -65,35 +50,6 @@ describe('a decision that lacks what it stands on', () => {
             status: 'indeterminate',
           },
         });
-    },
-  );
-
-  it('is indeterminate under the criteria of Content where Results made none [RP-067]', () => {
-    expect(decideGate(null, criteria)).toEqual({
-      ok: true,
-      value: {
-        status: 'indeterminate',
-        criteriaVersion: 'criteria-4',
-        achieved: null,
-        required: 0.8,
-        gapCaseGuids: [],
-        coverageEvidenceId: null,
-      },
-    });
-  });
-
-  it.each([
-    ['decision nor criteria', null, null],
-    ['decision nor threshold', null, { ...criteria, required: null }],
-    ['version', { ...passed, criteriaVersion: null }, null],
-    ['threshold', { ...passed, required: null }, { ...criteria, required: null }],
-  ])(
-    'is no object when there is neither %s at either owner: nothing is made up [RP-028]',
-    (_, settled, held) => {
-      expect(decideGate(settled, held)).toMatchObject({
-        ok: false,
-        error: { status: 503, code: 'dependency-incomplete', dependency: 'content' },
-      });
     },
   );
 });

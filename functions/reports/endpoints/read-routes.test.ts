@@ -16,6 +16,7 @@ import { wholeRelease } from '#test/support/release.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, ScriptedOwners } from '#test/support/scripted-owners.ts';
 import type { ListCandidateReportsDependencies } from './list-candidate-reports/operation.ts';
+import { openListCursor } from './list-cursor.ts';
 import { listCandidateReportsOperation } from './list-candidate-reports/operation.ts';
 import { readAttemptReportOperation } from './read-attempt-report/operation.ts';
 import { readClassCohortOperation } from './read-class-cohort/operation.ts';
@@ -89,12 +90,10 @@ const list = asking(
   { candidateSourcedId: 'student-1' },
   { sort: '-modifiedAt', limit: 25 },
 );
-const named: readonly (readonly [string, Ask])[] = [
+const routes: readonly (readonly [string, Ask])[] = [
   ['a candidate', list],
   ['a class', asking(readClassCohortOperation, { classSourcedId: 'class-1' })],
   ['a school', asking(readSchoolGradeCohortOperation, { schoolSourcedId: 'school-1', grade: '05' })],
-];
-const others: readonly (readonly [string, Ask])[] = [
   ['an attempt', asking(readAttemptReportOperation, { attemptId: 'attempt-1' }, { view: 'summary' })],
   ['readiness', asking(readReadinessOperation, { attemptId: 'attempt-1' })],
   ['a form', asking(readEquivalenceOperation, { qtiTestId: 'form-1' })],
@@ -106,46 +105,56 @@ const allowed = principalWith({
   schoolSourcedIds: ['school-1'],
 });
 
-describe.each(named)('%s that the claims do not name', (_, ask) => {
-  it('is the one 404 before anybody is asked, and before the profile is looked for [RP-313, RP-316]', async () => {
-    for (const made of [container(), container({}, { kind: 'missing', transient: false })]) {
-      // Each id stands in every claim but its own.
-      const stranger = principalWith({
-        studentIds: ['class-1', 'school-1'],
-        classSourcedIds: ['student-1', 'school-1'],
-        schoolSourcedIds: ['student-1', 'class-1'],
-      });
-      expect(await ask(made, stranger)).toEqual(err(notFound()));
-      expect(made.owners.asked).toEqual([]);
-    }
-  });
-});
+it.each(routes.slice(0, 3))(
+  '%s that the claims do not name is the one 404 before anybody is asked, and before the profile is looked for [RP-313, RP-316]',
+  async (_, ask) => {
+    const made = container({}, { kind: 'missing', transient: false });
+    expect(await ask(made, principalWith({}))).toEqual(err(notFound()));
+    expect(made.owners.asked).toEqual([]);
+  },
+);
 
-describe.each([...named, ...others])('%s', (_, ask) => {
-  it.each(['missing', 'tenant-mismatch', 'invalid', 'unreachable'] as const)(
-    'without a usable service profile is 503, and no owner is asked: %s [RP-334]',
-    async (kind) => {
+it.each(routes)(
+  '%s without a usable service profile is 503, and no owner is asked [RP-334]',
+  async (_, ask) => {
+    for (const kind of ['missing', 'tenant-mismatch', 'invalid', 'unreachable'] as const) {
       const made = container({}, { kind, transient: kind === 'unreachable' });
       expect(await ask(made, allowed)).toMatchObject(
         err({ status: 503, code: 'dependency-unavailable', dependency: 'unknown', retryable: true }),
       );
       expect(made.owners.asked).toEqual([]);
-    },
-  );
-});
+    }
+  },
+);
 
-describe('a cursor that was not given for the request', () => {
-  it('is refused whoever asks, before the claims are looked at [RP-303, RP-331]', async () => {
+describe('a cursor', () => {
+  const refused = err({ status: 400, code: 'validation', invalidParams: [{ name: '/query/cursor' }] });
+
+  it('that was not given for the request is refused whoever asks, before the claims are looked at [RP-303, RP-331]', async () => {
     const made = container();
     const principals = fc.constantFrom(allowed, principalWith({ studentIds: [] }));
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), principals, async (cursor, principal) => {
-        expect(await list(made, principal, { cursor })).toMatchObject(
-          err({ status: 400, code: 'validation', invalidParams: [{ name: '/query/cursor' }] }),
-        );
+        expect(await list(made, principal, { cursor })).toMatchObject(refused);
       }),
     );
     expect(made.owners.asked).toEqual([]);
+  });
+
+  it('goes for one hour [RP-303]', async () => {
+    const keys = createMemoryKeyRing();
+    const place = { modifiedAt: '2026-02-01T00:00:00Z', attemptId: 'attempt-1' };
+    const open = (receivedAt: number, cursor?: string) =>
+      openListCursor(keys, listCandidateReports, ['modifiedAt', 'attemptId'], {
+        principal: allowed,
+        path: { candidateSourcedId: 'student-1' },
+        query: { limit: 25, cursor },
+        receivedAt,
+      });
+    const first = await open(NOW);
+    const cursor = first.ok ? await first.value.seal(place) : null;
+    expect(await open(NOW + 3_599_999, cursor ?? '')).toMatchObject(ok({ after: place }));
+    expect(await open(NOW + 3_600_000, cursor ?? '')).toMatchObject(refused);
   });
 });
 

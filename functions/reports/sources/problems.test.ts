@@ -7,18 +7,9 @@ import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamService } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { problem } from '#shared/problems/registry.ts';
-import {
-  conflicting,
-  notFound,
-  profileProblem,
-  serviceOf,
-  sourceProblem,
-  together,
-  unusable,
-} from './problems.ts';
+import { notFound, profileProblem, serviceOf, sourceProblem, together, unusable } from './problems.ts';
 import type { IdOrigin } from './problems.ts';
 
-const kinds = ['unavailable', 'not-found', 'conflict', 'rejected', 'malformed', 'wrong-tenant'] as const;
 const fault = (
   kind: UpstreamFault['kind'],
   more: Partial<UpstreamFault> = {},
@@ -36,51 +27,35 @@ const kindOf = (given: UpstreamFault, origin: IdOrigin): string => {
 };
 
 describe('a read that gave no answer', () => {
-  it.each([
-    ['unavailable', '503 dependency-unavailable results'],
-    ['not-found', '503 dependency-incomplete results'],
-    ['conflict', '503 dependency-unavailable results'],
-    ['rejected', '503 dependency-unavailable results'],
-    ['malformed', '503 dependency-unavailable results'],
-    ['wrong-tenant', '503 dependency-unavailable results'],
-  ] as const)('of a derived id: %s is %s [RP-017, RP-334]', (kind, expected) => {
-    expect(kindOf(fault(kind), 'derived')).toBe(expected);
-  });
+  const ours = '503 dependency-unavailable results';
+  const gone = '503 dependency-incomplete results';
+  const hidden = '404 not-found -';
 
-  it.each([
-    ['unavailable', '503 dependency-unavailable results'],
-    ['not-found', '404 not-found -'],
-    ['conflict', '503 dependency-unavailable results'],
-    ['rejected', '503 dependency-unavailable results'],
-    ['malformed', '503 dependency-unavailable results'],
-    ['wrong-tenant', '404 not-found -'],
-  ] as const)('of the caller’s id: %s is %s [RP-316]', (kind, expected) => {
-    expect(kindOf(fault(kind), 'caller')).toBe(expected);
-  });
-
-  it.each([
-    ['unavailable', {}, '503 dependency-unavailable results'],
-    ['not-found', {}, '404 not-found -'],
-    ['rejected', { status: 410 }, '404 not-found -'],
-    ['rejected', { status: 422 }, '503 dependency-unavailable results'],
-    ['malformed', {}, '503 dependency-unavailable results'],
-    ['wrong-tenant', {}, '503 dependency-unavailable results'],
-  ] as const)('of an id that another owner has confirmed: %s %o is %s', (kind, more, expected) => {
-    expect(kindOf(fault(kind, more), 'confirmed')).toBe(expected);
-  });
-
-  it.each([400, 410, 414, 422, 431])(
-    'a refusal with %i hides the caller’s id behind the one 404, and no other’s [RP-316]',
-    (status) => {
-      expect(sourceProblem(fault('rejected', { status, retryAfterSeconds: 9 }), 'caller')).toEqual(
-        notFound(),
-      );
-      expect(kindOf(fault('rejected', { status }), 'derived')).toBe('503 dependency-unavailable results');
-    },
-  );
-
-  it.each([401, 403, 405, 415])('a refusal with %i says nothing of an id [RP-017]', (status) => {
-    expect(kindOf(fault('rejected', { status }), 'caller')).toBe('503 dependency-unavailable results');
+  it.each<[UpstreamFault['kind'], Partial<UpstreamFault>, Record<IdOrigin, string>]>([
+    ['unavailable', {}, { derived: ours, caller: ours, confirmed: ours }],
+    ['not-found', {}, { derived: gone, caller: hidden, confirmed: hidden }],
+    ['conflict', {}, { derived: ours, caller: ours, confirmed: ours }],
+    ['malformed', {}, { derived: ours, caller: ours, confirmed: ours }],
+    ['wrong-tenant', {}, { derived: ours, caller: hidden, confirmed: ours }],
+    ['rejected', {}, { derived: ours, caller: ours, confirmed: ours }],
+    ['rejected', { status: 410 }, { derived: ours, caller: hidden, confirmed: hidden }],
+    ...[400, 414, 422, 431].map((status): [UpstreamFault['kind'], object, Record<IdOrigin, string>] => [
+      'rejected',
+      { status, retryAfterSeconds: 9 },
+      { derived: ours, caller: hidden, confirmed: ours },
+    ]),
+    ...[401, 403, 405, 415].map((status): [UpstreamFault['kind'], object, Record<IdOrigin, string>] => [
+      'rejected',
+      { status },
+      { derived: ours, caller: ours, confirmed: ours },
+    ]),
+  ])('by whose id it was: %s %o is %o [RP-017, RP-316, RP-334]', (kind, more, expected) => {
+    for (const origin of ['derived', 'caller', 'confirmed'] as const) {
+      expect([origin, kindOf(fault(kind, more), origin)]).toEqual([origin, expected[origin]]);
+      const made = sourceProblem(fault(kind, more), origin);
+      if (made.status === 404) expect(made).toEqual(notFound());
+      else expect([made.retryable, made.retryAfterSeconds]).toEqual([true, expect.any(Number)]);
+    }
   });
 
   it.each([
@@ -90,12 +65,6 @@ describe('a read that gave no answer', () => {
   ])('passes the owner’s wish to wait %i s on as %i s', (asked, expected) => {
     const made = sourceProblem(fault('unavailable', { retryAfterSeconds: asked }), 'derived');
     expect(made.retryAfterSeconds).toBe(expected);
-  });
-
-  it.each(kinds)('%s is retryable wherever it is not a 404', (kind) => {
-    const made = sourceProblem(fault(kind), 'derived');
-    expect(made.retryable).toBe(true);
-    expect(made.retryAfterSeconds).toBeGreaterThan(0);
   });
 });
 
@@ -134,15 +103,6 @@ describe('the owner that receipts and problems name', () => {
       dependency: 'unknown',
       retryable: true,
       retryAfterSeconds,
-    });
-  });
-
-  it('is the one that differs in a conflict of versions [RP-333]', () => {
-    expect(conflicting('content')).toMatchObject({
-      status: 409,
-      code: 'source-version-conflict',
-      retryable: true,
-      dependency: 'content',
     });
   });
 });

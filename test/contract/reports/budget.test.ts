@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   listCandidateReports,
   readAttemptReport,
@@ -13,21 +13,18 @@ import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { callsDuring, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf, reportReads } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { openPublishedContract } from '#test/support/published-contract.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { tenantId } from '#test/lemmas/sound-reads.ts';
 
 // The reads of every route over whole functions. A page that looks through thousands of test specs, which no seed has:
 // budget-of-a-page.test.ts.
 
-let stack: TestStack;
-let caller: ReportsCaller;
-beforeAll(async () => {
-  stack = await startTestStack();
-  caller = openReportsCaller(stack);
-});
+const stack = useTestStack();
+const caller = lazily(() => openReportsCaller(stack));
+const holdToDocument = openPublishedContract('reports');
 afterEach(() => stack.control('DELETE', 'faults'));
-afterAll(() => stack.close());
 
 type Fixtures = ReturnType<ReportsCaller['fixtures']>;
 
@@ -121,6 +118,8 @@ const subjects: readonly Subject[] = [
 /** Asks while every owner is slow. A call that another fault strikes is never alone in its wave. */
 async function ask(route: Route, call: GatewayCall) {
   const { result, calls } = await callsDuring(stack, () => caller.call(route, { tenantId, ...call }));
+  holdToDocument(route, result);
+  if (result.status === 200) route.success.schema.parse(JSON.parse(result.text));
   return { answer: reportsAnswerOf(result), taken: takenBy(calls) };
 }
 
@@ -149,6 +148,21 @@ describe.each(subjects)('$route.operationId', ({ route, calls: requests, fullest
     }
     expect(Math.max(...depths)).toBe(waves);
   }, 60_000);
+
+  it('of equal requests all ask every owner, by the same and by another principal [RP-001, RP-336, RP-337]', async () => {
+    const call = { tenantId, ...fullest(caller.fixtures(tenantId)) };
+    const asked: unknown[] = [];
+    for (const scopes of [[route.scope], [route.scope], [route.scope, 'another:principal']]) {
+      const { result, calls } = await callsDuring(stack, () => caller.call(route, { ...call, scopes }));
+      expect(reportsAnswerOf(result)).toBe('200');
+      // A container keeps CASE frameworks, which hold nothing of a learner; CASE confirms them for each request.
+      const given = calls.filter(({ operation }) => operation !== operations.readPackage.id);
+      expect(new Set(given.map(({ status }) => status))).toEqual(new Set([200]));
+      asked.push(calls.map(({ path }) => path).toSorted());
+    }
+    expect(asked).toEqual([asked[0], asked[0], asked[0]]);
+    expect(asked[0]).not.toEqual([]);
+  });
 
   it('takes, when its owners agree late, what its budget says', async () => {
     await drift(worst.drifting, 1);

@@ -1,20 +1,14 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EntityName } from '#local/platform/entities.ts';
-import { DEFAULT_SEED_DIRECTORY } from '#local/seeds/load.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
-import { listCandidateAttempts, readReportCriteria } from '#shared/platform/operations.ts';
-import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
-// What a candidate's list does with attempts that cannot be a report yet, and with those that its filters leave out, over whole functions.
+// What a long list does with attempts that cannot be a report yet. Each cause alone: test/lemmas/contradictions.contract.test.ts.
 
 const tenantId = 'tenant-aurora';
 type Query = Readonly<Record<string, string>>;
@@ -77,9 +71,6 @@ describe('an attempt that cannot be a report yet', () => {
   afterAll(() => stack.close());
 
   const reports = () => stack.seededTenants.get(tenantId)!.platform.reports;
-  const candidateOf = (role: 'unsettled' | 'stale' | 'unscored'): string =>
-    reports().attempts.find(({ attemptId }) => attemptId === caller.fixtures(tenantId).attempts[role])!
-      .candidateSourcedId;
   const change = (entity: EntityName, id: string, pointer: string, value: unknown): Promise<unknown> =>
     stack.control('PATCH', 'entities', { tenantId, entity, id, changes: [{ pointer, value }] });
 
@@ -94,64 +85,9 @@ describe('an attempt that cannot be a report yet', () => {
     return { withHistory, attempts };
   }
 
-  it.each([
-    ['unsettled', [{ reason: 'unsettled', count: 1 }]],
-    ['stale', [{ reason: 'stale', count: 1 }]],
-    ['unscored', undefined],
-  ] as const)('is passed over and counted: %s [RP-062, RP-063, RP-087]', async (role, withheld) => {
-    const page = await pageOf(caller, candidateOf(role));
-    expect(page).toMatchObject({ data: [], hasMore: false, nextCursor: null });
-    expect(page.withheld).toEqual(withheld);
-  });
-
-  it.each<[string, string, (of: ReturnType<typeof history>['attempts']) => Promise<unknown>, Withheld]>([
-    [
-      'its record is not settled',
-      'mastery_gate',
-      ([one]) => change('results.settled_record', one!.record.resultRecordId, '/settled', false),
-      { unsettled: 1 },
-    ],
-    [
-      'its score is missing',
-      'formative',
-      ([one]) => change('results.settled_record', one!.record.resultRecordId, '/score', null),
-      { unsettled: 1 },
-    ],
-    [
-      'the version of its mastery scale is missing',
-      'formative',
-      ([one]) =>
-        change('results.settled_record', one!.record.resultRecordId, '/score', {
-          ...one!.record.score,
-          unit: 'mastery_scale',
-          scaleVersion: null,
-        }),
-      { unsettled: 1 },
-    ],
-    [
-      'its diagnostic is missing',
-      'adaptive_diagnostic',
-      ([one]) => change('results.settled_record', one!.record.resultRecordId, '/diagnostic', null),
-      { unsettled: 1 },
-    ],
-    [
-      'its record is stale',
-      'mastery_gate',
-      ([one]) => change('results.settled_record', one!.record.resultRecordId, '/freshness', 'stale'),
-      { stale: 1 },
-    ],
-  ])('does not take the others along when %s [RP-017, RP-062]', async (_, testKind, spoil, expected) => {
+  it('is counted on exactly one page, whatever limit, kind and status are asked for [RP-017, RP-062, RP-087]', async () => {
     const { withHistory, attempts } = history();
     const before = idsOf(await pagesOf(caller, withHistory, { limit: '100' }));
-    const ofKind = attempts.filter(({ record }) => record.testKind === testKind);
-    await spoil(ofKind);
-    const pages = await pagesOf(caller, withHistory, { limit: '100' });
-    expect(idsOf(pages)).toEqual(before.filter((id) => id !== ofKind[0]!.attempt.attemptId));
-    expect(withheldOf(pages)).toEqual(expected);
-  });
-
-  it('is counted on exactly one page, whatever limit, kind and status are asked for', async () => {
-    const { withHistory, attempts } = history();
     const gates = attempts.filter(({ record }) => record.testKind === 'mastery_gate');
     const formative = attempts.filter(({ record }) => record.testKind === 'formative');
     for (const { record } of gates.slice(10, 14))
@@ -164,6 +100,10 @@ describe('an attempt that cannot be a report yet', () => {
       ),
     );
     const expected = { unsettled: 4, stale: 5 };
+    // … and takes no other one along.
+    expect(idsOf(await pagesOf(caller, withHistory, { limit: '100' }))).toEqual(
+      before.filter((id) => !gone.has(id)),
+    );
     const filters: Query[] = [
       { limit: '7' },
       { limit: '100' },
@@ -184,19 +124,6 @@ describe('an attempt that cannot be a report yet', () => {
     const counted = withheldOf(await pagesOf(caller, withHistory, { limit: '5', qtiTestId }));
     expect(Object.values(counted).reduce((sum, count) => sum + count, 0)).toBe(within.length);
   }, 60_000);
-
-  it('is stale with its criteria, which are asked for once', async () => {
-    const { withHistory, attempts } = history();
-    const { contentTestSpecId } = attempts.find(({ record }) => record.testKind === 'formative')!.attempt;
-    await change('content.report_criteria', contentTestSpecId, '/freshness', 'stale');
-    const { result: pages, calls } = await callsDuring(stack, () =>
-      pagesOf(caller, withHistory, { limit: '100', testKind: 'mastery_gate' }),
-    );
-    expect(withheldOf(pages)).toEqual({
-      stale: attempts.filter(({ attempt }) => attempt.contentTestSpecId === contentTestSpecId).length,
-    });
-    expect(calls.filter(({ operation }) => operation === readReportCriteria.id).length).toBeLessThan(40);
-  });
 
   it('is no excuse for an owner that contradicts another one [RP-017, RP-028]', async () => {
     const { withHistory, attempts } = history();
@@ -240,65 +167,4 @@ describe('without the mastery engine’s proof with production learners', () => 
       await stack.close();
     }
   }, 60_000);
-});
-
-describe('a candidate with thousands of attempts', () => {
-  /** A stack whose long history ends, at its oldest attempt, with a passed gate; all others are formative. */
-  async function startWith(attempts: number): Promise<{ stack: TestStack; end: () => Promise<void> }> {
-    const seedDirectory = await mkdtemp(join(tmpdir(), 'history-'));
-    await cp(DEFAULT_SEED_DIRECTORY, seedDirectory, { recursive: true });
-    const path = join(seedDirectory, 'reports.json');
-    const file = JSON.parse(await readFile(path, 'utf8')) as { histories: object[] };
-    const templates = Array.from({ length: attempts }, () => 'formative-quiz');
-    // Three attempts share the oldest instant: the third is the last one of the list.
-    templates[2] = 'gate-passed';
-    const since = '2015-06-02T07:00:00.000Z';
-    file.histories = [{ student: 'iris-with-history', attempts, templates, since }];
-    await writeFile(path, JSON.stringify(file));
-    const stack = await startTestStack({ seedDirectory });
-    return {
-      stack,
-      end: async () => {
-        await stack.close();
-        await rm(seedDirectory, { recursive: true });
-      },
-    };
-  }
-
-  it('has its one report of a kind found behind 4,000 others, in pages of 100 of the index', async () => {
-    const { stack, end } = await startWith(4_001);
-    try {
-      const caller = openReportsCaller(stack);
-      const { withHistory } = caller.fixtures(tenantId).candidates;
-      const { result, calls } = await callsDuring(stack, () =>
-        pageOf(caller, withHistory, { limit: '1', testKind: 'mastery_gate' }),
-      );
-      expect(result).toMatchObject({
-        data: [{ testKind: 'mastery_gate' }],
-        hasMore: false,
-        nextCursor: null,
-      });
-      const operations = calls.map(({ operation }) => operation);
-      expect(operations.filter((operation) => operation === listCandidateAttempts.id)).toHaveLength(41);
-      // Each page is read beside the test specs of the one before; there are two of them.
-      expect(operations.filter((operation) => operation === readReportCriteria.id)).toHaveLength(2);
-      const none = await pageOf(caller, withHistory, { testKind: 'adaptive_diagnostic' });
-      expect(none).toMatchObject({ data: [], hasMore: false, nextCursor: null });
-    } finally {
-      await end();
-    }
-  }, 120_000);
-
-  it('gets no page where one request cannot look through them, and never an empty one with a cursor', async () => {
-    const { stack, end } = await startWith(5_101);
-    try {
-      const caller = openReportsCaller(stack);
-      const { withHistory } = caller.fixtures(tenantId).candidates;
-      const reply = await ask(caller, withHistory, { limit: '1', testKind: 'mastery_gate' });
-      expect(reportsAnswerOf(reply)).toBe('503 dependency-unavailable results');
-      expect(await pageOf(caller, withHistory, { limit: '1' })).toMatchObject({ hasMore: true });
-    } finally {
-      await end();
-    }
-  }, 120_000);
 });

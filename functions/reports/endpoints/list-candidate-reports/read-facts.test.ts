@@ -6,11 +6,11 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { anExampleOf, attemptFacts, rowOf } from '#test/support/report-facts.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted, ScriptedOwners } from '#test/support/scripted-owners.ts';
-import { readCandidatePage } from './read-facts.ts';
-import { MOST_INDEX_READS } from './read-facts.ts';
+import { MOST_INDEX_READS, readCandidatePage } from './read-facts.ts';
 import type { CandidatePage, PageRequest } from './read-facts.ts';
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
-import { notFound } from '#functions/reports/sources/problems.ts';
+
+// What a wrong fact or a fault of an owner makes of a page: test/lemmas/contradictions, test/lemmas/faults-reports.
 
 const CANDIDATE = 'student-1';
 const facts = anExampleOf(attemptFacts(fc.constant('formative')));
@@ -110,17 +110,6 @@ const queriesOf = ({ owners }: Read) =>
   owners.asked.filter(({ name }) => name === 'listCandidateAttempts').map(({ call }) => call.query);
 
 describe('a page', () => {
-  it('is read in two waves: roster beside index, then the criteria of its specs [RP-030]', async () => {
-    const read = await page({});
-    expect(read.owners.asked.map(({ name }) => name)).toEqual([
-      'readUser',
-      'listCandidateAttempts',
-      'readReportCriteria',
-    ]);
-    expect(attemptsOf(read)).toEqual(['attempt-1', 'attempt-2']);
-    expect(factsOf(read).next).toBeUndefined();
-  });
-
   it('has a receipt for everything that it stands on, and each row those of its own [RP-069, RP-137]', async () => {
     const { sources, data } = factsOf(await page({}));
     expect(sources.map(({ service, resourceId, version }) => [service, resourceId, version])).toEqual([
@@ -131,7 +120,7 @@ describe('a page', () => {
     for (const row of data) expect(row.sources.slice(1)).toEqual(sources.slice(1));
   });
 
-  it('asks the index for what Results owns of the filters, and nothing else', async () => {
+  it('asks the index for what Results owns of the filters, and nothing else [RP-030, RP-306]', async () => {
     const filters = {
       qtiTestId: 'form & 1',
       testKind: 'formative',
@@ -149,13 +138,11 @@ describe('a page', () => {
         afterAttemptId: after.attemptId,
       },
     ]);
-    expect(queriesOf(await page({ listCandidateAttempts: index([]) }))).toEqual([{ limit: '100' }]);
-  });
-
-  it('without a row is empty and asks Content nothing [RP-306]', async () => {
-    const read = await page({ listCandidateAttempts: index([]) });
-    expect(factsOf(read)).toMatchObject({ data: [], next: undefined });
-    expect(read.owners.names()).not.toContain('readReportCriteria');
+    const bare = await page({ listCandidateAttempts: index([]) });
+    expect(queriesOf(bare)).toEqual([{ limit: '100' }]);
+    // There is no row of which Content could say anything.
+    expect(bare.owners.names()).toEqual(['listCandidateAttempts', 'readUser']);
+    expect(factsOf(bare)).toMatchObject({ data: [], next: undefined });
   });
 
   it('reads the criteria of each spec and version once, side by side', async () => {
@@ -234,24 +221,11 @@ describe('a page of the index', () => {
     expect(attemptsOf(last)).toEqual(['attempt-9000']);
   });
 
-  it('passes over what cannot be a report yet, and counts it', async () => {
-    const unsettled = row(2, { record: null });
-    const stale = row(3);
-    const rows = [row(1), unsettled, { ...stale, record: { ...stale.record!, freshness: 'stale' as const } }];
-    const read = await page({ listCandidateAttempts: index(rows) });
-    expect(attemptsOf(read)).toEqual(['attempt-1']);
-    expect(factsOf(read).withheld).toEqual([
-      { reason: 'unsettled', count: 1 },
-      { reason: 'stale', count: 1 },
-    ]);
-  });
-
-  it('counts a record that Results shows and has not settled, which Content is not asked about', async () => {
-    const open = row(1);
-    const rows = [{ ...open, record: { ...open.record!, settled: false } }];
-    const read = await page({ listCandidateAttempts: index(rows) });
-    expect(factsOf(read)).toMatchObject({ data: [], withheld: [{ reason: 'unsettled', count: 1 }] });
-    expect(read.owners.names()).not.toContain('readReportCriteria');
+  it('that goes back when it is read on makes no page [RP-028]', async () => {
+    const read = await page({
+      listCandidateAttempts: [index([row(6, submitted)], true), index([row(4)])],
+    });
+    expect(said(read)).toBe('503 dependency-incomplete results');
   });
 
   it('is asked for what is wrong with a row only by the page that covers it', async () => {
@@ -261,75 +235,6 @@ describe('a page of the index', () => {
     expect(factsOf(first).next).toMatchObject({ attemptId: 'attempt-1' });
     const second = await page({ listCandidateAttempts: index(rows) }, { limit: 2 });
     expect(said(second)).toBe('503 dependency-unavailable results');
-  });
-});
-
-describe('a page that cannot be trusted', () => {
-  it.each<[string, Script, string]>([
-    ['a candidate who is not on the roster', { readUser: { kind: 'not-found' } }, '404 not-found -'],
-    [
-      'a candidate who is leaving it',
-      { readUser: { value: { user: { sourcedId: CANDIDATE, status: 'tobedeleted' } } } },
-      '404 not-found -',
-    ],
-    [
-      'another user than was asked for',
-      { readUser: { value: { user: { sourcedId: 'student-2', status: 'active' } } } },
-      '503 dependency-unavailable oneroster',
-    ],
-    ['no index', { listCandidateAttempts: { kind: 'not-found' } }, '503 dependency-incomplete results'],
-    [
-      'a foreign index',
-      { listCandidateAttempts: { kind: 'wrong-tenant' } },
-      '503 dependency-unavailable results',
-    ],
-    [
-      'another candidate’s index',
-      { listCandidateAttempts: index([], false, { candidateSourcedId: 'student-2' }) },
-      '503 dependency-unavailable results',
-    ],
-    [
-      'a stale index',
-      { listCandidateAttempts: index([], false, { freshness: 'stale' }) },
-      '503 dependency-incomplete results',
-    ],
-    [
-      'an index out of order',
-      { listCandidateAttempts: index([row(2), row(1)]) },
-      '503 dependency-incomplete results',
-    ],
-    [
-      'an index that goes back when it is read on',
-      { listCandidateAttempts: [index([row(6, { status: 'open', record: null })], true), index([row(4)])] },
-      '503 dependency-incomplete results',
-    ],
-    [
-      'more rows than asked for',
-      { listCandidateAttempts: index(Array.from({ length: 101 }, (_, n) => row(n))) },
-      '503 dependency-incomplete results',
-    ],
-    ['no criteria', { readReportCriteria: { kind: 'not-found' } }, '503 dependency-incomplete content'],
-    [
-      'criteria of another spec',
-      { readReportCriteria: criteria('spec-2', '1') },
-      '503 dependency-unavailable content',
-    ],
-  ])('for %s is none [RP-017, RP-028, RP-133]', async (_, changes, expected) => {
-    expect(said(await page(changes))).toBe(expected);
-  });
-
-  it.each<Scripted>([{ kind: 'unavailable' }, { kind: 'not-found' }, index([row(2), row(1)])])(
-    'for a candidate who is not on the roster is a 404 whatever the index says: %j [RP-316]',
-    async (listCandidateAttempts) => {
-      const { result } = await page({ readUser: { kind: 'not-found' }, listCandidateAttempts });
-      expect(result).toEqual({ ok: false, error: notFound() });
-    },
-  );
-
-  it('for a candidate whom the index alone does not know is no 404', async () => {
-    expect(said(await page({ listCandidateAttempts: { kind: 'rejected', status: 403 } }))).toBe(
-      '503 dependency-unavailable results',
-    );
   });
 });
 
@@ -349,12 +254,6 @@ describe('rows that do not agree with Content', () => {
       ['listCandidateAttempts', undefined],
       ['readReportCriteria', '2'],
     ]);
-  });
-
-  it('are read no third time, and make no page: the owner that did not converge is named [RP-017]', async () => {
-    const read = await page({ listCandidateAttempts: [index([settledLater]), index([settledLater])] });
-    expect(said(read)).toBe('503 dependency-unavailable results');
-    expect(queriesOf(read)).toHaveLength(2);
   });
 
   it('and are of a new spec by then have it read [RP-238]', async () => {

@@ -4,7 +4,6 @@ import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { OperationName, Script, Scripted } from '#test/support/scripted-owners.ts';
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import { readEquivalenceFacts } from './read-facts.ts';
-import { notFound } from '#functions/reports/sources/problems.ts';
 
 const facts = anExampleOf(equivalenceFacts);
 const form = facts.form.value;
@@ -45,65 +44,6 @@ describe('a form and the forms beside it', () => {
       { service: 'blueprint', resourceId: facts.formEvidence.value.formEvidenceId },
     ]);
   });
-
-  it.each(['not-found', 'wrong-tenant'] as const)(
-    'are the one 404 when the form, or the spec that governs it, is hidden: %s [RP-316]',
-    async (kind) => {
-      const hidden = await read({ readForm: { kind } });
-      expect(hidden.result).toEqual({ ok: false, error: notFound() });
-      expect(hidden.owners.names()).toEqual(['readForm']);
-      const ungoverned = await read({
-        readReportCriteria: { kind },
-        readFormEquivalence: { kind: 'unavailable' },
-        readFormEvidence: { kind: 'not-found' },
-      });
-      expect(ungoverned.result).toEqual(hidden.result);
-    },
-  );
-
-  it('are the one 404 when Analytics has never analysed the form, whatever the blueprint lacks [RP-247]', async () => {
-    const never = await read({
-      readFormEquivalence: { kind: 'not-found' },
-      readFormEvidence: { kind: 'not-found' },
-    });
-    expect(never.result).toEqual({ ok: false, error: notFound() });
-  });
-
-  it.each<[Script, string]>([
-    [{ readForm: { kind: 'unavailable' } }, '503 dependency-unavailable qti'],
-    [{ readForm: changed('readForm', { qtiTestId: 'other' }) }, '503 dependency-unavailable qti'],
-    [{ readFormEquivalence: { kind: 'rejected', status: 403 } }, '503 dependency-unavailable analytics'],
-    [
-      { readFormEquivalence: changed('readFormEquivalence', { qtiTestId: 'other' }) },
-      '503 dependency-unavailable analytics',
-    ],
-    [
-      { readReportCriteria: changed('readReportCriteria', { testSpecId: 'other' }) },
-      '503 dependency-unavailable content',
-    ],
-    [{ readFormEvidence: { kind: 'not-found' } }, '503 dependency-incomplete blueprint'],
-    [
-      { readFormEvidence: changed('readFormEvidence', { qtiTestId: 'other' }) },
-      '503 dependency-unavailable blueprint',
-    ],
-    [
-      { readFormEvidence: changed('readFormEvidence', { testSpecId: 'other' }) },
-      '503 dependency-unavailable blueprint',
-    ],
-    [
-      {
-        readFormEvidence: { kind: 'unavailable' },
-        readReportCriteria: { kind: 'unavailable' },
-        readFormEquivalence: { kind: 'unavailable' },
-      },
-      '503 dependency-unavailable analytics',
-    ],
-  ])(
-    'are none where an owner has no answer to what it was asked: %j is %s [RP-017, RP-028]',
-    async (changes, expected) => {
-      expect((await read(changes)).said).toBe(expected);
-    },
-  );
 });
 
 describe('owners that speak of different things', () => {
@@ -148,16 +88,6 @@ describe('owners that speak of different things', () => {
     expect(owners.names()).toEqual([...beside, ...beside, 'readForm', 'readForm'].toSorted());
   });
 
-  it.each(cases)(
-    'are the gap of the one who differs after one more read: %s [RP-248]',
-    async (who, first) => {
-      const { owners, said } = await read(first);
-      const owner = who.replace(/,.*| the|the /gs, '').toLowerCase();
-      expect(said).toBe(`503 dependency-incomplete ${owner}`);
-      expect(owners.asked).toHaveLength(8);
-    },
-  );
-
   it('are facts when one says that it is behind: what is stale is for the composition to refuse [RP-248]', async () => {
     const { said } = await read({
       readFormEvidence: changed('readFormEvidence', { testSpecVersion: 'older', freshness: 'stale' }),
@@ -171,14 +101,6 @@ describe('owners that speak of different things', () => {
       name === 'readReportCriteria' || name === 'readFormEvidence' ? [call.query?.['version']] : [],
     );
     expect(versions).toEqual([form.contentTestSpecVersion, form.contentTestSpecVersion, 'newer', 'newer']);
-  });
-
-  it('are no 404 when Content lacks the version that Analytics speaks of: the form is visible', async () => {
-    const { said } = await read({
-      readFormEquivalence: changed('readFormEquivalence', newer),
-      readReportCriteria: [{ value: facts.criteria.value }, { kind: 'not-found' }],
-    });
-    expect(said).toBe('503 dependency-incomplete content');
   });
 
   it('never decide by another spec than the form’s own whether the form is visible [RP-316]', async () => {
