@@ -9,7 +9,7 @@ import {
   partOfRun,
   runOf,
 } from '#shared/stores/improvement-items.ts';
-import type { Item, ItemKey } from '#shared/stores/improvement-items.ts';
+import type { Item, ItemKey } from '#shared/stores/dynamo.ts';
 import type { Compare, Finding } from './finding.ts';
 import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
 
@@ -54,10 +54,9 @@ async function compareListing(
   run: RunRecord | undefined,
 ): Promise<readonly Finding[]> {
   if (run === undefined || isTerminal(run.state)) return [];
-  const key = openKey(run);
-  if (key === undefined || (await find(key)) !== undefined) return [];
+  if ((await find(openKey(run))) !== undefined) return [];
   const what = `${openPartition} ${run.improvementRunId}`;
-  return [{ what, state: 'missing', writes: [{ item: openItem(key, run) }] }];
+  return [{ what, state: 'missing', writes: [{ item: openItem(run) }] }];
 }
 
 function readRun(items: readonly Item[]): RunRecord | undefined {

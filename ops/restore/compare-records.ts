@@ -5,7 +5,7 @@ import { parseInstant } from '#shared/kernel/instant.ts';
 import { verifiedDocument } from '#shared/records/find-record.ts';
 import { parsePartitionKey } from '#shared/records/record-key.ts';
 import { recordAmong } from '#shared/stores/records-table.ts';
-import type { Item } from '#shared/stores/improvement-items.ts';
+import type { Item } from '#shared/stores/dynamo.ts';
 import type { Finding } from './finding.ts';
 import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
 

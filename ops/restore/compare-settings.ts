@@ -6,7 +6,7 @@ import { keyPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import { keyRecordOf } from '#shared/stores/settings-table.ts';
 import type { KeyNotes } from '#shared/stores/key-notes.ts';
-import type { Item } from '#shared/stores/improvement-items.ts';
+import type { Item } from '#shared/stores/dynamo.ts';
 import type { Compare, Finding } from './finding.ts';
 import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
 

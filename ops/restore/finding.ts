@@ -1,4 +1,4 @@
-import type { Item } from '#shared/stores/improvement-items.ts';
+import type { Item } from '#shared/stores/dynamo.ts';
 import type { Write } from '#shared/stores/table-backup.ts';
 
 /** One thing that differs between the store and its backup. */

@@ -1,14 +1,10 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
 import { controlLifetimeMs, isUsable } from '#shared/idempotency/control-record.ts';
-import type { ControlRecord, ControlState, ControlTable } from '#shared/idempotency/control-record.ts';
-
-type Item = Readonly<Record<string, AttributeValue>>;
+import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
+import { changeExpression, didHold, getItem, integer, text, textOf } from './dynamo.ts';
+import type { Change, Item } from './dynamo.ts';
 
 /** How often a creation looks again when the record that stood in its way has gone by the time it is read. */
 const CREATE_ATTEMPTS = 3;
@@ -23,37 +19,21 @@ const STILL_STARTED =
  */
 export function createControlTable(client: DynamoDBClient, tableName: string): ControlTable {
   async function read(id: string, now: number): Promise<ControlRecord | undefined> {
-    const { Item: item } = await client.send(
-      new GetItemCommand({ TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true }),
-    );
-    return item === undefined ? undefined : usable(recordOf(item), now);
+    const item = await getItem(client, tableName, { id: text.encode(id) });
+    return item === undefined ? undefined : usable(recordColumns.parse(item), now);
   }
 
   /** True when the condition held. */
-  async function update(
-    id: string,
-    expression: { set: string; condition: string; values: Item },
-  ): Promise<boolean> {
-    const names = [...`${expression.set} ${expression.condition}`.matchAll(/#(\w+)/g)].map(
-      ([, name = '']) => name,
-    );
-    try {
-      await client.send(
+  const update = (id: string, change: Change): Promise<boolean> =>
+    didHold(
+      client.send(
         new UpdateItemCommand({
           TableName: tableName,
-          Key: { id: { S: id } },
-          UpdateExpression: `SET ${expression.set}`,
-          ConditionExpression: expression.condition,
-          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-          ExpressionAttributeValues: expression.values,
+          Key: { id: text.encode(id) },
+          ...changeExpression(change),
         }),
-      );
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
-    }
-  }
+      ),
+    );
 
   return {
     read,
@@ -67,14 +47,15 @@ export function createControlTable(client: DynamoDBClient, tableName: string): C
               Item: itemOf(record),
               ConditionExpression: 'attribute_not_exists(#id) OR #createdAt <= :expired',
               ExpressionAttributeNames: { '#id': 'id', '#createdAt': 'createdAt' },
-              ExpressionAttributeValues: { ':expired': number(now - controlLifetimeMs) },
+              ExpressionAttributeValues: { ':expired': integer.encode(now - controlLifetimeMs) },
               ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
             }),
           );
           return undefined;
         } catch (error) {
           if (!(error instanceof ConditionalCheckFailedException)) throw error;
-          const standing = error.Item === undefined ? await read(record.id, now) : recordOf(error.Item);
+          const standing =
+            error.Item === undefined ? await read(record.id, now) : recordColumns.parse(error.Item);
           if (standing !== undefined) return standing;
         }
       }
@@ -89,7 +70,7 @@ export function createControlTable(client: DynamoDBClient, tableName: string): C
           ...stillStarted(seen, now),
           ':seenAttemptId': { S: seen.attemptId },
           ':attemptId': { S: lease.attemptId },
-          ':leaseUntil': number(lease.leaseUntil),
+          ':leaseUntil': integer.encode(lease.leaseUntil),
         },
       }),
 
@@ -100,8 +81,8 @@ export function createControlTable(client: DynamoDBClient, tableName: string): C
         values: {
           ...stillStarted(record, now),
           ':final': { S: final.state },
-          ':terminalStatus': number(final.terminalStatus),
-          ':none': number(0),
+          ':terminalStatus': integer.encode(final.terminalStatus),
+          ':none': integer.encode(0),
         },
       }),
 
@@ -109,7 +90,11 @@ export function createControlTable(client: DynamoDBClient, tableName: string): C
       update(record.id, {
         set: '#leaseUntil = :none',
         condition: `${STILL_STARTED} AND #attemptId = :attemptId`,
-        values: { ...stillStarted(record, now), ':attemptId': { S: record.attemptId }, ':none': number(0) },
+        values: {
+          ...stillStarted(record, now),
+          ':attemptId': { S: record.attemptId },
+          ':none': integer.encode(0),
+        },
       }),
   };
 }
@@ -121,55 +106,25 @@ function usable(record: ControlRecord, now: number): ControlRecord | undefined {
 function stillStarted(record: ControlRecord, now: number): Item {
   return {
     ':hash': { S: record.hash },
-    ':createdAt': number(record.createdAt),
+    ':createdAt': integer.encode(record.createdAt),
     ':started': { S: 'started' },
-    ':expired': number(now - controlLifetimeMs),
+    ':expired': integer.encode(now - controlLifetimeMs),
   };
 }
 
-function number(value: number): AttributeValue {
-  return { N: String(value) };
-}
+const recordColumns = z.object({
+  id: text,
+  hash: text,
+  state: textOf(z.enum(['started', 'completed', 'failed'])),
+  terminalStatus: integer.exactOptional(),
+  operationId: text,
+  createdAt: integer,
+  attemptId: text,
+  leaseUntil: integer,
+});
 
 /** `purgeAt` is in seconds, as the table's TTL wants it. */
-function itemOf(record: ControlRecord): Record<string, AttributeValue> {
-  return {
-    id: { S: record.id },
-    hash: { S: record.hash },
-    state: { S: record.state },
-    ...(record.terminalStatus === undefined ? {} : { terminalStatus: number(record.terminalStatus) }),
-    operationId: { S: record.operationId },
-    createdAt: number(record.createdAt),
-    attemptId: { S: record.attemptId },
-    leaseUntil: number(record.leaseUntil),
-    purgeAt: number(Math.ceil((record.createdAt + controlLifetimeMs) / 1000)),
-  };
-}
-
-const states: readonly string[] = ['started', 'completed', 'failed'] satisfies readonly ControlState[];
-
-/** Throws when the item is not one that this file wrote. */
-function recordOf(item: Item): ControlRecord {
-  const text = (name: string): string => {
-    const value = item[name]?.S;
-    if (value === undefined) throw new TypeError(`control table: ${name} is not a string`);
-    return value;
-  };
-  const integer = (name: string): number => {
-    const value = Number(item[name]?.N);
-    if (!Number.isSafeInteger(value)) throw new TypeError(`control table: ${name} is not an integer`);
-    return value;
-  };
-  const state = text('state');
-  if (!states.includes(state)) throw new TypeError('control table: state is unknown');
-  return {
-    id: text('id'),
-    hash: text('hash'),
-    state: state as ControlState,
-    ...(item['terminalStatus'] === undefined ? {} : { terminalStatus: integer('terminalStatus') }),
-    operationId: text('operationId'),
-    createdAt: integer('createdAt'),
-    attemptId: text('attemptId'),
-    leaseUntil: integer('leaseUntil'),
-  };
+function itemOf(record: ControlRecord): Item {
+  const purgeAt = Math.ceil((record.createdAt + controlLifetimeMs) / 1000);
+  return { ...recordColumns.encode(record), purgeAt: integer.encode(purgeAt) };
 }

@@ -1,4 +1,4 @@
-import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { paginateListTables } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { TableDefinition } from './tables.ts';
 
@@ -19,13 +19,7 @@ export async function findDeployedTables(
   table: TableDefinition['name'],
 ): Promise<readonly string[]> {
   const found: string[] = [];
-  let from: string | undefined;
-  do {
-    const page = await client.send(
-      new ListTablesCommand(from === undefined ? {} : { ExclusiveStartTableName: from }),
-    );
-    found.push(...(page.TableNames ?? []).filter((name) => isDeployedTable(name, stage, table)));
-    from = page.LastEvaluatedTableName;
-  } while (from !== undefined);
+  for await (const { TableNames: names = [] } of paginateListTables({ client }, {}))
+    found.push(...names.filter((name) => isDeployedTable(name, stage, table)));
   return found;
 }

@@ -1,7 +1,7 @@
 import {
   GetParameterCommand,
-  GetParametersByPathCommand,
   ParameterNotFound,
+  paginateGetParametersByPath,
   PutParameterCommand,
   type SSMClient,
 } from '@aws-sdk/client-ssm';
@@ -16,20 +16,12 @@ export async function readGateFlags(
   { recursive = false }: { readonly recursive?: boolean } = {},
 ): Promise<ReadonlyMap<string, string>> {
   const flags = new Map<string, string>();
-  let next: string | undefined;
-  do {
-    const page = await client.send(
-      new GetParametersByPathCommand({
-        Path: path,
-        Recursive: recursive,
-        ...(next ? { NextToken: next } : {}),
-      }),
-    );
-    for (const { Name: name, Value: value } of page.Parameters ?? []) {
+  const pages = paginateGetParametersByPath({ client }, { Path: path, Recursive: recursive });
+  for await (const { Parameters: parameters = [] } of pages) {
+    for (const { Name: name, Value: value } of parameters) {
       if (name !== undefined && value !== undefined) flags.set(name.slice(path.length + 1), value);
     }
-    next = page.NextToken;
-  } while (next);
+  }
   return flags;
 }
 

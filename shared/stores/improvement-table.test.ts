@@ -1,83 +1,63 @@
 import { randomBytes } from 'node:crypto';
 import {
-  DynamoDBClient,
   GetItemCommand,
   ProvisionedThroughputExceededException,
   PutItemCommand,
-  QueryCommand,
   TransactionCanceledException,
   TransactionConflictException,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
-import { maxHolders } from '#shared/improvement/lineage.ts';
-import { maxSources } from '#shared/improvement/records.ts';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { localCredentials, localRegion, localTableName } from '#shared/stage/local-stage.ts';
+import { isOvertaken, maxHolders, placeInLineage } from '#shared/improvement/lineage.ts';
+import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
+import { improvementRunStates, isOpen, isTerminal, maxSources } from '#shared/improvement/records.ts';
 import type {
+  EvidenceRecord,
   ImprovementStore,
+  ImprovementRunState,
   NewOrder,
   OpenRun,
+  OrderRecord,
+  RunKey,
   RunPins,
   RunRecord,
-  ImprovementRunState,
 } from '#shared/improvement/records.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { startTestAws } from '#test/support/aws.ts';
-import type { TestAws } from '#test/support/aws.ts';
+import { useTestAws } from '#test/support/aws.ts';
 import { scanImprovement, undeclaredIn } from '#test/support/improvement-records.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createImprovementTable } from './improvement-table.ts';
+import { makeDynamo } from './make-clients.ts';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 30);
 const TableName = localTableName('improvement');
 const receipt = { sha256: sha256Hex('bundle'), mediaType: 'application/json' } as const;
 const ack = { receiptId: 'receipt-1', version: '3', observedAt: T0 + 60 };
 
+const pin = (ref: string) => ({ ref, sha256: sha256Hex(ref) });
 const pins: RunPins = {
   contentTestSpecId: 'spec-1',
   contentTestSpecVersion: '4',
   analysisPolicy: { owner: 'tenant', id: 'policy', version: '2', checksum: sha256Hex('policy') },
   formulaVersion: 'alignment-v1',
-  sourceSet: { ref: 'set-1', sha256: sha256Hex('set') },
+  sourceSet: pin('set-1'),
   metrics: [
-    {
-      metric: 'item_difficulty',
-      status: 'available',
-      reasonCode: null,
-      artifact: { ref: 'artifact-1', sha256: sha256Hex('artifact') },
-    },
+    { metric: 'item_difficulty', status: 'available', reasonCode: null, artifact: pin('artifact-1') },
     { metric: 'form_summary', status: 'unavailable', reasonCode: 'owner_artifact_missing', artifact: null },
   ],
   sources: [
-    {
-      sourceKey: 'act',
-      crosswalk: { ref: 'crosswalk-1', sha256: sha256Hex('crosswalk') },
-      comparison: { ref: 'comparison-1', sha256: sha256Hex('comparison') },
-    },
-    { sourceKey: 'sat', crosswalk: { ref: 'ü', sha256: sha256Hex('ü') }, comparison: 'missing' },
-    { sourceKey: 'x', crosswalk: { ref: 'c"\\', sha256: sha256Hex('c') }, comparison: null },
+    { sourceKey: 'act', crosswalk: pin('crosswalk-1'), comparison: pin('comparison-1') },
+    { sourceKey: 'sat', crosswalk: pin('ü'), comparison: 'missing' },
+    { sourceKey: 'x', crosswalk: pin('c"\\'), comparison: null },
   ],
 };
 
-let emulator: TestAws;
-/** Tries a failed call three times, as the functions' clients do. */
-let client: DynamoDBClient;
-beforeAll(async () => {
-  emulator = await startTestAws();
-  client = new DynamoDBClient({
-    endpoint: emulator.aws.url,
-    region: 'us-east-1',
-    credentials: localCredentials,
-    maxAttempts: 3,
-  });
-});
-afterEach(() => emulator.aws.faults.reset());
-afterAll(async () => {
-  client.destroy();
-  await emulator.close();
-});
+const aws = useTestAws();
+const { random, sleep } = processRuntime();
+const tableOver = (client: DynamoDBClient, ports = { random, sleep }): ImprovementStore =>
+  createImprovementTable(client, TableName, ports);
 
 // Every test has a tenant of its own, for they share one table.
 let tenants = 0;
@@ -86,829 +66,594 @@ let store: ImprovementStore;
 beforeEach(() => {
   tenants += 1;
   tenantId = `tenant-${tenants}`;
+  store = tableOver(aws().dynamo);
 });
 
-interface Wanted {
-  readonly tenantId?: string;
-  readonly administrationId?: string;
-  readonly createdAt?: number;
+const newRun = (improvementRunId: string, createdAt = T0) => ({
+  tenantId,
+  improvementRunId,
+  administrationId: 'administration-1',
+  pins,
+  createdAt,
+});
+
+const openRun = (improvementRunId: string, createdAt?: number): Promise<RunRecord> =>
+  store.createRun(newRun(improvementRunId, createdAt));
+
+/** So many runs, each ten milliseconds after the one before. */
+const openRuns = (count: number): Promise<RunRecord[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => openRun(`run_${n}`, T0 + n * 10)));
+
+const order = (revisionOrderId: string, lineage = sha256Hex('lineage')): NewOrder => ({
+  revisionOrderId,
+  evidence: 'metric:item_difficulty',
+  targetModule: 'bank',
+  lineage,
+});
+
+/** The runs that are listed as open, in the order of their ids. */
+async function listOpen(
+  of?: Parameters<ImprovementStore['listOpen']>[0],
+  from = store,
+): Promise<readonly OpenRun[]> {
+  const runs = await Array.fromAsync(from.listOpen(of));
+  const name = (run: OpenRun): string => run.improvementRunId + run.tenantId;
+  return runs.toSorted((a, b) => (name(a) < name(b) ? -1 : 1));
 }
 
-function newRun(improvementRunId: string, changes: Wanted = {}) {
+async function onlyOrder(run: RunRecord): Promise<OrderRecord | undefined> {
+  return (await store.listOrders(run, { limit: 1 }))[0];
+}
+
+const endings = ['completed', 'completed_with_omissions', 'failed'] as const;
+
+function moveTo(state: Exclude<ImprovementRunState, 'queued'>, completedAt: number) {
+  if (state === 'failed') return { state, completedAt };
+  if (state === 'completed' || state === 'completed_with_omissions') return { state, completedAt, receipt };
+  return { state };
+}
+
+/** What the table promises, one call after the other, without keys, conditions and retries. */
+function createModel(): ImprovementStore {
+  const runs = new Map<string, { run: RunRecord; tries: number; recorded: number; parkedAt?: number }>();
+  const evidence = new Map<string, EvidenceRecord>();
+  const orders = new Map<string, OrderRecord>();
+  const heads = new Map<string, LineageHead>();
+  const formers = new Map<string, FormerOrder>();
+  const at = (...ids: readonly string[]): string => JSON.stringify(ids);
+  const ofRun = ({ tenantId: tenant, improvementRunId }: RunKey, id = ''): string =>
+    at(tenant, improvementRunId, id);
+  const ordersOf = (key: RunKey): readonly OrderRecord[] =>
+    [...orders].filter(([name]) => name.startsWith(ofRun(key).slice(0, -4))).map(([, found]) => found);
+  const byId = (a: OrderRecord, b: OrderRecord): number => (a.revisionOrderId < b.revisionOrderId ? -1 : 1);
+  /** A run that has not ended. */
+  const going = (key: RunKey) => {
+    const found = runs.get(ofRun(key));
+    return found === undefined || isTerminal(found.run.state) ? undefined : found;
+  };
+  const settle = <T>(value: T): Promise<T> => Promise.resolve(value);
   return {
-    tenantId,
-    improvementRunId,
-    administrationId: 'administration-1',
-    pins,
-    createdAt: T0,
-    ...changes,
+    createRun(created) {
+      const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
+      const name = ofRun(run);
+      if (!runs.has(name)) runs.set(name, { run, tries: 0, recorded: 0 });
+      return settle(runs.get(name)!.run);
+    },
+    readRun: (key) => settle(runs.get(ofRun(key))?.run),
+    readSummary(key) {
+      const found = runs.get(ofRun(key));
+      if (found === undefined) return settle(undefined);
+      const { run, recorded: _recorded, ...counts } = found;
+      const { pins: _pins, completedAt: _completedAt, receipt: _receipt, ...standing } = run;
+      return settle({ ...standing, ...counts });
+    },
+    readProgress(key) {
+      const run = runs.get(ofRun(key))?.run;
+      const evaluated = ['metric:form_summary', 'source:act'].map((name) => evidence.get(ofRun(key, name)));
+      return settle(
+        run && {
+          run,
+          evidence: evaluated.filter((found) => found !== undefined),
+          orders: ordersOf(key).toSorted(byId),
+        },
+      );
+    },
+    readEvidence: (key, name) => settle(evidence.get(ofRun(key, name))),
+    listOrders: (key, { after = '', limit }) =>
+      settle(
+        ordersOf(key)
+          .filter(({ revisionOrderId }) => revisionOrderId > after)
+          .toSorted(byId)
+          .slice(0, limit),
+      ),
+    moveRun(key, from, to, now) {
+      const found = going(key);
+      if (found === undefined || !from.includes(found.run.state)) return settle(false);
+      const { createdAt } = found.run;
+      const ended = 'completedAt' in to ? { completedAt: Math.max(createdAt, to.completedAt) } : {};
+      found.run = { ...found.run, ...to, ...ended, touchedAt: now };
+      if (to.state === 'blocked_upstream') found.parkedAt = now;
+      return settle(true);
+    },
+    beginRun(key, recorded, now) {
+      const found = going(key);
+      if (found === undefined) return settle(undefined);
+      found.run = { ...found.run, touchedAt: now, sweeps: 0 };
+      found.tries = recorded > found.recorded ? 1 : found.tries + 1;
+      found.recorded = Math.max(found.recorded, recorded);
+      return settle(undefined);
+    },
+    touchRun(key, by, now, seen) {
+      const found = going(key);
+      if (found === undefined || (seen ?? found.run.touchedAt) !== found.run.touchedAt)
+        return settle(undefined);
+      const sweeps = found.run.sweeps + (by === 'sweeper' ? 1 : 0);
+      found.run = { ...found.run, touchedAt: now, sweeps };
+      if (by === 'worker') found.tries = 0;
+      return settle(undefined);
+    },
+    putEvidence(key, record) {
+      const name = ofRun(key, record.key);
+      if (!evidence.has(name)) evidence.set(name, record);
+      return settle(undefined);
+    },
+    openOrder(run, opened, now) {
+      const name = ofRun(run, opened.revisionOrderId);
+      const standing = orders.get(name);
+      if (standing !== undefined) return settle(standing);
+      const lineage = at(run.tenantId, opened.lineage);
+      const head = heads.get(lineage);
+      const former = formers.get(lineage + opened.revisionOrderId);
+      const place = placeInLineage(head, former, run, opened.revisionOrderId);
+      for (const improvementRunId of place.supersededIn) {
+        const holder = ofRun({ ...run, improvementRunId }, head!.revisionOrderId);
+        const { createdAt } = orders.get(holder)!;
+        const updatedAt = Math.max(createdAt, now);
+        orders.set(holder, { ...orders.get(holder)!, status: 'superseded', updatedAt });
+      }
+      if (place.head !== undefined) heads.set(lineage, place.head);
+      if (place.former !== undefined) formers.set(lineage + place.former.revisionOrderId, place.former);
+      const { status, supersedesRevisionOrderId } = place;
+      const times = { createdAt: run.createdAt, updatedAt: Math.max(run.createdAt, now) };
+      const record = { ...opened, status, supersedesRevisionOrderId, ack: null, ...times };
+      orders.set(name, record);
+      return settle(record);
+    },
+    confirmOrder(key, { revisionOrderId, lineage }, now) {
+      const name = ofRun(key, revisionOrderId);
+      const record = orders.get(name);
+      const head = heads.get(at(key.tenantId, lineage));
+      if (
+        record !== undefined &&
+        head !== undefined &&
+        isOpen(record) &&
+        isOvertaken(head, key, revisionOrderId)
+      )
+        orders.set(name, { ...record, status: 'superseded', updatedAt: Math.max(record.createdAt, now) });
+      return settle(orders.get(name));
+    },
+    moveOrder(key, revisionOrderId, to, now) {
+      const name = ofRun(key, revisionOrderId);
+      const record = orders.get(name);
+      if (record === undefined) return settle(false);
+      const isLate = 'ack' in to && record.status === 'superseded' && record.ack === null;
+      if (!isOpen(record) && !isLate) return settle(false);
+      const updatedAt = Math.max(record.createdAt, now);
+      const blocked = 'ack' in to ? {} : { blockedAt: now };
+      const status = isLate ? 'superseded' : to.status;
+      orders.set(name, { ...record, ...to, status, updatedAt, ...blocked });
+      return settle(true);
+    },
+    async *listOpen(of) {
+      for (const { run } of runs.values()) {
+        const { tenantId: tenant, administrationId, improvementRunId, state } = run;
+        const isWanted =
+          of === undefined || (of.tenantId === tenant && of.administrationId === administrationId);
+        if (isWanted && !isTerminal(state))
+          yield await settle({ tenantId: tenant, administrationId, improvementRunId });
+      }
+    },
   };
 }
 
-const openRun = (improvementRunId: string, changes: Wanted = {}): Promise<RunRecord> =>
-  store.createRun(newRun(improvementRunId, changes));
+describe('any sequence of calls', () => {
+  /** Two runs of one moment, a later one, and a tenant and an id that together spell another tenant's. */
+  const runs = [
+    { tenantId: 'a', improvementRunId: 'run_1', administrationId: 'x', createdAt: T0 },
+    { tenantId: 'a', improvementRunId: 'run_2', administrationId: 'x', createdAt: T0 },
+    { tenantId: 'a', improvementRunId: 'run_0', administrationId: 'x1', createdAt: T0 + 10 },
+    { tenantId: 'a#run_1', improvementRunId: '', administrationId: 'x', createdAt: T0 },
+  ].map((run) => ({ ...run, pins }));
+  const orders = ['order_1', 'order_2', 'order_3'];
 
-function order(revisionOrderId: string, changes: Partial<NewOrder> = {}): NewOrder {
-  return {
-    revisionOrderId,
-    evidence: 'metric:item_difficulty',
-    targetModule: 'bank',
-    lineage: sha256Hex('lineage'),
-    ...changes,
-  };
-}
+  const call = fc.record({
+    name: fc.constantFrom(
+      ...(['createRun', 'moveRun', 'beginRun', 'touchRun', 'putEvidence', 'readEvidence'] as const),
+      ...(['openOrder', 'openOrder', 'openOrder', 'confirmOrder', 'moveOrder', 'listOrders'] as const),
+    ),
+    at: fc.oneof({ arbitrary: fc.nat(2), weight: 9 }, fc.constant(3)),
+    now: fc.integer({ min: T0 - 5, max: T0 + 20 }),
+    from: fc.subarray([...improvementRunStates]),
+    state: fc.constantFrom('analyzing' as const, 'blocked_upstream' as const, ...endings),
+    recorded: fc.nat(3),
+    by: fc.constantFrom('worker' as const, 'sweeper' as const),
+    seen: fc.option(fc.integer({ min: T0, max: T0 + 5 }), { nil: undefined }),
+    evidence: fc.constantFrom('source:act' as const, 'metric:form_summary' as const),
+    orderId: fc.constantFrom(...orders),
+    lineage: fc.constantFrom('l1', 'l1', 'l2'),
+    status: fc.constantFrom('blocked_upstream' as const, 'accepted' as const, 'rejected' as const),
+    limit: fc.integer({ min: 1, max: 3 }),
+  });
+  type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
 
-async function listed(of?: Parameters<ImprovementStore['listOpen']>[0]): Promise<readonly OpenRun[]> {
-  const runs: OpenRun[] = [];
-  for await (const run of store.listOpen(of)) runs.push(run);
-  return runs;
-}
+  function make(table: ImprovementStore, tenant: string, c: Call): Promise<unknown> {
+    const run = { ...runs[c.at]!, tenantId: `${tenant}${runs[c.at]!.tenantId}` };
+    const whole: RunRecord = { ...run, state: 'queued', touchedAt: T0, sweeps: 0 };
+    switch (c.name) {
+      case 'createRun':
+        return table.createRun(run);
+      case 'moveRun':
+        return table.moveRun(run, c.from, moveTo(c.state, c.now), c.now);
+      case 'beginRun':
+        return table.beginRun(run, c.recorded, c.now);
+      case 'touchRun':
+        return table.touchRun(run, c.by, c.now, c.seen);
+      case 'putEvidence':
+        return table.putEvidence(run, { key: c.evidence, evaluatedAt: c.now });
+      case 'readEvidence':
+        return table.readEvidence(run, c.evidence);
+      case 'openOrder':
+        return table.openOrder(whole, order(c.orderId, c.lineage), c.now);
+      case 'confirmOrder':
+        return table.confirmOrder(run, order(c.orderId, c.lineage), c.now);
+      case 'moveOrder': {
+        const to = c.status === 'blocked_upstream' ? { status: c.status } : { status: c.status, ack };
+        return table.moveOrder(run, c.orderId, to, c.now);
+      }
+      case 'listOrders':
+        return table.listOrders(run, { after: c.orderId, limit: c.limit });
+    }
+  }
 
-async function statusOf(run: RunRecord, revisionOrderId: string): Promise<string | undefined> {
-  const progress = await store.readProgress(run);
-  return progress?.orders.find((found) => found.revisionOrderId === revisionOrderId)?.status;
-}
+  async function contents(table: ImprovementStore, tenant: string): Promise<unknown> {
+    const keys = runs.map((run) => ({ ...run, tenantId: `${tenant}${run.tenantId}` }));
+    const open = await listOpen(undefined, table);
+    const contained = keys.map(async (key) => ({
+      progress: await table.readProgress(key),
+      run: await table.readRun(key),
+      summary: await table.readSummary(key),
+      open: await listOpen(key, table),
+    }));
+    return {
+      runs: await Promise.all(contained),
+      open: open.filter((run) => run.tenantId.startsWith(tenant)),
+    };
+  }
 
-/** Ids that no key of DynamoDB can hold. */
-const impossible: readonly (readonly [string, string])[] = [
-  ['too long', 'x'.repeat(2049)],
-  ['not well-formed', '\ud800'],
-];
+  it('gives what a simple model gives, and leaves what it leaves [RP-142, RP-203, RP-204]', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { maxLength: 40, size: 'max' }), async (calls) => {
+        const model = createModel();
+        tenants += 1;
+        const tenant = `sequence-${tenants}-`;
+        for (const table of [store, model])
+          for (const run of runs.slice(0, 2))
+            await table.createRun({ ...run, tenantId: `${tenant}${run.tenantId}` });
+        for (const made of calls) {
+          const given = await make(store, tenant, made);
+          expect(given).toEqual(await make(model, tenant, made));
+        }
+        expect(await contents(store, tenant)).toEqual(await contents(model, tenant));
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+});
 
-describe('the improvement table', () => {
-  beforeEach(() => {
-    store = createImprovementTable(client, TableName, processRuntime());
+describe('a run', () => {
+  it('is created as queued, with its pins, and listed as open', async () => {
+    const run = await openRun('run_1');
+    expect(run).toEqual({ ...newRun('run_1'), state: 'queued', touchedAt: T0, sweeps: 0 });
+    expect(await store.readProgress(run)).toEqual({ run, evidence: [], orders: [] });
+    expect(await listOpen(run)).toEqual([
+      { tenantId, improvementRunId: 'run_1', administrationId: 'administration-1' },
+    ]);
   });
 
-  describe('a run', () => {
-    it('is created as queued, with its pins, and listed as open', async () => {
-      const run = await openRun('run_1');
-      expect(run).toEqual({
-        tenantId,
-        improvementRunId: 'run_1',
-        administrationId: 'administration-1',
-        pins,
-        state: 'queued',
-        createdAt: T0,
-        touchedAt: T0,
-        sweeps: 0,
-      });
-      expect(await store.readRun(run)).toEqual(run);
-      expect(await store.readProgress(run)).toEqual({ run, evidence: [], orders: [] });
-      expect(await listed({ tenantId, administrationId: 'administration-1' })).toEqual([
-        { tenantId, improvementRunId: 'run_1', administrationId: 'administration-1' },
-      ]);
-    });
+  it('is created once, also by twenty at once: later ones get the one that stands, as it is by then [RP-293]', async () => {
+    const runs = await Promise.all(Array.from({ length: 20 }, (_, n) => openRun('run_1', T0 + n)));
+    const stored = await store.readRun(runs[0]!);
+    for (const run of runs) expect(run).toEqual(stored);
+    expect(await listOpen(runs[0])).toHaveLength(1);
+    await store.moveRun(runs[0]!, ['queued'], { state: 'analyzing' }, T0 + 50);
+    const again = await store.createRun({ ...newRun('run_1'), administrationId: 'other' });
+    expect(again).toEqual({ ...stored, state: 'analyzing', touchedAt: T0 + 50 });
+    expect(await listOpen({ tenantId, administrationId: 'other' })).toEqual([]);
+  });
 
-    it('is created once: whoever comes later gets the one that stands, as it is by then [RP-293]', async () => {
-      const run = await openRun('run_1');
-      await store.moveRun(run, ['queued'], { state: 'analyzing' }, T0 + 5);
-      const again = await openRun('run_1', { administrationId: 'other', createdAt: T0 + 9 });
-      expect(again).toEqual({ ...run, state: 'analyzing', touchedAt: T0 + 5 });
-      expect(await listed({ tenantId, administrationId: 'other' })).toEqual([]);
-    });
-
-    it('is one run when twenty create it at once', async () => {
-      const runs = await Promise.all(
-        Array.from({ length: 20 }, (_unused, n) => openRun('run_1', { createdAt: T0 + n })),
-      );
-      const stored = await store.readRun({ tenantId, improvementRunId: 'run_1' });
-      for (const run of runs) expect(run).toEqual(stored);
-      expect(await listed({ tenantId, administrationId: 'administration-1' })).toHaveLength(1);
-    });
-
-    it('moves from the states that are named and from no other, and is open as long as a receiver blocks it [RP-156]', async () => {
-      const run = await openRun('run_1');
-      const move = (
-        from: readonly ImprovementRunState[],
-        state: 'analyzing' | 'blocked_upstream',
-        now: number,
-      ) => store.moveRun(run, from, { state }, now);
-      expect(await move(['analyzing', 'blocked_upstream'], 'analyzing', T0 + 1)).toBe(false);
-      expect(await move(['queued', 'blocked_upstream'], 'analyzing', T0 + 2)).toBe(true);
-      expect(await move(['queued'], 'blocked_upstream', T0 + 3)).toBe(false);
-      expect(await move([], 'blocked_upstream', T0 + 3)).toBe(false);
-      expect(await store.readRun(run)).toEqual({ ...run, state: 'analyzing', touchedAt: T0 + 2 });
-      expect(await move(['analyzing'], 'blocked_upstream', T0 + 4)).toBe(true);
-      expect(await store.readRun(run)).toEqual({ ...run, state: 'blocked_upstream', touchedAt: T0 + 4 });
-      expect(await listed({ tenantId, administrationId: run.administrationId })).toHaveLength(1);
-      const absent = { tenantId, improvementRunId: 'run_2' };
-      expect(await store.moveRun(absent, ['queued'], { state: 'analyzing' }, T0)).toBe(false);
-      expect(await store.readRun(absent)).toBeUndefined();
-    });
-
-    it.each(['completed', 'completed_with_omissions', 'failed'] as const)(
-      'that is %s has ended for good and is no longer listed [RP-155, RP-156]',
-      async (state) => {
-        const run = await openRun('run_1');
-        const other = await openRun('run_2');
-        const to =
-          state === 'failed'
-            ? ({ state, completedAt: T0 + 7 } as const)
-            : { state, completedAt: T0 + 7, receipt };
-        expect(await store.moveRun(run, ['analyzing'], to, T0 + 8)).toBe(false);
-        expect(await listed({ tenantId, administrationId: run.administrationId })).toHaveLength(2);
-        expect(await store.moveRun(run, ['queued', 'analyzing'], to, T0 + 8)).toBe(true);
-        const ended = { ...run, ...to, touchedAt: T0 + 8 };
-        expect(await store.readRun(run)).toEqual(ended);
-        expect(await listed({ tenantId, administrationId: run.administrationId })).toEqual([
-          { tenantId, improvementRunId: other.improvementRunId, administrationId: other.administrationId },
-        ]);
-        const everywhere: readonly ImprovementRunState[] = ['queued', 'analyzing', 'blocked_upstream', state];
-        expect(await store.moveRun(run, everywhere, { state: 'analyzing' }, T0 + 9)).toBe(false);
-        expect(await store.moveRun(run, everywhere, { state: 'failed', completedAt: T0 }, T0 + 9)).toBe(
-          false,
+  it.each(improvementRunStates)(
+    'that is %s moves from there alone, and not at all once it has ended [RP-155, RP-156]',
+    async (state) => {
+      for (const to of ['analyzing', 'blocked_upstream', ...endings] as const) {
+        const run = await openRun(`run_${to}`);
+        if (state !== 'queued') await store.moveRun(run, ['queued'], moveTo(state, T0 + 1), T0 + 2);
+        const standing = await store.readRun(run);
+        const others = improvementRunStates.filter((other) => other !== state);
+        // However late the clock of its worker is, a run does not end before it began.
+        const move = (from: readonly ImprovementRunState[]) =>
+          store.moveRun(run, from, moveTo(to, T0 - 3), T0 + 5);
+        expect(await move(others)).toBe(false);
+        expect(await store.readRun(run)).toEqual(standing);
+        expect(await move(improvementRunStates)).toBe(!isTerminal(state));
+        const moved = await store.readRun(run);
+        const ended = isTerminal(to) ? { completedAt: T0 } : {};
+        expect(moved).toEqual(
+          isTerminal(state) ? standing : { ...standing, ...moveTo(to, T0 - 3), ...ended, touchedAt: T0 + 5 },
         );
-        expect(await openRun('run_1')).toEqual(ended);
-        expect(await listed({ tenantId, administrationId: run.administrationId })).toHaveLength(1);
-      },
+        const names = (await listOpen(run)).map(({ improvementRunId }) => improvementRunId);
+        expect(names.includes(run.improvementRunId)).toBe(!isTerminal(state) && !isTerminal(to));
+      }
+    },
+  );
+
+  it('is ended by exactly one of those who try at once', async () => {
+    const run = await openRun('run_1');
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, n) =>
+        store.moveRun(run, ['queued'], { state: 'failed', completedAt: T0 + n }, T0 + n),
+      ),
     );
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect((await store.readRun(run))?.completedAt).toBe(T0 + outcomes.indexOf(true));
+  });
 
-    it('is ended by exactly one of those who try at once', async () => {
-      const run = await openRun('run_1');
-      const outcomes = await Promise.all(
-        Array.from({ length: 8 }, (_unused, n) =>
-          store.moveRun(run, ['queued'], { state: 'failed', completedAt: T0 + n }, T0 + n),
-        ),
-      );
-      expect(outcomes.filter(Boolean)).toHaveLength(1);
-      expect((await store.readRun(run))?.completedAt).toBe(T0 + outcomes.indexOf(true));
-    });
-
-    it('does not end before it began, however late the clock of its worker is [RP-155]', async () => {
-      const run = await openRun('run_1');
-      await store.moveRun(run, ['queued'], { state: 'completed', completedAt: T0 - 3, receipt }, T0 - 2);
-      expect((await store.readRun(run))?.completedAt).toBe(T0);
-    });
-
-    it('counts the sweeps since a worker last began on it, until it has ended', async () => {
-      const run = await openRun('run_1');
-      await store.touchRun(run, 'sweeper', T0 + 1);
-      await store.touchRun(run, 'sweeper', T0 + 2);
-      expect(await store.readRun(run)).toEqual({ ...run, sweeps: 2, touchedAt: T0 + 2 });
-      await store.touchRun(run, 'worker', T0 + 3);
-      expect(await store.readRun(run)).toEqual({ ...run, sweeps: 2, touchedAt: T0 + 3 });
-      await store.beginRun(run, 0, T0 + 3);
-      expect(await store.readRun(run)).toEqual({ ...run, sweeps: 0, touchedAt: T0 + 3 });
-      await store.moveRun(run, ['queued'], { state: 'blocked_upstream' }, T0 + 4);
-      await store.touchRun(run, 'sweeper', T0 + 5);
-      expect(await store.readRun(run)).toMatchObject({ state: 'blocked_upstream', sweeps: 1 });
-      await store.moveRun(run, ['blocked_upstream'], { state: 'failed', completedAt: T0 + 6 }, T0 + 6);
-      await store.touchRun(run, 'sweeper', T0 + 7);
-      await store.touchRun(run, 'worker', T0 + 8);
-      expect(await store.readRun(run)).toMatchObject({ sweeps: 1, touchedAt: T0 + 6 });
-    });
-
-    it('counts no sweep of a run that somebody has touched since it was seen', async () => {
-      const run = await openRun('run_1');
-      await store.touchRun(run, 'sweeper', T0 + 1, T0 - 1);
-      expect(await store.readRun(run)).toEqual(run);
-      await store.touchRun(run, 'sweeper', T0 + 1, run.touchedAt);
-      expect(await store.readRun(run)).toEqual({ ...run, sweeps: 1, touchedAt: T0 + 1 });
-      await store.beginRun(run, 0, T0 + 2);
-      await store.touchRun(run, 'sweeper', T0 + 3, T0 + 1);
-      expect(await store.readRun(run)).toEqual({ ...run, sweeps: 0, touchedAt: T0 + 2 });
-    });
-
-    it('counts the tries of workers in a row that record nothing, until one leaves it as it should', async () => {
-      const run = await openRun('run_1');
-      const begin = async (recorded: number, now: number) => {
-        await store.beginRun(run, recorded, now);
-        return (await store.readSummary(run))?.tries;
-      };
-      await store.touchRun(run, 'sweeper', T0 + 1);
-      expect(await begin(0, T0 + 2)).toBe(1);
-      expect(await store.readRun(run)).toEqual({ ...run, touchedAt: T0 + 2 });
-      expect(await begin(0, T0 + 3)).toBe(2);
-      expect(await begin(3, T0 + 4)).toBe(1);
-      await store.touchRun(run, 'sweeper', T0 + 5);
-      expect(await begin(3, T0 + 6)).toBe(2);
-      // A worker that has read before the others recorded more.
-      expect(await begin(2, T0 + 7)).toBe(3);
-      await store.touchRun(run, 'worker', T0 + 8);
-      expect(await store.readSummary(run)).toMatchObject({ tries: 0, touchedAt: T0 + 8 });
-      expect(await begin(3, T0 + 9)).toBe(1);
-      await store.moveRun(run, ['queued'], { state: 'failed', completedAt: T0 + 10 }, T0 + 10);
-      expect(await begin(9, T0 + 11)).toBe(1);
-      expect(await store.readRun(run)).toMatchObject({ touchedAt: T0 + 10 });
-    });
-
-    it('has a summary without its pins, which says when it was parked', async () => {
-      const { tenantId: tenant, improvementRunId, administrationId } = await openRun('run_1');
-      const run = {
-        ...{ tenantId: tenant, improvementRunId, administrationId },
-        ...{ state: 'queued', createdAt: T0, touchedAt: T0, sweeps: 0 },
-      };
-      expect(await store.readSummary(run)).toEqual({ ...run, tries: 0 });
-      await store.moveRun(run, ['queued'], { state: 'blocked_upstream' }, T0 + 4);
-      expect(await store.readSummary(run)).toEqual({
-        ...run,
-        state: 'blocked_upstream',
-        touchedAt: T0 + 4,
-        parkedAt: T0 + 4,
-        tries: 0,
-      });
-      expect(await store.readSummary({ ...run, improvementRunId: 'run_2' })).toBeUndefined();
-    });
-
-    it('that does not exist is not made by touching it', async () => {
-      const key = { tenantId, improvementRunId: 'run_1' };
-      await store.beginRun(key, 0, T0);
+  it.each([
+    ['too long', 'x'.repeat(2049)],
+    ['not well-formed', '\ud800'],
+  ])('and its orders have no id that is %s', async (_what, id) => {
+    const run = await openRun('run_1');
+    for (const key of [
+      { ...run, improvementRunId: id },
+      { ...run, tenantId: id },
+    ]) {
+      for (const read of ['readRun', 'readProgress', 'readSummary'] as const)
+        expect(await store[read](key)).toBeUndefined();
+      expect(await store.moveRun(key, ['queued'], { state: 'analyzing' }, T0)).toBe(false);
       await store.touchRun(key, 'worker', T0);
-      await store.touchRun(key, 'sweeper', T0);
-      expect(await store.readRun(key)).toBeUndefined();
-      expect(await store.readProgress(key)).toBeUndefined();
-    });
-
-    it('belongs to its tenant alone, whatever the ids look like [RP-142]', async () => {
-      const run = await openRun('run_1');
-      await store.openOrder(run, order('order_1'), T0);
-      await store.putEvidence(run, { key: 'source:act', evaluatedAt: T0 });
-      for (const other of [
-        { tenantId: `${tenantId}x`, improvementRunId: 'run_1' },
-        { tenantId: `${tenantId}#run_1`, improvementRunId: '' },
-        { tenantId: tenantId.slice(0, -1), improvementRunId: `${tenantId.slice(-1)}#run_1` },
-      ]) {
-        expect(await store.readRun(other)).toBeUndefined();
-        expect(await store.readProgress(other)).toBeUndefined();
-        expect(await store.readSummary(other)).toBeUndefined();
-        expect(await store.confirmOrder(other, order('order_1'), T0)).toBeUndefined();
-        expect(await store.listOrders(other, { limit: 9 })).toEqual([]);
-        expect(await store.readEvidence(other, 'source:act')).toBeUndefined();
-        expect(await store.moveRun(other, ['queued'], { state: 'analyzing' }, T0)).toBe(false);
-        expect(await store.moveOrder(other, 'order_1', { status: 'blocked_upstream' }, T0)).toBe(false);
-      }
-      const slashed = await openRun('b', { tenantId: `${tenantId}#a` });
-      const hashed = await openRun('a#b');
-      expect(await store.readRun(slashed)).toEqual(slashed);
-      expect(hashed.tenantId).toBe(tenantId);
-      expect(await store.readRun(hashed)).toEqual(hashed);
-    });
-
-    it.each(impossible)('has no id that is %s', async (_what, id) => {
-      for (const key of [
-        { tenantId, improvementRunId: id },
-        { tenantId: id, improvementRunId: 'run_1' },
-      ]) {
-        expect(await store.readRun(key)).toBeUndefined();
-        expect(await store.readProgress(key)).toBeUndefined();
-        expect(await store.readSummary(key)).toBeUndefined();
-        expect(await store.confirmOrder(key, order('order_1'), T0)).toBeUndefined();
-        expect(await store.readEvidence(key, 'source:act')).toBeUndefined();
-        expect(await store.listOrders(key, { limit: 9 })).toEqual([]);
-        expect(await store.moveRun(key, ['queued'], { state: 'analyzing' }, T0)).toBe(false);
-        expect(await store.moveOrder(key, 'order_1', { status: 'blocked_upstream' }, T0)).toBe(false);
-        await store.touchRun(key, 'worker', T0);
-        await store.beginRun(key, 0, T0);
-        await expect(store.createRun({ ...newRun('x'), ...key })).rejects.toThrow(RangeError);
-        await expect(store.putEvidence(key, { key: 'source:act', evaluatedAt: T0 })).rejects.toThrow(
-          RangeError,
-        );
-      }
-      const run = await openRun('run_1');
-      expect(await store.readEvidence(run, `source:${id}`)).toBeUndefined();
-      expect(await store.listOrders(run, { after: id, limit: 9 })).toEqual([]);
-      expect(await store.moveOrder(run, id, { status: 'blocked_upstream' }, T0)).toBe(false);
-      expect(await store.confirmOrder(run, order(id), T0)).toBeUndefined();
-      expect(await store.confirmOrder(run, order('order_1', { lineage: id }), T0)).toBeUndefined();
-      expect(await listed({ tenantId, administrationId: id })).toEqual([]);
-      await expect(openRun('run_2', { administrationId: id })).rejects.toThrow(RangeError);
-      await expect(store.openOrder(run, order(id), T0)).rejects.toThrow(RangeError);
-      await expect(store.openOrder(run, order('order_1', { lineage: id }), T0)).rejects.toThrow(RangeError);
-      await expect(store.putEvidence(run, { key: `source:${id}`, evaluatedAt: T0 })).rejects.toThrow(
-        RangeError,
-      );
-      expect(await store.readProgress(run)).toEqual({ run, evidence: [], orders: [] });
-    });
-  });
-
-  describe('the list of open runs', () => {
-    it('names the runs of one administration and of none whose id begins like it', async () => {
-      for (const [index, administrationId] of ['a', 'ab', 'a:1', '1:a', 'a', 'A', 'ä'].entries()) {
-        await openRun(`run_${index}`, { administrationId });
-      }
-      await openRun('run_0', { tenantId: `${tenantId}0`, administrationId: 'a' });
-      const found = await listed({ tenantId, administrationId: 'a' });
-      expect(found.map((run) => run.improvementRunId).toSorted()).toEqual(['run_0', 'run_4']);
-      expect(found.every((run) => run.tenantId === tenantId && run.administrationId === 'a')).toBe(true);
-      for (const administrationId of ['ab', 'a:1', '1:a', 'A', 'ä']) {
-        expect(await listed({ tenantId, administrationId })).toHaveLength(1);
-      }
-      expect(await listed({ tenantId, administrationId: '' })).toEqual([]);
-      expect(await listed({ tenantId: '', administrationId: 'a' })).toEqual([]);
-    });
-
-    it('names those of all tenants to the sweeper', async () => {
-      const mine = await openRun('run_1');
-      const theirs = await openRun('run_2', { tenantId: `${tenantId}-other` });
-      const ended = await openRun('run_3');
-      await store.moveRun(ended, ['queued'], { state: 'failed', completedAt: T0 }, T0);
-      const ids = (await listed())
-        .filter((run) => run.tenantId.startsWith(tenantId))
-        .map(({ tenantId: tenant, improvementRunId }) => [tenant, improvementRunId])
-        .toSorted();
-      expect(ids).toEqual([
-        [mine.tenantId, 'run_1'],
-        [theirs.tenantId, 'run_2'],
-      ]);
-    });
-  });
-
-  describe('an evidence', () => {
-    it('is recorded once, in full', async () => {
-      const run = await openRun('run_1');
-      const source = { key: 'source:act', evaluatedAt: T0 + 1, receipt, comparisonOmitted: true } as const;
-      await store.putEvidence(run, source);
-      await store.putEvidence(run, { key: 'source:act', evaluatedAt: T0 + 2 });
-      await store.putEvidence(run, { key: 'metric:item_difficulty', evaluatedAt: T0 + 3 });
-      expect(await store.readEvidence(run, 'source:act')).toEqual(source);
-      expect(await store.readEvidence(run, 'source:sat')).toBeUndefined();
-      expect((await store.readProgress(run))?.evidence).toEqual([
-        { key: 'metric:item_difficulty', evaluatedAt: T0 + 3 },
-        source,
-      ]);
-    });
-  });
-
-  describe('an order', () => {
-    it('is recorded as pending, once, however often it is opened [RP-203]', async () => {
-      const run = await openRun('run_1');
-      const opened = await store.openOrder(run, order('order_1'), T0 + 1);
-      expect(opened).toEqual({
-        ...order('order_1'),
-        status: 'pending',
-        supersedesRevisionOrderId: null,
-        ack: null,
-        createdAt: T0,
-        updatedAt: T0 + 1,
-      });
-      expect(await store.openOrder(run, order('order_1', { targetModule: 'blueprint' }), T0 + 2)).toEqual(
-        opened,
-      );
-      await store.moveOrder(run, 'order_1', { status: 'rejected', ack }, T0 + 3);
-      const moved = { ...opened, status: 'rejected', ack, updatedAt: T0 + 3 };
-      expect(await store.openOrder(run, order('order_1'), T0 + 4)).toEqual(moved);
-      expect((await store.readProgress(run))?.orders).toEqual([moved]);
-    });
-
-    it('is one order when twenty open it at once', async () => {
-      const run = await openRun('run_1');
-      const opened = await Promise.all(
-        Array.from({ length: 20 }, (_unused, n) => store.openOrder(run, order('order_1'), T0 + n)),
-      );
-      const [stored] = await store.listOrders(run, { limit: 9 });
-      for (const record of opened) expect(record).toEqual(stored);
-    });
-
-    it('is not changed before it was made, however late the clock of its worker is [RP-206]', async () => {
-      const run = await openRun('run_1');
-      expect((await store.openOrder(run, order('order_1'), T0 - 5)).updatedAt).toBe(T0);
-      await store.moveOrder(run, 'order_1', { status: 'rejected', ack }, T0 - 4);
-      expect((await store.listOrders(run, { limit: 1 }))[0]).toMatchObject({ createdAt: T0, updatedAt: T0 });
-    });
-
-    it.each(['accepted', 'replayed', 'rejected'] as const)(
-      'is blocked as often as its receiver is missing, then %s for good [RP-203, RP-204]',
-      async (status) => {
-        const run = await openRun('run_1');
-        const opened = await store.openOrder(run, order('order_1'), T0 + 1);
-        const block = (now: number) => store.moveOrder(run, 'order_1', { status: 'blocked_upstream' }, now);
-        expect(await block(T0 + 2)).toBe(true);
-        expect(await store.listOrders(run, { limit: 1 })).toEqual([
-          { ...opened, status: 'blocked_upstream', blockedAt: T0 + 2, updatedAt: T0 + 2 },
-        ]);
-        expect(await block(T0 + 3)).toBe(true);
-        expect(await store.moveOrder(run, 'order_1', { status, ack }, T0 + 4)).toBe(true);
-        const settled = { ...opened, status, ack, blockedAt: T0 + 3, updatedAt: T0 + 4 };
-        expect(await store.listOrders(run, { limit: 1 })).toEqual([settled]);
-        expect(await block(T0 + 5)).toBe(false);
-        expect(
-          await store.moveOrder(
-            run,
-            'order_1',
-            { status: 'accepted', ack: { ...ack, receiptId: 'receipt-2' } },
-            T0 + 6,
-          ),
-        ).toBe(false);
-        expect(await store.listOrders(run, { limit: 1 })).toEqual([settled]);
-      },
-    );
-
-    it('is settled by exactly one of two answers that come at once', async () => {
-      const run = await openRun('run_1');
-      await store.openOrder(run, order('order_1'), T0);
-      const outcomes = await Promise.all(
-        (['accepted', 'replayed'] as const).map((status) =>
-          store.moveOrder(run, 'order_1', { status, ack: { ...ack, receiptId: status } }, T0 + 1),
-        ),
-      );
-      expect(outcomes.filter(Boolean)).toHaveLength(1);
-      const winner = outcomes[0] === true ? 'accepted' : 'replayed';
-      const [stored] = await store.listOrders(run, { limit: 1 });
-      expect(stored).toMatchObject({ status: winner, ack: { receiptId: winner } });
-    });
-
-    it('that was never opened does not move', async () => {
-      const run = await openRun('run_1');
-      expect(await store.moveOrder(run, 'order_1', { status: 'blocked_upstream' }, T0)).toBe(false);
-      expect(await store.listOrders(run, { limit: 1 })).toEqual([]);
-    });
-
-    it('is listed in the order of its id, page by page', async () => {
-      const run = await openRun('run_1');
-      const ids = ['order_c', 'order_a', 'order_e', 'order_b', 'order_d'];
-      for (const id of ids) await store.openOrder(run, order(id, { lineage: sha256Hex(id) }), T0);
-      await store.putEvidence(run, { key: 'source:zzz', evaluatedAt: T0 });
-      const page = async (limit: number, after?: string) =>
-        (await store.listOrders(run, { limit, ...(after === undefined ? {} : { after }) })).map(
-          ({ revisionOrderId }) => revisionOrderId.slice(-1),
-        );
-      expect(await page(2)).toEqual(['a', 'b']);
-      expect(await page(2, 'order_b')).toEqual(['c', 'd']);
-      expect(await page(2, 'order_d')).toEqual(['e']);
-      expect(await page(2, 'order_e')).toEqual([]);
-      expect(await page(9, 'order_bb')).toEqual(['c', 'd', 'e']);
-      expect(await page(9, '')).toEqual(['a', 'b', 'c', 'd', 'e']);
-      expect((await store.readProgress(run))?.orders.map((o) => o.revisionOrderId)).toEqual(ids.toSorted());
-    });
-  });
-
-  describe('a lineage', () => {
-    it('gives a later run that finds the same order the same record, pending until it is answered [RP-205]', async () => {
-      const [first, second, third] = [
-        await openRun('run_1'),
-        await openRun('run_2', { createdAt: T0 + 10 }),
-        await openRun('run_3', { createdAt: T0 + 20 }),
-      ];
-      await store.openOrder(first, order('order_1'), T0 + 1);
-      await store.openOrder(second, order('order_2'), T0 + 11);
-      const same = await store.openOrder(third, order('order_2'), T0 + 21);
-      expect(same).toMatchObject({ status: 'pending', supersedesRevisionOrderId: 'order_1' });
-      expect(await statusOf(second, 'order_2')).toBe('pending');
-    });
-
-    it('has a later run’s other order supersede the records of every run that holds the earlier one [RP-205]', async () => {
-      const holders = [
-        await openRun('run_1'),
-        await openRun('run_2', { createdAt: T0 + 10 }),
-        await openRun('run_3', { createdAt: T0 + 20 }),
-      ];
-      for (const run of holders) await store.openOrder(run, order('order_1'), run.createdAt);
-      await store.moveOrder(holders[0]!, 'order_1', { status: 'accepted', ack }, T0 + 25);
-      await store.moveOrder(holders[1]!, 'order_1', { status: 'blocked_upstream' }, T0 + 26);
-      const latest = await openRun('run_4', { createdAt: T0 + 30 });
-      expect(await store.openOrder(latest, order('order_2'), T0 + 31)).toMatchObject({
-        status: 'pending',
-        supersedesRevisionOrderId: 'order_1',
-      });
-      const superseded = await Promise.all(holders.map((run) => store.listOrders(run, { limit: 1 })));
-      expect(superseded.flat()).toMatchObject([
-        { status: 'superseded', ack, updatedAt: T0 + 31 },
-        { status: 'superseded', ack: null, updatedAt: T0 + 31, blockedAt: T0 + 26 },
-        { status: 'superseded', ack: null, updatedAt: T0 + 31 },
-      ]);
-      for (const run of holders)
-        expect(await store.moveOrder(run, 'order_1', { status: 'blocked_upstream' }, T0 + 32)).toBe(false);
-      const again = await Promise.all(holders.map((run) => store.openOrder(run, order('order_1'), T0 + 33)));
-      expect(again).toEqual(superseded.flat());
-    });
-
-    it('takes the acknowledgement of an order that was under way when a later one superseded it, once [RP-204, RP-205]', async () => {
-      const [early, late] = [await openRun('run_1'), await openRun('run_2', { createdAt: T0 + 10 })];
-      await store.openOrder(early, order('order_1'), T0 + 1);
-      await store.openOrder(late, order('order_2'), T0 + 11);
-      const acknowledge = (receiptId: string, now: number) =>
-        store.moveOrder(early, 'order_1', { status: 'accepted', ack: { ...ack, receiptId } }, now);
-      expect(await acknowledge('receipt-1', T0 + 12)).toBe(true);
-      const held = (await store.listOrders(early, { limit: 1 }))[0];
-      expect(held).toMatchObject({ status: 'superseded', ack, updatedAt: T0 + 12 });
-      expect(await acknowledge('receipt-2', T0 + 13)).toBe(false);
-      expect(await store.moveOrder(early, 'order_1', { status: 'blocked_upstream' }, T0 + 14)).toBe(false);
-      expect(await store.listOrders(early, { limit: 1 })).toEqual([held]);
-    });
-
-    it('keeps what was acknowledged before its order was superseded [RP-204, RP-205]', async () => {
-      const [early, late] = [await openRun('run_1'), await openRun('run_2', { createdAt: T0 + 10 })];
-      await store.openOrder(early, order('order_1'), T0 + 1);
-      await store.moveOrder(early, 'order_1', { status: 'replayed', ack }, T0 + 2);
-      await store.openOrder(late, order('order_2'), T0 + 11);
-      const again = { status: 'accepted', ack: { ...ack, receiptId: 'receipt-2' } } as const;
-      expect(await store.moveOrder(early, 'order_1', again, T0 + 12)).toBe(false);
-      expect(await store.listOrders(early, { limit: 1 })).toMatchObject([
-        { status: 'superseded', ack, updatedAt: T0 + 11 },
-      ]);
-    });
-
-    it('shows an order as it is now to whoever is about to hand it over', async () => {
-      const [early, late] = [await openRun('run_1'), await openRun('run_2', { createdAt: T0 + 10 })];
-      expect(await store.confirmOrder(early, order('order_1'), T0)).toBeUndefined();
-      const opened = await store.openOrder(early, order('order_1'), T0 + 1);
-      expect(await store.confirmOrder(early, opened, T0 + 2)).toEqual(opened);
-      await store.openOrder(late, order('order_2'), T0 + 11);
-      expect(await store.confirmOrder(early, opened, T0 + 12)).toEqual({
-        ...opened,
-        status: 'superseded',
-        updatedAt: T0 + 11,
-      });
-      const current = await store.openOrder(late, order('order_2'), T0 + 11);
-      await store.moveOrder(late, 'order_2', { status: 'accepted', ack }, T0 + 13);
-      expect(await store.confirmOrder(late, current, T0 + 14)).toMatchObject({ status: 'accepted', ack });
-    });
-
-    it('supersedes link by link over three runs, and leaves superseded records as they are [RP-205]', async () => {
-      const runs = [
-        await openRun('run_1'),
-        await openRun('run_2', { createdAt: T0 + 10 }),
-        await openRun('run_3', { createdAt: T0 + 20 }),
-      ];
-      const opened = [];
-      for (const [index, run] of runs.entries()) {
-        opened.push(await store.openOrder(run, order(`order_${index + 1}`), run.createdAt));
-      }
-      expect(opened.map((record) => record.supersedesRevisionOrderId)).toEqual([null, 'order_1', 'order_2']);
-      const stored = await Promise.all(runs.map((run) => store.listOrders(run, { limit: 1 })));
-      expect(stored.flat().map(({ status, updatedAt }) => [status, updatedAt - T0])).toEqual([
-        ['superseded', 10],
-        ['superseded', 20],
-        ['pending', 20],
-      ]);
-    });
-
-    it('records an order that an earlier run finds after a later one as superseded [RP-205]', async () => {
-      const early = await openRun('run_1');
-      const late = await openRun('run_2', { createdAt: T0 + 10 });
-      const current = await store.openOrder(late, order('order_2'), T0 + 11);
-      const tooLate = await store.openOrder(early, order('order_1'), T0 + 12);
-      expect(tooLate).toMatchObject({ status: 'superseded', supersedesRevisionOrderId: null, ack: null });
-      expect(await store.openOrder(early, order('order_1'), T0 + 13)).toEqual(tooLate);
-      expect(await store.confirmOrder(early, tooLate, T0 + 14)).toEqual(tooLate);
-      expect(await store.listOrders(late, { limit: 9 })).toEqual([current]);
-      const next = await openRun('run_3', { createdAt: T0 + 20 });
-      expect(await store.openOrder(next, order('order_3'), T0 + 21)).toMatchObject({
-        supersedesRevisionOrderId: 'order_2',
-      });
-    });
-
-    it('lets an earlier run join the order of a later one, and the next one supersedes both', async () => {
-      const early = await openRun('run_1');
-      const late = await openRun('run_2', { createdAt: T0 + 10 });
-      await store.openOrder(late, order('order_1'), T0 + 11);
-      expect(await store.openOrder(early, order('order_1'), T0 + 12)).toMatchObject({ status: 'pending' });
-      const between = await openRun('run_3', { createdAt: T0 + 5 });
-      expect(await store.openOrder(between, order('order_0'), T0 + 13)).toMatchObject({
-        status: 'superseded',
-      });
-      const next = await openRun('run_4', { createdAt: T0 + 20 });
-      await store.openOrder(next, order('order_2'), T0 + 21);
-      expect(await statusOf(early, 'order_1')).toBe('superseded');
-      expect(await statusOf(late, 'order_1')).toBe('superseded');
-    });
-
-    it('tells runs of one moment apart by their ids', async () => {
-      const a = await openRun('run_a');
-      const b = await openRun('run_b');
-      await store.openOrder(b, order('order_b'), T0);
-      expect(await store.openOrder(a, order('order_a'), T0)).toMatchObject({ status: 'superseded' });
-      const c = await openRun('run_c');
-      expect(await store.openOrder(c, order('order_c'), T0)).toMatchObject({
-        supersedesRevisionOrderId: 'order_b',
-      });
-    });
-
-    it('gives an order that comes back what it superseded the first time: its receiver gets the same bytes [RP-205]', async () => {
-      const runs = [
-        await openRun('run_1'),
-        await openRun('run_2', { createdAt: T0 + 10 }),
-        await openRun('run_3', { createdAt: T0 + 20 }),
-        await openRun('run_4', { createdAt: T0 + 30 }),
-      ];
-      const opened = [];
-      for (const [index, id] of ['order_1', 'order_2', 'order_1', 'order_2'].entries()) {
-        opened.push(await store.openOrder(runs[index]!, order(id), T0 + index));
-      }
-      expect(opened.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'pending'));
-      expect(opened.map((record) => record.supersedesRevisionOrderId)).toEqual([
-        null,
-        'order_1',
-        null,
-        'order_1',
-      ]);
-      const stored = await Promise.all(runs.map((run) => store.listOrders(run, { limit: 1 })));
-      expect(stored.flat().map(({ status }) => status)).toEqual([
-        'superseded',
-        'superseded',
-        'superseded',
-        'pending',
-      ]);
-    });
-
-    it('keeps two orders of one run side by side', async () => {
-      const run = await openRun('run_1');
-      await store.openOrder(run, order('order_1'), T0);
-      expect(await store.openOrder(run, order('order_2'), T0)).toMatchObject({
-        status: 'pending',
-        supersedesRevisionOrderId: null,
-      });
-      expect(await statusOf(run, 'order_1')).toBe('pending');
-      for (const id of ['order_1', 'order_2'])
-        expect(await store.confirmOrder(run, order(id), T0)).toMatchObject({ status: 'pending' });
-    });
-
-    it('is one per tenant and subject', async () => {
-      const run = await openRun('run_1');
-      const other = await openRun('run_1', { tenantId: `${tenantId}-other`, createdAt: T0 + 10 });
-      await store.openOrder(run, order('order_1'), T0);
-      await store.openOrder(other, order('order_2'), T0);
-      const later = await openRun('run_2', { createdAt: T0 + 10 });
-      await store.openOrder(later, order('order_3', { lineage: sha256Hex('another') }), T0);
-      expect(await statusOf(run, 'order_1')).toBe('pending');
-    });
-
-    it.each([
-      ['earlier first', [0, 1]],
-      ['later first', [1, 0]],
-    ] as const)('of two runs at once ends with the later one’s order, %s', async (_order, sequence) => {
-      for (let round = 0; round < 5; round += 1) {
-        const lineage = sha256Hex(`lineage ${round}`);
-        const runs = [
-          await openRun(`run_${round}_1`),
-          await openRun(`run_${round}_2`, { createdAt: T0 + 10 }),
-        ] as const;
-        const opened = await Promise.all(
-          sequence.map((index) => store.openOrder(runs[index], order(`order_${index + 1}`, { lineage }), T0)),
-        );
-        const later = opened[sequence.indexOf(1)]!;
-        const earlier = opened[sequence.indexOf(0)]!;
-        expect(await statusOf(runs[1], 'order_2')).toBe('pending');
-        expect(await statusOf(runs[0], 'order_1')).toBe('superseded');
-        // Whether the earlier one was first or came too late, the later one supersedes what had been current.
-        expect(later.supersedesRevisionOrderId).toBe(earlier.status === 'pending' ? 'order_1' : null);
-      }
-    });
-
-    it('of eight runs at once leaves one live order, the latest run’s, in one unbroken chain [RP-205]', async () => {
-      const runs = await Promise.all(
-        Array.from({ length: 8 }, (_unused, n) => openRun(`run_${n}`, { createdAt: T0 + n })),
-      );
-      const opened = await Promise.all(
-        runs.map((run, n) => store.openOrder(run, order(`order_${n}`), T0 + 9)),
-      );
-      const statuses = await Promise.all(runs.map((run, n) => statusOf(run, `order_${n}`)));
-      expect(statuses).toEqual([...Array.from({ length: 7 }, () => 'superseded'), 'pending']);
-      const sent = opened.filter(({ status }) => status === 'pending');
-      const byId = new Map(sent.map((record) => [record.revisionOrderId, record]));
-      const chain = [];
-      for (let id: string | null = 'order_7'; id !== null && chain.length < 9;) {
-        chain.push(id);
-        id = byId.get(id)?.supersedesRevisionOrderId ?? null;
-      }
-      expect(chain).toHaveLength(sent.length);
-    });
-
-    it('is superseded in the last runs that hold its order, as many as one transaction can change', async () => {
-      const runs = await Promise.all(
-        Array.from({ length: maxHolders + 2 }, (_unused, n) => openRun(`run_${n}`, { createdAt: T0 + n })),
-      );
-      for (const run of runs) await store.openOrder(run, order('order_1'), T0);
-      const latest = await openRun('run_latest', { createdAt: T0 + 1000 });
-      await store.openOrder(latest, order('order_2'), T0 + 1000);
-      const statuses = await Promise.all(runs.map((run) => statusOf(run, 'order_1')));
-      expect(statuses.slice(0, 2)).toEqual(['pending', 'pending']);
-      expect(new Set(statuses.slice(2))).toEqual(new Set(['superseded']));
-      // The others are found out before they are handed over.
-      for (const [at, run] of runs.slice(0, 2).entries()) {
-        const confirmed = await store.confirmOrder(run, order('order_1'), T0 + 1001 + at);
-        expect(confirmed).toMatchObject({ status: 'superseded', ack: null, updatedAt: T0 + 1001 + at });
-        expect(await statusOf(run, 'order_1')).toBe('superseded');
-      }
-      expect(await statusOf(latest, 'order_2')).toBe('pending');
-    });
+      await store.beginRun(key, 0, T0);
+      await expect(store.createRun(key)).rejects.toThrow(RangeError);
+      await expect(store.openOrder(key, order('order_1'), T0)).rejects.toThrow(RangeError);
+    }
+    expect(await listOpen({ tenantId, administrationId: id })).toEqual([]);
+    await expect(store.createRun({ ...run, administrationId: id })).rejects.toThrow(RangeError);
+    const evidence = `source:${id}` as const;
+    expect(await store.readEvidence(run, evidence)).toBeUndefined();
+    await expect(store.putEvidence(run, { key: evidence, evaluatedAt: T0 })).rejects.toThrow(RangeError);
+    expect(await store.listOrders(run, { after: id, limit: 9 })).toEqual([]);
+    expect(await store.moveOrder(run, id, { status: 'blocked_upstream' }, T0)).toBe(false);
+    for (const impossible of [order(id), order('order_1', id)]) {
+      expect(await store.confirmOrder(run, impossible, T0)).toBeUndefined();
+      await expect(store.openOrder(run, impossible, T0)).rejects.toThrow(RangeError);
+    }
+    expect(await store.readProgress(run)).toEqual({ run, evidence: [], orders: [] });
   });
 });
 
-type Send = DynamoDBClient['send'];
-type Command = Parameters<Send>[0];
-
-/** A client whose calls pass `before` first, which may refuse them or do something else in the meantime. */
-function watched(before: (command: Command) => void | Promise<void>): DynamoDBClient {
-  const send = async (command: Command): Promise<unknown> => {
-    await before(command);
-    return client.send(command);
-  };
-  return { send } as unknown as DynamoDBClient;
-}
-
-/** Refuses the next `count` commands of a kind. */
-function refusing(
-  kind: typeof TransactWriteItemsCommand | typeof UpdateItemCommand,
-  error: Error,
-  count: number,
-): { readonly client: DynamoDBClient; readonly left: () => number } {
-  let left = count;
-  const refused = watched((command) => {
-    if (!(command instanceof kind) || left === 0) return;
-    left -= 1;
-    throw error;
+describe('the list of open runs', () => {
+  it('names the runs of one administration and of none whose id begins like it', async () => {
+    const ids = ['a', 'ab', 'a:1', '1:a', 'A', 'ä'];
+    for (const tenant of [tenantId, `${tenantId}0`])
+      for (const administrationId of ids)
+        await store.createRun({ ...newRun(`run_${administrationId}`), tenantId: tenant, administrationId });
+    for (const administrationId of ids)
+      expect(await listOpen({ tenantId, administrationId })).toEqual([
+        { tenantId, administrationId, improvementRunId: `run_${administrationId}` },
+      ]);
+    expect(await listOpen({ tenantId, administrationId: '' })).toEqual([]);
+    expect(await listOpen({ tenantId: '', administrationId: 'a' })).toEqual([]);
   });
-  return { client: refused, left: () => left };
-}
+});
 
-function cancelled(...codes: readonly string[]): TransactionCanceledException {
-  return new TransactionCanceledException({
-    message: 'cancelled',
-    $metadata: {},
-    CancellationReasons: codes.map((Code) => ({ Code })),
+describe('an order', () => {
+  const statuses = ['pending', 'blocked_upstream', 'accepted', 'replayed', 'rejected', 'superseded'] as const;
+
+  it.each(statuses)(
+    'that is %s is blocked or answered while it is open; its first answer is kept [RP-203, RP-204, RP-206]',
+    async (status) => {
+      for (const to of ['blocked_upstream', 'accepted', 'replayed', 'rejected'] as const) {
+        const run = await openRun(`run_${to}`);
+        const id = `order_${to}`;
+        await store.openOrder(run, order(id, to), T0 + 1);
+        if (status === 'superseded')
+          await store.openOrder(await openRun(`run_${to}_2`, T0 + 1), order('order_2', to), T0 + 2);
+        else if (status === 'blocked_upstream') await store.moveOrder(run, id, { status }, T0 + 2);
+        else if (status !== 'pending') await store.moveOrder(run, id, { status, ack }, T0 + 2);
+        const standing = (await onlyOrder(run))!;
+        expect(standing).toMatchObject({ status, createdAt: T0 });
+        const later = { ...ack, receiptId: 'receipt-2' };
+        const change = to === 'blocked_upstream' ? { status: to } : { status: to, ack: later };
+        const canMove = isOpen(standing) || (status === 'superseded' && to !== 'blocked_upstream');
+        expect(await store.moveOrder(run, id, change, T0 - 4)).toBe(canMove);
+        const moved = {
+          ...standing,
+          ...change,
+          ...(status === 'superseded' ? { status } : {}),
+          ...(to === 'blocked_upstream' ? { blockedAt: T0 - 4 } : {}),
+          updatedAt: T0,
+        };
+        expect(await onlyOrder(run)).toEqual(canMove ? moved : standing);
+        if (to !== 'blocked_upstream') expect(await store.moveOrder(run, id, change, T0 + 4)).toBe(false);
+      }
+    },
+  );
+
+  it('is one order when twenty open it at once', async () => {
+    const run = await openRun('run_1');
+    const opened = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => store.openOrder(run, order('order_1'), T0 + n)),
+    );
+    for (const record of opened) expect(record).toEqual(await onlyOrder(run));
   });
-}
 
-describe('writes that meet others', () => {
+  it('is settled by exactly one of two answers that come at once', async () => {
+    const run = await openRun('run_1');
+    await store.openOrder(run, order('order_1'), T0);
+    const answers = ['accepted', 'replayed'] as const;
+    const outcomes = await Promise.all(
+      answers.map((status) => store.moveOrder(run, 'order_1', { status, ack }, T0 + 1)),
+    );
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect(await onlyOrder(run)).toMatchObject({ status: answers[outcomes.indexOf(true)], ack });
+  });
+});
+
+describe('a lineage', () => {
+  it('has a later run’s order supersede the records of every run that holds the earlier one [RP-205]', async () => {
+    const [first, second, latest] = await openRuns(3);
+    for (const run of [first!, second!]) await store.openOrder(run, order('order_1'), T0 + 11);
+    await store.moveOrder(first!, 'order_1', { status: 'accepted', ack }, T0 + 12);
+    expect(await store.openOrder(latest!, order('order_2'), T0 + 31)).toMatchObject({
+      status: 'pending',
+      supersedesRevisionOrderId: 'order_1',
+    });
+    const superseded = { status: 'superseded', updatedAt: T0 + 31 };
+    expect(await onlyOrder(first!)).toMatchObject({ ...superseded, ack });
+    expect(await onlyOrder(second!)).toMatchObject({ ...superseded, ack: null });
+  });
+
+  it('of eight runs at once leaves one live order, the latest run’s, in one unbroken chain [RP-205]', async () => {
+    const runs = await openRuns(8);
+    const opened = await Promise.all(runs.map((run, n) => store.openOrder(run, order(`order_${n}`), T0 + 9)));
+    const statuses = (await Promise.all(runs.map(onlyOrder))).map((record) => record?.status);
+    expect(statuses).toEqual([...Array.from({ length: 7 }, () => 'superseded'), 'pending']);
+    const sent = opened.filter(({ status }) => status === 'pending');
+    const byId = new Map(sent.map((record) => [record.revisionOrderId, record]));
+    const chain = [];
+    for (let id: string | null = 'order_7'; id !== null && chain.length < 9;) {
+      chain.push(id);
+      id = byId.get(id)?.supersedesRevisionOrderId ?? null;
+    }
+    expect(chain).toHaveLength(sent.length);
+  });
+
+  it('is superseded in as many runs as one transaction can change; the others are found out before they are handed over', async () => {
+    const runs = await openRuns(maxHolders + 3);
+    const latest = runs.pop()!;
+    for (const run of runs) await store.openOrder(run, order('order_1'), T0);
+    await store.openOrder(latest, order('order_2'), T0 + 1000);
+    const statuses = (await Promise.all(runs.map(onlyOrder))).map((record) => record?.status);
+    expect(statuses).toEqual([
+      'pending',
+      'pending',
+      ...Array.from({ length: maxHolders }, () => 'superseded'),
+    ]);
+    const updatedAt = T0 + 1001;
+    for (const run of runs.slice(0, 2)) {
+      const confirmed = await store.confirmOrder(run, order('order_1'), updatedAt);
+      expect(confirmed).toMatchObject({ status: 'superseded', ack: null, updatedAt });
+      expect(await onlyOrder(run)).toEqual(confirmed);
+    }
+  });
+});
+
+describe('a write that meets others', () => {
+  // The least pause between two attempts of a client.
   beforeEach(() => {
-    store = createImprovementTable(client, TableName, processRuntime());
-    // The least pause between two attempts.
     vi.spyOn(Math, 'random').mockReturnValue(0);
   });
   afterEach(() => vi.restoreAllMocks());
 
+  const cancelled = (...codes: readonly string[]): TransactionCanceledException =>
+    new TransactionCanceledException({
+      message: 'cancelled',
+      $metadata: {},
+      CancellationReasons: codes.map((Code) => ({ Code })),
+    });
+
+  /** Refuses the next `count` commands of a kind. */
+  function refusing(kind: 'TransactWriteItemsCommand' | 'UpdateItemCommand', error: Error, count: number) {
+    let left = count;
+    const client = aws().dynamoAfter(({ name }) => {
+      if (name !== kind || left === 0) return;
+      left -= 1;
+      throw error;
+    });
+    const busy = tableOver(client, { random, sleep: () => Promise.resolve() });
+    return { busy, left: () => left };
+  }
+
   it.each(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])(
-    'are made again when their transaction is cancelled for %s',
+    'is made again when its transaction is cancelled for %s',
     async (code) => {
-      const { client: busy, left } = refusing(TransactWriteItemsCommand, cancelled('None', code), 9);
-      const contended = createImprovementTable(busy, TableName, processRuntime());
-      const run = await contended.createRun(newRun('run_1'));
+      const { busy, left } = refusing('TransactWriteItemsCommand', cancelled('None', code), 9);
+      const run = await busy.createRun(newRun('run_1'));
       expect(left()).toBe(0);
       expect(await store.readRun(run)).toEqual(run);
     },
   );
 
-  it.each([
-    ['opening', (run: RunRecord, table: ImprovementStore) => table.openOrder(run, order('order_2'), T0)],
-    [
-      'ending',
-      (run: RunRecord, table: ImprovementStore) =>
-        table.moveRun(run, ['queued'], { state: 'failed', completedAt: T0 }, T0),
-    ],
-    ['creation', (_run: RunRecord, table: ImprovementStore) => table.createRun(newRun('run_2'))],
-  ])('give up after ten attempts: %s', async (_what, write) => {
-    const run = await openRun('run_1');
-    const error = cancelled('TransactionConflict', 'None');
-    const { client: busy, left } = refusing(TransactWriteItemsCommand, error, 20);
-    await expect(write(run, createImprovementTable(busy, TableName, processRuntime()))).rejects.toBe(error);
-    expect(left()).toBe(10);
-    expect(await store.readProgress(run)).toEqual({ run, evidence: [], orders: [] });
-    expect(await listed({ tenantId, administrationId: run.administrationId })).toHaveLength(1);
-  });
-
-  it('are not made again when their transaction is cancelled for what will not pass', async () => {
-    const error = cancelled('None', 'ValidationError');
-    const { client: busy, left } = refusing(TransactWriteItemsCommand, error, 2);
-    await expect(
-      createImprovementTable(busy, TableName, processRuntime()).createRun(newRun('run_1')),
-    ).rejects.toBe(error);
-    expect(left()).toBe(1);
-  });
-
-  it('move an order or a run again that a transaction is just changing', async () => {
+  it('is made again when a transaction is just changing its item', async () => {
     const run = await openRun('run_1');
     await store.openOrder(run, order('order_1'), T0);
-    const error = new TransactionConflictException({ message: 'conflict', $metadata: {} });
-    const { client: busy, left } = refusing(UpdateItemCommand, error, 4);
-    const contended = createImprovementTable(busy, TableName, processRuntime());
-    expect(await contended.moveOrder(run, 'order_1', { status: 'accepted', ack }, T0)).toBe(true);
+    const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} });
+    const { busy, left } = refusing('UpdateItemCommand', conflict, 4);
+    expect(await busy.moveOrder(run, 'order_1', { status: 'accepted', ack }, T0)).toBe(true);
     expect(left()).toBe(0);
   });
 
-  it('see a lineage that changed after it was read, and open the order in what it has become', async () => {
-    const first = await openRun('run_1');
-    const second = await openRun('run_2', { createdAt: T0 + 10 });
-    const third = await openRun('run_3', { createdAt: T0 + 20 });
-    await store.openOrder(first, order('order_1'), T0);
-    let overtaken = false;
-    const slow = watched(async (command) => {
-      if (!(command instanceof TransactWriteItemsCommand) || overtaken) return;
-      overtaken = true;
-      await store.openOrder(second, order('order_2'), T0 + 11);
-    });
-    const opened = await createImprovementTable(slow, TableName, processRuntime()).openOrder(
-      third,
-      order('order_3'),
-      T0 + 21,
-    );
-    expect(opened).toMatchObject({ status: 'pending', supersedesRevisionOrderId: 'order_2' });
-    expect(await statusOf(second, 'order_2')).toBe('superseded');
+  it.each<readonly [string, (run: RunRecord, table: ImprovementStore) => Promise<unknown>]>([
+    ['opening', (run, table) => table.openOrder(run, order('order_2'), T0)],
+    ['ending', (run, table) => table.moveRun(run, ['queued'], { state: 'failed', completedAt: T0 }, T0)],
+    ['creation', (_run, table) => table.createRun(newRun('run_2'))],
+  ])('gives up after ten attempts, and at once for what will not pass: %s', async (_what, write) => {
+    const run = await openRun('run_1');
+    for (const [code, attempts] of [
+      ['TransactionConflict', 10],
+      ['ValidationError', 1],
+    ] as const) {
+      const error = cancelled(code, 'None');
+      const { busy, left } = refusing('TransactWriteItemsCommand', error, 20);
+      await expect(write(run, busy)).rejects.toBe(error);
+      expect(20 - left()).toBe(attempts);
+    }
+    expect(await store.readProgress(run)).toEqual({ run, evidence: [], orders: [] });
+    expect(await listOpen(run)).toHaveLength(1);
   });
 
-  it('of a table that throttles are tried three times by the client, and then fail', async () => {
+  it('sees a lineage that changed after it was read, and opens the order in what it has become', async () => {
+    const [first, second, third] = await openRuns(3);
+    await store.openOrder(first!, order('order_1'), T0);
+    let isOvertaken = false;
+    const slow = aws().dynamoAfter(async ({ name }) => {
+      if (name !== 'TransactWriteItemsCommand' || isOvertaken) return;
+      isOvertaken = true;
+      await store.openOrder(second!, order('order_2'), T0 + 11);
+    });
+    expect(await tableOver(slow).openOrder(third!, order('order_3'), T0 + 21)).toMatchObject({
+      status: 'pending',
+      supersedesRevisionOrderId: 'order_2',
+    });
+    expect((await onlyOrder(second!))?.status).toBe('superseded');
+  });
+
+  it('or a read of a table that throttles is made three times by the client, and then fails', async () => {
+    const client = makeDynamo({
+      endpoint: aws().aws.url,
+      region: localRegion,
+      credentials: localCredentials,
+    });
+    const throttled = tableOver(client);
     const run = await openRun('run_1');
     for (const [operation, call] of [
-      ['TransactWriteItems', () => store.openOrder(run, order('order_1'), T0)],
-      ['UpdateItem', () => store.moveRun(run, ['queued'], { state: 'analyzing' }, T0)],
-      ['PutItem', () => store.putEvidence(run, { key: 'source:act', evaluatedAt: T0 })],
-      ['GetItem', () => store.readEvidence(run, 'source:act')],
-      ['Query', () => store.readProgress(run)],
+      ['TransactWriteItems', () => throttled.openOrder(run, order('order_1'), T0)],
+      ['UpdateItem', () => throttled.moveRun(run, ['queued'], { state: 'analyzing' }, T0)],
+      ['PutItem', () => throttled.putEvidence(run, { key: 'source:act', evaluatedAt: T0 })],
+      ['GetItem', () => throttled.readEvidence(run, 'source:act')],
+      ['Query', () => throttled.readProgress(run)],
     ] as const) {
-      emulator.aws.faults.throttle(operation, 3);
+      aws().aws.faults.throttle(operation, 3);
       await expect(call()).rejects.toThrow(ProvisionedThroughputExceededException);
-      emulator.aws.faults.throttle(operation, 2);
+      aws().aws.faults.throttle(operation, 2);
       await call();
     }
     expect(await store.readProgress(run)).toMatchObject({
@@ -916,75 +661,53 @@ describe('writes that meet others', () => {
       evidence: [{ key: 'source:act' }],
       orders: [{ status: 'pending' }],
     });
+    client.destroy();
   });
 });
 
-describe('reads', () => {
-  it('are strongly consistent, all of them', async () => {
-    let consistent = 0;
-    store = createImprovementTable(
-      watched((command) => {
-        if (!(command instanceof QueryCommand) && !(command instanceof GetItemCommand)) return;
-        expect(command.input.ConsistentRead).toBe(true);
-        consistent += 1;
-      }),
-      TableName,
-      processRuntime(),
-    );
+describe('a read', () => {
+  it('is strongly consistent, always', async () => {
+    const reads: unknown[] = [];
+    const client = aws().dynamoAfter(({ name, input }) => {
+      if (name === 'QueryCommand' || name === 'GetItemCommand') reads.push({ name, ...input });
+    });
+    store = tableOver(client);
     const run = await openRun('run_1');
     await store.openOrder(run, order('order_1'), T0);
-    await openRun('run_1');
-    await store.readRun(run);
+    await store.readProgress(run);
     await store.readSummary(run);
     await store.confirmOrder(run, order('order_1'), T0);
-    await store.readProgress(run);
-    await store.readEvidence(run, 'source:act');
-    await store.listOrders(run, { limit: 1 });
-    await listed({ tenantId, administrationId: run.administrationId });
+    await listOpen(run);
     await store.moveRun(run, ['queued'], { state: 'failed', completedAt: T0 }, T0);
-    expect(consistent).toBe(12);
+    expect(reads.length).toBeGreaterThan(7);
+    for (const read of reads) expect(read).toMatchObject({ ConsistentRead: true });
   });
 });
 
 describe('a large run', () => {
-  beforeEach(() => {
-    store = createImprovementTable(client, TableName, processRuntime());
-  });
-
   /** 255 characters that no compression shortens much. */
   const noise = (): string => randomBytes(192).toString('base64url').slice(0, 255);
+  const noisyPin = () => ({ ref: noise(), sha256: randomBytes(32).toString('hex') });
   const largePins = (): RunPins => ({
     ...pins,
     sources: Array.from({ length: maxSources }, () => ({
       sourceKey: noise(),
-      crosswalk: { ref: noise(), sha256: randomBytes(32).toString('hex') },
-      comparison: { ref: noise(), sha256: randomBytes(32).toString('hex') },
+      crosswalk: noisyPin(),
+      comparison: noisyPin(),
     })),
   });
 
-  it('keeps the pins of as many sources as a run can have, whatever their ids are', async () => {
-    const run = await store.createRun({ ...newRun('run_1'), pins: largePins() });
-    expect(await store.readRun(run)).toEqual(run);
-    await store.beginRun(run, 0, T0 + 1);
-    expect(await store.readProgress(run)).toEqual({
-      run: { ...run, touchedAt: T0 + 1 },
-      evidence: [],
-      orders: [],
-    });
-  });
-
-  it('keeps those of as many sources with ordinary ids in one item', async () => {
-    const sources = Array.from({ length: maxSources }, (_unused, n) => ({
+  it('keeps the pins of as many sources as a run can have, those with ordinary ids in one item', async () => {
+    const sources = Array.from({ length: maxSources }, (_, n) => ({
       sourceKey: `assessment-${n}`,
-      crosswalk: {
-        ref: `https://content.example/crosswalks/${n}/${'x'.repeat(200)}`,
-        sha256: sha256Hex(`${n}`),
-      },
+      crosswalk: pin(`https://content.example/crosswalks/${n}/${'x'.repeat(200)}`),
       comparison: 'missing' as const,
     }));
-    const run = await store.createRun({ ...newRun('run_1'), pins: { ...pins, sources } });
-    expect(await store.readRun(run)).toEqual(run);
-    const parts = (await scanImprovement(client)).filter(
+    const ordinary = await store.createRun({ ...newRun('run_1'), pins: { ...pins, sources } });
+    const large = await store.createRun({ ...newRun('run_2'), pins: largePins() });
+    for (const run of [ordinary, large]) expect(await store.readRun(run)).toEqual(run);
+    const items = await scanImprovement(aws().dynamo);
+    const parts = items.filter(
       (item) => item['pk']?.S === `run#${tenantId}#run_1` && item['pins'] !== undefined,
     );
     expect(parts).toHaveLength(1);
@@ -994,53 +717,44 @@ describe('a large run', () => {
     const run = await store.createRun({ ...newRun('run_1'), pins: largePins() });
     const ids = Array.from(
       { length: 240 },
-      (_unused, n) => `order_${String(n).padStart(3, '0')}${'x'.repeat(900)}`,
+      (_, n) => `order_${String(n).padStart(3, '0')}${'x'.repeat(900)}`,
     );
     const open = (id: string) =>
       store.openOrder(
         run,
-        order(id, { evidence: `source:${'s'.repeat(255)}`, lineage: id + 'y'.repeat(1000) }),
+        { ...order(id, id + 'y'.repeat(1000)), evidence: `source:${'s'.repeat(255)}` },
         T0,
       );
     for (let n = 0; n < ids.length; n += 24) await Promise.all(ids.slice(n, n + 24).map(open));
-    for (let n = 0; n < 5; n += 1) await store.putEvidence(run, { key: `source:${n}`, evaluatedAt: T0 });
     let pages = 0;
-    const counted = createImprovementTable(
-      watched((command) => {
-        if (command instanceof QueryCommand) pages += 1;
+    store = tableOver(
+      aws().dynamoAfter(({ name }) => {
+        if (name === 'QueryCommand') pages += 1;
       }),
-      TableName,
-      processRuntime(),
     );
-    const progress = await counted.readProgress(run);
+    const progress = await store.readProgress(run);
     expect(pages).toBeGreaterThan(1);
     expect(progress?.run).toEqual(run);
-    expect(progress?.evidence).toHaveLength(5);
     expect(progress?.orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual(ids);
-    const all = await counted.listOrders(run, { limit: 1000 });
+    const all = await store.listOrders(run, { limit: 1000 });
     expect(all).toEqual(progress?.orders);
-    expect(await counted.listOrders(run, { limit: 239 })).toEqual(all.slice(0, 239));
+    expect(await store.listOrders(run, { limit: 239 })).toEqual(all.slice(0, 239));
   });
 
   it('that ends while it is read is never shown as ended, nor an evidence as evaluated, without all records', async () => {
     const run = await store.createRun({ ...newRun('run_1'), pins: largePins() });
     const filler = (n: number) => ({ key: `source:${n}${'f'.repeat(900)}`, evaluatedAt: T0 }) as const;
-    await Promise.all(Array.from({ length: 220 }, (_unused, n) => store.putEvidence(run, filler(n))));
+    await Promise.all(Array.from({ length: 220 }, (_, n) => store.putEvidence(run, filler(n))));
     let queries = 0;
-    const interrupted = createImprovementTable(
-      watched(async (command) => {
-        if (!(command instanceof QueryCommand)) return;
-        queries += 1;
-        if (queries !== 2) return;
-        await store.openOrder(run, order('order_1'), T0);
-        await store.putEvidence(run, { key: 'source:late', evaluatedAt: T0 });
-        await store.moveOrder(run, 'order_1', { status: 'accepted', ack }, T0);
-        await store.moveRun(run, ['queued'], { state: 'completed', completedAt: T0, receipt }, T0);
-      }),
-      TableName,
-      processRuntime(),
-    );
-    const progress = await interrupted.readProgress(run);
+    const interrupted = aws().dynamoAfter(async ({ name }) => {
+      if (name !== 'QueryCommand') return;
+      queries += 1;
+      if (queries !== 2) return;
+      await store.openOrder(run, order('order_1'), T0);
+      await store.putEvidence(run, { key: 'source:late', evaluatedAt: T0 });
+      await store.moveRun(run, ['queued'], { state: 'completed', completedAt: T0, receipt }, T0);
+    });
+    const progress = await tableOver(interrupted).readProgress(run);
     expect(queries).toBeGreaterThan(1);
     expect(progress?.run.state).toBe('queued');
     expect(progress?.evidence.at(-1)?.key).toBe('source:late');
@@ -1050,96 +764,71 @@ describe('a large run', () => {
 });
 
 describe('a stored item', () => {
-  beforeEach(() => {
-    store = createImprovementTable(client, TableName, processRuntime());
-  });
-
-  const keyOf = (sk: string): Record<string, AttributeValue> => ({
-    pk: { S: `run#${tenantId}#run_1` },
-    sk: { S: sk },
-  });
-
   /** Puts an item back with some of its columns changed or, where undefined, taken away. */
   async function damage(sk: string, columns: Record<string, AttributeValue | undefined>): Promise<void> {
-    const { Item } = await client.send(
-      new GetItemCommand({ TableName, Key: keyOf(sk), ConsistentRead: true }),
-    );
+    const Key = { pk: { S: `run#${tenantId}#run_1` }, sk: { S: sk } };
+    const { Item } = await aws().dynamo.send(new GetItemCommand({ TableName, Key }));
     const entries = Object.entries({ ...Item, ...columns }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as const],
     );
-    await client.send(new PutItemCommand({ TableName, Item: Object.fromEntries(entries) }));
+    await aws().dynamo.send(new PutItemCommand({ TableName, Item: Object.fromEntries(entries) }));
   }
 
-  it.each<readonly [string, Record<string, AttributeValue | undefined>]>([
-    ['0-run', { state: { S: 'paused' } }],
-    ['0-run', { state: { S: 'toString' } }],
-    ['0-run', { createdAt: { S: 'yesterday' } }],
-    ['0-run', { sweeps: undefined }],
-    ['0-run', { administrationId: { N: '1' } }],
-    ['0-run', { pinsParts: { N: '2' } }],
-    ['0-run', { receiptSha256: { S: 'x' }, receiptMediaType: { S: 'text/html' } }],
-    ['1-pins#00', { pins: { B: new Uint8Array([1, 2, 3]) } }],
-    ['1-pins#00', { pins: { S: '{}' } }],
-    ['2-evidence#source:act', { key: { S: 'act' } }],
-    ['2-evidence#source:act', { comparisonOmitted: { S: 'true' } }],
-    ['2-evidence#source:act', { evaluatedAt: undefined }],
-    ['3-order#order_1', { status: { S: 'lost' } }],
-    ['3-order#order_1', { targetModule: { S: 'toString' } }],
-    ['3-order#order_1', { updatedAt: { N: '0.5' } }],
-    ['3-order#order_1', { receiptVersion: undefined }],
-    ['3-order#order_1', { supersedes: { BOOL: true } }],
-  ])('%s that this service did not write so is refused: %o', async (sk, columns) => {
+  it.each<readonly ['readProgress' | 'readSummary', string, Record<string, AttributeValue | undefined>]>([
+    ['readProgress', '0-run', { state: { S: 'toString' } }],
+    ['readProgress', '0-run', { createdAt: { S: 'yesterday' } }],
+    ['readProgress', '0-run', { sweeps: undefined }],
+    ['readProgress', '0-run', { pinsParts: { N: '2' } }],
+    ['readProgress', '0-run', { receiptSha256: { S: 'x' }, receiptMediaType: { S: 'text/html' } }],
+    ['readProgress', '1-pins#00', { pins: { B: new Uint8Array([1, 2, 3]) } }],
+    ['readProgress', '1-pins#00', { pins: { S: '{}' } }],
+    ['readProgress', '2-evidence#source:act', { key: { S: 'act' } }],
+    ['readProgress', '2-evidence#source:act', { comparisonOmitted: { S: 'true' } }],
+    ['readProgress', '3-order#order_1', { status: { S: 'lost' } }],
+    ['readProgress', '3-order#order_1', { updatedAt: { N: '0.5' } }],
+    ['readProgress', '3-order#order_1', { receiptVersion: undefined }],
+    ['readProgress', '3-order#order_1', { supersedes: { BOOL: true } }],
+    ['readSummary', '0-run', { tries: undefined }],
+    ['readSummary', '0-run', { parkedAt: { S: 'yesterday' } }],
+  ])('that this service did not write so is refused by %s: %s %o', async (read, sk, columns) => {
     const run = await openRun('run_1');
     await store.putEvidence(run, { key: 'source:act', evaluatedAt: T0, comparisonOmitted: false });
     await store.openOrder(run, order('order_1'), T0);
     await store.moveOrder(run, 'order_1', { status: 'accepted', ack }, T0);
-    await damage(sk, {});
-    await store.readProgress(run);
-    await damage(sk, columns);
-    await expect(store.readProgress(run)).rejects.toThrow();
-  });
-
-  it.each<readonly [string, Record<string, AttributeValue | undefined>]>([
-    ['0-run', { tries: undefined }],
-    ['0-run', { tries: { S: '1' } }],
-    ['0-run', { parkedAt: { S: 'yesterday' } }],
-    ['0-run', { state: { S: 'paused' } }],
-  ])('%s that this service did not write so has no summary: %o', async (sk, columns) => {
-    const run = await openRun('run_1');
     await store.moveRun(run, ['queued'], { state: 'blocked_upstream' }, T0);
-    await store.readSummary(run);
+    await damage(sk, {});
+    await store[read](run);
     await damage(sk, columns);
-    await expect(store.readSummary(run)).rejects.toThrow(TypeError);
+    await expect(store[read](run)).rejects.toThrow();
   });
 
-  it('holds no member that pins do not have: a run that would bring one is not created [RP-002]', async () => {
+  it('contains no member that pins do not have: a run that would bring one is not created [RP-002]', async () => {
     const more = { ...pins, observed: 0.71 };
     await expect(store.createRun({ ...newRun('run_1'), pins: more })).rejects.toThrow();
-    expect(await store.readRun({ tenantId, improvementRunId: 'run_1' })).toBeUndefined();
+    expect(await store.readRun(newRun('run_1'))).toBeUndefined();
   });
-});
 
-describe('the whole table', () => {
-  it('holds workflow records and nothing else: ids, references, versions, digests, states, times, counts [RP-002]', async () => {
-    store = createImprovementTable(client, TableName, processRuntime());
-    const runs = [await openRun('run_1'), await openRun('run_2', { createdAt: T0 + 10 })] as const;
-    for (const [index, run] of runs.entries()) {
-      await store.openOrder(run, order(`order_${index}`), T0);
-      await store.moveOrder(run, `order_${index}`, { status: 'blocked_upstream' }, T0);
-      await store.moveOrder(run, `order_${index}`, { status: 'accepted', ack }, T0);
+  it('contains only ids, references, versions, digests, states, times and counts [RP-002]', async () => {
+    const [first, second] = await openRuns(2);
+    for (const run of [first!, second!]) {
+      await store.openOrder(run, order(`order_${run.createdAt}`), T0);
+      await store.moveOrder(run, `order_${run.createdAt}`, { status: 'blocked_upstream' }, T0);
+      await store.moveOrder(run, `order_${run.createdAt}`, { status: 'accepted', ack }, T0);
       await store.putEvidence(run, { key: 'source:act', evaluatedAt: T0, receipt, comparisonOmitted: true });
       await store.beginRun(run, 100_000, T0);
       await store.moveRun(run, ['queued'], { state: 'blocked_upstream' }, T0);
     }
-    await store.moveRun(runs[0], ['blocked_upstream'], { state: 'completed', completedAt: T0, receipt }, T0);
-    const mine = (await scanImprovement(client)).filter((item) => JSON.stringify(item).includes(tenantId));
+    await store.moveRun(first!, ['blocked_upstream'], { state: 'completed', completedAt: T0, receipt }, T0);
+    const mine = (await scanImprovement(aws().dynamo)).filter((item) =>
+      JSON.stringify(item).includes(tenantId),
+    );
+    const ofRun = ['0-run', '1-pins', '2-evidence', '3-order'];
+    const listed = `${tenantId.length}:${tenantId}16:administration-1run_1`;
     expect(mine.map((item) => item['sk']?.S?.replace(/#.*/, '')).toSorted()).toEqual(
-      [
-        ...['0-run', '1-pins', '2-evidence', '3-order', '0-run', '1-pins', '2-evidence', '3-order'],
-        ...[`${tenantId.length}:${tenantId}16:administration-1run_2`, 'former', 'head'],
-      ].toSorted(),
+      [...ofRun, ...ofRun, listed, 'former', 'head'].toSorted(),
     );
     expect(undeclaredIn(mine)).toEqual([]);
+    // The check sees what it is for.
     for (const [column, value] of [
       ['observed', { N: '0.71' }],
       ['state', { S: 'learner-4711 answered B' }],

@@ -1,8 +1,5 @@
 import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
   PutItemCommand,
-  QueryCommand,
   TransactionCanceledException,
   TransactionConflictException,
   TransactWriteItemsCommand,
@@ -11,16 +8,19 @@ import {
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { randomFraction } from '#shared/kernel/random.ts';
 import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
-import type { FormerOrder } from '#shared/improvement/lineage.ts';
 import { isOpen, isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
 import type {
   ImprovementStore,
+  OpenRun,
   OrderRecord,
+  RunKey,
   RunRecord,
-  ImprovementRunState,
 } from '#shared/improvement/records.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
+import { changeExpression, didHold, getItem, integer, queryItems } from './dynamo.ts';
+import type { Change, Item, ItemKey, KeyRange } from './dynamo.ts';
 import {
+  ackColumns,
   evidenceAmong,
   evidenceItem,
   evidenceKey,
@@ -31,8 +31,7 @@ import {
   headItem,
   headKey,
   headOf,
-  lineagePartition,
-  number,
+  ImpossibleKeyError,
   openItem,
   openKey,
   openPartition,
@@ -52,7 +51,6 @@ import {
   summaryOf,
   wholeRun,
 } from './improvement-items.ts';
-import type { Item, ItemKey } from './improvement-items.ts';
 
 /** How often a write is made before it is given up because of others that are at work on the same items. */
 const ATTEMPTS = 10;
@@ -69,13 +67,6 @@ const passing: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 
-/** An update of one item, with the condition under which it is made. */
-interface Update {
-  readonly set: string;
-  readonly condition: string;
-  readonly values: Item;
-}
-
 /**
  * The table `improvement` in DynamoDB. One run is one partition (state, pins, evidence, orders, in this order, in which they are read too),
  * the list of open runs is one, and every lineage of orders is one: its current order under a version that each change counts up, and what
@@ -87,68 +78,30 @@ export function createImprovementTable(
   tableName: string,
   ports: Pick<Runtime, 'sleep' | 'random'>,
 ): ImprovementStore {
-  const persist = <T>(write: (attempt: number) => Promise<T>): Promise<T> => writeAgain(write, ports);
   const TableName = tableName;
+  const persist = <T>(write: (attempt: number) => Promise<T>): Promise<T> => writeAgain(write, ports);
+  const get = (key: ItemKey): Promise<Item | undefined> => getItem(client, TableName, key);
 
-  async function get(key: ItemKey): Promise<Item | undefined> {
-    const { Item: item } = await client.send(
-      new GetItemCommand({ TableName, Key: key, ConsistentRead: true }),
-    );
-    return item;
-  }
-
-  /** The items of a range of a partition, ascending. */
-  async function* query(pk: string, condition: string, values: Item, limit?: number): AsyncGenerator<Item> {
-    let from: Item | undefined;
-    let left = limit;
-    do {
-      const page = await client.send(
-        new QueryCommand({
-          TableName,
-          ConsistentRead: true,
-          KeyConditionExpression: `pk = :pk AND ${condition}`,
-          ExpressionAttributeValues: { ':pk': { S: pk }, ...values },
-          ...(left === undefined ? {} : { Limit: left }),
-          ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-        }),
-      );
-      const items = page.Items ?? [];
-      yield* items;
-      if (left !== undefined) left -= items.length;
-      from = page.LastEvaluatedKey;
-    } while (from !== undefined && left !== 0);
-  }
-
-  async function range(
-    pk: string,
+  async function itemsOf(
+    run: RunKey,
     { from, to }: { from: string; to: string },
     limit?: number,
-  ): Promise<Item[]> {
-    const items: Item[] = [];
+  ): Promise<readonly Item[]> {
     const values = { ':from': { S: from }, ':to': { S: to } };
-    for await (const item of query(pk, 'sk BETWEEN :from AND :to', values, limit)) items.push(item);
-    return items;
+    const range = { condition: 'sk BETWEEN :from AND :to', values };
+    return Array.fromAsync(queryItems(client, TableName, runPartition(run), { range, limit }));
   }
+
+  const updateOf = (key: ItemKey, change: Change) => ({ TableName, Key: key, ...changeExpression(change) });
 
   /** False when the condition did not hold. */
-  async function update(key: ItemKey, change: Update): Promise<boolean> {
-    return persist(() => conditional(() => client.send(new UpdateItemCommand(updateOf(key, change)))));
-  }
+  const update = (key: ItemKey, change: Change): Promise<boolean> =>
+    persist(() => didHold(client.send(new UpdateItemCommand(updateOf(key, change)))));
 
-  function updateOf(key: ItemKey, { set, condition, values }: Update) {
-    const names = [...`${set} ${condition}`.matchAll(/#(\w+)/g)].map(([, name = '']) => name);
-    return {
-      TableName,
-      Key: key,
-      UpdateExpression: `SET ${set}`,
-      ConditionExpression: condition,
-      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: values,
-    };
-  }
-
-  const create = (item: Item): TransactWriteItem => ({
-    Put: { TableName, Item: item, ConditionExpression: 'attribute_not_exists(pk)' },
+  const createOf = (item: Item) => ({
+    TableName,
+    Item: item,
+    ConditionExpression: 'attribute_not_exists(pk)',
   });
 
   async function transact(writes: readonly TransactWriteItem[]): Promise<void> {
@@ -158,138 +111,116 @@ export function createImprovementTable(
   const store: ImprovementStore = {
     async createRun(created) {
       const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
-      const items = runItems(demanded(runPartition(run)), run);
-      const open = openItem(demanded(openKey(run)), run);
+      const items = [...runItems(run), openItem(run)];
       return persist(async (attempt) => {
         const standing = attempt === 0 ? undefined : await store.readRun(run);
         if (standing !== undefined) return standing;
-        await transact([create(items.run), ...items.pins.map(create), create(open)]);
+        await transact(items.map((item) => ({ Put: createOf(item) })));
         return run;
       });
     },
 
-    async readRun(key) {
-      const pk = runPartition(key);
-      return pk === undefined ? undefined : runOf(await range(pk, runOnly));
-    },
+    readRun: orAbsent(undefined, async (key) => runOf(await itemsOf(key, runOnly))),
 
-    async readSummary(key) {
-      const pk = runPartition(key);
-      const item = pk === undefined ? undefined : await get(runKey(pk));
-      return item === undefined ? undefined : summaryOf(item);
-    },
+    readSummary: orAbsent(undefined, async (key) => {
+      const item = await get(runKey(key));
+      return item && summaryOf(item);
+    }),
 
-    async readProgress(key) {
-      const pk = runPartition(key);
-      const items = pk === undefined ? [] : await range(pk, wholeRun);
+    readProgress: orAbsent(undefined, async (key) => {
+      const items = await itemsOf(key, wholeRun);
       const run = runOf(items);
-      return run === undefined
-        ? undefined
-        : { run, evidence: evidenceAmong(items), orders: ordersAmong(items) };
-    },
+      return run && { run, evidence: evidenceAmong(items), orders: ordersAmong(items) };
+    }),
 
-    async readEvidence(key, evidence) {
-      const pk = runPartition(key);
-      const at = pk === undefined ? undefined : evidenceKey(pk, evidence);
-      const item = at === undefined ? undefined : await get(at);
-      return item === undefined ? undefined : evidenceOf(item);
-    },
+    readEvidence: orAbsent(undefined, async (key, evidence) => {
+      const item = await get(evidenceKey(key, evidence));
+      return item && evidenceOf(item);
+    }),
 
-    async listOrders(key, { after, limit }) {
-      const pk = runPartition(key);
-      const keys = ordersAfter(after);
-      return pk === undefined || keys === undefined ? [] : ordersAmong(await range(pk, keys, limit));
-    },
+    listOrders: orAbsent([], async (key, { after, limit }) =>
+      ordersAmong(await itemsOf(key, ordersAfter(after), limit)),
+    ),
 
-    async moveRun(key, from, to, now) {
-      const pk = runPartition(key);
+    moveRun: orAbsent(false, async (key, from, to, now) => {
       const movable = from.filter((state) => !isTerminal(state));
-      if (pk === undefined || movable.length === 0) return false;
+      if (movable.length === 0) return false;
       const states = listed('from', movable);
       const columns: Item = {
         state: { S: to.state },
-        touchedAt: number(now),
-        ...(to.state === 'blocked_upstream' ? { parkedAt: number(now) } : {}),
-        ...('completedAt' in to ? { completedAt: number(to.completedAt) } : {}),
+        touchedAt: integer.encode(now),
+        ...(to.state === 'blocked_upstream' ? { parkedAt: integer.encode(now) } : {}),
+        ...('completedAt' in to ? { completedAt: integer.encode(to.completedAt) } : {}),
         ...('receipt' in to ? receiptColumns(to.receipt) : {}),
       };
-      const change: Update = {
-        set: Object.keys(columns)
-          .map((name) => `#${name} = :${name}`)
-          .join(', '),
-        condition: `#state IN (${states.names})`,
-        values: {
-          ...Object.fromEntries(Object.entries(columns).map(([name, value]) => [`:${name}`, value])),
-          ...states.values,
-        },
-      };
-      if (!isTerminal(to.state)) return update(runKey(pk), change);
+      const { set, values } = settingOf(columns);
+      const condition = `#state IN (${states.names})`;
+      const change = { set, condition, values: { ...values, ...states.values } };
+      if (!isTerminal(to.state)) return update(runKey(key), change);
       return persist(async () => {
-        const item = await get(runKey(pk));
-        if (item === undefined || !movable.includes(item['state']?.S as ImprovementRunState)) return false;
-        const open = demanded(openKey(openRunOf(item)));
-        await transact([{ Update: updateOf(runKey(pk), change) }, { Delete: { TableName, Key: open } }]);
+        const item = await get(runKey(key));
+        if (item === undefined || !movable.includes(summaryOf(item).state)) return false;
+        await transact([
+          { Update: updateOf(runKey(key), change) },
+          { Delete: { TableName, Key: openKey(openRunOf(item)) } },
+        ]);
         return true;
       });
-    },
+    }),
 
-    async beginRun(key, recorded, now) {
-      const pk = runPartition(key);
-      if (pk === undefined) return;
-      const values = { ...going.values, ':now': number(now), ':none': number(0), ':one': number(1) };
-      const hasGotOn = await update(runKey(pk), {
+    beginRun: orAbsent(undefined, async (key, recorded, now) => {
+      const values = {
+        ...going.values,
+        ':now': integer.encode(now),
+        ':none': integer.encode(0),
+        ':one': integer.encode(1),
+      };
+      const hasGotOn = await update(runKey(key), {
         set: '#touchedAt = :now, #sweeps = :none, #tries = :one, #recorded = :recorded',
         condition: `#state IN (${going.names}) AND #recorded < :recorded`,
-        values: { ...values, ':recorded': number(recorded) },
+        values: { ...values, ':recorded': integer.encode(recorded) },
       });
       if (hasGotOn) return;
-      await update(runKey(pk), {
+      await update(runKey(key), {
         set: '#touchedAt = :now, #sweeps = :none, #tries = #tries + :one',
         condition: `#state IN (${going.names})`,
         values,
       });
-    },
+    }),
 
-    async touchRun(key, by, now, seen) {
-      const pk = runPartition(key);
-      if (pk === undefined) return;
-      await update(runKey(pk), {
+    touchRun: orAbsent(undefined, async (key, by, now, seen) => {
+      await update(runKey(key), {
         set: `#touchedAt = :now, ${by === 'worker' ? '#tries = :count' : '#sweeps = #sweeps + :count'}`,
         condition: `#state IN (${going.names})${seen === undefined ? '' : ' AND #touchedAt = :seen'}`,
         values: {
           ...going.values,
-          ':now': number(now),
-          ':count': number(by === 'worker' ? 0 : 1),
-          ...(seen === undefined ? {} : { ':seen': number(seen) }),
+          ':now': integer.encode(now),
+          ':count': integer.encode(by === 'worker' ? 0 : 1),
+          ...(seen === undefined ? {} : { ':seen': integer.encode(seen) }),
         },
       });
-    },
+    }),
 
     async putEvidence(key, evidence) {
-      const item = evidenceItem(demanded(evidenceKey(demanded(runPartition(key)), evidence.key)), evidence);
-      await persist(() =>
-        conditional(() =>
-          client.send(
-            new PutItemCommand({ TableName, Item: item, ConditionExpression: 'attribute_not_exists(pk)' }),
-          ),
-        ),
-      );
+      const item = evidenceItem(key, evidence);
+      await persist(() => didHold(client.send(new PutItemCommand(createOf(item)))));
     },
 
     async openOrder(run, order, now) {
+      const { tenantId } = run;
       const { revisionOrderId, evidence, targetModule, lineage } = order;
-      const recordKey = demanded(orderKey(demanded(runPartition(run)), revisionOrderId));
-      const family = demanded(lineagePartition(run.tenantId, lineage));
+      const recordKey = orderKey(run, revisionOrderId);
+      const lineageKey = headKey(tenantId, lineage);
       return persist(async () => {
-        const [recorded, headFound] = await Promise.all([get(recordKey), get(headKey(family))]);
+        const [recorded, headFound] = await Promise.all([get(recordKey), get(lineageKey)]);
         if (recorded !== undefined) return orderOf(recorded);
-        const seen = headFound === undefined ? undefined : headOf(headFound);
+        const seen = headFound && headOf(headFound);
         // After the head: whatever is read of its lineage holds as long as the head has the version that was seen.
-        const former =
+        const formerFound =
           seen === undefined || seen.head.revisionOrderId === revisionOrderId
             ? undefined
-            : await readFormer(family, revisionOrderId);
-        const place = placeInLineage(seen?.head, former, run, revisionOrderId);
+            : await get(formerKey(tenantId, lineage, revisionOrderId));
+        const place = placeInLineage(seen?.head, formerFound && formerOf(formerFound), run, revisionOrderId);
         const record: OrderRecord = {
           revisionOrderId,
           evidence,
@@ -301,113 +232,120 @@ export function createImprovementTable(
           createdAt: run.createdAt,
           updatedAt: Math.max(run.createdAt, now),
         };
-        const writes: TransactWriteItem[] = [create(orderItem(recordKey, record))];
+        const writes: TransactWriteItem[] = [{ Put: createOf(orderItem(run, record)) }];
         if (place.head !== undefined) {
-          const item = headItem(family, { head: place.head, version: (seen?.version ?? 0) + 1 });
-          writes.push(
-            seen === undefined
-              ? create(item)
-              : {
-                  Put: {
-                    TableName,
-                    Item: item,
-                    ConditionExpression: '#version = :seen',
-                    ExpressionAttributeNames: { '#version': 'version' },
-                    ExpressionAttributeValues: { ':seen': number(seen.version) },
-                  },
-                },
-          );
+          const item = headItem(lineageKey, { head: place.head, version: (seen?.version ?? 0) + 1 });
+          const whileSeen = seen && {
+            ConditionExpression: '#version = :seen',
+            ExpressionAttributeNames: { '#version': 'version' },
+            ExpressionAttributeValues: { ':seen': integer.encode(seen.version) },
+          };
+          writes.push({ Put: { ...createOf(item), ...whileSeen } });
         }
         if (place.former !== undefined) {
-          const key = demanded(formerKey(family, place.former.revisionOrderId));
+          const key = formerKey(tenantId, lineage, place.former.revisionOrderId);
           writes.push({ Put: { TableName, Item: formerItem(key, place.former) } });
         }
-        if (seen !== undefined) {
-          for (const improvementRunId of place.supersededIn) {
-            const partition = demanded(runPartition({ tenantId: run.tenantId, improvementRunId }));
-            const key = demanded(orderKey(partition, seen.head.revisionOrderId));
-            writes.push({
-              Update: updateOf(key, {
-                set: '#status = :superseded, #updatedAt = :now',
-                condition: 'attribute_exists(#status)',
-                values: { ':superseded': { S: 'superseded' }, ':now': number(now) },
-              }),
-            });
-          }
+        for (const improvementRunId of place.supersededIn) {
+          const key = orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
+          writes.push({
+            Update: updateOf(key, {
+              set: '#status = :superseded, #updatedAt = :now',
+              condition: 'attribute_exists(#status)',
+              values: { ':superseded': { S: 'superseded' }, ':now': integer.encode(now) },
+            }),
+          });
         }
         await transact(writes);
         return record;
       });
     },
 
-    async confirmOrder(key, { revisionOrderId, lineage }, now) {
-      const pk = runPartition(key);
-      const at = pk === undefined ? undefined : orderKey(pk, revisionOrderId);
-      const family = lineagePartition(key.tenantId, lineage);
-      if (at === undefined || family === undefined) return undefined;
-      const [item, headFound] = await Promise.all([get(at), get(headKey(family))]);
-      const record = item === undefined ? undefined : orderOf(item);
+    confirmOrder: orAbsent(undefined, async (key, { revisionOrderId, lineage }, now) => {
+      const at = orderKey(key, revisionOrderId);
+      const [item, headFound] = await Promise.all([get(at), get(headKey(key.tenantId, lineage))]);
+      const record = item && orderOf(item);
       if (record === undefined || headFound === undefined) return record;
       if (!isOpen(record) || !isOvertaken(headOf(headFound).head, key, revisionOrderId)) return record;
       await update(at, {
         set: '#status = :status, #updatedAt = :now',
         condition: whileOpen.condition,
-        values: { ...whileOpen.values, ':status': { S: 'superseded' }, ':now': number(now) },
+        values: { ...whileOpen.values, ':status': { S: 'superseded' }, ':now': integer.encode(now) },
       });
       const moved = await get(at);
-      return moved === undefined ? undefined : orderOf(moved);
-    },
+      return moved && orderOf(moved);
+    }),
 
-    async moveOrder(key, revisionOrderId, to, now) {
-      const pk = runPartition(key);
-      const at = pk === undefined ? undefined : orderKey(pk, revisionOrderId);
-      if (at === undefined) return false;
-      const moved = { ':status': { S: to.status }, ':now': number(now) };
+    moveOrder: orAbsent(false, async (key, revisionOrderId, to, now) => {
+      const at = orderKey(key, revisionOrderId);
       if (!('ack' in to)) {
         return update(at, {
           set: '#status = :status, #updatedAt = :now, #blockedAt = :now',
           condition: whileOpen.condition,
-          values: { ...whileOpen.values, ...moved },
+          values: { ...whileOpen.values, ':status': { S: to.status }, ':now': integer.encode(now) },
         });
       }
-      const acknowledge =
-        '#updatedAt = :now, #receiptId = :id, #receiptVersion = :version, #observedAt = :observedAt';
-      const acknowledged = {
-        ':id': { S: to.ack.receiptId },
-        ':version': { S: to.ack.version },
-        ':observedAt': number(to.ack.observedAt),
-      };
+      const { receiptId, version: receiptVersion, observedAt } = to.ack;
+      const acknowledged = settingOf({
+        ...ackColumns.encode({ receiptId, receiptVersion, observedAt }),
+        updatedAt: integer.encode(now),
+      });
       const isMoved = await update(at, {
-        set: `#status = :status, ${acknowledge}`,
+        set: `#status = :status, ${acknowledged.set}`,
         condition: whileOpen.condition,
-        values: { ...whileOpen.values, ...moved, ...acknowledged },
+        values: { ...whileOpen.values, ...acknowledged.values, ':status': { S: to.status } },
       });
       if (isMoved) return true;
       // No order is opened again: one that is not superseded now will not be either.
       return update(at, {
-        set: acknowledge,
+        set: acknowledged.set,
         condition: '#status = :superseded AND attribute_not_exists(#receiptId)',
-        values: { ':superseded': { S: 'superseded' }, ':now': number(now), ...acknowledged },
+        values: { ...acknowledged.values, ':superseded': { S: 'superseded' } },
       });
-    },
+    }),
 
     async *listOpen(of) {
-      const prefix = of === undefined ? undefined : openPrefix(of);
-      if (of !== undefined && prefix === undefined) return;
-      const items =
-        prefix === undefined
-          ? query(openPartition, 'sk >= :first', { ':first': { S: '0' } })
-          : query(openPartition, 'begins_with(sk, :prefix)', { ':prefix': { S: prefix } });
-      for await (const item of items) yield openRunOf(item);
+      const range = of && (await openRange(of));
+      if (of !== undefined && range === undefined) return;
+      for await (const item of queryItems(client, TableName, openPartition, { range })) yield openRunOf(item);
     },
   };
 
-  async function readFormer(family: string, revisionOrderId: string): Promise<FormerOrder | undefined> {
-    const item = await get(demanded(formerKey(family, revisionOrderId)));
-    return item === undefined ? undefined : formerOf(item);
-  }
-
   return store;
+}
+
+/** A read or a move for which a key that cannot be is as good as an absent item. */
+function orAbsent<Args extends readonly unknown[], T>(
+  absent: NoInfer<T>,
+  call: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  return async (...args) => {
+    try {
+      return await call(...args);
+    } catch (error) {
+      if (error instanceof ImpossibleKeyError) return absent;
+      throw error;
+    }
+  };
+}
+
+/** The range of the open runs of one administration; undefined when there can be none. */
+const openRange = orAbsent<[Pick<OpenRun, 'tenantId' | 'administrationId'>], KeyRange | undefined>(
+  undefined,
+  (of) =>
+    Promise.resolve({
+      condition: 'begins_with(sk, :prefix)',
+      values: { ':prefix': { S: openPrefix(of) } },
+    }),
+);
+
+/** Sets columns, each to the operand of its name. */
+function settingOf(columns: Item): Pick<Change, 'set' | 'values'> {
+  const names = Object.keys(columns);
+  return {
+    set: names.map((name) => `#${name} = :${name}`).join(', '),
+    values: Object.fromEntries(Object.entries(columns).map(([name, value]) => [`:${name}`, value])),
+  };
 }
 
 /** The condition that a run has not ended. */
@@ -426,23 +364,6 @@ const whileOpen = {
 function listed(name: string, values: readonly string[]): { readonly names: string; readonly values: Item } {
   const entries = values.map((value, index) => [`:${name}${index}`, { S: value }] as const);
   return { names: entries.map(([operand]) => operand).join(', '), values: Object.fromEntries(entries) };
-}
-
-/** A key without which nothing can be written. */
-function demanded<T>(key: T | undefined): T {
-  if (key === undefined) throw new RangeError('improvement table: an id that no key can hold');
-  return key;
-}
-
-/** False when the condition of a write did not hold. */
-async function conditional(write: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
 }
 
 /** Makes a write again, reading anew what it rests on, as long as others are at work on the same items. */

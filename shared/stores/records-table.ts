@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { partitionKey } from '#shared/records/record-key.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import type {
@@ -10,8 +10,8 @@ import type {
   RecordsTable,
   StoredRecord,
 } from '#shared/records/table.ts';
-
-type Item = Readonly<Record<string, AttributeValue>>;
+import { didHold, getItem, itemKey } from './dynamo.ts';
+import type { Item } from './dynamo.ts';
 
 /** DynamoDB's limit of an item is 400 KB (409,600 bytes), names and keys included. */
 const PART_BYTES = 375_000;
@@ -31,26 +31,10 @@ export class RecordTooLargeError extends RangeError {
  * one id never mix their parts. Functions need `dynamodb:GetItem` and nothing else.
  */
 export function createRecordsTable(client: DynamoDBClient, tableName: string): RecordsTable {
-  async function get(pk: string, sk: string): Promise<Item | undefined> {
-    const { Item: item } = await client.send(
-      new GetItemCommand({
-        TableName: tableName,
-        Key: { pk: { S: pk }, sk: { S: sk } },
-        ConsistentRead: true,
-      }),
-    );
-    return item;
-  }
-
-  async function put(item: Item, condition?: string): Promise<void> {
-    await client.send(
-      new PutItemCommand({
-        TableName: tableName,
-        Item: item,
-        ...(condition === undefined ? {} : { ConditionExpression: condition }),
-      }),
-    );
-  }
+  const get = (pk: string, sk: string): Promise<Item | undefined> =>
+    getItem(client, tableName, itemKey(pk, sk));
+  const put = (item: Item, condition?: string) =>
+    client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression: condition }));
 
   return {
     async read(key) {
@@ -74,13 +58,7 @@ export function createRecordsTable(client: DynamoDBClient, tableName: string): R
       const parts = partItems(pk, record.parameters);
       const document = documentItem(pk, record, parts.length);
       for (const part of parts) await put(part);
-      try {
-        await put(document, 'attribute_not_exists(pk)');
-        return 'written';
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return 'exists';
-        throw error;
-      }
+      return (await didHold(put(document, 'attribute_not_exists(pk)'))) ? 'written' : 'exists';
     },
 
     async setLifecycle(key, lifecycle) {
@@ -125,8 +103,7 @@ function partItems(pk: string, parameters: NewRecord['parameters']): readonly It
   if (parameters === undefined) return [];
   const packed = pack(parameters.text);
   return Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
-    pk: { S: pk },
-    sk: { S: partKey(parameters.hash, index) },
+    ...itemKey(pk, partKey(parameters.hash, index)),
     content: { B: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES) },
   }));
 }
@@ -141,8 +118,7 @@ function documentItem(pk: string, record: NewRecord, parts: number): Item {
     );
   }
   return {
-    pk: { S: pk },
-    sk: { S: 'document' },
+    ...itemKey(pk, 'document'),
     ...(packed === undefined ? { document: { S: document } } : { documentGzip: { B: packed } }),
     ...(parameters === undefined
       ? {}
@@ -152,8 +128,7 @@ function documentItem(pk: string, record: NewRecord, parts: number): Item {
 
 function lifecycleItem(pk: string, lifecycle: Lifecycle): Item {
   return {
-    pk: { S: pk },
-    sk: { S: 'lifecycle' },
+    ...itemKey(pk, 'lifecycle'),
     ...(lifecycle.deprecatedAt === undefined ? {} : { deprecatedAt: { S: lifecycle.deprecatedAt } }),
     ...(lifecycle.sunsetAt === undefined ? {} : { sunsetAt: { S: lifecycle.sunsetAt } }),
   };

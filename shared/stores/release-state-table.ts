@@ -1,8 +1,10 @@
-import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { formatInstant, parseInstant } from '#shared/kernel/instant.ts';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { parseInstant } from '#shared/kernel/instant.ts';
 import { flagsOf } from '#shared/release/release-state.ts';
 import type { AppliedRelease } from '#shared/release/release-state.ts';
+import { didHold, getItem, instant, itemKey } from './dynamo.ts';
+import type { Item } from './dynamo.ts';
 
 export interface ReleaseStateTable {
   /**
@@ -17,7 +19,7 @@ export interface ReleaseStateTable {
   write(applied: AppliedRelease, previous: AppliedRelease | undefined): Promise<boolean>;
 }
 
-const key: Readonly<Record<string, AttributeValue>> = { pk: { S: 'release' }, sk: { S: 'state' } };
+const key = itemKey('release', 'state');
 
 /**
  * The one item of the table `settings` (`pk` = `release`, `sk` = `state`) that says what is released, and by which proof of isolation; reads are strongly consistent. Needs
@@ -26,10 +28,7 @@ const key: Readonly<Record<string, AttributeValue>> = { pk: { S: 'release' }, sk
 export function createReleaseStateTable(client: DynamoDBClient, tableName: string): ReleaseStateTable {
   return {
     async read(signal) {
-      const { Item: item } = await client.send(
-        new GetItemCommand({ TableName: tableName, Key: key, ConsistentRead: true }),
-        signal === undefined ? {} : { abortSignal: signal },
-      );
+      const item = await getItem(client, tableName, key, signal);
       if (item === undefined) return undefined;
       const manifest = item['manifest']?.S;
       const flags = item['flags']?.M;
@@ -46,11 +45,11 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
     },
 
     async write({ manifest, flags, appliedAt, isolationProof }, previous) {
-      const item: Record<string, AttributeValue> = {
+      const item: Item = {
         ...key,
         manifest: { S: manifest },
         flags: { M: Object.fromEntries(Object.entries(flags).map(([gate, state]) => [gate, { S: state }])) },
-        appliedAt: { S: formatInstant(appliedAt) },
+        appliedAt: instant.encode(appliedAt),
         ...(isolationProof === undefined
           ? {}
           : {
@@ -59,8 +58,8 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
               },
             }),
       };
-      try {
-        await client.send(
+      return didHold(
+        client.send(
           new PutItemCommand({
             TableName: tableName,
             Item: item,
@@ -68,15 +67,11 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
               ? { ConditionExpression: 'attribute_not_exists(pk)' }
               : {
                   ConditionExpression: 'appliedAt = :previous',
-                  ExpressionAttributeValues: { ':previous': { S: formatInstant(previous.appliedAt) } },
+                  ExpressionAttributeValues: { ':previous': instant.encode(previous.appliedAt) },
                 }),
           }),
-        );
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false;
-        throw error;
-      }
+        ),
+      );
     },
   };
 }

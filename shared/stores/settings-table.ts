@@ -1,14 +1,10 @@
-import {
-  QueryCommand,
-  TransactionCanceledException,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
-import { formatInstant, parseInstant } from '#shared/kernel/instant.ts';
+import { TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
 import type { KeyChange, KeyRecord, KeySettings, WritableKeySettings } from '#shared/keys/key-record.ts';
 import type { KeyPurpose, KeyState } from '#shared/keys/key-ring.ts';
-
-type Item = Readonly<Record<string, AttributeValue>>;
+import { bytes, flag, instant, itemKey, queryItems, textOf } from './dynamo.ts';
+import type { Item, ItemKey } from './dynamo.ts';
 
 /** The column that says when a key came into a state. */
 const timeColumns = {
@@ -25,23 +21,8 @@ const timeColumns = {
 export function createKeySettings(client: DynamoDBClient, tableName: string): KeySettings {
   return {
     async list(purpose, signal) {
-      const records: KeyRecord[] = [];
-      let from: Item | undefined;
-      do {
-        const page = await client.send(
-          new QueryCommand({
-            TableName: tableName,
-            ConsistentRead: true,
-            KeyConditionExpression: 'pk = :pk',
-            ExpressionAttributeValues: { ':pk': partition(purpose) },
-            ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-          }),
-          signal === undefined ? {} : { abortSignal: signal },
-        );
-        for (const item of page.Items ?? []) records.push(keyRecordOf(purpose, item));
-        from = page.LastEvaluatedKey;
-      } while (from !== undefined);
-      return records;
+      const items = queryItems(client, tableName, partition(purpose), { abortSignal: signal });
+      return Array.fromAsync(items, (item) => keyRecordOf(purpose, item));
     },
   };
 }
@@ -76,16 +57,16 @@ function writeOf(tableName: string, change: KeyChange): TransactWriteItem {
     return {
       Put: {
         TableName: tableName,
-        Item: itemOf(change.record),
+        Item: { ...keyOf(change.record), ...keyColumns.encode(change.record) },
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     };
   }
-  const { purpose, kid, from, to, at, leaked } = change;
+  const { from, to, at, leaked } = change;
   return {
     Update: {
       TableName: tableName,
-      Key: { pk: partition(purpose), sk: { S: kid } },
+      Key: keyOf(change),
       // A retired key is never needed again: what is deleted cannot be unwrapped by anyone.
       UpdateExpression: `SET #state = :to, #time = :at${leaked ? ', leaked = :leaked' : ''}${to === 'retired' ? ' REMOVE wrappedKey' : ''}`,
       ConditionExpression: '#state = :from',
@@ -93,55 +74,36 @@ function writeOf(tableName: string, change: KeyChange): TransactWriteItem {
       ExpressionAttributeValues: {
         ':from': { S: from },
         ':to': { S: to },
-        ':at': { S: formatInstant(at) },
+        ':at': instant.encode(at),
         ...(leaked ? { ':leaked': { BOOL: true } } : {}),
       },
     },
   };
 }
 
-function partition(purpose: KeyPurpose): AttributeValue {
-  return { S: `key#${purpose}` };
+function partition(purpose: KeyPurpose): string {
+  return `key#${purpose}`;
 }
 
-function itemOf(record: KeyRecord): Record<string, AttributeValue> {
-  const item: Record<string, AttributeValue> = {
-    pk: partition(record.purpose),
-    sk: { S: record.kid },
-    state: { S: record.state },
-  };
-  if (record.wrappedKey !== undefined) item['wrappedKey'] = { B: record.wrappedKey };
-  for (const column of Object.values(timeColumns)) {
-    const time = record[column];
-    if (time !== undefined) item[column] = { S: formatInstant(time) };
-  }
-  return item;
+function keyOf({ purpose, kid }: Pick<KeyRecord, 'purpose' | 'kid'>): ItemKey {
+  return itemKey(partition(purpose), kid);
 }
+
+const keyColumns = z.object({
+  state: textOf(z.enum(['pending', 'active', 'opening', 'retired'])),
+  wrappedKey: bytes.exactOptional(),
+  createdAt: instant,
+  activatedAt: instant.exactOptional(),
+  openingAt: instant.exactOptional(),
+  retiredAt: instant.exactOptional(),
+  leaked: flag.exactOptional(),
+});
 
 /** The key that an item is. Throws when it is none. */
 export function keyRecordOf(purpose: KeyPurpose, item: Item): KeyRecord {
   const kid = item['sk']?.S ?? '';
-  const state = item['state']?.S ?? '';
-  const [createdAt, activatedAt, openingAt, retiredAt] = Object.values(timeColumns).map((column) =>
-    parseInstant(item[column]?.S ?? ''),
-  );
-  if (!isKeyState(state) || createdAt === undefined) {
-    throw new Error(`settings: key#${purpose} ${kid} is not a key of the ring`);
-  }
-  const wrappedKey = item['wrappedKey']?.B;
-  return {
-    purpose,
-    kid,
-    state,
-    createdAt,
-    ...(wrappedKey === undefined ? {} : { wrappedKey }),
-    ...(activatedAt === undefined ? {} : { activatedAt }),
-    ...(openingAt === undefined ? {} : { openingAt }),
-    ...(retiredAt === undefined ? {} : { retiredAt }),
-    ...(item['leaked']?.BOOL === true ? { leaked: true } : {}),
-  };
-}
-
-function isKeyState(text: string): text is KeyState {
-  return Object.hasOwn(timeColumns, text);
+  const { success, data } = keyColumns.safeParse(item);
+  if (!success) throw new Error(`settings: ${partition(purpose)} ${kid} is not a key of the ring`);
+  const { leaked, ...record } = data;
+  return { purpose, kid, ...record, ...(leaked === true ? { leaked } : {}) };
 }

@@ -1,16 +1,14 @@
 import {
-  ConditionalCheckFailedException,
   DeleteTableCommand,
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
-  GetItemCommand,
   PutItemCommand,
-  QueryCommand,
   RestoreTableToPointInTimeCommand,
-  ScanCommand,
+  paginateScan,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Item, ItemKey } from './improvement-items.ts';
+import { didHold, getItem, queryItems } from './dynamo.ts';
+import type { Item, ItemKey } from './dynamo.ts';
 
 /** One item to copy back: where there is none, or over exactly the damaged one. */
 export interface Write {
@@ -66,13 +64,8 @@ export function createTableBackup(client: DynamoDBClient, table: string): TableB
       await client.send(new DeleteTableCommand({ TableName: second }));
     },
     partitions: (of) => partitions(client, of),
-    partition: (pk) => partition(client, table, pk),
-    async find(key) {
-      const { Item: item } = await client.send(
-        new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }),
-      );
-      return item;
-    },
+    partition: (pk) => Array.fromAsync(queryItems(client, table, pk)),
+    find: (key) => getItem(client, table, key),
     put: (write) => put(client, table, write),
   };
 }
@@ -87,13 +80,7 @@ async function put(client: DynamoDBClient, table: string, { item, over }: Write)
           ExpressionAttributeNames: Object.fromEntries(old.map(([name], at) => [`#n${at}`, name])),
           ExpressionAttributeValues: Object.fromEntries(old.map(([, value], at) => [`:v${at}`, value])),
         };
-  try {
-    await client.send(new PutItemCommand({ TableName: table, Item: item, ...condition }));
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+  return didHold(client.send(new PutItemCommand({ TableName: table, Item: item, ...condition })));
 }
 
 /** The partitions of a table. A scan returns the items of one partition one after the other. */
@@ -102,16 +89,8 @@ async function* partitions(
   table: string,
 ): AsyncGenerator<readonly [string, readonly Item[]]> {
   let items: Item[] = [];
-  let from: Item | undefined;
   const keyOf = (item: Item | undefined): string => item?.['pk']?.S ?? '';
-  do {
-    const page = await client.send(
-      new ScanCommand({
-        TableName: table,
-        ConsistentRead: true,
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
+  for await (const page of paginateScan({ client }, { TableName: table, ConsistentRead: true })) {
     for (const item of page.Items ?? []) {
       if (items.length > 0 && keyOf(items[0]) !== keyOf(item)) {
         yield [keyOf(items[0]), items];
@@ -119,26 +98,6 @@ async function* partitions(
       }
       items.push(item);
     }
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
+  }
   if (items.length > 0) yield [keyOf(items[0]), items];
-}
-
-async function partition(client: DynamoDBClient, table: string, pk: string): Promise<readonly Item[]> {
-  const items: Item[] = [];
-  let from: Item | undefined;
-  do {
-    const page = await client.send(
-      new QueryCommand({
-        TableName: table,
-        ConsistentRead: true,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: pk } },
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    items.push(...(page.Items ?? []));
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
-  return items;
 }

@@ -32,7 +32,7 @@ import { createCompareImprovement } from '#ops/restore/compare-improvement.ts';
 import { compareRecords } from '#ops/restore/compare-records.ts';
 import { createCompareSettings } from '#ops/restore/compare-settings.ts';
 import type { Compare } from '#ops/restore/finding.ts';
-import type { Item } from '#shared/stores/improvement-items.ts';
+import type { Item } from '#shared/stores/dynamo.ts';
 import { createTableBackup } from '#shared/stores/table-backup.ts';
 import { checkAppliedManifest } from '#ops/restore/check-applied-manifest.ts';
 import { openReport } from '#ops/restore/report.ts';
