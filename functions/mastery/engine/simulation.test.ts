@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileModel, knownScale } from './model.ts';
+import { compileModel } from './model.ts';
 import type { CompiledModel } from './model.ts';
 import { prepareSelection } from './selection.ts';
 import type { Constraints, SelectionContext } from './selection.ts';
@@ -136,24 +136,5 @@ describe('a simulated run', () => {
     const context = contextOf({ excludedItems: model.itemIds.map((_, item) => `q-${item}`) });
     const run = simulateRun(context, rules, 'seed', () => true);
     expect([run.evidence.outcomes, run.stopReason]).toEqual([[], 'max_items']);
-  });
-
-  it('recovers the scale the better the longer it is', () => {
-    const errorAt = (maxItems: number): number => {
-      const context = contextOf({ maxItems });
-      const errors = Array.from({ length: 60 }, (_, n) => {
-        const name = `synthetic:${n}`;
-        const profile = known(...Array.from({ length: KCS }, (__, kc) => Number(n % 5 > kc)));
-        const { evidence } = simulateRun(
-          context,
-          { ...rules, confidenceThreshold: 1 },
-          simulatedRunSeed(name),
-          responderOf(model, drawSimulatedLearner(model, name, profile)),
-        );
-        return Math.abs(evidence.estimate.scaleScore - knownScale(model, profile));
-      });
-      return errors.reduce((a, b) => a + b, 0) / errors.length;
-    };
-    expect(errorAt(16)).toBeLessThan(0.6 * errorAt(3));
   });
 });

@@ -1,0 +1,379 @@
+import fc from 'fast-check';
+import { decisionGains, decisionModel } from '#functions/mastery/engine/decision-gains.ts';
+import type { Exposure } from '#functions/mastery/engine/exposure.ts';
+import { compileModel } from '#functions/mastery/engine/model.ts';
+import { prepareSelection } from '#functions/mastery/engine/selection.ts';
+import type { RunPosition, Selection, SelectionContext } from '#functions/mastery/engine/selection.ts';
+import type { StopCause } from '#functions/mastery/engine/stopping.ts';
+import type { Estimate } from '#functions/mastery/engine/types.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { roundSignificant } from '#shared/kernel/numbers.ts';
+import { stream } from '#shared/kernel/random-stream.ts';
+
+/**
+ * Selection from the definitions of a policy's rules: all subsets of a small pool are judged by them, and from those that break none follows
+ * which items may come next and which of these is to be taken. Nothing of the engine's filters, plans and orders is used; its gains are
+ * (test/reference/decision-gains.property.test.ts and the oracle of the model prove those).
+ */
+
+const TAGS = ['s-0', 's-1', 's-2'];
+const KCS = 14;
+const MOST_COMPONENT_KCS = 12;
+/** KC sets that reach the limit of a component in some combinations, and pass it in others. */
+const KC_SETS = [
+  ...[[0], [1, 2], [12], [5, 6], [0, 1, 2, 3, 4, 5, 6]],
+  ...[
+    [6, 7, 8, 9, 10, 11],
+    [6, 7, 8, 9, 10, 11, 12],
+    [11, 12, 13],
+  ],
+];
+
+/** A number of items with a tag: a standard's or a KC's. */
+export interface Rule {
+  readonly guid: string;
+  readonly items: number;
+}
+
+export interface Case {
+  readonly items: readonly {
+    readonly kcs: readonly number[];
+    readonly tags: readonly string[];
+    readonly high: number;
+    readonly accessibility: readonly string[];
+  }[];
+  readonly minima: readonly Rule[];
+  readonly maxima: readonly Rule[];
+  readonly enemySets: readonly (readonly string[])[];
+  readonly excludedItems: readonly string[];
+  readonly requiredAccessibility: readonly string[];
+  readonly scope: readonly number[];
+  readonly maxItems: number;
+  readonly exposure: Exposure;
+  readonly priorUse?: 'avoid' | 'exclude';
+  readonly selectionTarget?: 'unsettled_components';
+  readonly minimumGain?: number;
+  /** Items that the learner met in earlier runs. */
+  readonly met: readonly number[];
+}
+
+const rule = (min: number, max: number): fc.Arbitrary<Rule> =>
+  fc.record({
+    guid: fc.constantFrom(...TAGS, ...TAGS, 'kc-0', 'kc-1', 'kc-12'),
+    items: fc.integer({ min, max }),
+  });
+
+const exposures = (mostItems: number): fc.Arbitrary<Exposure> =>
+  fc.oneof(
+    fc.constantFrom(1, 1, 2, 3, mostItems).map((size) => ({ method: 'randomesque' as const, size })),
+    fc.constant({ method: 'progressive' as const }),
+    fc
+      .dictionary(
+        fc.nat(mostItems).map((j) => `q-${j}`),
+        fc.constantFrom(0, 0.2, 0.6, 1),
+      )
+      .map((table) => ({
+        method: 'sympson_hetter' as const,
+        probabilities: new Map(Object.entries(table)),
+      })),
+  );
+
+/** Pools under rules of every kind; `minima` are too much for pools of which not every subset can be looked at. */
+export const caseOf = ({
+  pool,
+  run,
+  minima = 5,
+}: {
+  readonly pool: number;
+  readonly run: number;
+  readonly minima?: number;
+}): fc.Arbitrary<Case> =>
+  fc.integer({ min: 1, max: pool }).chain((count) => {
+    const item = fc.nat(count - 1);
+    const identifiers = (maxLength: number) =>
+      fc.uniqueArray(
+        item.map((j) => `q-${j}`),
+        { minLength: 1, maxLength },
+      );
+    return fc.record(
+      {
+        items: fc.array(
+          fc.record({
+            kcs: fc.constantFrom(...KC_SETS),
+            tags: fc.subarray(TAGS),
+            // Few values: equal gains must be told apart by hash.
+            high: fc.constantFrom(0.7, 0.8, 0.9),
+            accessibility: fc.constantFrom([], ['speech'], ['speech', 'braille'], ['speech', 'braille']),
+          }),
+          { minLength: count, maxLength: count },
+        ),
+        minima: fc.array(rule(0, 3), { maxLength: minima }),
+        maxima: fc.array(rule(0, 2), { maxLength: 2 }),
+        enemySets: fc.array(identifiers(3), { maxLength: 2 }),
+        excludedItems: fc.oneof(fc.constant([]), identifiers(2)),
+        requiredAccessibility: fc.constantFrom([], [], ['speech'], ['braille', 'speech']),
+        scope: fc.oneof(
+          fc.constant(Array.from({ length: KCS }, (_, k) => k)),
+          fc.subarray([0, 1, 6, 12, 13], { minLength: 1 }),
+        ),
+        maxItems: fc.integer({ min: 1, max: run }),
+        exposure: exposures(pool),
+        priorUse: fc.constantFrom('avoid' as const, 'exclude' as const),
+        selectionTarget: fc.constant('unsettled_components' as const),
+        minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
+        met: fc.uniqueArray(item, { maxLength: count }),
+      },
+      {
+        requiredKeys: [
+          ...(['items', 'minima', 'maxima', 'enemySets', 'excludedItems', 'requiredAccessibility'] as const),
+          ...(['scope', 'maxItems', 'exposure', 'met'] as const),
+        ],
+      },
+    );
+  });
+
+export function contextOf(value: Case): SelectionContext {
+  const model = compileModel({
+    theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
+    kcs: Array.from({ length: KCS }, (_, k) => ({ guid: `kc-${k}`, slope: 1, location: (k - 7) / 10 })),
+    items: value.items.map(({ kcs, high }, j) => ({
+      id: `a-${j}`,
+      kcs: kcs.map((k) => `kc-${k}`),
+      probabilities: Array.from({ length: 2 ** kcs.length }, (_, s) =>
+        s === 2 ** kcs.length - 1 ? high : 0.2,
+      ),
+    })),
+    scale: [1, 2, 3],
+  });
+  if (!model.ok) throw new Error(JSON.stringify(model.error));
+  const pool = value.items.map(({ accessibility }, item) => ({
+    item,
+    artifactVersionId: `a-${item}`,
+    qtiIdentifier: `q-${item}`,
+    tags: tagsOf(value, item),
+    accessibility,
+  }));
+  return prepareSelection(model.value, pool, value);
+}
+
+export const tagsOf = ({ items }: Case, j: number): readonly string[] => [
+  ...items[j]!.kcs.map((k) => `kc-${k}`),
+  ...items[j]!.tags,
+];
+/** How many of a set of items have a tag. */
+export const carrying = (value: Case, set: readonly number[], guid: string): number =>
+  set.filter((j) => tagsOf(value, j).includes(guid)).length;
+
+/** The rules that a set of used items breaks, each from its definition. */
+export function broken(value: Case, set: readonly number[]): readonly string[] {
+  const named = set.map((j) => `q-${j}`);
+  const rules: Readonly<Record<string, boolean>> = {
+    length: set.length > value.maxItems,
+    accessibility: set.some((j) =>
+      value.requiredAccessibility.some((tag) => !value.items[j]!.accessibility.includes(tag)),
+    ),
+    exclusion: named.some((name) => value.excludedItems.includes(name)),
+    enemies: value.enemySets.some((enemies) => named.filter((name) => enemies.includes(name)).length > 1),
+    maximum: value.maxima.some(({ guid, items }) => carrying(value, set, guid) > items),
+    component: largestComponent(set.map((j) => value.items[j]!.kcs)) > MOST_COMPONENT_KCS,
+  };
+  return Object.keys(rules).filter((name) => rules[name]);
+}
+
+/** KCs of the largest component, by spreading one label over whatever an item ties together until nothing changes. */
+function largestComponent(sets: readonly (readonly number[])[]): number {
+  const label = Array.from({ length: KCS }, (_, k) => k);
+  for (let changed = true; changed;) {
+    changed = false;
+    for (const kcs of sets) {
+      const lowest = Math.min(...kcs.map((k) => label[k]!));
+      for (const k of kcs) {
+        if (label[k] === lowest) continue;
+        label[k] = lowest;
+        changed = true;
+      }
+    }
+  }
+  const touched = new Set(sets.flat());
+  return Math.max(0, ...label.map((root) => label.filter((o, k) => o === root && touched.has(k)).length));
+}
+
+/** A set of items that breaks no rule, and which minima it meets, both as bits. */
+export interface Sound {
+  readonly set: number;
+  readonly met: number;
+}
+
+export const holds = (bits: number, n: number): boolean => ((bits >> n) & 1) === 1;
+export const within = (bits: number, others: number): boolean => (bits & ~others) === 0;
+export const sizeOf = (bits: number): number => bits.toString(2).replaceAll('0', '').length;
+export const bitsOf = (items: readonly number[]): number => items.reduce((bits, j) => bits | (1 << j), 0);
+
+const metBy = (value: Case, items: readonly number[]): number =>
+  bitsOf(
+    value.minima.flatMap(({ guid, items: wanted }, m) => (carrying(value, items, guid) >= wanted ? m : [])),
+  );
+
+/** Every set of the pool's items that breaks no rule. */
+export function soundSets(value: Case): readonly Sound[] {
+  const barred = value.priorUse === 'exclude' ? bitsOf(value.met) : 0;
+  const sets: Sound[] = [];
+  for (let set = 0; set < 2 ** value.items.length; set += 1) {
+    const items = [...value.items.keys()].filter((j) => holds(set, j));
+    if ((set & barred) === 0 && broken(value, items).length === 0)
+      sets.push({ set, met: metBy(value, items) });
+  }
+  return sets;
+}
+
+/** The largest sets of minima that can be met together when these items are used; one of them must stay within reach. */
+export function plansOf(sound: readonly Sound[], used: readonly number[]): readonly number[] {
+  const reachable = sound.filter(({ set }) => within(bitsOf(used), set)).map(({ met }) => met);
+  const most = Math.max(...reachable.map(sizeOf));
+  return [...new Set(reachable.filter((met) => sizeOf(met) === most))];
+}
+
+/** What the definitions say of one position of a run. */
+interface Position {
+  readonly context: SelectionContext;
+  readonly posterior: Estimate;
+  readonly run: RunPosition;
+  /** Items that break no rule and measure something in scope, or serve a minimum that is open. */
+  readonly eligible: readonly number[];
+  /** Whether the planned minima stay within reach with this item next. */
+  readonly admits: (item: number) => boolean;
+  /** Whether no minimum that could still be met is open. */
+  readonly isCovered: boolean;
+}
+
+/**
+ * What may be selected: one selection for each plan of minima, since it is the engine's choice which of them to keep where not all can be met.
+ * @param sound undefined for a policy without minima
+ */
+export function selectionsByDefinition(
+  value: Case,
+  context: SelectionContext,
+  sound: readonly Sound[] | undefined,
+  posterior: Estimate,
+  run: RunPosition,
+): readonly Selection[] {
+  if (run.used.length >= value.maxItems) return [{ kind: 'exhausted', cause: 'max_items' }];
+  const { used } = run;
+  const plans = sound === undefined ? [0] : plansOf(sound, used);
+  const barred = value.priorUse === 'exclude' ? [...used, ...value.met] : used;
+  const serves = (j: number): boolean =>
+    value.minima.some(
+      ({ guid, items }) => carrying(value, used, guid) < items && tagsOf(value, j).includes(guid),
+    );
+  const eligible = [...value.items.keys()].filter(
+    (j) =>
+      !barred.includes(j) &&
+      broken(value, [...used, j]).length === 0 &&
+      (value.items[j]!.kcs.some((kc) => value.scope.includes(kc)) || serves(j)),
+  );
+  const isCovered = plans.some((plan) => sizeOf(plan) === sizeOf(metBy(value, used)));
+  return plans.map((plan) => {
+    const admits = (j: number): boolean =>
+      sound?.some(({ set, met }) => within(bitsOf([...used, j]), set) && within(plan, met)) ?? true;
+    return selectionOf(value, { context, posterior, run, eligible, admits, isCovered });
+  });
+}
+
+function selectionOf(value: Case, position: Position): Selection {
+  const { context, posterior, run } = position;
+  const eligible = informative(value, position);
+  if (eligible.length === 0 && position.eligible.length > 0)
+    return { kind: 'exhausted', cause: 'no_informative_item' };
+  const whole = wholeGains(position);
+  const ofUnsettled = new Float64Array(whole.length).fill(NaN);
+  if (value.selectionTarget !== undefined) {
+    const unsettled = Uint8Array.from({ length: KCS }, (_, kc) => Number(run.unsettled?.includes(kc)));
+    const all = new Uint8Array(whole.length).fill(1);
+    decisionGains(decisionModel(context.model), posterior, unsettled, all, ofUnsettled, Infinity);
+  }
+  const unmet = eligible.filter((j) => !value.met.includes(j));
+  const tiers = value.priorUse === 'avoid' && value.met.length > 0 ? [unmet, eligible] : [eligible];
+  for (const tier of tiers)
+    for (const gains of [ofUnsettled, whole]) {
+      const best = exposed(value, position, tier, gains);
+      if (best !== undefined) return { kind: 'selected', ...best };
+    }
+  return { kind: 'exhausted', cause: causeOf(value, run.used) };
+}
+
+function wholeGains({ context: { model }, posterior }: Position): Float64Array {
+  const gains = new Float64Array(model.itemIds.length);
+  model.core.informationGains(posterior, new Uint8Array(gains.length).fill(1), gains, Infinity);
+  return gains;
+}
+
+/** The eligible items that tell enough for the policy's minimum gain. */
+function informative(
+  { minimumGain, items, scope, priorUse, met }: Case,
+  position: Position,
+): readonly number[] {
+  const { eligible, isCovered, run } = position;
+  const measured = run.used.flatMap((j) => items[j]!.kcs);
+  const measuresNew = (j: number): boolean =>
+    items[j]!.kcs.some((kc) => scope.includes(kc) && !measured.includes(kc));
+  if (minimumGain === undefined || !isCovered || eligible.some(measuresNew)) return eligible;
+  const unmet = eligible.filter((j) => !met.includes(j));
+  const asked = priorUse === 'avoid' && unmet.length > 0 ? unmet : eligible;
+  const gains = wholeGains(position);
+  return asked.filter((j) => roundSignificant(gains[j]!, 12) >= minimumGain);
+}
+
+interface Ranked {
+  readonly item: number;
+  readonly gain: number;
+}
+
+/** A number below 2^48 from the hash of a text. */
+const drawOf = (text: string): bigint => BigInt(`0x${sha256Hex(text).slice(0, 12)}`);
+
+/** The item that exposure control takes of those that have a gain: by weight to 12 digits, then by SHA-256 of seed and artifact version id. */
+function exposed(
+  { exposure, maxItems }: Case,
+  { run: { runSeed, used, sequence }, admits }: Position,
+  tier: readonly number[],
+  gains: Float64Array,
+): Ranked | undefined {
+  const ranked = tier.filter((item) => !Number.isNaN(gains[item]));
+  const inOrder = (weightOf: (item: number) => number): readonly Ranked[] =>
+    ranked
+      .filter(admits)
+      .map((item) => ({
+        item,
+        weight: roundSignificant(weightOf(item), 12),
+        hash: sha256Hex(`${runSeed}a-${item}`),
+      }))
+      .sort((a, b) => b.weight - a.weight || (a.hash < b.hash ? -1 : 1))
+      .map(({ item }) => ({ item, gain: roundSignificant(gains[item]!, 12) }));
+  const byGain = inOrder((item) => gains[item]!);
+  if (exposure.method === 'sympson_hetter') {
+    const passes = ({ item }: Ranked): boolean =>
+      Number(drawOf(`sympson_hetter|${runSeed}|a-${item}`)) <
+      (exposure.probabilities.get(`q-${item}`) ?? 1) * 2 ** 48;
+    return byGain.find(passes) ?? byGain[0];
+  }
+  if (exposure.method === 'progressive') {
+    const next = stream(`progressive|${runSeed}|${sequence}`);
+    const draws = Array.from(gains, () => next());
+    const highest = Math.max(...ranked.map((item) => gains[item]!));
+    const share = used.length / maxItems;
+    return inOrder((item) => (1 - share) * draws[item]! * highest + share * gains[item]!)[0];
+  }
+  const best = byGain.slice(0, exposure.size);
+  const draw = drawOf(`randomesque|${runSeed}|${sequence}`);
+  return best[best.length > 1 ? Number(draw % BigInt(best.length)) : 0];
+}
+
+/** The rule without which an item could be offered. */
+function causeOf(value: Case, used: readonly number[]): StopCause {
+  const isOpen = (...ignored: readonly string[]): boolean =>
+    [...value.items.keys()].some(
+      (j) => !used.includes(j) && broken(value, [...used, j]).every((name) => ignored.includes(name)),
+    );
+  if (isOpen() || !isOpen('component', 'maximum')) return 'pool_exhausted';
+  return isOpen('component') ? 'component_limit' : 'content_maxima';
+}
