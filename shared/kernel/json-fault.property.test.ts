@@ -45,7 +45,7 @@ describe('jsonFault', () => {
     );
   });
 
-  it.each([
+  it.each<[string, number]>([
     ['{"a": NaN}', 6],
     ['[1,]', 3],
     ['{"a":1,}', 7],

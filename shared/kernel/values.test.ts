@@ -36,43 +36,39 @@ describe('canonical JSON', () => {
 });
 
 describe('instants', () => {
-  it.each(['2026-01-31T09:30:00Z', '2026-01-31T09:30:00.123Z', '2024-02-29T23:59:59.000001Z'])(
-    'reads %s [MA-042]',
-    (text) => {
+  const time = Date.parse('2026-01-31T09:30:00.123Z');
+
+  it('are read with any number of digits, and with +00:00 where that is asked for [MA-042]', () => {
+    for (const text of ['2026-01-31T09:30:00Z', '2026-01-31T09:30:00.123Z', '2024-02-29T23:59:59.000001Z'])
       expect(parseInstant(text)).toBe(Date.parse(text));
-    },
-  );
+    expect(parseInstant(`2026-01-31T09:30:00.123${'9'.repeat(5_000)}Z`)).toBe(time);
+    expect(parseInstant('2026-01-31T09:30:00+00:00')).toBeUndefined();
+    expect(parseUtcInstant(`2026-01-31T09:30:00.123${'9'.repeat(5_000)}+00:00`)).toBe(time);
+  });
 
   it.each([
-    '2026-01-31T09:30:00+00:00',
     '2026-01-31t09:30:00Z',
     '2026-01-31T09:30:00z',
     '2026-02-30T00:00:00Z',
+    '2026-02-30T00:00:00+00:00',
     '2026-01-31T09:30:60Z',
     '2026-01-31T24:00:00Z',
     '2026-01-31',
     '2026-13-01T00:00:00Z',
+    '2026-01-31T09:30:00.Z',
+    '2026-01-31T09:30:00-00:00',
+    '2026-01-31T09:30:00+01:00',
     '',
-  ])('refuses %j [MA-042]', (text) => {
-    expect(parseInstant(text)).toBeUndefined();
+  ])('are not %j: it is not read, and to compare it is a defect [MA-042]', (text) => {
+    expect([parseInstant(text), parseUtcInstant(text)]).toEqual([undefined, undefined]);
+    expect(() => compareInstants(text, '2026-01-31T09:30:00Z')).toThrow(TypeError);
+    expect(() => compareInstants('2026-01-31T09:30:00Z', text)).toThrow(TypeError);
   });
 
-  it('reads any number of digits, and +00:00 where it is asked to [MA-042]', () => {
-    const time = Date.parse('2026-01-31T09:30:00.123Z');
-    expect(parseInstant(`2026-01-31T09:30:00.123${'9'.repeat(5_000)}Z`)).toBe(time);
-    expect(parseUtcInstant(`2026-01-31T09:30:00.123${'9'.repeat(5_000)}+00:00`)).toBe(time);
-    for (const text of [
-      '2026-01-31T09:30:00-00:00',
-      '2026-01-31T09:30:00+01:00',
-      '2026-02-30T00:00:00+00:00',
-    ])
-      expect(parseUtcInstant(text)).toBeUndefined();
-  });
-
-  it('writes what it reads', () => {
+  it('are written as they are read', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 4e12 }), (time) => {
-        expect(parseInstant(formatInstant(time))).toBe(time);
+      fc.property(fc.integer({ min: 0, max: 4e12 }), (one) => {
+        expect(parseInstant(formatInstant(one))).toBe(one);
       }),
     );
   });
@@ -113,19 +109,6 @@ describe('instants', () => {
       expect(compareInstants(longer, '2026-01-31T09:30:00.1234567891Z')).toBe(-1);
       expect(compareInstants(longer, '2026-01-31T09:30:00.1234567890100+00:00')).toBe(0);
       expect(normalizeInstant('2026-01-31T09:30:00.50Z')).toBe('2026-01-31T09:30:00.500000000Z');
-    });
-
-    it('are instants: anything else is a defect', () => {
-      for (const text of [
-        '2026-01-31',
-        '2026-02-30T00:00:00Z',
-        '2026-01-31T09:30:00.Z',
-        '2026-01-31T09:30:00+01:00',
-        '',
-      ]) {
-        expect(() => compareInstants(text, '2026-01-31T09:30:00Z')).toThrow(TypeError);
-        expect(() => compareInstants('2026-01-31T09:30:00Z', text)).toThrow(TypeError);
-      }
     });
   });
 });

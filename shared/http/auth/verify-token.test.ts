@@ -137,7 +137,7 @@ it('may repeat neither a claim nor a header member [MA-148, RP-312]', async () =
 });
 
 it('has no type or that of an access token [MA-148, RP-312]', async () => {
-  const types = [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'logout+jwt', 'dpop+jwt', ''];
+  const types = [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'logout+jwt', 'dpop+jwt', '', 7];
   const taken = await Promise.all(types.map(async (typ) => isTaken(await testIssuer.sign({}, { typ }))));
   expect(types.filter((_, at) => taken[at])).toEqual([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT']);
 });
