@@ -86,15 +86,13 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
 /** A framework from before the one that the test spec was built on is stale. */
 function checkFramework({ framework, criteria }: AttemptFacts): Shortfall | undefined {
   return compareInstants(framework.value.changedAt, criteria.value.caseFrameworkChangedAt) < 0
-    ? shortfall('stale', 'case', 'The CASE framework is older than the one that the test spec was built on.')
+    ? shortfall('oldFramework')
     : undefined;
 }
 
 /** Every gap can be looked up in CASE. */
 function checkKnownGaps(gapCaseGuids: readonly string[], guids: ReadonlySet<string>): Shortfall | undefined {
-  return gapCaseGuids.every((guid) => guids.has(guid))
-    ? undefined
-    : shortfall('missing', 'case', 'The CASE framework lacks a GUID of the gate’s gaps.');
+  return gapCaseGuids.every((guid) => guids.has(guid)) ? undefined : shortfall('unknownGap');
 }
 
 /** What each view leaves out. Readiness is a resource of its own, so every view names it [RP-065, RP-070, RP-077; the readings of RP-078, RP-079]. */

@@ -1,12 +1,12 @@
 import { gateDecision } from '#shared/contract/reports/attempt-report.ts';
 import type { GateDecision } from '#shared/contract/reports/attempt-report.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
-import { shortfall } from '../facts/incomplete.ts';
-import type { Shortfall } from '../facts/incomplete.ts';
+import { fallsShort, shortfall } from '../facts/incomplete.ts';
+import type { Shortfall, ShortfallName } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
 type Criteria = NonNullable<ReportCriteria['criteria']>;
@@ -23,14 +23,7 @@ export function decideGate(
 ): Result<GateDecision, Shortfall> {
   const criteriaVersion = settled?.criteriaVersion ?? criteria?.criteriaVersion;
   const required = settled?.required ?? criteria?.required ?? undefined;
-  if (criteriaVersion === undefined || required === undefined)
-    return err(
-      shortfall(
-        'unsettled',
-        'content',
-        'Neither Results nor Content names the version and the threshold of the gate’s criteria.',
-      ),
-    );
+  if (criteriaVersion === undefined || required === undefined) return fallsShort('noCriteria');
   const decision: GateDecision = {
     status: statusOf(settled, criteria),
     criteriaVersion,
@@ -39,10 +32,8 @@ export function decideGate(
     gapCaseGuids: settled?.gapCaseGuids ?? [],
     coverageEvidenceId: settled?.coverageEvidenceId ?? null,
   };
-  const contradiction = contradictions.find(({ holds }) => holds(decision));
-  return contradiction === undefined
-    ? ok(decision)
-    : err(shortfall('contradiction', 'results', contradiction.detail));
+  const contradiction = contradictionIn(decision);
+  return contradiction === undefined ? ok(decision) : fallsShort(contradiction);
 }
 
 /** What Results says, once nothing is missing that forces `indeterminate`, over a `fail` as well as over a `pass` [RP-011, RP-102, RP-103]. */
@@ -58,28 +49,18 @@ function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateD
   return isComplete ? known(gateDecision.shape.status.options, settled.status) : 'indeterminate';
 }
 
-/** Decisions that contradict themselves, each a 503 naming Results [RP-105, the reading on contradictions]. */
-const contradictions: readonly {
-  readonly holds: (gate: GateDecision) => boolean;
-  readonly detail: string;
-}[] = [
-  {
-    holds: ({ status, achieved, required }) => status === 'pass' && achieved !== null && achieved < required,
-    detail: 'The gate is passed at Results below its own threshold.',
-  },
-  {
-    holds: ({ status, gapCaseGuids }) => status === 'pass' && gapCaseGuids.length > 0,
-    detail: 'The gate is passed at Results and lists gaps.',
-  },
-  {
-    holds: ({ status, gapCaseGuids }) => status === 'fail' && gapCaseGuids.length === 0,
-    detail: 'The gate is failed at Results and lists no gap.',
-  },
-  {
-    holds: ({ gapCaseGuids }) => !areUnique(gapCaseGuids),
-    detail: 'The gate’s list of gaps at Results names one of them twice.',
-  },
-];
+/** How a decision contradicts itself, if it does [RP-105, the reading on contradictions]. */
+function contradictionIn({
+  status,
+  achieved,
+  required,
+  gapCaseGuids,
+}: GateDecision): ShortfallName | undefined {
+  if (status === 'pass' && achieved !== null && achieved < required) return 'passBelowThreshold';
+  if (status === 'pass' && gapCaseGuids.length > 0) return 'passWithGaps';
+  if (status === 'fail' && gapCaseGuids.length === 0) return 'failWithoutGaps';
+  return areUnique(gapCaseGuids) ? undefined : 'gapTwice';
+}
 
 /** A failed gate lists every gap that the mastery rows show [RP-105]. */
 export function checkGaps(
@@ -90,9 +71,5 @@ export function checkGaps(
   const listed = new Set(gate.gapCaseGuids);
   return mastery.every(({ caseGuid, state }) => state !== 'gap' || listed.has(caseGuid))
     ? undefined
-    : shortfall(
-        'contradiction',
-        'results',
-        'The failed gate at Results does not list every gap of its mastery rows.',
-      );
+    : shortfall('unlistedGap');
 }

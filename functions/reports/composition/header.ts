@@ -1,4 +1,4 @@
-import { testKind } from '#shared/contract/reports/attempt-report.ts';
+import { diagnosticDetail, score, testKind } from '#shared/contract/reports/attempt-report.ts';
 import type {
   AttemptReport,
   DiagnosticDetail,
@@ -7,37 +7,25 @@ import type {
   TestKind,
 } from '#shared/contract/reports/attempt-report.ts';
 import { canBeOneValue } from '#shared/kernel/decimal.ts';
+import type { SettledScore } from '#shared/platform/owners/results.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { composeDiagnostic } from './adaptive-diagnostic.ts';
-import { shortfall } from '../facts/incomplete.ts';
+import { fallsShort, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
 import type { HeaderFacts, Released } from '../facts/facts.ts';
-import { composeScore } from './score.ts';
 
 /** What a report says of its attempt beside whose it is and what was mastered. */
 export type ComposedHeader = Pick<AttemptReport, 'testKind' | 'status' | 'score' | 'gate' | 'diagnostic'>;
-
-/** An attempt that Results has not settled is no report [RP-062]. */
-export function checkSettled({ settled }: HeaderFacts['record']): Shortfall | undefined {
-  return settled
-    ? undefined
-    : shortfall('unsettled', 'results', 'Results has not settled the record of the attempt.');
-}
 
 /** The kind of a settled attempt: the one on which Results and Content agree, never a caller's [RP-008]. */
 export function settledKind({
   record,
   criteria,
 }: Pick<HeaderFacts, 'record' | 'criteria'>): Result<TestKind, Shortfall> {
-  const unsettled = checkSettled(record);
-  if (unsettled !== undefined) return err(unsettled);
-  if (record.testKind !== criteria.testKind)
-    return err(
-      shortfall('contradiction', 'results', 'Results and Content name different test kinds for the attempt.'),
-    );
+  if (!record.settled) return fallsShort('notSettled');
+  if (record.testKind !== criteria.testKind) return fallsShort('twoKinds');
   return ok(known(testKind.options, criteria.testKind));
 }
 
@@ -49,23 +37,64 @@ export function composeGate(
   return kind === 'mastery_gate' ? decideGate(record.gate, criteria.criteria) : ok(null);
 }
 
+/** The settled score as Results holds it. No outcome enters: nothing here could add up to another value [RP-003, RP-080]. */
+function composeScore(settled: SettledScore | null): Result<Score, Shortfall> {
+  if (settled === null) return fallsShort('noScore');
+  const { value, minimum, maximum, scaleVersion } = settled;
+  const unit = known(score.shape.unit.options, settled.unit);
+  if ((minimum !== null && value < minimum) || (maximum !== null && value > maximum))
+    return fallsShort('scoreOutOfBounds');
+  if (unit === 'mastery_scale' && scaleVersion === null) return fallsShort('noScale');
+  return ok({ value, minimum, maximum, unit, scaleVersion });
+}
+
+/** As long as the mastery engine is not proved with production learners, no diagnostic is shown [RP-026]. */
+export function checkReleased(proved: Released['proved']): Shortfall | undefined {
+  return proved.has('mastery_engine_production_learner') ? undefined : shortfall('unreleased');
+}
+
+/**
+ * A scale score with its uncertainty, as Results measured it and QTI counted the items; never a pass or fail [RP-012, RP-068]. The external
+ * scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108].
+ */
+function composeDiagnostic({
+  record: { diagnostic: settled },
+  criteria,
+  administeredItemCount,
+  proved,
+}: HeaderFacts & Released): Result<DiagnosticDetail, Shortfall> {
+  const unreleased = checkReleased(proved);
+  if (unreleased !== undefined) return err(unreleased);
+  if (settled === null) return fallsShort('noDiagnostic');
+  if (administeredItemCount < 1) return fallsShort('noItem');
+  return ok({
+    scaleScore: settled.scaleScore,
+    scaleVersion: settled.scaleVersion,
+    calibrationVersion: settled.calibrationVersion,
+    standardError: settled.standardError,
+    stoppingReason: known(diagnosticDetail.shape.stoppingReason.options, settled.stoppingReason),
+    administeredItemCount,
+    extNormsSet: criteria.externalScale?.normsSet ?? null,
+  });
+}
+
 /** Score, gate and diagnostic as the attempt's kind supports them. */
 export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Shortfall> {
   const kind = settledKind(facts);
   if (!kind.ok) return kind;
-  const score = composeScore(facts.record.score);
-  if (!score.ok) return score;
+  const settled = composeScore(facts.record.score);
+  if (!settled.ok) return settled;
   const gate = composeGate(kind.value, facts);
   if (!gate.ok) return gate;
   const diagnostic = kind.value === 'adaptive_diagnostic' ? composeDiagnostic(facts) : ok(null);
   if (!diagnostic.ok) return diagnostic;
-  const conflict = checkScales(score.value, diagnostic.value);
+  const conflict = checkScales(settled.value, diagnostic.value);
   if (conflict !== undefined) return err(conflict);
   return ok({
     testKind: kind.value,
     // Whatever its kind, an attempt with a report is a settled one; only a gate can leave it open (the reading of RP-104).
     status: gate.value?.status === 'indeterminate' ? 'indeterminate' : 'scored',
-    score: score.value,
+    score: settled.value,
     gate: gate.value,
     diagnostic: diagnostic.value,
   });
@@ -77,13 +106,6 @@ function checkScales(
   diagnostic: DiagnosticDetail | null,
 ): Shortfall | undefined {
   if (diagnostic === null || unit !== 'mastery_scale') return undefined;
-  if (scaleVersion !== diagnostic.scaleVersion)
-    return shortfall(
-      'contradiction',
-      'results',
-      'Score and diagnostic at Results are on two mastery scales.',
-    );
-  return canBeOneValue(value, diagnostic.scaleScore)
-    ? undefined
-    : shortfall('contradiction', 'results', 'Score and diagnostic at Results are two scores on one scale.');
+  if (scaleVersion !== diagnostic.scaleVersion) return shortfall('twoScales');
+  return canBeOneValue(value, diagnostic.scaleScore) ? undefined : shortfall('twoScores');
 }

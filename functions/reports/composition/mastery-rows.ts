@@ -5,7 +5,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
 import type { Framework } from '../facts/facts.ts';
-import { shortfall } from '../facts/incomplete.ts';
+import { fallsShort, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
@@ -33,21 +33,14 @@ export function composeMastery(
   const excess = checkCounts(mastery);
   if (excess !== undefined) return err(excess);
   const index = indexOutcomes(outcomes);
-  if (index === undefined)
-    return err(shortfall('unusable', 'qti', 'QTI names an outcome of the attempt twice.'));
+  if (index === undefined) return fallsShort('outcomeTwice');
   // By item: its size is the number of items with an outcome.
-  if (index.size > administeredItemCount)
-    return err(
-      shortfall('contradiction', 'qti', 'QTI has scored more items than it says that it administered.'),
-    );
+  if (index.size > administeredItemCount) return fallsShort('tooFewItems');
   const taken = { standard: new Set<string>(), knowledge_component: new Set<string>() };
   const rows: ComposedRow[] = [];
   for (const settled of mastery) {
     const seen = taken[settled.kind];
-    if (seen.has(settled.caseGuid))
-      return err(
-        shortfall('unusable', 'results', 'Results holds two mastery rows of one kind and CASE GUID.'),
-      );
+    if (seen.has(settled.caseGuid)) return fallsShort('rowTwice');
     seen.add(settled.caseGuid);
     const foreign = checkPlace(settled, framework);
     if (foreign !== undefined) return err(foreign);
@@ -60,23 +53,14 @@ export function composeMastery(
 
 /** The limits of a report [RP-064, RP-095]. */
 function checkCounts(mastery: readonly SettledMastery[]): Shortfall | undefined {
-  if (mastery.length > MAX_MASTERY_ROWS)
-    return shortfall('unusable', 'results', 'Results holds more mastery rows than a report can carry.');
+  if (mastery.length > MAX_MASTERY_ROWS) return shortfall('tooManyRows');
   let total = 0;
   for (const { evidence } of mastery) {
-    if (evidence.length === 0)
-      return shortfall('missing', 'results', 'Results holds a mastery row without evidence.');
-    if (evidence.length > MAX_ROW_EVIDENCE)
-      return shortfall(
-        'unusable',
-        'results',
-        'Results holds more evidence for a mastery row than a report can carry.',
-      );
+    if (evidence.length === 0) return shortfall('noEvidence');
+    if (evidence.length > MAX_ROW_EVIDENCE) return shortfall('tooMuchEvidenceInRow');
     total += evidence.length;
   }
-  return total > MAX_EVIDENCE
-    ? shortfall('unusable', 'results', 'Results holds more evidence for the attempt than a report can carry.')
-    : undefined;
+  return total > MAX_EVIDENCE ? shortfall('tooMuchEvidence') : undefined;
 }
 
 type Outcome = AttemptEvidence['outcomes'][number];
@@ -113,33 +97,19 @@ function checkPlace(
   { guids, parents }: Framework,
 ): Shortfall | undefined {
   if (!guids.has(caseGuid) || (parentCaseGuid !== null && !guids.has(parentCaseGuid)))
-    return shortfall('missing', 'case', 'The CASE framework lacks a GUID of the mastery rows.');
+    return shortfall('unknownRow');
   const above = parents.get(caseGuid) ?? [];
   const fits = parentCaseGuid === null ? above.length === 0 : above.includes(parentCaseGuid);
-  return fits
-    ? undefined
-    : shortfall(
-        'contradiction',
-        'results',
-        'Results gives a mastery row another parent than the CASE framework.',
-      );
+  return fits ? undefined : shortfall('otherParent');
 }
 
 function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<ComposedRow, Shortfall> {
   const { estimate, threshold } = settled;
-  if (estimate === null || threshold === null)
-    return err(
-      shortfall(
-        'missing',
-        'results',
-        'Results has not settled the estimate or the threshold of a mastery row.',
-      ),
-    );
+  if (estimate === null || threshold === null) return fallsShort('noEstimate');
   const evidence: ItemEvidence[] = [];
   for (const { qtiItemId, qtiOutcomeId, resultComponentId, contribution } of settled.evidence) {
     const outcome = findOutcome(index, qtiItemId, qtiOutcomeId);
-    if (outcome === undefined)
-      return err(shortfall('missing', 'qti', 'QTI has no scored outcome for evidence of a mastery row.'));
+    if (outcome === undefined) return fallsShort('noOutcome');
     evidence.push({
       qtiItemId,
       qtiOutcomeId,

@@ -12,8 +12,8 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
 import type { IndexRow, Observed, Released } from '../facts/facts.ts';
-import { checkSettled, composeHeader } from './header.ts';
-import { incomplete, requireCurrent, shortfall } from '../facts/incomplete.ts';
+import { composeHeader } from './header.ts';
+import { fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { contradiction, disagreement } from '../facts/versions.ts';
 
@@ -115,8 +115,7 @@ export function settledRecord(
   { attemptId, contentTestSpecId, modifiedAt, record }: IndexRow,
   candidateSourcedId: string,
 ): Result<RecordHeader, Problem | Shortfall> {
-  if (record === null)
-    return err(shortfall('unsettled', 'results', 'Results holds no record of a scored attempt.'));
+  if (record === null) return fallsShort('noRecord');
   if (
     record.candidateSourcedId !== candidateSourcedId ||
     record.attemptId !== attemptId ||
@@ -125,17 +124,8 @@ export function settledRecord(
     return err(foreign());
   const outdated = requireCurrent([{ service: 'results', status: record.freshness }]);
   if (outdated !== undefined) return err(outdated);
-  const unsettled = checkSettled(record);
-  if (unsettled !== undefined) return err(unsettled);
-  return compareInstants(record.modifiedAt, modifiedAt) === 0
-    ? ok(record)
-    : err(
-        shortfall(
-          'contradiction',
-          'results',
-          'Record and index at Results give an attempt two times of modification.',
-        ),
-      );
+  if (!record.settled) return fallsShort('notSettled');
+  return compareInstants(record.modifiedAt, modifiedAt) === 0 ? ok(record) : fallsShort('twoTimes');
 }
 
 /** Whether the filters that this service applies can select a settled record, as far as the record alone tells. */

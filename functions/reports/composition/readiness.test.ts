@@ -10,8 +10,31 @@ import type { ReadinessFacts, Released } from '../facts/facts.ts';
 
 // What a wrong or missing fact makes of it, and the limits that it exceeds: test/lemmas/contradictions.contract.test.ts.
 
+type Facts = ReadinessFacts & Released;
+
+/** An attempt that passed its gate, with one crosswalk that rules nothing out. */
+function ready(): Facts {
+  const facts = anExampleOf(
+    readinessFacts.filter(({ record, criteria }) => {
+      const decided = decideGate(record.value.gate, criteria.value.criteria);
+      return record.value.testKind === 'mastery_gate' && decided.ok && decided.value.status === 'pass';
+    }),
+  );
+  const { evidence, record, criteria, framework, crosswalks } = facts;
+  for (const { receipt } of [evidence, record, criteria, framework, crosswalks]) receipt.status = 'current';
+  crosswalks.value.entries.splice(1);
+  Object.assign(crosswalks.value.entries[0]!, {
+    coverageFraction: 1,
+    dokDominance: 'satisfied',
+    qualifyingBlueprintSlotIds: ['slot-1', '__proto__'],
+    freshness: 'current',
+    limitations: [],
+  });
+  return facts;
+}
+
 /** Readiness on facts that make one. */
-function composed(facts: ReadinessFacts & Released): z.input<typeof readinessReport> {
+function composed(facts: Facts): z.input<typeof readinessReport> {
   const report = composeReadiness(facts, moment);
   if (!report.ok) throw new Error(report.error.detail);
   return report.value;
@@ -79,6 +102,36 @@ describe('readiness', () => {
     );
   });
 
+  it('projects a pass for a passed gate with complete current evidence, and none without any part of it [RP-113, RP-116, RP-118]', () => {
+    const spoil: readonly ((
+      facts: Facts,
+      entry: Facts['crosswalks']['value']['entries'][number],
+    ) => unknown)[] = [
+      ({ evidence }) => (evidence.receipt.status = 'stale'),
+      ({ record }) => (record.receipt.status = 'stale'),
+      ({ criteria }) => (criteria.receipt.status = 'unknown'),
+      ({ candidate }) => (candidate.status = 'stale'),
+      ({ framework }) => (framework.receipt.status = 'unavailable'),
+      ({ crosswalks }) => (crosswalks.receipt.status = 'stale'),
+      ({ record }) => (record.value.gate!.status = 'indeterminate'),
+      ({ record }) => (record.value.gate!.status = 'appealed'),
+      ({ record }) => (record.value.mastery[0]!.evidence = []),
+      (_, entry) => (entry.coverageFraction = 0.999999),
+      (_, entry) => (entry.dokDominance = 'not_satisfied'),
+      (_, entry) => (entry.dokDominance = 'SATISFIED'),
+      (_, entry) => (entry.dokDominance = undefined),
+      (_, entry) => (entry.qualifyingBlueprintSlotIds = []),
+      (_, entry) => (entry.freshness = 'unknown'),
+    ];
+    expect(composed(ready()).entries).toMatchObject([{ decision: 'projected_pass', limitations: [] }]);
+    for (const change of spoil) {
+      const facts = ready();
+      change(facts, facts.crosswalks.value.entries[0]!);
+      const { decision, limitations } = composed(facts).entries[0]!;
+      expect([String(change), decision, limitations.length]).toEqual([String(change), 'indeterminate', 1]);
+    }
+  });
+
   it('names every cause, and that the blueprint of a formative has no evidence for external claims [RP-015]', () => {
     const facts = anExampleOf(readinessFacts);
     facts.record.value.testKind = facts.criteria.value.testKind = 'formative';
@@ -90,28 +143,20 @@ describe('readiness', () => {
   });
 
   it('admits 100 crosswalks and 50 limitations, its own included, and tells source tests apart by name and version [RP-110, RP-114]', () => {
-    const facts = anExampleOf(readinessFacts);
-    facts.crosswalks.receipt.status = 'current';
+    const facts = ready();
     facts.record.value.testKind = facts.criteria.value.testKind = 'quiz';
-    const entry = {
-      ...facts.crosswalks.value.entries[0]!,
-      limitations: Array.from({ length: 49 }, (_, at) => `${at}`),
-      coverageFraction: 1,
-      dokDominance: 'satisfied',
-      qualifyingBlueprintSlotIds: ['slot-1', '__proto__'],
-      freshness: 'current' as const,
-    };
+    const limitations = Array.from({ length: 49 }, (_, at) => `${at}`);
+    const [entry] = facts.crosswalks.value.entries;
     const names = ['State/5 2026', 'State /52026', 'State 5/2026'].map((name) => name.split('/'));
     while (names.length < 100) names.push(['State', `${names.length}`]);
     facts.crosswalks.value.entries = names.map(([sourceTest = '', sourceVersion = '']) => ({
-      ...entry,
+      ...entry!,
       sourceTest,
       sourceVersion,
+      limitations,
     }));
-    for (const { receipt } of [facts.evidence, facts.record, facts.criteria, facts.framework])
-      receipt.status = 'current';
     const { entries } = readinessReport.parse(composed(facts));
-    expect(entries.map(({ limitations }) => limitations.length)).toEqual(Array(100).fill(50));
+    expect(entries.map((shown) => shown.limitations.length)).toEqual(Array(100).fill(50));
   });
 
   it('leaves a test out of which the blueprint does not say how much it covers, and names it, however many others there are [RP-109, RP-110]', () => {

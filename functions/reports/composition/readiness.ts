@@ -14,9 +14,9 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { correlationOf } from '../facts/facts.ts';
 import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
-import { checkScored, incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { checkScored, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { composeAttemptReport } from './attempt-report.ts';
-import { checkSettled, composeGate, settledKind } from './header.ts';
+import { composeGate, settledKind } from './header.ts';
 
 /** The rule that is applied [RP-113]. What it says stands in `decide` and `causes`; other conditions are another version. */
 const RULE = { decisionRuleId: 'gate-implies-readiness', decisionRuleVersion: '2' } as const;
@@ -99,8 +99,7 @@ export function composeReadiness(
 function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Problem> {
   const record = facts.record.value;
   const criteria = facts.criteria.value;
-  const unsettled = checkSettled(record);
-  if (unsettled !== undefined) return err(unsettled);
+  if (!record.settled) return fallsShort('notSettled');
   const report = composeAttemptReport({ ...facts, enrichments: [] });
   if (!report.ok && report.error.reason === 'contradiction') return report;
   // The gate of an attempt without a report may still be told.

@@ -1,4 +1,4 @@
-import { checkReleased } from '#functions/reports/composition/adaptive-diagnostic.ts';
+import { checkReleased } from '#functions/reports/composition/header.ts';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { AttemptFacts, Released } from '#functions/reports/facts/facts.ts';
 import { componentsOf } from './components.ts';
