@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { advanceAdaptiveRun as advance } from '#shared/contract/mastery/routes.ts';
-import { openAdaptiveRuns, runOf, sentenceOf } from '#test/support/adaptive-run.ts';
+import { runOf, sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 const stack = useTestStack();
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 /** The second item is offered; it has been played, and QTI has scored it. */
 let offered: RunGiven;
 let played: RunGiven;
 beforeAll(async () => {
-  const first = await runs.start().sendForRun();
-  const { etag } = await runs.playAndInspect(first.body);
-  offered = await runs.advance(first.body.continuationToken, etag).sendForRun();
+  offered = (await runs.underWay()).second;
   played = await runs.playAndInspect(offered.body, 0);
 });
 
@@ -25,21 +22,6 @@ const writes = (calls: readonly { readonly method: string }[]) =>
   calls.filter(({ method }) => method !== 'GET');
 
 describe('the precondition', () => {
-  it('absent: 428, and the key stays free [MA-170, MA-172]', async () => {
-    const key = randomUUID();
-    const { result, calls } = await callsDuring(stack, () =>
-      callMastery(stack, advance, { key, body: token() }),
-    );
-    expect(problemOf(result)).toMatchObject({
-      status: 428,
-      code: 'precondition-required',
-      retryable: false,
-    });
-    expect(writes(calls)).toEqual([]);
-    const again = await callMastery(stack, advance, { key, body: token(), ifMatch: '"another"' });
-    expect(refusalOf(again)).toBe('412 stream-conflict');
-  });
-
   it.each([
     ['stale', () => offered.etag],
     ['of another run', () => '"0000"'],
@@ -107,28 +89,6 @@ describe('a renewed token', () => {
 });
 
 describe('a predecessor token', () => {
-  it('leads to the same successor, and to no second session [MA-073, MA-190]', async () => {
-    const advanced = await runs.advance(token().continuationToken, played.etag).sendForRun();
-    const before = await runs.state();
-    const again = await runs.advance(token().continuationToken, played.etag).sendForRun();
-    expect(again.body.offeredItem).toEqual(advanced.body.offeredItem);
-    expect(again.body.kcClassifications).toEqual(advanced.body.kcClassifications);
-    expect(again.etag).toBe(advanced.etag);
-    expect((await runs.state()).counts).toEqual(before.counts);
-  });
-
-  it('twin requests under two keys converge on one session [MA-190]', async () => {
-    const fresh = await runs.start().sendForRun();
-    const { etag } = await runs.playAndInspect(fresh.body);
-    const before = (await runs.state()).counts['qti.session']!;
-    const twins = await Promise.all(
-      [1, 2, 3].map(() => runs.advance(fresh.body.continuationToken, etag).send()),
-    );
-    const offers = twins.map((twin) => runOf(twin).body.offeredItem?.deliverySessionId);
-    expect(new Set(offers).size).toBe(1);
-    expect((await runs.state()).counts['qti.session']).toBe(before + 1);
-  });
-
   it('is no way back once the run has gone further: no outcome is lost and nothing is offered twice [MA-073]', async () => {
     const first = await runs.start().sendForRun();
     const one = await runs.playAndInspect(first.body);
@@ -161,37 +121,11 @@ describe('a repeated request', () => {
     expect(replayed.body.continuationExpiresAt).toBe(second.body.continuationExpiresAt);
     expect((await runs.state()).counts).toEqual(before.counts);
   });
-
-  it('with another tag or another token under its key is 409, before any call [MA-191]', async () => {
-    const key = randomUUID();
-    const good = await callMastery(stack, advance, { key, body: token(), ifMatch: played.etag });
-    expect(good.status).toBe(200);
-    const fresh = await runs.start().sendForRun();
-    for (const changed of [
-      { body: token(), ifMatch: offered.etag },
-      { body: { continuationToken: fresh.body.continuationToken }, ifMatch: played.etag },
-      { body: token() },
-    ]) {
-      const { result, calls } = await callsDuring(stack, () =>
-        callMastery(stack, advance, { key, ...changed }),
-      );
-      expect(problemOf(result)).toMatchObject({
-        status: 409,
-        code: 'idempotency-key-reused',
-        retryable: false,
-      });
-      expect(calls).toEqual([]);
-    }
-  });
 });
 
 describe('a completed run', () => {
   it('stays as it is: no renewed token, no write, the same references [MA-085, MA-086]', async () => {
-    let run = await runs.start().sendForRun();
-    while (run.body.status !== 'completed') {
-      const { etag } = await runs.playAndInspect(run.body);
-      run = await runs.advance(run.body.continuationToken, etag).sendForRun();
-    }
+    const run = await runs.toEnd(await runs.start().sendForRun());
     expect(run.body).toMatchObject({
       resultRecordRef: expect.any(String) as string,
       caliperEventRef: expect.any(String) as string,
@@ -202,34 +136,5 @@ describe('a completed run', () => {
     expect({ ...again.body, receiptId: '' }).toEqual({ ...run.body, receiptId: '' });
     expect(again.etag).toBe(run.etag);
     expect(writes(calls)).toEqual([]);
-  });
-});
-
-describe('while the anchor cannot be verified', () => {
-  it('a run that stops keeps its classifications provisional: no scale, nothing published, finalizing [MA-080, MA-081, MA-137]', async () => {
-    let run = await runs.start().sendForRun();
-    for (;;) {
-      const { etag } = await runs.playAndInspect(run.body);
-      const isLast = run.body.offeredItem?.sequence === 5;
-      if (isLast) await stack.fault({ operation: 'extmap.verify_anchor', kind: 'status', times: 100 });
-      const { result, calls } = await callsDuring(stack, () =>
-        runs.advance(run.body.continuationToken, etag).sendForRun(),
-      );
-      run = result;
-      if (!isLast) continue;
-      expect(run.body).toMatchObject({
-        status: 'finalizing',
-        stopReason: 'max_items',
-        offeredItem: null,
-        scaleReportability: 'anchor_unavailable',
-        scale: null,
-      });
-      expect(run.body.kcClassifications.length).toBeGreaterThan(0);
-      expect(writes(calls)).toEqual([]);
-      break;
-    }
-    await stack.control('DELETE', 'faults');
-    const published = await runs.advance(run.body.continuationToken, run.etag).sendForRun();
-    expect(sentenceOf(published)).toBe('200 completed reportable');
   });
 });

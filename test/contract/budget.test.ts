@@ -8,7 +8,7 @@ import {
   startAdaptiveRun,
 } from '#shared/contract/mastery/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
 import {
@@ -20,11 +20,10 @@ import {
   withinBudget,
 } from '#test/support/platform-calls.ts';
 import { simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
-import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 const stack = useTestStack();
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 
 /** Does one request with every owner slow, and holds its calls to the row; the calls of the bank's components are side by side. */
 async function slowly(route: Route, request: () => Promise<RunGiven>): Promise<RunGiven> {

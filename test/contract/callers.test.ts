@@ -1,18 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { readEquivalence } from '#shared/contract/reports/routes.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // Whom the services serve: the token's tenant, the keys that it is verified with, and the profile of the tenant.
 
@@ -20,30 +18,21 @@ import type { TestStack } from '#test/support/stack.ts';
 const next: ((signal: AbortSignal) => ReturnType<Fetch>)[] = [];
 let asked = 0;
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-let reports: ReportsCaller;
-beforeAll(async () => {
-  const { fetch, sleep } = processRuntime();
-  stack = await startTestStack({
-    inProcess: () => ({
-      fetch: (url, request) => {
-        if (!url.endsWith('/jwks.json')) return fetch(url, request);
-        asked += 1;
-        return next.shift()?.(request.signal) ?? fetch(url, request);
-      },
-      sleep: (milliseconds, signal) => sleep(next.length > 0 ? milliseconds / 20 : milliseconds, signal),
-    }),
-  });
-  runs = openAdaptiveRuns(stack);
-  reports = openReportsCaller(stack);
+const { fetch, sleep } = processRuntime();
+const stack = useTestStack({
+  inProcess: () => ({
+    fetch: (url, request) => {
+      if (!url.endsWith('/jwks.json')) return fetch(url, request);
+      asked += 1;
+      return next.shift()?.(request.signal) ?? fetch(url, request);
+    },
+    sleep: (milliseconds, signal) => sleep(next.length > 0 ? milliseconds / 20 : milliseconds, signal),
+  }),
 });
+const runs = useAdaptiveRuns(stack);
+const reports = lazily(() => openReportsCaller(stack));
 afterEach(() => {
   next.length = 0;
-});
-afterAll(async () => {
-  runs.close();
-  await stack.close();
 });
 
 const start = (call: GatewayCall = {}): Promise<GatewayReply> =>

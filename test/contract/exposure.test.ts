@@ -3,11 +3,10 @@ import * as z from 'zod';
 import { readSelectionPolicy, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { storePolicy } from '#test/support/released-records.ts';
-import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 const BANK = 'fraction-subtraction';
@@ -15,7 +14,7 @@ const BANK = 'fraction-subtraction';
 const MARKED = 0.123456789;
 
 const stack = useTestStack();
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 /** By artifact version the QTI identifier. */
 let identifiers: ReadonlyMap<string, string>;
 beforeAll(async () => {
@@ -99,8 +98,7 @@ describe('exposure control', () => {
     const absent = { 'absent 1': 0.5, 'absent 2': 0.5 };
     const selectionPolicyId = await sympsonHetter({ ...everyItem(1), ...absent });
     const { body } = await runs.start({ ...startBody(), selectionPolicyId }).sendForRun();
-    const receipt = stack.logs().find(({ line }) => JSON.stringify(line).includes(body.receiptId));
-    expect(receipt?.line).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
+    expect(receiptOf(stack, body.receiptId)).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
   });
 
   it('answers a policy whose table is gone, damaged or another one as a damaged record, for its reader and for a start', async () => {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { inspectAdaptiveRun as inspect } from '#shared/contract/mastery/routes.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 const stack = useTestStack();
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 
 describe('inspect', () => {
   it('shows the run as it stands, with the same token and expiry, by reads alone [MA-156, MA-157]', async () => {

@@ -2,15 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { openAdaptiveRuns, receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
-import { lazily } from '#test/support/lazily.ts';
 import { startTestStack, useTestStack } from '#test/support/stack.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 
 const stack = useTestStack();
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 afterEach(async () => {
   await stack.control('DELETE', 'faults');
 });
@@ -23,15 +22,13 @@ const entry = z.looseObject({
 const line = z.looseObject({ code: z.string(), receiptId: z.string(), trace: z.array(entry) });
 
 /** The log line of a receipt, by the id that an answer has. */
-function receiptOf(receiptId: string, of = stack): z.infer<typeof line> {
-  const found = of.logs().find(({ line: text }) => line.safeParse(text).data?.receiptId === receiptId);
-  return line.parse(found?.line);
-}
+const traced = (receiptId: string, of: Pick<typeof stack, 'logs'> = stack): z.infer<typeof line> =>
+  line.parse(receiptOf(of, receiptId));
 
 describe('the trace of a receipt', () => {
   it('has of every call the tenant that its answer named [MA-088]', async () => {
     const { body } = await runs.start().sendForRun();
-    const { trace } = receiptOf(body.receiptId);
+    const { trace } = traced(body.receiptId);
     const named = trace.filter(({ tenant }) => tenant === 'same');
     expect(named.map(({ operation }) => operation)).toContain('bank.read_adaptive_pool_manifest');
     for (const { namedTenant } of named) expect(namedTenant).toBe('tenant-aurora');
@@ -46,21 +43,16 @@ describe('the trace of a receipt', () => {
     // The local stack is opened by a rehearsal, and its receipt says so.
     const digest = sha256Hex(JSON.stringify({ rehearsal: true, opens: 'D', proves: null }));
     for (const id of [body.receiptId, receiptId])
-      expect(receiptOf(id)).toMatchObject({ isolationOutcome: 'rehearsed', isolationDigest: digest });
+      expect(traced(id)).toMatchObject({ isolationOutcome: 'rehearsed', isolationDigest: digest });
   });
 
   it('says that nothing is proved on a stage without such a proof, which keeps nothing from being answered [MA-088]', async () => {
     const unproved = await startTestStack({ proved: ['A', 'B', 'C'] });
-    const taken = openAdaptiveRuns(unproved);
-    try {
-      const { body } = await taken.start().sendForRun();
-      const receipt = receiptOf(body.receiptId, unproved);
-      expect(receipt['isolationOutcome']).toBe('not_proved');
-      expect(receipt).not.toHaveProperty('isolationDigest');
-    } finally {
-      taken.close();
-      await unproved.close();
-    }
+    const { body } = await openAdaptiveRuns(unproved).start().sendForRun();
+    const receipt = traced(body.receiptId, unproved);
+    await unproved.close();
+    expect(receipt['isolationOutcome']).toBe('not_proved');
+    expect(receipt).not.toHaveProperty('isolationDigest');
   });
 });
 
@@ -73,7 +65,7 @@ describe('a pool that is refused', () => {
   /** The id of a 502's receipt, which the log must hold whole. */
   function refusalReceipt(body: { readonly receiptId?: string | undefined }): z.infer<typeof line> {
     expect(body.receiptId).toMatch(/^[0-9a-f]{64}$/);
-    const receipt = receiptOf(body.receiptId!);
+    const receipt = traced(body.receiptId!);
     expect(receipt.code).toBe('POOL_RECEIPT');
     const { receiptId, profile, hosts, isolationOutcome, isolationDigest, trace } = receipt;
     expect(hashCanonical({ profile, hosts, isolationOutcome, isolationDigest, trace })).toBe(receiptId);

@@ -1,19 +1,16 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { localTableName } from '#shared/stage/local-stage.ts';
 import { lineMembers } from '#shared/observability/line-formatter.ts';
 import { logCodes } from '#shared/observability/log-codes.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { PlatformState } from '#test/support/adaptive-run.ts';
-import { lazily } from '#test/support/lazily.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { asBuilt, clientsOf, useTestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey } from '#test/support/take-journey.ts';
 
 const stack = useTestStack({ bundled: asBuilt });
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 let journey: Journey;
 let state: PlatformState;
 beforeAll(async () => {
@@ -74,15 +71,10 @@ describe('a learner’s whole run', () => {
   });
 
   it('leaves in the control table digests, states, times and ids of operations, and no more [MA-002, MA-004, MA-006, MA-058, MA-145, MA-146]', async () => {
-    const clients = createEndpointClients({
-      endpoint: stack.urls.awsUrl,
-      region: localRegion,
-      credentials: localCredentials,
-    });
+    const { dynamo } = clientsOf(stack);
     const scan = async (table: 'control' | 'records') =>
-      (await clients.dynamo.send(new ScanCommand({ TableName: localTableName(table) }))).Items ?? [];
+      (await dynamo.send(new ScanCommand({ TableName: localTableName(table) }))).Items ?? [];
     const [control, records] = await Promise.all([scan('control'), scan('records')]);
-    clients.destroy();
     expect(control.length).toBeGreaterThanOrEqual(journey.steps.length);
     const allowed = [
       'attemptId',

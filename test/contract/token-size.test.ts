@@ -4,51 +4,33 @@ import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state
 import { advanceAdaptiveRun, inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { MAX_RUN_ITEMS } from '#shared/contract/mastery/selection-policy.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
+import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { exampleState } from '#test/support/example-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
-import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 const stack = useTestStack();
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 
 /** An id as long as an owner's may be. */
 const LONG = 'ä"'.repeat(341).padEnd(682, 'x');
-const HASH = 'a'.repeat(64);
-const long = { testSpecId: LONG, testBankId: LONG, bankOperationId: LONG };
+const textsOf = <T extends object>(value: T): T =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, text]) => [name, /^[0-9a-f]{64}$/.test(String(text)) ? text : LONG]),
+  ) as T;
 
 /** The state of a run that has consumed as many items as any policy may offer, with the longest ids of every owner. */
 const largest: AdaptiveRunState = {
-  version: 1,
-  tenantId: LONG,
-  runMode: 'production_learner',
-  selectionPolicyId: LONG,
-  selectionPolicyChecksum: HASH,
-  scaleCalibrationId: LONG,
-  scaleCalibrationChecksum: HASH,
-  pins: {
-    ...long,
-    testSpecHash: HASH,
-    testBankIdentityHash: HASH,
-    qtiPoolPackageId: LONG,
-    qtiPoolArtifactId: LONG,
-    qtiPoolArtifactVersionId: LONG,
-    qtiPoolPackageHash: HASH,
-    qtiPoolEtag: `"${'e'.repeat(1_000)}"`,
-    resolvedPoolHash: HASH,
-  },
-  candidateRef: LONG,
-  runSeed: HASH,
+  ...exampleState,
+  ...textsOf({ tenantId: '', selectionPolicyId: '', scaleCalibrationId: '', candidateRef: '' }),
+  pins: { ...textsOf(exampleState.pins), qtiPoolEtag: `"${'e'.repeat(1_000)}"` },
   startedAt: 0,
   clockStart: 0,
   resultsStudentId: 'x'.repeat(255),
-  offers: Array.from({ length: MAX_RUN_ITEMS }, () => ({
-    deliverySessionId: LONG,
-    artifactVersionId: LONG,
-    consumedAttemptId: LONG,
-    consumedTraceRef: LONG,
-  })),
-  consumed: { count: MAX_RUN_ITEMS, digest: HASH },
+  offers: Array.from({ length: MAX_RUN_ITEMS }, () =>
+    textsOf({ deliverySessionId: '', artifactVersionId: '', consumedAttemptId: '', consumedTraceRef: '' }),
+  ),
+  consumed: { ...exampleState.consumed, count: MAX_RUN_ITEMS },
   stopReason: 'max_items',
   stopCause: 'no_informative_item',
   acknowledgements: { resultRecordId: LONG, componentsAcknowledged: true, caliperEventIri: LONG },

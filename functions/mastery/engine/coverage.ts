@@ -1,3 +1,4 @@
+import { integerAt as at } from './kernels/ho-cdm-grid-1/arrays.ts';
 import type { Usage } from './side-conditions.ts';
 
 /**
@@ -297,11 +298,6 @@ function serversOf({ servers }: CoverageProblem, requirement: number): Int32Arra
 
 function needOf({ needs }: CoverageProblem, requirement: number): number {
   return needs[requirement] ?? 0;
-}
-
-/** Reads an element that is known to exist. */
-function at(array: Int32Array, index: number): number {
-  return array[index] as number;
 }
 
 /** All subsets of that size, in lexicographic order. */

@@ -1,7 +1,7 @@
 import { cover, planCoverage } from './coverage.ts';
 import type { CoverageProblem, SearchBudget, Service } from './coverage.ts';
 import { membershipOf, usageOf } from './side-conditions.ts';
-import type { Lists, SideConditions } from './side-conditions.ts';
+import type { SideConditions } from './side-conditions.ts';
 
 /** Item visits that one selection may spend on coverage. */
 const PLAN_BUDGET = 30_000;
@@ -24,12 +24,11 @@ export function requirementsOf(
   conditions: SideConditions,
   minima: readonly { readonly items: readonly number[]; readonly wanted: number }[],
 ): Requirements {
-  const count = conditions.kcs.start.length - 1;
   const signatureNumber = numbering();
   const signatures: (readonly number[])[] = [];
   const signatureOf = Int32Array.from(
     membershipOf(
-      count,
+      conditions.kcs.length,
       minima.map(({ items }) => items),
     ),
     (serves) => {
@@ -64,13 +63,13 @@ function numbering(): (text: string) => number {
 function classes(conditions: SideConditions, signatureOf: Int32Array): Service['classOf'] {
   const number = numbering();
   const known = new Int32Array(signatureOf.length).fill(-1);
-  const listAt = ({ start, values }: Lists, n: number): Int32Array => values.subarray(start[n], start[n + 1]);
   const keyOf = (item: number): string => {
-    if (listAt(conditions.enemySets, item).length > 0) return `item ${item}`;
-    const kcs = listAt(conditions.kcs, item);
+    const { [item]: enemySets = [] } = conditions.enemySets;
+    if (enemySets.length > 0) return `item ${item}`;
+    const { [item]: kcs = [] } = conditions.kcs;
     // Which KC a single-KC item has makes no difference: it ties nothing together.
-    const tied = kcs.length < 2 ? '' : kcs.toSorted().join();
-    return [signatureOf[item], listAt(conditions.capped, item).join(), tied].join(' ');
+    const tied = kcs.length < 2 ? '' : kcs.toSorted((a, b) => a - b).join();
+    return [signatureOf[item], conditions.capped[item]?.join(), tied].join(' ');
   };
   return (item) => {
     const before = known[item] ?? -1;

@@ -58,13 +58,13 @@ describe('selection against the definitions of its rules', () => {
     [
       'small pools under every rule at once',
       caseOf({ pool: 8, run: 6 }),
-      1000,
+      600,
       ['enemies', 'exclusion', 'accessibility', 'maximum', 'component', 'content_maxima'],
     ],
     [
       'pools of up to 90 items, many of them equal, without minima',
       caseOf({ pool: 90, run: 15, minima: 0 }),
-      120,
+      80,
       ['no_informative_item', 'pool_exhausted'],
     ],
   ])(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stream } from '#shared/kernel/random-stream.ts';
 import { compileModel, estimate } from './model.ts';
 import type { CompiledModel } from './model.ts';
 import { prepareSelection, selectItem } from './selection.ts';
@@ -122,6 +123,28 @@ describe('selectItem', () => {
     expect(Math.abs(first - 1 / 6)).toBeLessThan(0.09);
     expect(middle).toBeGreaterThan(1 / 4);
     expect(last).toBeGreaterThan(middle);
+  });
+
+  it('takes under progressive control what the gains of all items give, though it works out only some', () => {
+    const large = fixture(300, (j) => 0.95 - ((j * 37) % 300) / 1000);
+    for (let offered = 0; offered < 10; offered += 1) {
+      const used = Array.from({ length: offered }, (_, n) => 7 * n);
+      const posterior = estimate(
+        large,
+        used.map((item) => ({ item, correct: true })),
+      );
+      const gains = new Float64Array(300);
+      const eligible = Uint8Array.from(gains, (_, j) => Number(!used.includes(j)));
+      large.core.informationGains(posterior, eligible, gains, Infinity);
+      const highest = Math.max(...gains.filter((gain) => !Number.isNaN(gain)));
+      for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
+        const next = stream(`progressive|${runSeed}|${offered + 1}`);
+        const weights = gains.map((gain) => (1 - offered / 10) * next() * highest + (offered / 10) * gain);
+        const most = Math.max(...weights.filter((weight) => !Number.isNaN(weight)));
+        const selection = select(large, { exposure: { method: 'progressive' } }, { used, runSeed });
+        expect(itemOf(selection)).toBe(weights.indexOf(most));
+      }
+    }
   });
 
   it('lets items pass under Sympson-Hetter control by their own probability, and sets one that failed aside for the whole run', () => {

@@ -1,33 +1,25 @@
+import { integerAt } from './kernels/ho-cdm-grid-1/arrays.ts';
 import type { CompiledModel } from './model.ts';
 
-/** For each index a short list of integers: those of n are values[start[n]] up to values[start[n + 1] - 1]. */
-export interface Lists {
-  readonly start: Int32Array;
-  readonly values: Int32Array;
-}
-
-function listsOf(lists: readonly (readonly number[])[]): Lists {
-  const start = new Int32Array(lists.length + 1);
-  lists.forEach((list, n) => (start[n + 1] = (start[n] ?? 0) + list.length));
-  return { start, values: Int32Array.from(lists.flat()) };
-}
+/** Lists of indices, by the index of what they belong to. */
+type Lists = readonly (readonly number[])[];
 
 /** What forbids that items are used together, laid out by model item. */
 export interface SideConditions {
   readonly kcs: Lists;
   /** The items with several KCs: no other one ties any together. */
-  readonly spanning: Int32Array;
+  readonly spanning: readonly number[];
   readonly kcCount: number;
   /** The most KCs that one component may hold. */
   readonly componentLimit: number;
   /** The enemy sets that hold the item. */
   readonly enemySets: Lists;
-  readonly enemies: readonly Int32Array[];
+  readonly enemies: Lists;
   /** The tags of the item that have a maximum, each once. */
   readonly capped: Lists;
-  readonly maxima: Int32Array;
+  readonly maxima: readonly number[];
   /** For each tag with a maximum, the items with it. */
-  readonly itemsByCap: readonly Int32Array[];
+  readonly itemsByCap: Lists;
 }
 
 /**
@@ -36,32 +28,26 @@ export interface SideConditions {
  * @param caps items that share a tag, and how many of them may be used
  */
 export function sideConditions(
-  model: CompiledModel,
-  enemySets: readonly (readonly number[])[],
+  { itemKcs, itemIds, kcGuids, kernel }: CompiledModel,
+  enemySets: Lists,
   caps: readonly { readonly items: readonly number[]; readonly maximum: number }[],
 ): SideConditions {
+  const itemsByCap = caps.map(({ items }) => items);
   return {
-    kcs: listsOf(model.itemKcs),
-    spanning: Int32Array.from(
-      [...model.itemKcs.keys()].filter((item) => (model.itemKcs[item]?.length ?? 0) > 1),
-    ),
-    kcCount: model.kcGuids.length,
-    componentLimit: model.kernel.maximumComponentKcs,
-    enemySets: listsOf(membershipOf(model.itemIds.length, enemySets)),
-    enemies: enemySets.map((set) => Int32Array.from(set)),
-    capped: listsOf(
-      membershipOf(
-        model.itemIds.length,
-        caps.map(({ items }) => items),
-      ),
-    ),
-    maxima: Int32Array.from(caps, ({ maximum }) => maximum),
-    itemsByCap: caps.map(({ items }) => Int32Array.from(items)),
+    kcs: itemKcs,
+    spanning: [...itemKcs.keys()].filter((item) => (itemKcs[item]?.length ?? 0) > 1),
+    kcCount: kcGuids.length,
+    componentLimit: kernel.maximumComponentKcs,
+    enemySets: membershipOf(itemIds.length, enemySets),
+    enemies: enemySets,
+    capped: membershipOf(itemIds.length, itemsByCap),
+    maxima: caps.map(({ maximum }) => maximum),
+    itemsByCap,
   };
 }
 
 /** For each item, the indices of the sets that hold it, ascending. */
-export function membershipOf(count: number, sets: readonly (readonly number[])[]): number[][] {
+export function membershipOf(count: number, sets: Lists): number[][] {
   const membership: number[][] = Array.from({ length: count }, () => []);
   sets.forEach((set, index) => {
     for (const item of new Set(set)) membership[item]?.push(index);
@@ -102,13 +88,12 @@ export function usageOf(conditions: SideConditions, used: Iterable<number>): Usa
   const add = (item: number): void => {
     added.push(item);
     marks.push(joined.length);
-    shift(hostile, enemySets, item, 1);
-    shift(counts, capped, item, 1);
-    const first = integerAt(kcs.start, item);
-    const end = integerAt(kcs.start, item + 1);
-    for (let i = first + 1; i < end; i += 1) {
-      const a = rootOf(integerAt(kcs.values, first));
-      const b = rootOf(integerAt(kcs.values, i));
+    shift(hostile, enemySets[item], 1);
+    shift(counts, capped[item], 1);
+    const own = kcs[item] ?? [];
+    for (const kc of own) {
+      const a = rootOf(own[0] ?? kc);
+      const b = rootOf(kc);
       if (a === b) continue;
       const [upper, lower] = integerAt(sizes, a) < integerAt(sizes, b) ? [b, a] : [a, b];
       parent[lower] = upper;
@@ -120,8 +105,8 @@ export function usageOf(conditions: SideConditions, used: Iterable<number>): Usa
     const item = added.pop();
     const mark = marks.pop();
     if (item === undefined || mark === undefined) throw new RangeError('removeLast: nothing was added');
-    shift(hostile, enemySets, item, -1);
-    shift(counts, capped, item, -1);
+    shift(hostile, enemySets[item], -1);
+    shift(counts, capped[item], -1);
     while (joined.length > mark) {
       const lower = joined.pop() ?? 0;
       const upper = integerAt(parent, lower);
@@ -131,52 +116,41 @@ export function usageOf(conditions: SideConditions, used: Iterable<number>): Usa
   };
   /** Whether the component that the item would make is within the limit. */
   const fitsComponents = (item: number): boolean => {
-    const first = integerAt(kcs.start, item);
-    const end = integerAt(kcs.start, item + 1);
+    const own = kcs[item] ?? [];
     // An item with one KC ties nothing together.
-    if (end - first < 2) return true;
+    if (own.length < 2) return true;
     let size = 0;
-    for (let i = first; i < end; i += 1) {
-      const root = rootOf(integerAt(kcs.values, i));
-      let counted = false;
-      for (let before = first; before < i && !counted; before += 1)
-        counted = rootOf(integerAt(kcs.values, before)) === root;
-      if (!counted) size += integerAt(sizes, root);
-    }
+    for (const root of new Set(own.map(rootOf))) size += integerAt(sizes, root);
     return size <= componentLimit;
   };
-  /** Whether neither an enemy set nor a maximum stands against the item, with `without` taken away. */
-  const fitsSets = (item: number, without: number): boolean => {
-    for (let i = integerAt(enemySets.start, item); i < integerAt(enemySets.start, item + 1); i += 1) {
-      const set = integerAt(enemySets.values, i);
-      const others = integerAt(hostile, set);
-      if (others > 0 && others > Number(without >= 0 && holds(enemySets, without, set))) return false;
-    }
-    for (let i = integerAt(capped.start, item); i < integerAt(capped.start, item + 1); i += 1) {
-      const cap = integerAt(capped.values, i);
-      const room = integerAt(maxima, cap) - integerAt(counts, cap);
-      if (room <= 0 && room + Number(without >= 0 && holds(capped, without, cap)) <= 0) return false;
-    }
+  /** Whether no enemy set and no maximum bars the item, with `without` taken away. */
+  const fitsSets = (item: number, without?: number): boolean => {
+    const frees = (lists: Lists, n: number): number =>
+      Number(without !== undefined && lists[without]?.includes(n) === true);
+    for (const set of enemySets[item] ?? [])
+      if (integerAt(hostile, set) > frees(enemySets, set)) return false;
+    for (const cap of capped[item] ?? [])
+      if (integerAt(counts, cap) - frees(capped, cap) >= (maxima[cap] ?? 0)) return false;
     return true;
   };
   for (const item of used) add(item);
   return {
     add,
     removeLast,
-    fits: (item) => fitsSets(item, -1) && fitsComponents(item),
+    fits: (item) => fitsSets(item) && fitsComponents(item),
     fitsInPlaceOf: (item, other) => fitsSets(item, other) && fitsComponents(item),
     bar: (candidates) => {
       hostile.forEach((count, set) => {
         if (count > 0) for (const enemy of conditions.enemies[set] ?? []) candidates[enemy] = 0;
       });
       counts.forEach((count, cap) => {
-        if (count < integerAt(maxima, cap)) return;
+        if (count < (maxima[cap] ?? 0)) return;
         for (const item of conditions.itemsByCap[cap] ?? []) candidates[item] = 0;
       });
       // Only an item that could join components beyond the limit is looked at closely.
       const largest = sizes.reduce((a, b) => Math.max(a, b), 1);
       for (const item of conditions.spanning) {
-        const length = integerAt(kcs.start, item + 1) - integerAt(kcs.start, item);
+        const length = kcs[item]?.length ?? 0;
         if (length * largest > componentLimit && candidates[item] === 1 && !fitsComponents(item))
           candidates[item] = 0;
       }
@@ -184,21 +158,6 @@ export function usageOf(conditions: SideConditions, used: Iterable<number>): Usa
   };
 }
 
-function shift(counts: Int32Array, lists: Lists, item: number, by: number): void {
-  for (let i = integerAt(lists.start, item); i < integerAt(lists.start, item + 1); i += 1) {
-    const index = integerAt(lists.values, i);
-    counts[index] = integerAt(counts, index) + by;
-  }
-}
-
-function holds(lists: Lists, n: number, value: number): boolean {
-  for (let i = integerAt(lists.start, n); i < integerAt(lists.start, n + 1); i += 1) {
-    if (lists.values[i] === value) return true;
-  }
-  return false;
-}
-
-/** Reads an element that is known to exist. */
-function integerAt(array: Int32Array, index: number): number {
-  return array[index] as number;
+function shift(counts: Int32Array, indices: readonly number[] = [], by: number): void {
+  for (const index of indices) counts[index] = integerAt(counts, index) + by;
 }

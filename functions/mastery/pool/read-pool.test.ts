@@ -78,31 +78,33 @@ describe('readPool', () => {
     expect(after.testSpecHash).not.toBe(before.testSpecHash);
   });
 
-  it('the pool’s hash moves with every part of it [MA-071]', () => {
+  it('the pool’s hash changes with every part of it [MA-071]', () => {
+    const rootMembers = [
+      'packageHash',
+      'packageId',
+      'artifactId',
+      'artifactVersionId',
+      'qtiIdentifier',
+    ] as const;
     const changes: ((world: World) => void)[] = [
+      ...rootMembers.map((name) => ({ manifest, root }: World) => {
+        manifest.root[name] = root[name] = 'b'.repeat(64);
+      }),
       ({ manifest }) => (manifest.members[0]!.kcGuids = ['00000000-0000-4000-8000-000000000000']),
       ({ manifest }) => (manifest.members[0]!.caseGuids = ['00000000-0000-4000-9000-000000000001']),
       ({ manifest, root }) => (manifest.members[0]!.qtiIdentifier = root.itemRefs[0]!.identifier = 'x'),
       ({ manifest, root }) =>
         (manifest.members[0]!.artifactVersionId = root.itemRefs[0]!.artifactVersionId = 'x'),
-      ({ manifest, root }) => (manifest.root.packageHash = root.packageHash = 'b'.repeat(64)),
-      ({ manifest, root }) => (manifest.root.packageId = root.packageId = 'x'),
-      ({ manifest, root }) => (manifest.root.artifactId = root.artifactId = 'x'),
-      ({ manifest, root }) => (manifest.root.artifactVersionId = root.artifactVersionId = 'x'),
-      ({ manifest, root }) => (manifest.root.qtiIdentifier = root.qtiIdentifier = 'x'),
       ({ manifest, root }) => void (manifest.members.pop(), root.itemRefs.pop()),
       ({ manifest, root }) => void (manifest.members.reverse(), root.itemRefs.reverse()),
     ];
-    const hashOf = ({ manifest, root }: World, etag: string): string => {
+    const hashOf = ({ manifest, root }: World, etag = '"1"'): string => {
       const result = reconcile(manifest, root, etag);
       if (!result.ok) throw new Error(result.error.detail);
       return result.value.pins.resolvedPoolHash;
     };
-    const hashes = [
-      hashOf(validWorld(), '"1"'),
-      hashOf(validWorld(), '"2"'),
-      ...changes.map((change) => hashOf(changed(change), '"1"')),
-    ];
+    const worlds = [validWorld(), ...changes.map(changed)];
+    const hashes = [...worlds.map((world) => hashOf(world)), hashOf(validWorld(), '"2"')];
     expect(new Set(hashes).size).toBe(changes.length + 2);
   });
 });
@@ -119,11 +121,6 @@ describe('readPool refuses', () => {
       (w) => delete (w.manifest as Partial<World['manifest']>).members,
       broken,
     ],
-    [
-      'a repeated artifact version [MA-055]',
-      (w) => (w.manifest.members[1]!.artifactVersionId = 'item-0@1'),
-      broken,
-    ],
     ['a repeated QTI identifier [MA-026]', (w) => (w.manifest.members[1]!.qtiIdentifier = 'qti-0'), broken],
     ['the root as its own member', (w) => (w.manifest.members[1]!.artifactVersionId = 'root@1'), broken],
     [
@@ -132,19 +129,7 @@ describe('readPool refuses', () => {
         (manifest.members[1]!.artifactVersionId = root.itemRefs[1]!.artifactVersionId = 'root@1'),
       broken,
     ],
-    ['unsorted CASE GUIDs [MA-221]', (w) => w.manifest.members[3]!.caseGuids.reverse(), broken],
-    [
-      'repeated KC GUIDs [MA-221]',
-      (w) =>
-        (w.manifest.members[3]!.kcGuids = [
-          '00000000-0000-4000-8000-000000000009',
-          '00000000-0000-4000-8000-000000000009',
-        ]),
-      broken,
-    ],
     ['a root without references [MA-221]', (w) => (w.root.itemRefs = []), broken],
-    ['a repeated reference [MA-221]', (w) => w.root.itemRefs.push(w.root.itemRefs[0]!), broken],
-    ['references in another order', (w) => w.root.itemRefs.reverse(), broken],
   ];
   it.each(worlds)('%s', async (_, change, expected) => {
     expect(await read(changed(change))).toMatchObject({ ok: false, error: expected });
@@ -218,40 +203,25 @@ describe('readPool refuses', () => {
     }
   });
 
-  it('and names owner, operation and request, nothing more [MA-212, MA-213]', async () => {
-    const result = await read(changed((world) => (world.manifest.members = [])));
-    expect(!result.ok && result.error.upstream).toEqual({
-      service: 'bank',
-      operation: 'bank.read_adaptive_pool_manifest',
-      requestId: 'up-readAdaptivePoolManifest',
-    });
+  it('what is wrong with Bank’s members, and names Bank, its operation and request, nothing more [MA-212, MA-213, MA-221]', async () => {
+    for (const members of [[], [{ ...validWorld().manifest.members[0]!, kcGuids: [] }]]) {
+      const result = await read(changed((world) => (world.manifest.members = members)));
+      expect(!result.ok && result.error.upstream).toEqual({
+        service: 'bank',
+        operation: 'bank.read_adaptive_pool_manifest',
+        requestId: 'up-readAdaptivePoolManifest',
+      });
+    }
   });
 });
 
-describe('what is wrong with Bank’s members alone', () => {
-  it('is laid to Bank and not to QTI [MA-212, MA-221]', async () => {
-    const result = await read(changed((world) => (world.manifest.members[0]!.kcGuids = [])));
-    expect(!result.ok && result.error.upstream).toMatchObject({
-      service: 'bank',
-      operation: 'bank.read_adaptive_pool_manifest',
-      requestId: 'up-readAdaptivePoolManifest',
-    });
-  });
-});
-
-describe('two readings that say the same', () => {
-  it('may order their names differently', async () => {
-    const { manifest } = validWorld();
-    const reordered = Object.fromEntries(Object.entries(manifest).reverse());
-    const result = await read(validWorld(), (row, nth) =>
-      row !== 'readAdaptivePoolManifest'
-        ? undefined
-        : nth === 1
-          ? { etag: '"1"' }
-          : { etag: '"1"', value: reordered },
-    );
-    expect(result.ok).toBe(true);
-  });
+it('takes two readings for the same that have their names in another order', async () => {
+  const { manifest } = validWorld();
+  const value = Object.fromEntries(Object.entries(manifest).reverse());
+  const result = await read(validWorld(), (row, nth) =>
+    row === 'readAdaptivePoolManifest' ? { etag: '"1"', ...(nth === 2 && { value }) } : undefined,
+  );
+  expect(result.ok).toBe(true);
 });
 
 describe('revalidatePool', () => {

@@ -35,27 +35,26 @@ function recordsOver(
   return createRunRecords({ store: createRecordStore({ table, mayReadSystem: () => true }), compile });
 }
 
-describe('loadPolicy', () => {
-  it('gives the pinned version', async () => {
-    const { table } = await released(samplePolicyFile());
-    expect(await recordsOver(table).loadPolicy('tenant-1', POLICY)).toMatchObject({
-      ok: true,
-      value: { policy: { id: POLICY } },
-    });
-  });
-
-  it('answers the same for an absent policy and another tenant’s [MA-151, MA-104]', async () => {
-    const { table } = await released(samplePolicyFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }));
-    const foreign = await recordsOver(table).loadPolicy('tenant-2', POLICY);
+describe.each([
+  ['policy', samplePolicyFile, POLICY],
+  ['calibration', sampleCalibrationFile, CALIBRATION],
+] as const)('a %s', (kind, sample, id) => {
+  it('is loaded in the pinned version; one of another tenant is like none [MA-104, MA-151]', async () => {
+    const { table } = await released(sample({ visibility: 'tenant' }, { tenantId: 'tenant-1' }));
+    const records = recordsOver(table);
+    const load = (tenantId: string, asked: string): Promise<unknown> =>
+      kind === 'policy' ? records.loadPolicy(tenantId, asked) : records.loadCalibration(tenantId, asked, NOW);
+    expect(await load('tenant-1', id)).toMatchObject({ ok: true });
+    const foreign = await load('tenant-2', id);
     expect(foreign).toMatchObject({ ok: false, error: { status: 404, code: 'resource-not-found' } });
-    expect(foreign).toEqual(await recordsOver(table).loadPolicy('tenant-2', 'absent'));
+    expect(await load('tenant-2', 'absent')).toEqual(foreign);
   });
+});
 
-  it('never lets a run go on under a damaged policy', async () => {
-    const { table, record } = await released(samplePolicyFile());
-    table.corrupt(record.key, { document: record.stored.document.replace('"maxItems":12', '"maxItems":99') });
-    await expect(recordsOver(table).loadPolicy('tenant-1', POLICY)).rejects.toThrow('checksum-mismatch');
-  });
+it('loadPolicy never lets a run continue under a damaged policy', async () => {
+  const { table, record } = await released(samplePolicyFile());
+  table.corrupt(record.key, { document: record.stored.document.replace('"maxItems":12', '"maxItems":99') });
+  await expect(recordsOver(table).loadPolicy('tenant-1', POLICY)).rejects.toThrow('checksum-mismatch');
 });
 
 describe('loadCalibration', () => {
@@ -77,15 +76,6 @@ describe('loadCalibration', () => {
     await records.loadCalibration('tenant-2', CALIBRATION, NOW);
     expect(compiled).toEqual(['ho-cdm-grid-1']);
     expect(table.calls.readParameters).toBe(1);
-  });
-
-  it('answers the same for an absent calibration and another tenant’s [MA-151, MA-104]', async () => {
-    const { table } = await released(
-      sampleCalibrationFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }),
-    );
-    const foreign = await recordsOver(table).loadCalibration('tenant-2', CALIBRATION, NOW);
-    expect(foreign).toMatchObject({ ok: false, error: { status: 404, code: 'resource-not-found' } });
-    expect(foreign).toEqual(await recordsOver(table).loadCalibration('tenant-2', 'absent', NOW));
   });
 
   it.each([

@@ -90,9 +90,25 @@ describe('bindPool', () => {
   const records = recordsOf(model);
   const pool = poolOf();
 
-  it('finds items by artifact version and by their place in the model, which is not that in the pool', () => {
-    const { items, byArtifactVersion, byModelItem } = bound(records, pool);
-    expect(items.map(({ artifactVersionId }) => artifactVersionId)).toEqual(['av-2', 'av-1']);
+  it('maps each member to its parameters, in the pool’s order, with its tags and accessibility', () => {
+    const { items, scope, byArtifactVersion, byModelItem } = bound(records, pool);
+    const own = (n: number) => ({ artifactVersionId: `av-${n}`, qtiIdentifier: `item-${n}` });
+    const guids = (kcGuids: string[], standard: string) => ({
+      kcGuids,
+      caseGuids: [standard],
+      tags: [...kcGuids, standard],
+    });
+    expect(items).toEqual([
+      { ...own(2), modelItem: 1, ...guids([KC_A, KC_B], 'standard-2'), accessibility: ['text-to-speech'] },
+      { ...own(1), modelItem: 0, ...guids([KC_A], STANDARD_1), accessibility: [] },
+    ]);
+    expect(scope).toEqual(
+      [KC_A, KC_B].map((guid, modelKc) => ({
+        guid,
+        uri: `https://case.example/ims/case/v1p1/CFItems/${guid}`,
+        modelKc,
+      })),
+    );
     expect(byArtifactVersion.get('av-1')).toBe(items[1]);
     expect(byModelItem.get(0)).toBe(items[1]);
     expect(byModelItem.get(1)).toBe(items[0]);
@@ -138,13 +154,38 @@ describe('bindPool', () => {
     expect(bound({ ...records, calibration: { ...calibration, document } }, pool)).not.toBe(first);
   });
 
-  it('refuses what does not belong together, however often it was bound before [MA-052, MA-195]', () => {
+  it('takes the policy’s scope where it names one, sorted by GUID', () => {
+    const scopeOf = (...kcScope: string[]) =>
+      bound(under(records, { checksum: kcScope.join(), eligibilityRules: { kcScope } }), pool).scope.map(
+        ({ guid }) => guid,
+      );
+    expect([scopeOf(KC_B), scopeOf(KC_B, KC_A)]).toEqual([[KC_B], [KC_A, KC_B]]);
+  });
+
+  const refused = { ok: false, error: { status: 422, code: 'calibration-invalid', retryable: false } };
+
+  it.each<[string, Partial<TestScope>]>([
+    ['subject', { subject: 'Science' }],
+    ['subject in another case', { subject: 'mathematics' }],
+    ['grade', { gradeLevels: ['05', '12'] }],
+    ['CASE framework', { caseFrameworkGuid: 'another' }],
+  ])('refuses a test of another %s, however often it was bound before [MA-052, MA-195]', (_, change) => {
     bound(records, pool);
-    expect(bindPool(records, { ...test, subject: 'Science' }, pool)).toMatchObject({
-      ok: false,
-      error: { status: 422, code: 'calibration-invalid' },
-    });
-    expect(bindPool(records, { ...test, caseFrameworkGuid: 'another' }, pool).ok).toBe(false);
-    expect(bindPool(records, { ...test, gradeLevels: ['05', '12'] }, pool).ok).toBe(false);
+    expect(bindPool(records, { ...test, ...change }, pool)).toMatchObject(refused);
+  });
+
+  it.each<[string, Partial<ReconciledPool['members'][number]>]>([
+    ['no parameters', { artifactVersionId: 'av-1b' }],
+    ['another QTI identifier', { qtiIdentifier: 'item-9' }],
+    ['a component more', { kcGuids: [KC_A, KC_B, STANDARD_1] }],
+    ['another component', { kcGuids: [KC_A, STANDARD_1] }],
+    ['a component fewer', { kcGuids: [KC_A] }],
+  ])('refuses a member with %s, and a scope without parameters [MA-195]', (_, change) => {
+    const [second, first] = poolOf().members;
+    expect(bindPool(records, test, { ...pool, members: [{ ...second!, ...change }, first!] })).toMatchObject(
+      refused,
+    );
+    const unknown = { checksum: 'scope', eligibilityRules: { kcScope: [KC_A, STANDARD_1] } };
+    expect(bindPool(under(records, unknown), test, pool)).toMatchObject(refused);
   });
 });

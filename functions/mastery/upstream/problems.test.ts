@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
-import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamService } from '#shared/platform/operation.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { invalidOwnerData, invalidPool, profileProblem, upstreamProblem } from './problems.ts';
+import { profileProblem, upstreamProblem } from './problems.ts';
 
 const fault = (
   kind: UpstreamFault['kind'],
@@ -20,10 +19,7 @@ const fault = (
 describe('upstreamProblem', () => {
   it.each([
     fault('not-found', 'content', { status: 404, upstreamRequestId: 'up-1' }),
-    fault('rejected', 'bank', { status: 400 }),
-    fault('rejected', 'bank', { status: 410 }),
-    fault('rejected', 'content', { status: 414 }),
-    fault('rejected', 'content', { status: 422 }),
+    ...[400, 410, 414, 422].map((status) => fault('rejected', 'bank', { status })),
   ])('hides the caller’s own id behind the one 404: %j [MA-214]', (hidden) => {
     // A difference in any member would tell that there is something in another tenant.
     expect(upstreamProblem(hidden, 'caller')).toEqual(problem('mastery', 'resource-not-found', 404));
@@ -34,52 +30,37 @@ describe('upstreamProblem', () => {
     expect(upstreamProblem(fault('rejected', 'content', { status }), 'caller').status).toBe(424);
   });
 
-  it('passes the owner’s request id on, and no member when there is none [MA-212]', () => {
-    const made = upstreamProblem(fault('unavailable', 'bank', { upstreamRequestId: 'up-1' }));
-    expect(made.upstream).toEqual({ service: 'bank', operation: 'bank.some_operation', requestId: 'up-1' });
-    expect(upstreamProblem(fault('unavailable', 'bank')).upstream).not.toHaveProperty('requestId');
-  });
-
-  it.each([
-    [30, 30],
-    [0, 1],
-    [86_400, 3_600],
-  ])('passes the owner’s wish to wait %i s on as %i s', (asked, expected) => {
-    expect(
-      upstreamProblem(fault('unavailable', 'bank', { retryAfterSeconds: asked })).retryAfterSeconds,
-    ).toBe(expected);
-  });
-
-  it('names no time for what will not succeed later', () => {
-    expect(upstreamProblem(fault('rejected', 'bank'))).not.toHaveProperty('retryAfterSeconds');
+  it('names the owner’s request where there is one, and a time to wait only for what may succeed later [MA-212]', () => {
+    const reference = { service: 'bank', operation: 'bank.some_operation' };
+    for (const [asked, expected] of [
+      [30, 30],
+      [0, 1],
+      [86_400, 3_600],
+    ] as const)
+      expect(
+        upstreamProblem(
+          fault('unavailable', 'bank', { upstreamRequestId: 'up-1', retryAfterSeconds: asked }),
+        ),
+      ).toMatchObject({ upstream: { ...reference, requestId: 'up-1' }, retryAfterSeconds: expected });
+    const refused = upstreamProblem(fault('rejected', 'bank'));
+    expect(refused.upstream).toEqual(reference);
+    expect(refused).not.toHaveProperty('retryAfterSeconds');
   });
 });
 
-describe('profileProblem', () => {
-  it.each([
-    ['missing', false],
-    ['tenant-mismatch', false],
-    ['invalid', false],
-    ['unreachable', true],
-  ] as const)('%s is 424 of platform_auth; retryable: %s [MA-009, MA-212]', (kind, transient) => {
-    const result = profileProblem({ kind, transient });
-    expect(result).toMatchObject({ status: 424, code: 'upstream-unavailable', retryable: transient });
-    expect(result.upstream).toEqual({ service: 'platform_auth', operation: 'platform.service_profile' });
-  });
-});
-
-describe('well-formed answers that break an invariant', () => {
-  it('of the pool are 502, of other owners 424, never retryable [MA-221, MA-223]', () => {
-    expect(invalidPool(operations.readAdaptivePoolRoot, 'up-1')).toMatchObject({
-      status: 502,
-      retryable: false,
-      upstream: { service: 'qti', operation: 'qti.read_adaptive_pool_root', requestId: 'up-1' },
-    });
-    expect(invalidOwnerData(operations.readTestSpec, undefined, 'why')).toMatchObject({
+it.each([
+  ['missing', false],
+  ['tenant-mismatch', false],
+  ['invalid', false],
+  ['unreachable', true],
+] as const)(
+  'a service profile that is %s is 424 of platform_auth; retryable: %s [MA-009, MA-212]',
+  (kind, transient) => {
+    expect(profileProblem({ kind, transient })).toMatchObject({
       status: 424,
-      retryable: false,
-      detail: 'why',
-      upstream: { service: 'content', operation: 'content.read_test_spec' },
+      code: 'upstream-unavailable',
+      retryable: transient,
+      upstream: { service: 'platform_auth', operation: 'platform.service_profile' },
     });
-  });
-});
+  },
+);

@@ -1,57 +1,43 @@
 import { describe, expect, it } from 'vitest';
-import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import { ok } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { KcComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { Platform } from '#shared/platform/platform.ts';
-import { componentId, completionEventIri, producerResultId } from '../names.ts';
+import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
+import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
+import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
+import { componentId, completionEventIri, offerKey, producerResultId } from '../names.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { Findings } from './findings.ts';
 import { publish } from './publish.ts';
 
-const HASH = 'a'.repeat(64);
 const RECORD = 'record-1';
 
-const conformance = {
-  tenantId: 'tenant-a',
-  runSeed: HASH,
-  runMode: 'owner_conformance',
-  pins: { testSpecId: 'spec', testBankId: 'bank', bankOperationId: 'operation' },
-  offers: [],
-  stopReason: 'max_items',
-  acknowledgements: {},
-} as unknown as AdaptiveRunState;
-const state: AdaptiveRunState = {
-  ...conformance,
-  runMode: 'production_learner',
-  resultsStudentId: 'student-1',
-};
+const state: AdaptiveRunState = { ...exampleState, stopReason: 'max_items' };
+const conformance: AdaptiveRunState = { ...state, runMode: 'owner_conformance' };
+delete conformance.resultsStudentId;
 
 const findings: Findings = {
   stopReason: 'max_items',
-  scale: { limitations: ['Test data.'], scaleId: 'scale', scaleScore: 500, standardError: 20 } as ScaleResult,
-  classifications: ['kc-1', 'kc-2'].map(
-    (caseCompetencyGuid) =>
-      ({
-        caseCompetencyGuid,
-        classification: 'gap',
-        posteriorProbability: 0.1,
-        evidenceItemRefs: [],
-      }) as unknown as KcClassification,
-  ),
+  scale: {
+    limitations: ['Test data.'],
+    scaleId: 'scale',
+    scaleScore: 512.5,
+    standardError: 20,
+  } as ScaleResult,
+  classifications: ['kc-1', 'kc-2'].map((caseCompetencyGuid) => ({
+    caseCompetencyGuid,
+    caseFrameworkGuid: 'framework',
+    caseMappingVersion: 'mapping',
+    classification: 'gap',
+    posteriorProbability: 0.1,
+    evidenceItemRefs: [],
+  })),
   outcomes: [],
-  lastOutcome: {
-    sequence: 1,
-    artifactVersionId: 'item@1',
-    attemptId: 'attempt-1',
-    attemptNumber: 1,
-    correct: true,
-    scoredAt: '2026-03-01T08:30:00.000Z',
-    scoredAtMs: Date.parse('2026-03-01T08:30:00.000Z'),
-    traceRef: 'trace-1',
-    handedInMs: Date.parse('2026-03-01T08:30:00.000Z'),
-  },
+  lastOutcome: exampleOutcome,
 };
 
 /** What the owners acknowledge when all is well. */
@@ -73,7 +59,7 @@ function owners(otherwise: Readonly<Record<string, object>> = {}) {
   const components: KcComponentsRequest[] = [];
   let event: unknown;
   const platform = {
-    tenantId: 'tenant-a',
+    tenantId: state.tenantId,
     pause: () => Promise.resolve(),
     trace: () => [],
     call: (operation: { readonly id: string }, { body }: { readonly body?: unknown }) => {
@@ -83,17 +69,17 @@ function owners(otherwise: Readonly<Record<string, object>> = {}) {
       const shown =
         operation.id === operations.readEvidenceAck.id ? { eventIri: completionEventIri(state), event } : {};
       const value = {
-        tenantId: 'tenant-a',
+        tenantId: state.tenantId,
         ...shown,
         ...acknowledgements[operation.id],
         ...otherwise[operation.id],
       };
       return Promise.resolve(
-        ok({ value, etag: undefined, status: 200, upstreamRequestId: 'up-1', bodyHash: HASH }),
+        ok({ value, etag: undefined, status: 200, upstreamRequestId: 'up-1', bodyHash: '' }),
       );
     },
   } as unknown as Platform;
-  return { platform, asked, components };
+  return { platform, asked, components, event: () => event as CaliperEvent };
 }
 
 describe('publish', () => {
@@ -153,4 +139,51 @@ describe('publish', () => {
       expect(asked.at(-1)).toBe(operation.id);
     },
   );
+});
+
+describe('the completion event', () => {
+  it.each([
+    ['grades a learner by a software actor and publishes the score', state, true],
+    ['names no person and no score when the run is synthetic', conformance, false],
+  ])(
+    '%s, at the time of the last attempt and with the same bytes at every retry [MA-013, MA-037, MA-202]',
+    async (_, run, isLearner) => {
+      const { platform, event } = owners();
+      await publish(platform, run, findings);
+      const sent = event();
+      expect(caliperEnvelope.safeParse(envelopeOf(sent)).success).toBe(true);
+      expect(sent).toMatchObject({
+        id: completionEventIri(run),
+        eventTime: '2026-03-01T08:00:00.000Z',
+        actor: { type: 'SoftwareApplication' },
+        ...(isLearner
+          ? {
+              type: 'GradeEvent',
+              object: {
+                type: 'Attempt',
+                assignee: { type: 'Person', id: expect.stringContaining('student-1') as string },
+              },
+              generated: { type: 'Score', scoreGiven: 512.5 },
+            }
+          : { type: 'Event', action: 'Completed' }),
+      });
+      const text = JSON.stringify(sent);
+      for (const secret of ['Person', 'student-1', '512.5']) expect(text.includes(secret)).toBe(isLearner);
+      expect(text).not.toContain(run.candidateRef);
+      await publish(platform, run, findings);
+      expect(JSON.stringify(event())).toBe(text);
+    },
+  );
+});
+
+it('names of what a run publishes are distinct per purpose, tenant and run, and equal for the same run', () => {
+  const names = (run: Pick<AdaptiveRunState, 'tenantId' | 'runSeed'>): string[] => [
+    ...[offerKey(run, 1), offerKey(run, 2), producerResultId(run)],
+    ...[componentId(run, 'kc-1'), componentId(run, 'kc-2'), completionEventIri(run)],
+  ];
+  const all = [state, { ...state, tenantId: 'tenant b' }, { ...state, runSeed: 'c'.repeat(64) }].flatMap(
+    names,
+  );
+  expect(new Set(all).size).toBe(all.length);
+  expect(names({ tenantId: state.tenantId, runSeed: state.runSeed })).toEqual(names(state));
 });
