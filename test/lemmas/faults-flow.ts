@@ -32,6 +32,8 @@ export interface Flow<World> {
   readonly dependencies: Dependencies;
   /** The answer without a fault. */
   readonly calm: string;
+  /** Whether its writes do not wait for one another; default: what writes after a call without a usable answer is not begun. */
+  readonly areWritesApart?: boolean;
   /** How many of a call's uses pass before the fault strikes. */
   readonly skip?: Readonly<Partial<Record<CallName, number>>>;
   /** Begins the state, before the first case. Returns what prepares a request for a case. */

@@ -83,10 +83,7 @@ let world: ReportsWorld;
 beforeAll(async () => {
   world = await openReportsWorld(await startTestStack({ inProcess: waits.ports }));
 });
-afterAll(async () => {
-  world.close();
-  await world.stack.close();
-});
+afterAll(() => world.stack.close());
 
 for (const flow of reportsFlows)
   walk(flow, { stack: () => world.stack, world: () => world, waits, exceptions: reportsExceptions, rules });

@@ -39,7 +39,6 @@ export interface ReportsWorld {
   readonly runs: ImprovementRuns;
   /** A run that has ended. */
   readonly run: RunKey;
-  readonly close: () => void;
 }
 
 export async function openReportsWorld(stack: TestStack): Promise<ReportsWorld> {
@@ -47,11 +46,7 @@ export async function openReportsWorld(stack: TestStack): Promise<ReportsWorld> 
   const control = openControlRecords(stack);
   const run = await runs.analyze(runs.administration('spring-gate'));
   await stack.improvement.settled();
-  const close = (): void => {
-    runs.close();
-    control.close();
-  };
-  return { stack, caller: runs.caller, control, runs, run, close };
+  return { stack, caller: runs.caller, control, runs, run };
 }
 type ReportsFlow = Flow<ReportsWorld>;
 

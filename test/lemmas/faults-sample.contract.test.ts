@@ -35,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   runs.close();
-  reports.close();
   await stack.close();
 });
 

@@ -166,6 +166,7 @@ export function walk<World>(
       }
       // What writes after a call without a usable answer is not begun.
       if (
+        flow.areWritesApart !== true &&
         (seen.isProblem || method === 'POST') &&
         seen.sentence !== flow.calm &&
         unusable.has(fault.meaning)

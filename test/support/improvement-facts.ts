@@ -74,12 +74,12 @@ const spec = {
 type Requirement = AlignmentCrosswalk['requirements'][number];
 
 /** A requirement of a source, without mappings. */
-function requirementOf(name: string, change: Partial<Requirement> = {}): Requirement {
+export function requirementOf(name: string, change: Partial<Requirement> = {}): Requirement {
   return { sourceRequirementId: `requirement-${name}`, weight: 1, sourceDok: 2, mappings: [], ...change };
 }
 
 /** A current mapping to a slot that demands as much as the requirement. */
-function mappingOf(
+export function mappingOf(
   caseGuid: string,
   change: Partial<Requirement['mappings'][number]> = {},
 ): Requirement['mappings'][number] {
@@ -374,6 +374,21 @@ function triggerOf(question: (typeof questions)[number]): Arbitrary<AnalysisTrig
     });
 }
 
+/** A policy of these triggers. */
+export function policyWith(
+  triggers: readonly AnalysisTrigger[],
+  { id = 'thresholds', version = '1' } = {},
+): AnalysisPolicy {
+  const document: Omit<AnalysisPolicy, 'checksum'> = {
+    id,
+    version,
+    visibility: 'tenant',
+    formulaVersion: alignmentFormula,
+    triggers: [...triggers],
+  };
+  return { ...document, checksum: documentChecksum(document) };
+}
+
 /** A policy that can be released, with triggers on some of these metrics. */
 export function policyOn(...about: readonly string[]): Arbitrary<AnalysisPolicy> {
   const fitting = questions.filter(({ metric }) => about.includes(metric));
@@ -385,16 +400,7 @@ export function policyOn(...about: readonly string[]): Arbitrary<AnalysisPolicy>
         .subarray(fitting, { minLength: 1, maxLength: 8 })
         .chain((some) => fc.tuple(...some.map(triggerOf))),
     })
-    .map(({ id, version, triggers }) => {
-      const document: Omit<AnalysisPolicy, 'checksum'> = {
-        id,
-        version,
-        visibility: 'tenant',
-        formulaVersion: alignmentFormula,
-        triggers,
-      };
-      return { ...document, checksum: documentChecksum(document) };
-    });
+    .map(({ id, version, triggers }) => policyWith(triggers, { id, version }));
 }
 
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
@@ -481,7 +487,7 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
     requirements: fc.uniqueArray(
       fc.record({
         sourceRequirementId: reference,
-        weight: fc.constantFrom(0.1, 0.2, 1, 2.5, 1e-7),
+        weight: fc.constantFrom(0.1, 0.2, 1, 2.5, 0.000001),
         sourceDok: fc.integer({ min: 1, max: 4 }),
         mappings: fc.array(
           fc.record({
@@ -499,7 +505,7 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
   .map((change) => ({ ...crosswalkExample, ...change }));
 
 /** The counts of a population that is divided into those who passed in both, in one of the two, and in neither. */
-const possibleCounts = fc
+export const possibleCounts = fc
   .tuple(...([0, 0, 0, 0] as const).map(() => fc.nat({ max: 10 })))
   .map(([both = 0, onlyPredicted = 0, onlyActual = 0, neither = 0]) => ({
     populationCount: both + onlyPredicted + onlyActual + neither,

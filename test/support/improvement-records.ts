@@ -1,12 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { localTableName } from '#shared/stage/local-stage.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { ImprovementStore } from '#shared/improvement/records.ts';
+import { clientsOf } from './stack.ts';
 import type { TestStack } from './stack.ts';
 
 type Item = Readonly<Record<string, AttributeValue>>;
@@ -16,21 +15,14 @@ export interface ImprovementRecords {
   readonly store: ImprovementStore;
   /** Every item, as DynamoDB holds it. */
   readonly items: () => Promise<readonly Item[]>;
-  readonly close: () => void;
 }
 
 /** Opens the improvement table of a stack. */
 export function openImprovementRecords(stack: Pick<TestStack, 'urls' | 'defer'>): ImprovementRecords {
-  const clients = createEndpointClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
-  });
-  stack.defer(() => clients.destroy());
+  const { dynamo } = clientsOf(stack);
   return {
-    store: createImprovementTable(clients.dynamo, localTableName('improvement'), processRuntime()),
-    items: () => scanImprovement(clients.dynamo),
-    close: () => clients.destroy(),
+    store: createImprovementTable(dynamo, localTableName('improvement'), processRuntime()),
+    items: () => scanImprovement(dynamo),
   };
 }
 

@@ -58,13 +58,21 @@ export interface ImprovementRuns {
    * at its receiver with what it was recorded to supersede; nothing in the table that does not belong there; no message left over.
    */
   readonly endedWell: (administrationId: string, ...runs: readonly RunKey[]) => Promise<void>;
+  /** Changes a member of what an owner holds. */
+  readonly change: (entity: string, id: string, pointer: string, value: unknown) => Promise<unknown>;
+  /** Has a receiver that was missing take the orders of an administration. */
+  readonly bringBack: (module: Received['module'], administrationId: string) => Promise<unknown>;
+  /** Has Analytics publish the later analysis that the seed has of an administration. */
+  readonly publishLater: (administrationId: string) => Promise<void>;
   /** Ends the worker environments. Returns how many were at work. */
   readonly killWorkers: () => Promise<number>;
-  readonly close: () => void;
 }
 
 export function openImprovementRuns(
-  stack: Pick<TestStack, 'urls' | 'defer' | 'tokenFor' | 'seed' | 'control' | 'improvement' | 'killWorkers'>,
+  stack: Pick<
+    TestStack,
+    'urls' | 'defer' | 'tokenFor' | 'seed' | 'seededTenants' | 'control' | 'improvement' | 'killWorkers'
+  >,
   tenantId = 'tenant-aurora',
 ): ImprovementRuns {
   const caller = openReportsCaller(stack);
@@ -73,6 +81,9 @@ export function openImprovementRuns(
 
   const send: ImprovementRuns['send'] = (administrationId, call) =>
     caller.call(analyzeAdministration, { tenantId, path: { administrationId }, ...call });
+
+  const change: ImprovementRuns['change'] = (entity, id, pointer, value) =>
+    stack.control('PATCH', 'entities', { tenantId, entity, id, changes: [{ pointer, value }] });
 
   const progress: ImprovementRuns['progress'] = async (run) => {
     const found = await store.readProgress(run);
@@ -155,7 +166,15 @@ export function openImprovementRuns(
       expect(new Set(contents).size).toBe(contents.length);
       expect(undeclaredIn(await records.items())).toEqual([]);
     },
+    change,
+    bringBack: (module, administrationId) =>
+      change(`${module}.receiver`, administrationId, '/status', 'available'),
+    async publishLater(administrationId) {
+      const { laterAnalyses } = stack.seededTenants.get(tenantId)!.platform.reports;
+      const later = laterAnalyses.get(administrationId)![0]!;
+      for (const member of ['version', 'metrics', 'comparisons'] as const)
+        await change('analytics.administration_analysis', administrationId, `/${member}`, later[member]);
+    },
     killWorkers: () => stack.killWorkers(analyzeRun.operationId),
-    close: () => records.close(),
   };
 }

@@ -10,12 +10,13 @@ type Exact = bigint;
 const DIGITS = 20;
 const ONE = 10n ** BigInt(DIGITS);
 
-/** A number as JSON has it, without an exponent, as every number of a seed is. */
+/** The decimal that the text of a number is, of at most 20 digits after its point. */
 export function exact(value: number): Exact {
-  const text = String(value);
-  if (!/^-?\d+(\.\d{1,20})?$/.test(text)) throw new Error(`${text} is no plain number`);
-  const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(`${whole}${fraction.padEnd(DIGITS, '0')}`);
+  const [digits = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = digits.split('.');
+  const more = DIGITS + Number(exponent) - fraction.length;
+  if (more < 0) throw new Error(`${value} has too many digits`);
+  return BigInt(whole + fraction) * 10n ** BigInt(more);
 }
 
 export function sumOf(values: readonly number[]): Exact {
@@ -100,9 +101,11 @@ export interface Grounds {
   }[];
 }
 
-/** What is known of an order before anybody has given it an id. */
+/** Whether a trigger asks for an order about something. */
 export interface ExpectedOrder {
   readonly trigger: number;
+  /** Why it asks for none although it would. */
+  readonly withheld?: 'unit_mismatch' | 'subject_missing';
   readonly value: number;
   readonly qtiItemId: string | null;
   readonly qtiFormId: string | null;
@@ -113,7 +116,11 @@ export interface ExpectedOrder {
   readonly evidence: readonly string[];
 }
 
-type Observation = Omit<ExpectedOrder, 'trigger'> & { readonly metric: string; readonly name: string };
+type Observation = Omit<ExpectedOrder, 'trigger'> & {
+  readonly metric: string;
+  readonly name: string;
+  readonly unit: string;
+};
 
 /** Whether an observed value is on the wrong side of a threshold; `outside` is further from zero than it. */
 export function trips(
@@ -125,26 +132,39 @@ export function trips(
   return compare[operator as keyof typeof compare];
 }
 
-/** The orders of a run: every observed value that trips a trigger and names all that the trigger requires. */
+/** The decisions of a run, those that give no order with the reason: of several on the same subjects the one of the least value. */
 export function expectedOrders({ policy, metrics, sources }: Grounds): readonly ExpectedOrder[] {
   const observations = [...metrics.flatMap(observedInMetric), ...sources.flatMap(observedInSource)];
-  return observations.flatMap(({ metric, name, ...observed }) =>
-    policy.triggers.flatMap((trigger, index) => {
-      if (trigger.metric !== metric || trigger.observed.name !== name) return [];
-      if (!trips(trigger.threshold, observed.value)) return [];
+  const decisions = new Map<string, ExpectedOrder>();
+  for (const { metric, name, unit, ...observed } of observations)
+    for (const [index, trigger] of policy.triggers.entries()) {
+      if (trigger.metric !== metric || trigger.observed.name !== name) continue;
+      const isComparable = unit === trigger.observed.unit;
+      if (isComparable && !trips(trigger.threshold, observed.value)) continue;
       const isNamed = trigger.requiredSubjects.every((subject) => (observed[subject]?.length ?? 0) > 0);
-      return isNamed ? [{ trigger: index, ...observed }] : [];
-    }),
-  );
+      const reason = isComparable ? 'subject_missing' : 'unit_mismatch';
+      const withheld = isComparable && isNamed ? {} : { withheld: reason as typeof reason };
+      const decision = { trigger: index, ...observed, ...withheld };
+      const key = JSON.stringify({ ...decision, value: null });
+      if (decision.value < (decisions.get(key)?.value ?? Infinity)) decisions.set(key, decision);
+    }
+  return [...decisions.values()];
 }
 
-function observedInMetric({ artifactRef, metric, rows }: MetricArtifact): readonly Observation[] {
-  return rows.flatMap(({ measures, caseGuids, ...subjects }) =>
-    measures.map(({ name, value }) => ({
+function observedInMetric({
+  artifactRef,
+  metric,
+  rows,
+  suppression,
+}: MetricArtifact): readonly Observation[] {
+  if (suppression.status !== 'not_suppressed') return [];
+  return rows.flatMap(({ measures, caseGuids, qtiItemId, qtiFormId, qtiTestId }) =>
+    measures.map((measure) => ({
       metric,
-      name,
-      value,
-      ...subjects,
+      ...measure,
+      qtiItemId,
+      qtiFormId,
+      qtiTestId,
       caseGuids: ordered(caseGuids),
       sourceKeys: [],
       evidence: [artifactRef],
@@ -153,45 +173,54 @@ function observedInMetric({ artifactRef, metric, rows }: MetricArtifact): readon
 }
 
 function observedInSource({ crosswalk, comparison }: Grounds['sources'][number]): readonly Observation[] {
-  const { contributions } = expectedAlignment(crosswalk);
-  const of = (name: string, rows: typeof contributions): Observation => ({
+  const { contributions, alignmentPercent } = expectedAlignment(crosswalk);
+  const none = { qtiItemId: null, qtiFormId: null, qtiTestId: null, sourceKeys: [crosswalk.sourceKey] };
+  const about = (rows: typeof contributions) => ({
     metric: 'alignment',
-    name,
+    unit: 'count',
     value: rows.length,
-    qtiItemId: null,
-    qtiFormId: null,
-    qtiTestId: null,
+    ...none,
     caseGuids: ordered(rows.flatMap(({ caseGuid }) => caseGuid ?? [])),
-    sourceKeys: [crosswalk.sourceKey],
     evidence: [crosswalk.crosswalkId],
   });
-  const found = [
-    of(
-      'uncovered_requirements',
-      contributions.filter(({ coverage }) => coverage === 0),
-    ),
-    of(
-      'lower_dok_requirements',
-      contributions.filter(({ reasonCode }) => reasonCode === 'lower_dok'),
-    ),
+  const short = about(contributions.filter(({ reasonCode }) => reasonCode !== null));
+  const uncovered = about(contributions.filter(({ coverage }) => coverage === 0));
+  const lower = about(contributions.filter(({ reasonCode }) => reasonCode === 'lower_dok'));
+  const found: Observation[] = [
+    { ...short, name: 'alignment_percent', unit: 'percent', value: alignmentPercent },
+    { ...uncovered, name: 'uncovered_requirements' },
+    { ...lower, name: 'lower_dok_requirements' },
   ];
-  if (comparison === undefined || comparison.suppression.status !== 'not_suppressed') return found;
-  const { populationCount, agreementCount, artifactRef } = comparison;
-  if (populationCount === 0) return found;
+  if (comparison?.suppression.status !== 'not_suppressed' || !isPossible(comparison)) return found;
+  const { populationCount, agreementCount, artifactRef, qtiFormId, qtiTestId, caseGuids } = comparison;
   return [
     ...found,
     {
       metric: 'predicted_actual',
       name: 'observed_agreement',
+      unit: 'proportion',
       value: sixDigits(1n, exact(agreementCount!), exact(populationCount)),
-      qtiItemId: null,
-      qtiFormId: comparison.qtiFormId,
-      qtiTestId: comparison.qtiTestId,
-      caseGuids: ordered(comparison.caseGuids),
-      sourceKeys: [crosswalk.sourceKey],
+      ...none,
+      qtiFormId,
+      qtiTestId,
+      caseGuids: ordered(caseGuids),
       evidence: [artifactRef],
     },
   ];
+}
+
+/** Whether anybody was compared, and the counts are those of some division into who passed in both, in one, and in neither. */
+export function isPossible({
+  populationCount: all,
+  predictedPassCount: predicted,
+  actualPassCount: actual,
+  agreementCount,
+}: ComparisonArtifact): boolean {
+  if (all === 0 || predicted === null || actual === null) return false;
+  return Array.from({ length: Math.min(predicted, actual) + 1 }, (_, both) => {
+    const neither = all - predicted - actual + both;
+    return neither >= 0 && both + neither === agreementCount;
+  }).includes(true);
 }
 
 function ordered(guids: readonly string[]): readonly string[] {

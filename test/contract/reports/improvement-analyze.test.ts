@@ -1,11 +1,18 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
+import { improvementRun, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
-import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import {
+  analyzeAdministration as route,
+  listRevisionOrders,
+  readAlignmentReport,
+  readImprovementRun,
+} from '#shared/contract/reports/routes.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
 import type { Analysis } from '#test/support/analyses.ts';
@@ -13,8 +20,9 @@ import { openControlRecords } from '#test/support/control-records.ts';
 import { undeclaredIn } from '#test/support/improvement-records.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
-import { callsDuring, slowDown, takenBy } from '#test/support/platform-calls.ts';
+import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
+import { fetchReceipt } from '#test/support/receipts.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
@@ -23,23 +31,18 @@ import { useTestStack } from '#test/support/stack.ts';
 const stack = useTestStack();
 const control = lazily(() => openControlRecords(stack));
 const tenants = new Map<string, ImprovementRuns>();
-beforeAll(() => {
-  for (const tenantId of localTenantIds) tenants.set(tenantId, openImprovementRuns(stack, tenantId));
-});
 beforeEach(() => stack.control('POST', 'reset'));
-afterEach(async () => {
-  stack.improvement.resume();
-  await stack.improvement.settled();
-});
-afterAll(() => {
-  for (const runs of tenants.values()) runs.close();
-});
+afterEach(() => workOn());
 
-/** Longer than any test: whoever meets it is still waiting when its function dies. */
+/** Longer than any test: the function that meets it is still waiting when it dies. */
 const FOREVER_MS = 120_000;
 const AURORA = 'tenant-aurora';
 
-const of = (tenantId: string): ImprovementRuns => tenants.get(tenantId)!;
+function of(tenantId: string): ImprovementRuns {
+  const runs = tenants.get(tenantId) ?? openImprovementRuns(stack, tenantId);
+  tenants.set(tenantId, runs);
+  return runs;
+}
 /** A request to analyze one of a tenant's administrations, by its name in the seed. */
 const request = (name: string, { tenantId = AURORA, key = undefined as string | undefined } = {}): Analysis =>
   analysisOf({ caller: of(tenantId).caller, control }, tenantId, of(tenantId).administration(name), key);
@@ -76,27 +79,18 @@ function heldOf(tenantId: string, administrationId: string) {
 
 /** What of a run never changes, however far it is. */
 function identityOf(run: ImprovementRun): object {
-  const { improvementRunId, administrationId, contentTestSpecId, contentTestSpecVersion } = run;
-  const { analysisPolicyId, analysisPolicyVersion, formulaVersion, sourceKeys, createdAt } = run;
+  const { improvementRunId, administrationId, contentTestSpecId, contentTestSpecVersion, sourceKeys } = run;
+  const { analysisPolicyId, analysisPolicyVersion, formulaVersion, metricStatuses, createdAt } = run;
   return {
-    ...{ improvementRunId, administrationId, contentTestSpecId, contentTestSpecVersion },
-    ...{ analysisPolicyId, analysisPolicyVersion, formulaVersion, sourceKeys, createdAt },
-    metricStatuses: run.metricStatuses,
+    ...{ improvementRunId, administrationId, contentTestSpecId, contentTestSpecVersion, sourceKeys },
+    ...{ analysisPolicyId, analysisPolicyVersion, formulaVersion, metricStatuses, createdAt },
   };
 }
 
-/** How far a run is. */
-function countsOf(run: ImprovementRun): object {
-  const { status, alignmentRecordCount, revisionOrderCount, blockedOrderCount, completedAt } = run;
-  return { status, alignmentRecordCount, revisionOrderCount, blockedOrderCount, completedAt };
-}
-
-async function receiptBytes(run: ImprovementRun): Promise<string> {
-  const response = await fetch(run.receipt!.downloadUrl);
-  expect(response.status).toBe(200);
-  return createHash('sha256')
-    .update(Buffer.from(await response.arrayBuffer()))
-    .digest('hex');
+/** The digest of what the link of a complete run gives. */
+async function fetchedDigest(run: ImprovementRun): Promise<string> {
+  const { bytes } = await fetchReceipt(run.receipt!);
+  return sha256Hex(bytes);
 }
 
 describe.each(localTenantIds)('%s', (tenantId) => {
@@ -127,32 +121,13 @@ describe.each(localTenantIds)('%s', (tenantId) => {
       ...{ omissions: [], receipt: null, completedAt: null },
     });
     expect(sourceSet.sources.length).toBeGreaterThan(1);
-    expect(run.metricStatuses.map(({ metric }) => metric)).toEqual([
-      'item_difficulty',
-      'item_discrimination',
-      'distractor_distribution',
-      'form_summary',
-    ]);
-    for (const {
-      metric,
-      status,
-      artifactRef,
-      populationCount,
-      sampleCount,
-      formulaVersion,
-    } of run.metricStatuses) {
-      const held = artifactOf(metric)!;
-      expect({ status, artifactRef, populationCount, sampleCount, formulaVersion }).toEqual({
-        status: 'available',
-        artifactRef: held.artifactRef,
-        ...(held.kind === 'metric'
-          ? {
-              populationCount: held.populationCount,
-              sampleCount: held.sampleCount,
-              formulaVersion: held.formulaVersion,
-            }
-          : {}),
-      });
+    expect(run.metricStatuses.map(({ metric }) => metric)).toEqual(runMetrics);
+    for (const shown of run.metricStatuses) {
+      const { artifactRef, populationCount, sampleCount, formulaVersion } = artifactOf(
+        shown.metric,
+      ) as MetricArtifact;
+      const about = { artifactRef, populationCount, sampleCount, formulaVersion };
+      expect(shown).toMatchObject({ status: 'available', ...about });
     }
     expect(run.sources.map(({ service, status }) => `${service} ${status}`)).toEqual([
       'unknown current',
@@ -183,7 +158,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     const received = await of(tenantId).received(run.administrationId);
     expect(ended.revisionOrderCount).toBe(received.size);
     expect(received.size).toBeGreaterThan(0);
-    expect(await receiptBytes(ended)).toBe(ended.receipt!.sha256);
+    expect(await fetchedDigest(ended)).toBe(ended.receipt!.sha256);
     // The link is made anew, the bundle is not.
     expect((await shown(run, tenantId)).receipt!.sha256).toBe(ended.receipt!.sha256);
   });
@@ -222,7 +197,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
       reasonCode: 'owner_artifact_missing',
     });
     expect(summary).toMatchObject({ status: 'stale', reasonCode: 'stale' });
-    expect(await receiptBytes(ended)).toBe(ended.receipt!.sha256);
+    expect(await fetchedDigest(ended)).toBe(ended.receipt!.sha256);
   });
 
   it('waits where a receiver is missing, without receipt and end; once it is back, it completes [RP-145, RP-150, RP-151, RP-154, RP-155, RP-217]', async () => {
@@ -246,18 +221,12 @@ describe.each(localTenantIds)('%s', (tenantId) => {
       blockedOrderCount: 0,
       alignmentRecordCount: ended.namedSourceCount,
     });
-    expect(await receiptBytes(ended)).toBe(ended.receipt!.sha256);
+    expect(await fetchedDigest(ended)).toBe(ended.receipt!.sha256);
   });
 });
 
-function receiverIsBack(tenantId = AURORA): Promise<unknown> {
-  return stack.control('PATCH', 'entities', {
-    tenantId,
-    entity: 'blueprint.receiver',
-    id: of(tenantId).administration('autumn-gate'),
-    changes: [{ pointer: '/status', value: 'available' }],
-  });
-}
+const receiverIsBack = (tenantId = AURORA): Promise<unknown> =>
+  of(tenantId).bringBack('blueprint', of(tenantId).administration('autumn-gate'));
 
 it('of everything that a run can lack it needs nothing: a test that no named source is of, no tripped threshold [RP-149, RP-150]', async () => {
   const [alone, quiet] = await Promise.all([
@@ -312,44 +281,31 @@ describe('a repetition', () => {
     for (const { run } of [second, third]) expect(identityOf(run)).toEqual(identityOf(first.run));
     expect(third.run.receipt).not.toBeNull();
     expect(third.run.requestId).not.toBe(first.run.requestId);
-    expect(await receiptBytes(third.run)).toBe(third.run.receipt!.sha256);
-    const now = await shown(first.run);
-    expect(countsOf(third.run)).toEqual(countsOf(now));
-    expect(identityOf(third.run)).toEqual(identityOf(now));
+    expect(await fetchedDigest(third.run)).toBe(third.run.receipt!.sha256);
+    expect(identityOf(third.run)).toEqual(identityOf(await shown(first.run)));
   });
 
-  it('changes nothing of a run that has ended, and asks no receiver [RP-142, RP-293]', async () => {
+  it('changes nothing of a run that has ended, and asks no receiver; nor does another message of it [RP-142, RP-190, RP-293]', async () => {
     const analysis = request('spring-gate');
     const { run } = await analysis.succeed();
     await stack.improvement.settled();
     const before = await of(AURORA).records.items();
     const { calls } = await callsDuring(stack, async () => {
       await analysis.succeed();
+      of(AURORA).sendMessage({ tenantId: AURORA, improvementRunId: run.improvementRunId });
       await stack.improvement.settled();
     });
     expect(await of(AURORA).records.items()).toEqual(before);
     expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
-    expect((await shown(run)).status).toBe('completed');
   });
 
   it('gives the run of its pins, whatever the owners publish and release afterwards [RP-142, RP-144, RP-146, RP-293]', async () => {
     stack.improvement.pause();
     const analysis = request('spring-gate');
     const first = await analysis.succeed();
-    const changed = { tenantId: AURORA, id: first.run.administrationId };
-    await stack.control('PATCH', 'entities', {
-      ...changed,
-      entity: 'analytics.administration_analysis',
-      changes: [
-        { pointer: '/version', value: 'published-later' },
-        { pointer: '/metrics', value: [] },
-      ],
-    });
-    await stack.control('PATCH', 'entities', {
-      ...changed,
-      entity: 'administration.administration',
-      changes: [{ pointer: '/status', value: 'reopened' }],
-    });
+    const { administrationId } = first.run;
+    await of(AURORA).publishLater(administrationId);
+    await of(AURORA).change('administration.administration', administrationId, '/status', 'reopened');
     await choosePolicy(stack, AURORA, 'a-policy-of-tomorrow');
     const second = await analysis.succeed();
     expect(second.replayed).toBe(true);
@@ -442,25 +398,47 @@ describe('the budget', () => {
     expect(takenBy(again.calls)).toEqual({ calls: 6, depth: 2 });
   });
 
-  it('of a run is what one takes of which all evidence is shown amiss once [RP-001]', async () => {
-    stack.improvement.pause();
-    const { run } = await request('spring-gate').succeed();
-    await slowDown(stack);
-    const read = (call = {}) =>
-      callsDuring(stack, () => readRun(of(AURORA).caller, run.improvementRunId, call));
-    for (const call of [{}, byClass()])
-      expect(takenBy((await read(call)).calls)).toEqual({ calls: 5, depth: 1 });
-    await stack.control('DELETE', 'faults');
-    const [sources, artifacts] = [operations.readAlignmentSources.id, operations.readAnalysisArtifact.id];
-    await stack.fault({ operation: sources, kind: 'status', status: 404 });
-    await stack.fault({ operation: artifacts, kind: 'status', status: 404, times: 4 });
-    await slowDown(stack);
-    const { result, calls } = await read(byClass());
-    expect(analyzed(result).run.status).toBe('queued');
-    // What a fault strikes is not slow, and one wave more.
-    const { calls: most, depth } = takenBy(calls);
-    expect({ calls: most, depth: depth + 1 }).toEqual(readImprovementRun.budget);
-  });
+  const evidence = ['readAlignmentSources', 'readAlignmentCrosswalk', 'readAnalysisArtifact'] as const;
+
+  it.each([
+    // The list of sources and four metrics.
+    [readImprovementRun, '', { calls: 5, depth: 1 }],
+    [readAlignmentReport, '', { calls: 2, depth: 1 }],
+    // Four metrics, three crosswalks, two comparisons and the list of sources; of a larger page: revision-order-pages.test.ts.
+    [listRevisionOrders, '?limit=100', { calls: 10, depth: 1 }],
+  ] as const)(
+    'of $operationId is what it takes where all evidence is shown amiss, twice what it takes otherwise: it is read side by side [RP-001, RP-268]',
+    async (row, query, calm) => {
+      const { run } = await request('spring-gate').succeed();
+      await stack.improvement.settled();
+      const [sourceKey = ''] = of(AURORA).caller.fixtures(AURORA).sourceKeys;
+      const path = {
+        improvementRunId: run.improvementRunId,
+        ...(row === readAlignmentReport ? { sourceKey } : {}),
+      };
+      const read = () =>
+        callsDuring(stack, () =>
+          of(AURORA).caller.call(row, { path, query, tenantId: AURORA, ...byClass() }),
+        );
+      await slowDown(stack);
+      expect(takenBy((await read()).calls)).toEqual(calm);
+      for (const kind of ['version_drift', 'status'] as const) {
+        await stack.control('DELETE', 'faults');
+        for (const name of evidence)
+          // Each of them is gone once, or has other bytes in every answer.
+          await stack.fault({
+            operation: operations[name].id,
+            kind,
+            ...(kind === 'status' ? { status: 404, times: 1 } : { times: 1_000 }),
+          });
+        const { result, calls } = await read();
+        expect(result.status).toBe(kind === 'status' ? 200 : 503);
+        if (kind === 'version_drift') expect(countedCalls(calls)).toBe(2 * calm.calls);
+      }
+      expect(2 * calm.calls).toBeLessThanOrEqual(row.budget.calls);
+      expect(2 * calm.depth).toBeLessThanOrEqual(row.budget.depth);
+    },
+  );
 });
 
 describe('what is kept', () => {

@@ -1,26 +1,33 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { analyzeAdministration } from '#shared/contract/reports/routes.ts';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  analyzeAdministration,
+  listRevisionOrders,
+  readAlignmentReport,
+  readImprovementRun,
+} from '#shared/contract/reports/routes.ts';
+import type { RunKey } from '#shared/improvement/records.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { analysisOf, readRun } from '#test/support/analyses.ts';
+import { ALWAYS } from '#test/lemmas/faults.ts';
+import { analysisOf } from '#test/support/analyses.ts';
 import type { Analysis } from '#test/support/analyses.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
-import type { ControlRecords } from '#test/support/control-records.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { asBuilt, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { asBuilt, useTestStack } from '#test/support/stack.ts';
 
-// An analysis that is interrupted at any of its steps, over the bundled functions: the same request brings it to its one run.
+// An analysis and its worker that are interrupted at any of their steps, over the bundled functions: the same request brings it to its one
+// run, the same message the run to its one end.
 
-let stack: TestStack;
-let control: ControlRecords;
-let runs: ImprovementRuns;
-beforeAll(async () => {
-  stack = await startTestStack({ bundled: asBuilt });
-  control = openControlRecords(stack);
-  runs = openImprovementRuns(stack, TENANT);
-});
+const TENANT = 'tenant-aurora';
+/** Longer than any test: the function that meets it is still waiting when it dies. */
+const FOREVER_MS = 120_000;
+
+const stack = useTestStack({ bundled: asBuilt });
+const control = lazily(() => openControlRecords(stack));
+const runs = lazily(() => openImprovementRuns(stack, TENANT));
 beforeEach(async () => {
   await stack.control('POST', 'reset');
   stack.improvement.pause();
@@ -28,23 +35,21 @@ beforeEach(async () => {
 afterEach(async () => {
   stack.awsFaults.reset();
   await stack.control('DELETE', 'faults');
-  stack.improvement.resume();
-  await stack.improvement.settled();
+  await workOn();
 });
-afterAll(async () => {
-  runs.close();
-  control.close();
-  await stack.close();
-});
-
-const TENANT = 'tenant-aurora';
-/** Longer than any test: whoever meets it is still waiting when its function dies. */
-const FOREVER_MS = 120_000;
-const ALWAYS = 10_000;
 
 const administrationId = (): string => runs.administration('spring-gate');
 const request = (): Analysis => analysisOf({ caller: runs.caller, control }, TENANT, administrationId());
 const killed = (): Promise<number> => stack.killWorkers(analyzeAdministration.operationId);
+const stateOf = async (run: RunKey): Promise<string> => (await runs.progress(run)).run.state;
+
+async function workOn(): Promise<void> {
+  stack.improvement.resume();
+  await stack.improvement.settled();
+}
+
+/** A run whose message is in the queue, which is paused. */
+const waitingRun = (): Promise<RunKey> => runs.analyze(administrationId());
 
 /** How many runs the table holds of the administration. */
 async function runsHeld(): Promise<number> {
@@ -58,35 +63,29 @@ async function endsWell(analysis: Analysis, heldBefore: number): Promise<void> {
   expect(run.status).toBe('queued');
   expect(await analysis.record()).toMatchObject({ state: 'completed', terminalStatus: 200 });
   expect(await runsHeld()).toBe(heldBefore + 1);
-  stack.improvement.resume();
-  await stack.improvement.settled();
+  await workOn();
   expect((await analysis.succeed()).run).toMatchObject({
     improvementRunId: run.improvementRunId,
     status: 'completed',
   });
-  stack.improvement.pause();
 }
 
 describe('a function that dies', () => {
-  it.each([
-    operations.readAdministration,
-    operations.readAlignmentSources,
-    operations.readAdministrationAnalysis,
-    operations.readAnalysisArtifact,
-  ])('before $id: no run yet; the repetition begins one [RP-293]', async ({ id, method }) => {
+  it('before an owner has answered an analysis: no run yet; the repetition begins one [RP-293]', async () => {
     const before = await runsHeld();
     const analysis = request();
-    await stack.fault({ operation: id, method, kind: 'latency', milliseconds: FOREVER_MS });
+    const { id: operation } = operations.readAnalysisArtifact;
+    await stack.fault({ operation, kind: 'latency', milliseconds: FOREVER_MS });
     const answering = analysis.send();
     await stack.faultsStruck();
     expect(await killed()).toBe(1);
     expect(reportsAnswerOf(await answering)).toBe('500 internal-error');
     expect(await runsHeld()).toBe(before);
-    if ((await analysis.record()) !== undefined) await analysis.endLease();
+    await analysis.endLease();
     await endsWell(analysis, before);
   });
 
-  it('before one of its calls to AWS after another: one run for each request, and none is lost [RP-292, RP-293]', async () => {
+  it('before one of the calls of an analysis to AWS after another: one run for each request, and none is lost [RP-292, RP-293]', async () => {
     const analyses: Analysis[] = [];
     let leftARun = 0;
     // What a container reads once it has read from here on.
@@ -111,48 +110,63 @@ describe('a function that dies', () => {
     expect(analyses.length).toBeGreaterThan(8);
     // At least: not yet sent, not yet woken, not yet settled.
     expect(leftARun).toBeGreaterThanOrEqual(3);
-
-    stack.improvement.resume();
-    await stack.improvement.settled();
+    await workOn();
     for (const analysis of analyses) expect((await analysis.succeed()).run.status).toBe('completed');
     const { improvementRunId } = (await analyses[0]!.succeed()).run;
     await runs.endedWell(administrationId(), { tenantId: TENANT, improvementRunId });
   }, 300_000);
+
+  it('before one of the calls of a worker to AWS after another, life after life, ends the run whole [RP-150, RP-190, RP-217]', async () => {
+    const mortal = await waitingRun();
+    let lives = 0;
+    for (let calls = 0; ; calls += 3) {
+      runs.sendMessage(mortal);
+      const held = stack.awsFaults.hold(calls).then(() => 'held');
+      stack.improvement.resume();
+      const outcome = await Promise.race([held, stack.improvement.settled().then(() => 'settled')]);
+      if (outcome === 'settled') break;
+      lives += 1;
+      stack.improvement.pause();
+      expect(await runs.killWorkers()).toBeGreaterThan(0);
+      await stack.improvement.settled();
+    }
+    // What was left to hold would meet the calls of this test.
+    stack.awsFaults.reset();
+    expect(lives).toBeGreaterThan(10);
+    await runs.endedWell(administrationId(), mortal);
+  }, 300_000);
+});
+
+it('two runs at once find the same: one order at each receiver, which the second run is told [RP-190, RP-219]', async () => {
+  const both = [await waitingRun(), await waitingRun()];
+  for (const run of both) runs.sendMessage(run);
+  await workOn();
+  await runs.endedWell(administrationId(), ...both);
+  const [first, second] = await Promise.all(both.map(runs.progress));
+  expect(second!.orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
+    first!.orders.map(({ revisionOrderId }) => revisionOrderId),
+  );
+  for (const [at, { status }] of first!.orders.entries())
+    expect([status, second!.orders[at]!.status].toSorted()).toEqual(['accepted', 'replayed']);
 });
 
 describe('AWS', () => {
-  /** What fails, and what a request is answered while it does. */
-  const failures: readonly [string, () => void, string][] = [
-    ['takes no message', () => stack.awsFaults.unavailable('sqs', ALWAYS), '500 internal-error'],
-    ['throttles messages', () => stack.awsFaults.throttle('SendMessage', ALWAYS), '500 internal-error'],
-    ['throttles writes', () => stack.awsFaults.throttle('PutItem', ALWAYS), '500 internal-error'],
-    [
-      // The release is read before anything else.
-      'throttles reads',
-      () => stack.awsFaults.throttle('GetItem', ALWAYS),
-      '503 dependency-unavailable unknown',
-    ],
-    ['throttles queries', () => stack.awsFaults.throttle('Query', ALWAYS), '500 internal-error'],
-    [
-      'throttles transactions',
-      () => stack.awsFaults.throttle('TransactWriteItems', ALWAYS),
-      '500 internal-error',
-    ],
-    [
-      'has no tables',
-      () => stack.awsFaults.unavailable('dynamodb', ALWAYS),
-      '503 dependency-unavailable unknown',
-    ],
-    ['opens no key', () => stack.awsFaults.unavailable('kms', ALWAYS), '500 internal-error'],
-    [
-      'shows no service profile',
-      () => stack.awsFaults.unavailable('ssm', ALWAYS),
-      '503 dependency-unavailable unknown',
-    ],
-  ];
+  const INTERNAL = '500 internal-error';
+  /** The release is read before anything else. */
+  const UNRELEASED = '503 dependency-unavailable unknown';
 
-  it.each(failures)(
-    '%s: a retryable problem that says nothing, and the same request ends in its one run [RP-293]',
+  it.each<[string, () => void, string]>([
+    ['takes no message', () => stack.awsFaults.unavailable('sqs', ALWAYS), INTERNAL],
+    ['throttles messages', () => stack.awsFaults.throttle('SendMessage', ALWAYS), INTERNAL],
+    ['throttles writes', () => stack.awsFaults.throttle('PutItem', ALWAYS), INTERNAL],
+    ['throttles reads', () => stack.awsFaults.throttle('GetItem', ALWAYS), UNRELEASED],
+    ['throttles queries', () => stack.awsFaults.throttle('Query', ALWAYS), INTERNAL],
+    ['throttles transactions', () => stack.awsFaults.throttle('TransactWriteItems', ALWAYS), INTERNAL],
+    ['has no tables', () => stack.awsFaults.unavailable('dynamodb', ALWAYS), UNRELEASED],
+    ['opens no key', () => stack.awsFaults.unavailable('kms', ALWAYS), INTERNAL],
+    ['shows no service profile', () => stack.awsFaults.unavailable('ssm', ALWAYS), UNRELEASED],
+  ])(
+    '%s: a retryable problem without a reason, and the same request ends in its one run [RP-293]',
     async (_, fail, expected) => {
       const before = await runsHeld();
       const analysis = request();
@@ -169,22 +183,83 @@ describe('AWS', () => {
   );
 
   it.each(['GetItem', 'PutItem', 'Query', 'TransactWriteItems', 'SendMessage'])(
-    'throttles %s for a moment: nobody notices',
+    'throttles %s for a moment: the analysis begins',
     async (operation) => {
       stack.awsFaults.throttle(operation, 2);
       expect((await request().succeed()).replayed).toBe(false);
     },
   );
 
-  it('does not show a run just now: a retryable problem, and then the run [RP-266]', async () => {
-    const { run } = await request().succeed();
-    // Its container knows the release from now on.
-    expect(reportsAnswerOf(await readRun(runs.caller, run.improvementRunId))).toBe('200');
-    stack.awsFaults.unavailable('dynamodb', ALWAYS);
-    const reply = await readRun(runs.caller, run.improvementRunId);
+  it.each([
+    ['throttles queries', () => stack.awsFaults.throttle('Query', 4)],
+    ['throttles transactions', () => stack.awsFaults.throttle('TransactWriteItems', 4)],
+    ['throttles updates', () => stack.awsFaults.throttle('UpdateItem', 7)],
+    ['throttles writes', () => stack.awsFaults.throttle('PutItem', 4)],
+    ['has no table for a while', () => stack.awsFaults.unavailable('dynamodb', 8)],
+    ['has no bucket for a while', () => stack.awsFaults.unavailable('s3', 8)],
+    ['throttles the bucket', () => stack.awsFaults.throttle('PutObject', 4)],
+    ['is writing the same bundle', () => stack.awsFaults.conflict(7)],
+  ])('%s: the message comes again, and everything is there once [RP-150, RP-190]', async (_, fail) => {
+    const run = await waitingRun();
+    fail();
+    await workOn();
+    await runs.endedWell(administrationId(), run);
+  });
+
+  it('gives a message up: what failed all five times is a dead letter, and the sweeper sends the run on', async () => {
+    const before = stack.improvement.deadLetters().length;
+    const run = await waitingRun();
+    stack.awsFaults.unavailable('s3', ALWAYS);
+    await workOn();
+    expect(stack.improvement.deadLetters()).toHaveLength(before + 1);
     stack.awsFaults.reset();
-    expect(reportsAnswerOf(reply)).toBe('500 internal-error');
-    expect(reportsProblemOf(reply).retryable).toBe(true);
-    expect(reportsAnswerOf(await readRun(runs.caller, run.improvementRunId))).toBe('200');
+    await stack.improvement.sweep();
+    await stack.improvement.settled();
+    expect(await stateOf(run)).toBe('analyzing');
+    await runs.leaveAlone(run);
+    await stack.improvement.sweep();
+    await runs.endedWell(administrationId(), run);
+  });
+
+  it('takes no message: the run that was begun is found by the repetition, and by the sweeper once there is a queue', async () => {
+    const key = randomUUID();
+    stack.awsFaults.unavailable('sqs', ALWAYS);
+    expect((await runs.send(administrationId(), { key })).status).toBe(500);
+    stack.awsFaults.reset();
+    const run = await runs.analyze(administrationId(), key);
+    expect(await stateOf(run)).toBe('queued');
+    await runs.leaveAlone(run);
+    stack.awsFaults.unavailable('sqs', ALWAYS);
+    await expect(stack.improvement.sweep()).rejects.toThrow();
+    stack.awsFaults.reset();
+    await stack.improvement.sweep();
+    await workOn();
+    await runs.endedWell(administrationId(), run);
+  });
+
+  it('does not show a run just now: a retryable problem for which no owner is asked, and then the run [RP-266, RP-324]', async () => {
+    const { improvementRunId } = await waitingRun();
+    await workOn();
+    const [sourceKey = ''] = runs.caller.fixtures(TENANT).sourceKeys;
+    for (const [route, path] of [
+      [readImprovementRun, { improvementRunId }],
+      [readAlignmentReport, { improvementRunId, sourceKey }],
+      [listRevisionOrders, { improvementRunId }],
+    ] as const) {
+      const read = () => callsDuring(stack, () => runs.caller.call(route, { path }));
+      // Once in a container that knows the release, once in one that does not.
+      for (const expected of [INTERNAL, UNRELEASED]) {
+        expect(reportsAnswerOf((await read()).result)).toBe('200');
+        if (expected === UNRELEASED) await stack.killWorkers(route.operationId);
+        stack.awsFaults.unavailable('dynamodb', ALWAYS);
+        const { result, calls } = await read();
+        stack.awsFaults.reset();
+        expect([reportsAnswerOf(result), reportsProblemOf(result).retryable, calls]).toEqual([
+          expected,
+          true,
+          [],
+        ]);
+      }
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
@@ -28,9 +28,6 @@ beforeAll(async () => {
     tenants.set(tenantId, { runs, keys });
   }
   await stack.improvement.settled();
-});
-afterAll(() => {
-  for (const { runs } of tenants.values()) runs.close();
 });
 
 /** A link with the moment at which it was given. */

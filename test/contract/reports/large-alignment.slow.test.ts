@@ -1,18 +1,17 @@
 import { get } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { lazily } from '#test/support/lazily.ts';
 import { ownerBytes } from '#test/support/owner-bytes.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { expectProven, fetchReceipt } from '#test/support/receipts.ts';
-import { asBuilt, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { asBuilt, useTestStack } from '#test/support/stack.ts';
 import { expectedAlignment } from './expected-improvement.ts';
 
 // An alignment of as many requirements as there can be, over the bundled functions. Content names one of the fifty sources only, and
@@ -20,13 +19,11 @@ import { expectedAlignment } from './expected-improvement.ts';
 
 const tenantId = 'tenant-aurora';
 
-let stack: TestStack;
-let runs: ImprovementRuns;
+const stack = useTestStack({ bundled: asBuilt });
+const runs = lazily(() => openImprovementRuns(stack, tenantId));
 let crosswalk: AlignmentCrosswalk;
 let improvementRunId: string;
 beforeAll(async () => {
-  stack = await startTestStack({ bundled: asBuilt });
-  runs = openImprovementRuns(stack, tenantId);
   const { generated, administrations } = stack.seededTenants.get(tenantId)!.platform.reports;
   const administrationId = runs.administration('large-sitting');
   const { contentTestSpecId } = administrations.find((one) => one.administrationId === administrationId)!;
@@ -34,8 +31,7 @@ beforeAll(async () => {
   const source = list.sources[0]!;
   crosswalk = generated.alignmentCrosswalks.get(source.crosswalkId)!();
   const analysis = generated.analyses.get(administrationId)!();
-  const change = (entity: string, id: string, pointer: string, value: unknown) =>
-    stack.control('PATCH', 'entities', { tenantId, entity, id, changes: [{ pointer, value }] });
+  const { change } = runs;
   await change('content.alignment_sources', contentTestSpecId, '/sources', [source]);
   await change('analytics.administration_analysis', administrationId, '/metrics', []);
   await change(
@@ -47,10 +43,6 @@ beforeAll(async () => {
   ({ improvementRunId } = await runs.analyze(administrationId));
   await stack.improvement.settled();
 }, 120_000);
-afterAll(async () => {
-  runs.close();
-  await stack.close();
-});
 
 /** An answer as it comes over the wire. */
 async function fetchRaw(coding: string) {

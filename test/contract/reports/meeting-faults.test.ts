@@ -18,10 +18,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await stack.control('DELETE', 'faults');
 });
-afterAll(async () => {
-  world.close();
-  await stack.close();
-});
+afterAll(() => stack.close());
 
 /** Sends a request of a route; resolves to the answer in one line. */
 async function openRoute(operationId: string): Promise<() => Promise<string>> {

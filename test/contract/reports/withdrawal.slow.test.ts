@@ -1,24 +1,16 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { localBucketName, localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
-import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { localBucketName, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { Gate, GateName } from '#shared/contract/gates.ts';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import {
-  analyzeAdministration,
   listCandidateReports,
-  listRevisionOrders,
-  materializeAttemptReport,
   readAlignmentReport,
   readAttemptReport,
   readClassCohort,
   readEquivalence,
-  readImprovementRun,
   readReadiness,
-  readSchoolGradeCohort,
   reportsRoutes,
 } from '#shared/contract/reports/routes.ts';
 import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
@@ -30,7 +22,6 @@ import { applyManifest, withdraw } from '#ops/gates/apply.ts';
 import type { ReleaseStore } from '#ops/gates/apply.ts';
 import { createReleaseStore } from '#ops/gates/release-store.ts';
 import { releaseManifest } from '#shared/release/manifest.ts';
-import { callGateway } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
@@ -39,8 +30,10 @@ import { openMovedClock } from '#test/support/moved-clock.ts';
 import type { MovedClock } from '#test/support/moved-clock.ts';
 import { createSigner, openFlags, signedManifest } from '#test/support/release.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { clientsOf, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
+import { openWorlds } from '#test/lemmas/worlds.ts';
+import type { OperationId, Worlds } from '#test/lemmas/worlds.ts';
 
 /** Within so long a withdrawal shows. */
 const PROMISE_MS = 30_000;
@@ -49,19 +42,15 @@ const WITHDRAWN = '503 dependency-unavailable unknown';
 const signer = createSigner();
 let clock: MovedClock;
 let stack: TestStack;
-let clients: EndpointClients;
+let clients: ReturnType<typeof clientsOf>;
 let store: ReleaseStore;
 let runs: ImprovementRuns;
-let requests: ReadonlyMap<Route, GatewayCall>;
+let worlds: Worlds;
 let receiptUrl: string;
 beforeAll(async () => {
   clock = openMovedClock();
   stack = await startTestStack({ bundled: clock.wrap, signer });
-  clients = createEndpointClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
-  });
+  clients = clientsOf(stack);
   store = createReleaseStore({
     ...clients,
     stage: localStage,
@@ -69,48 +58,25 @@ beforeAll(async () => {
     bucket: () => Promise.resolve(localBucketName),
   });
   runs = openImprovementRuns(stack);
-  requests = await goodRequests();
+  worlds = openWorlds(stack);
+  const shown = await send(readAlignmentReport);
+  receiptUrl = alignmentReport.parse(JSON.parse(shown.text)).receipt.downloadUrl;
 });
 afterAll(async () => {
-  runs.close();
-  clients.destroy();
   await stack.close();
   clock.close();
 });
 
-/** A request of every route of the reports service that is answered with a success while everything is open. */
-async function goodRequests(): Promise<ReadonlyMap<Route, GatewayCall>> {
-  const { attempts, candidates, classes, schools, forms, administrations, sourceKeys } =
-    runs.caller.fixtures('tenant-aurora');
-  const administrationId = administrations[0]!;
-  const { improvementRunId } = await runs.analyze(administrationId);
-  await stack.improvement.settled();
-  const attempt = { path: { attemptId: attempts.gatePass } };
-  const run = { path: { improvementRunId } };
-  const alignment = { path: { improvementRunId, sourceKey: sourceKeys[0]! } };
-  const shown = await runs.caller.call(readAlignmentReport, alignment);
-  receiptUrl = alignmentReport.parse(JSON.parse(shown.text)).receipt.downloadUrl;
-  return new Map<Route, GatewayCall>([
-    [readAttemptReport, attempt],
-    [readReadiness, attempt],
-    [listCandidateReports, { path: { candidateSourcedId: candidates.withHistory } }],
-    [readClassCohort, { path: { classSourcedId: classes[0]! } }],
-    [readSchoolGradeCohort, { path: schools[0]! }],
-    [readEquivalence, { path: { qtiTestId: forms.equivalent } }],
-    [materializeAttemptReport, { body: openMaterializer(stack, 'tenant-aurora').body('unsettled') }],
-    [analyzeAdministration, { path: { administrationId } }],
-    [readImprovementRun, run],
-    [readAlignmentReport, alignment],
-    [listRevisionOrders, run],
-  ]);
+/** Sends a request that is served while everything is open. */
+async function send({ operationId }: Route, change: GatewayCall = {}): Promise<GatewayReply> {
+  const operation = operationId as OperationId;
+  return worlds.send(operation, { ...(await worlds.request(operation)), ...change });
 }
 
-const send = (route: Route): Promise<GatewayReply> => runs.caller.call(route, requests.get(route)!);
-
-/** What every route of the reports service answers, in one line each. */
+/** What every route of the reports service returns, in one line each. */
 async function answers(): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
-  for (const route of requests.keys()) found[route.operationId] = reportsAnswerOf(await send(route));
+  for (const route of reportsRoutes) found[route.operationId] = reportsAnswerOf(await send(route));
   return found;
 }
 
@@ -165,11 +131,7 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
     await close('E');
     clock.advance(PROMISE_MS);
     expect(await answers()).toEqual(all(() => WITHDRAWN));
-    const { banks } = stack.seededTenants.get('tenant-aurora')!.fixtures.mastery;
-    const reply = await callGateway(stack, stack.urls.masteryUrl, readSelectionPolicy, {
-      path: { policyId: banks[0]!.selectionPolicyId },
-    });
-    expect(reply.status).toBe(200);
+    expect((await send(readSelectionPolicy)).status).toBe(200);
   });
 
   it('asks to come again and tells nobody more: no caller without a token or with a wrong request learns of it [RP-324]', async () => {
@@ -183,11 +145,12 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
       operationId: null,
     });
     expect(reply.text).not.toMatch(/gate|withdr|releas|manifest/i);
-    const call = requests.get(readEquivalence)!;
-    const authorization = { Authorization: 'Bearer x' };
-    expect((await runs.caller.call(readEquivalence, { ...call, headers: authorization })).status).toBe(401);
-    expect((await runs.caller.call(readEquivalence, { ...call, scopes: ['x'] })).status).toBe(403);
-    expect((await runs.caller.call(readEquivalence, { ...call, query: '?x=1' })).status).toBe(400);
+    const changes: readonly [GatewayCall, number][] = [
+      [{ headers: { Authorization: 'Bearer x' } }, 401],
+      [{ scopes: ['x'] }, 403],
+      [{ query: '?x=1' }, 400],
+    ];
+    for (const [change, status] of changes) expect((await send(readEquivalence, change)).status).toBe(status);
   });
 
   it('leaves no trace of a request that writes, not even a control record [RP-018]', async () => {
@@ -271,12 +234,8 @@ describe('what proves nothing', () => {
   });
 
   it('closes every route when nothing was ever applied [RP-025]', async () => {
-    await clients.dynamo.send(
-      new DeleteItemCommand({
-        TableName: localTableName('settings'),
-        Key: { pk: { S: 'release' }, sk: { S: 'state' } },
-      }),
-    );
+    const Key = { pk: { S: 'release' }, sk: { S: 'state' } };
+    await clients.dynamo.send(new DeleteItemCommand({ TableName: localTableName('settings'), Key }));
     await closedForAll('never-applied');
   });
 
@@ -312,16 +271,13 @@ describe('without the mastery engine’s proof with production learners', () => 
 
   it('an adaptive diagnostic is shown in no report, no page and no materialization, and every other kind is [RP-026]', async () => {
     const { attempts, candidates } = runs.caller.fixtures('tenant-aurora');
-    const report = async (role: keyof typeof attempts, query = ''): Promise<string> =>
-      reportsAnswerOf(
-        await runs.caller.call(readAttemptReport, { path: { attemptId: attempts[role] }, query }),
-      );
+    const report = async (role: keyof typeof attempts, query = ''): Promise<string> => {
+      const path = { attemptId: attempts[role] };
+      return reportsAnswerOf(await runs.caller.call(readAttemptReport, { path, query }));
+    };
     const page = async (query: string): Promise<string> => {
-      const reply = await runs.caller.call(listCandidateReports, {
-        path: { candidateSourcedId: candidates.withHistory },
-        query,
-      });
-      if (reply.status !== 200) return reportsAnswerOf(reply);
+      const path = { candidateSourcedId: candidates.withHistory };
+      const reply = await runs.caller.call(listCandidateReports, { path, query });
       const { data, withheld = [] } = listCandidateReports.success.schema.parse(JSON.parse(reply.text));
       return [data.length > 0 ? 'rows' : 'no row', ...withheld.map(({ reason }) => reason)].join(', ');
     };

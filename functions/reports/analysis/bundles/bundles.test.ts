@@ -7,6 +7,7 @@ import type { OrderRecord } from '#shared/improvement/records.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { improveRun, learner, observedValues, runArtifacts } from '#test/support/improvement-facts.ts';
+import type { RunChange } from '#test/support/improvement-facts.ts';
 import { fitsBundle } from './seal-bundle.ts';
 import { runBundle } from './run-bundle.ts';
 import { sourceBundle } from './source-bundle.ts';
@@ -131,14 +132,24 @@ describe('the bundle of a source', () => {
     }
   });
 
-  it.each([
-    ['missing', ['predicted_actual']],
-    [null, []],
-  ] as const)('says so when the comparison is %s [RP-152, RP-215]', (comparison, omissions) => {
-    const other = readSource(improveRun({ comparison }).source);
-    expect(other).toMatchObject({ comparison, omissions, numerator: 2, denominator: 3.8 });
-    expect(other.decisions.map(({ trigger }) => trigger)).toEqual([1]);
-  });
+  const { comparison: compared } = runArtifacts;
+  const { agreementCount } = compared;
+  it.each<[string, RunChange['comparison'], number]>([
+    ['missing', 'missing', 1],
+    ['not due', null, 0],
+    ['suppressed', { ...compared, suppression: { status: 'suppressed', rule: 'minimum 10' } }, 1],
+    ['perhaps suppressed', { ...compared, suppression: { status: 'partly', rule: null } }, 1],
+    ['of counts that contradict each other', { ...compared, agreementCount: agreementCount! + 1 }, 1],
+    ['of nobody', { ...compared, populationCount: 0 }, 1],
+  ])(
+    'has the omission of a comparison that is %s [RP-145, RP-152, RP-187, RP-215]',
+    (_, comparison, omitted) => {
+      const other = readSource(improveRun({ comparison }).source);
+      const omissions = ['predicted_actual'].slice(0, omitted);
+      expect(other).toMatchObject({ omissions, numerator: 2, denominator: 3.8 });
+      expect(other.decisions.map(({ trigger }) => trigger)).toEqual([1]);
+    },
+  );
 
   it('changes its name with every fact of the alignment', () => {
     const { crosswalk } = runArtifacts;

@@ -5,7 +5,13 @@ import { metrics } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { metricArtifact as artifactSchema } from '#shared/platform/owners/analytics.ts';
 import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
-import { analysisEntry, metricArtifact, policyOn } from '#test/support/improvement-facts.ts';
+import {
+  analysisEntry,
+  artifactOf,
+  metricArtifact,
+  policyOn,
+  rowOf,
+} from '#test/support/improvement-facts.ts';
 import { frozen, tenantId } from '#test/support/report-facts.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { judgedRows, judgeMetric, showMetric } from './judge-metric.ts';
@@ -14,30 +20,9 @@ type Entry = AdministrationAnalysis['metrics'][number];
 
 const metric = 'item_difficulty';
 const sha256 = '5f'.repeat(32);
-const entry: Entry = { metric, status: 'available', artifact: { artifactRef: 'artifact-811', sha256 } };
-const artifact: MetricArtifact = {
-  kind: 'metric',
-  tenantId,
-  artifactRef: 'artifact-811',
-  administrationId: 'administration',
-  contentTestSpecId: 'spec',
-  contentTestSpecVersion: '12',
-  metric,
-  formulaVersion: 'classical-2',
-  populationCount: 412,
-  sampleCount: 405,
-  suppression: { status: 'not_suppressed', rule: null },
-  analysisWindow: { start: '2026-02-01T00:00:00Z', end: '2026-02-28T23:59:59Z' },
-  rows: [
-    {
-      qtiItemId: 'item-1',
-      qtiFormId: 'form-1',
-      qtiTestId: null,
-      caseGuids: [],
-      measures: [{ name: 'proportion_correct', value: 0.5, unit: 'proportion' }],
-    },
-  ],
-};
+const artifact = artifactOf(metric, { rows: [rowOf('item-1', 'proportion_correct', 0.5)] });
+const { artifactRef, populationCount, sampleCount, formulaVersion } = artifact;
+const entry: Entry = { metric, status: 'available', artifact: { artifactRef, sha256 } };
 const trigger: AnalysisTrigger = {
   metric,
   observed: { name: 'proportion_correct', unit: 'proportion' },
@@ -76,37 +61,26 @@ describe('the judgement of a metric', () => {
       metric,
       status: 'available',
       reasonCode: null,
-      artifact: { ref: 'artifact-811', sha256 },
+      artifact: { ref: artifactRef, sha256 },
       judged: 'all',
     });
   });
 
-  it('tells an artifact that gave no usable answer from one that is not there [RP-165]', () => {
-    expect(judgeMetric(metric, entry, 'unreachable', policy)).toMatchObject({
-      status: 'unavailable',
-      reasonCode: 'receiver_unavailable',
-      artifact: null,
-    });
-    const missing = { ...entry, status: 'unavailable' };
-    expect(judgeMetric(metric, missing, 'unreachable', policy)).toMatchObject({
-      reasonCode: 'owner_artifact_missing',
-    });
-  });
-
-  it.each<[string, unknown]>([
-    ['has no entry', judgeMetric(metric, undefined, undefined, policy)],
-    ['has an entry without artifact', judgeMetric(metric, { ...entry, artifact: null }, undefined, policy)],
-    ['has an artifact that could not be read', judgeMetric(metric, entry, undefined, policy)],
-    ['is called unavailable', judgeMetric(metric, { ...entry, status: 'unavailable' }, artifact, policy)],
-    [
-      'has the artifact of another one',
-      judgeMetric(metric, entry, { ...artifact, metric: 'form_summary' }, policy),
-    ],
-  ])('misses the artifact of a metric that %s [RP-160, RP-165]', (_, found) => {
-    expect(found).toEqual({
+  const without = { ...entry, artifact: null };
+  const unavailable = { ...entry, status: 'unavailable' };
+  it.each<[string, string, Entry | undefined, MetricArtifact | 'unreachable' | undefined]>([
+    ['has no entry', 'owner_artifact_missing', undefined, undefined],
+    ['has an entry without artifact', 'owner_artifact_missing', without, undefined],
+    ['has an artifact that is not there', 'owner_artifact_missing', entry, undefined],
+    ['has an artifact that cannot be read', 'receiver_unavailable', entry, 'unreachable'],
+    ['is called unavailable', 'owner_artifact_missing', unavailable, artifact],
+    ['is called unavailable and cannot be read', 'owner_artifact_missing', unavailable, 'unreachable'],
+    ['has the artifact of another one', 'owner_artifact_missing', entry, artifactOf('form_summary')],
+  ])('is without the artifact of a metric that %s: %s [RP-160, RP-165]', (_, reasonCode, said, found) => {
+    expect(judgeMetric(metric, said, found, policy)).toEqual({
       metric,
       status: 'unavailable',
-      reasonCode: 'owner_artifact_missing',
+      reasonCode,
       artifact: null,
     });
   });
@@ -284,13 +258,10 @@ describe('the row of a metric', () => {
     expect(showMetric(judgeMetric(metric, entry, artifact, policy), artifact)).toEqual({
       metric,
       status: 'available',
-      artifactRef: 'artifact-811',
-      populationCount: 412,
-      sampleCount: 405,
+      ...{ artifactRef, populationCount, sampleCount, formulaVersion },
       suppressionStatus: 'not_suppressed',
       suppressionRule: null,
       analysisWindow: artifact.analysisWindow,
-      formulaVersion: 'classical-2',
       reasonCode: null,
     });
   });
@@ -310,8 +281,8 @@ describe('the row of a metric', () => {
     const stale = { ...entry, status: 'stale' };
     expect(showMetric(judgeMetric(metric, stale, artifact, policy), artifact)).toMatchObject({
       status: 'stale',
-      populationCount: 412,
-      sampleCount: 405,
+      populationCount,
+      sampleCount,
       suppressionRule: null,
     });
     const partly = { ...artifact, suppression: { status: 'partly', rule: 'rule' } };
