@@ -1,4 +1,4 @@
-import { decisionsOf } from '#functions/reports/analysis/bundles/receipt-parts.ts';
+import { decisionsOf } from '#functions/reports/analysis/bundles.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { actions, bindingSubjects } from '#shared/contract/reports/analysis-policy.ts';
 import type {

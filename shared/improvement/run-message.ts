@@ -21,3 +21,8 @@ export function parseRunMessage(body: string): RunKey | undefined {
   const parsed = json.ok ? message.safeParse(json.value) : undefined;
   return parsed?.success === true ? parsed.data : undefined;
 }
+
+/** The queue of improvement runs. A message names a run and nothing else; it may arrive twice, late and out of order. */
+export interface RunQueue {
+  send(run: RunKey): Promise<void>;
+}

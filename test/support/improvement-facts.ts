@@ -1,10 +1,8 @@
 /** Evidence, policies and records of improvement runs: one example of each, and whatever the contracts of their owners allow. */
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
-import { runBundle } from '#functions/reports/analysis/bundles/run-bundle.ts';
-import type { RunFacts } from '#functions/reports/analysis/bundles/run-bundle.ts';
-import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
-import type { SourceFacts } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import { runBundle, sourceBundle } from '#functions/reports/analysis/bundles.ts';
+import type { RunFacts, SourceFacts } from '#functions/reports/analysis/bundles.ts';
 import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
 import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
@@ -404,7 +402,7 @@ export function policyOn(...about: readonly string[]): Arbitrary<AnalysisPolicy>
 }
 
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
-export const pin: Arbitrary<Pin> = fc.record({ ref: reference, sha256 });
+const pin: Arbitrary<Pin> = fc.record({ ref: reference, sha256 });
 const count = fc.nat({ max: 500 });
 /** Few ids, so that rows are about the same ones, and any. */
 const native = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('a', 'b', '__proto__') }, reference);
@@ -505,7 +503,7 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
   .map((change) => ({ ...crosswalkExample, ...change }));
 
 /** The counts of a population that is divided into those who passed in both, in one of the two, and in neither. */
-export const possibleCounts = fc
+const possibleCounts = fc
   .tuple(...([0, 0, 0, 0] as const).map(() => fc.nat({ max: 10 })))
   .map(([both = 0, onlyPredicted = 0, onlyActual = 0, neither = 0]) => ({
     populationCount: both + onlyPredicted + onlyActual + neither,

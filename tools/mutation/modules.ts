@@ -101,7 +101,11 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'improvement-runs',
     sources: ['functions/reports/improvement'],
-    tests: [['functions/reports/improvement/'], ['test/contract/reports/improvement-analyze.test.ts']],
+    tests: [
+      ['functions/reports/improvement/'],
+      ['test/contract/reports/improvement-analyze.test.ts'],
+      ['test/lemmas/faults-background.slow.test.ts'],
+    ],
     proof: 'http',
   },
   {

@@ -1,3 +1,17 @@
+import type { SourceFacts } from '#functions/reports/analysis/bundles.ts';
+import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
+import type { SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
+import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
+import {
+  readPinnedComparison,
+  readPinnedCrosswalk,
+  readPinnedMetric,
+  readTwice,
+} from '#functions/reports/sources/pinned.ts';
+import type { PinFault } from '#functions/reports/sources/pinned.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type {
   EvidenceKey,
@@ -6,7 +20,10 @@ import type {
   PinnedSource,
   RunPins,
   RunProgress,
+  RunRecord,
 } from '#shared/improvement/records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
 
 /** One thing that a run evaluates: a metric that is `available`, or a named source with its crosswalk and its comparison. */
 export type RunEvidence =
@@ -25,44 +42,92 @@ export function evidenceOf({ metrics, sources }: Pick<RunPins, 'metrics' | 'sour
   ];
 }
 
-/** What a worker still has to do of a run. */
-export interface Remaining {
-  /** Not evaluated, or with orders that nobody has been asked to take. */
-  readonly fresh: readonly RunEvidence[];
-  /** All evaluated and asked for, with orders whose receiver was missing; the longest untried first. */
-  readonly blocked: readonly BlockedEvidence[];
-}
-
-export interface BlockedEvidence {
+/** An evidence with something left to do of it. */
+export interface LeftEvidence {
   readonly evidence: RunEvidence;
-  /** Whom its undelivered orders are for. */
-  readonly targets: ReadonlySet<OrderRecord['targetModule']>;
+  /** The receivers of its undelivered orders, if that is all that is left; undefined: it is not evaluated, or an order was never tried. */
+  readonly blocked?: ReadonlySet<OrderRecord['targetModule']>;
 }
 
-/** Sorts a run's evidence by what is left to do of it; what is in neither list is done. */
-export function remainingOf({ run, evidence, orders }: RunProgress): Remaining {
+/**
+ * The evidence of a run with something left to do of it: first what is not evaluated or has orders that were never tried, then what has orders
+ * whose receiver was missing, the longest untried first.
+ */
+export function remainingOf({ run, evidence, orders }: RunProgress): readonly LeftEvidence[] {
   const evaluated = new Set(evidence.map(({ key }) => key));
   const pending = new Set(orders.filter(({ status }) => status === 'pending').map((order) => order.evidence));
-  const blocked = Map.groupBy(
+  const undelivered = Map.groupBy(
     orders.filter(({ status }) => status === 'blocked_upstream'),
     (order) => order.evidence,
   );
-  const fresh: RunEvidence[] = [];
-  const waiting: (BlockedEvidence & { readonly triedAt: number })[] = [];
-  for (const item of evidenceOf(run.pins)) {
-    const undelivered = blocked.get(item.key);
-    if (!evaluated.has(item.key) || pending.has(item.key)) fresh.push(item);
-    else if (undelivered !== undefined)
-      waiting.push({
-        evidence: item,
-        targets: new Set(undelivered.map(({ targetModule }) => targetModule)),
-        triedAt: undelivered.reduce((first, order) => Math.min(first, triedAt(order)), Infinity),
-      });
-  }
-  return { fresh, blocked: waiting.toSorted((a, b) => a.triedAt - b.triedAt) };
+  const left = evidenceOf(run.pins).flatMap((item): (LeftEvidence & { readonly since: number })[] => {
+    if (!evaluated.has(item.key) || pending.has(item.key)) return [{ evidence: item, since: -Infinity }];
+    const blocked = undelivered.get(item.key);
+    if (blocked === undefined) return [];
+    const since = blocked.reduce((first, order) => Math.min(first, triedAt(order)), Infinity);
+    return [{ evidence: item, since, blocked: new Set(blocked.map(({ targetModule }) => targetModule)) }];
+  });
+  return left.toSorted((a, b) => (a.since === b.since ? 0 : a.since - b.since));
 }
 
 /** When an order's receiver was last found missing: epoch milliseconds, 0 before it was. */
 export function triedAt({ blockedAt }: { readonly blockedAt?: number }): number {
   return blockedAt ?? 0;
+}
+
+/**
+ * Why an evidence cannot be evaluated; `unusable`: the pinned crosswalk has no alignment, or what follows from the evidence is larger than a
+ * bundle may be, now or ever.
+ */
+export type EvidenceFault =
+  PinFault | { readonly kind: 'unusable'; readonly service: 'analytics' | 'blueprint' | 'unknown' };
+
+/** The decisions on one evidence under a policy: a function of the pinned bytes, so that every worker finds the same. */
+export interface Evaluation {
+  readonly derived: Derived;
+  /** Of a source. */
+  readonly aligned?: Omit<SourceFacts, 'run' | 'policy'>;
+}
+
+/** Reads one evidence as it was pinned and derives its orders. */
+export async function evaluateEvidence(
+  reader: SourceReader,
+  run: RunRecord,
+  policy: AnalysisPolicy,
+  evidence: RunEvidence,
+): Promise<Result<Evaluation, EvidenceFault>> {
+  const { tenantId, administrationId, pins } = run;
+  const { contentTestSpecId, contentTestSpecVersion } = pins;
+  const grounds = { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy };
+  if (evidence.kind === 'metric') {
+    const { metric, pin } = evidence;
+    const artifact = await readTwice(() => readPinnedMetric(reader, run, metric, pin));
+    return artifact.ok ? ok({ derived: deriveMetricOrders(grounds, pin, artifact.value.value) }) : artifact;
+  }
+  const { source } = evidence;
+  const [crosswalk, comparison] = await Promise.all([
+    readTwice(() => readPinnedCrosswalk(reader, run, source)),
+    readComparison(reader, run, source),
+  ]);
+  if (!crosswalk.ok) return crosswalk;
+  if (!comparison.ok) return comparison;
+  const { value } = crosswalk.value;
+  const judged = judgeSource(grounds, {
+    sourceKey: source.sourceKey,
+    crosswalk: { pin: source.crosswalk, value },
+    comparison: comparison.value,
+  });
+  if (!judged.ok) return err({ kind: 'unusable', service: 'blueprint' });
+  return ok({ derived: judged.value.derived, aligned: { source, crosswalk: value, ...judged.value } });
+}
+
+/** The comparison of a source, where Analytics had one when the run was pinned. */
+async function readComparison(
+  reader: SourceReader,
+  run: RunRecord,
+  { sourceKey, comparison: pin }: PinnedSource,
+): Promise<Result<SourceEvidence['comparison'], PinFault>> {
+  if (pin === null || pin === 'missing') return ok(pin);
+  const artifact = await readTwice(() => readPinnedComparison(reader, run, sourceKey, pin));
+  return artifact.ok ? ok({ pin, artifact: artifact.value.value }) : artifact;
 }

@@ -1,14 +1,11 @@
-import { fitsBundle } from '#functions/reports/analysis/bundles/seal-bundle.ts';
-import { decisionsOf } from '#functions/reports/analysis/bundles/receipt-parts.ts';
-import { sourceBundle } from '#functions/reports/analysis/bundles/source-bundle.ts';
+import { decisionsOf, fitsBundle, sourceBundle } from '#functions/reports/analysis/bundles.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { EvidenceRecord, RunProgress } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Delivery, OpenedOrder } from './deliver.ts';
-import { evaluateEvidence } from './evaluate-evidence.ts';
-import type { Evaluation, EvidenceFault } from './evaluate-evidence.ts';
-import type { RunEvidence } from './evidence.ts';
+import { evaluateEvidence } from './evidence.ts';
+import type { Evaluation, EvidenceFault, RunEvidence } from './evidence.ts';
 import { mapConcurrent } from './map-concurrent.ts';
 import type { Worker } from './worker.ts';
 

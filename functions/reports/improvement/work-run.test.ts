@@ -349,6 +349,7 @@ describe('a run that can never end well fails, for good and without a receipt', 
     };
   };
   const [difficulty, discrimination, ...others] = metrics;
+  const changed = Buffer.from(JSON.stringify({ ...runArtifacts.comparison, method: 'another' }));
   const moved = { ...difficulty!, artifact: discrimination!.artifact };
 
   it.each<[string, string, WorldRun]>([
@@ -362,6 +363,11 @@ describe('a run that can never end well fails, for good and without a receipt', 
       'the artifact of another metric [RP-154]',
       'evidence_moved analytics',
       { ...one, pins: { ...one.pins, metrics: [moved, discrimination!, ...others] } },
+    ],
+    [
+      'an artifact of other bytes [RP-154]',
+      'evidence_changed analytics',
+      { ...one, artifacts: new Map([...one.artifacts, ['artifact-comparison', changed]]) },
     ],
     ['a policy that is not released [RP-146]', 'policy unknown', withPolicy({ id: 'another' })],
     ['another owner’s policy [RP-146]', 'policy unknown', withPolicy({ owner: 'tenant' })],

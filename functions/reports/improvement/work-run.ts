@@ -1,3 +1,5 @@
+import { runBundle } from '#functions/reports/analysis/bundles.ts';
+import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
@@ -10,7 +12,7 @@ import type {
   ImprovementRunState,
 } from '#shared/improvement/records.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
-import type { RunQueue } from '#shared/improvement/run-queue.ts';
+import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
@@ -19,10 +21,8 @@ import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
 import { createDelivery } from './deliver.ts';
-import type { EvidenceFault } from './evaluate-evidence.ts';
-import { remainingOf } from './evidence.ts';
-import { finishRun } from './finish-run.ts';
-import type { Finish } from './finish-run.ts';
+import { evaluateEvidence, evidenceOf, remainingOf } from './evidence.ts';
+import type { EvidenceFault } from './evidence.ts';
 import { takeEvidence } from './take-evidence.ts';
 import { emptyTally, hasProgress } from './worker.ts';
 import type { Tally, Worker } from './worker.ts';
@@ -128,7 +128,11 @@ export async function workRun(
   const policy = pinned.value;
   if (policy === undefined) return fail('policy', 'unknown');
 
-  const platform = withTimeLimit(opened.value.platform);
+  const owners = opened.value.platform;
+  const platform: Platform = {
+    ...owners,
+    call: (operation, call) => owners.call(operation, { timeLimit: CALL_MS, ...call }),
+  };
   const { shouldContinue, isWithdrawn } = openStepCheck(invocation, dependencies.now);
   const worker: Worker = {
     run,
@@ -192,12 +196,10 @@ function recordedOf({ evidence, orders }: RunProgress): number {
 async function takeAll(worker: Worker, found: RunProgress): Promise<Result<Finish, EvidenceFault>> {
   const delivery = createDelivery(worker);
   const known = new Map<RunMetric, Derived>();
-  const { fresh, blocked } = remainingOf(found);
-  const left = [...fresh.map((evidence) => ({ evidence, targets: undefined })), ...blocked];
-  for (const { evidence, targets } of left) {
+  for (const { evidence, blocked } of remainingOf(found)) {
     if (!(await worker.shouldContinue())) break;
     // Its orders would be read and derived again for nothing: they are blocked already.
-    if (targets !== undefined && [...targets].every(delivery.isMissing)) continue;
+    if (blocked !== undefined && [...blocked].every(delivery.isMissing)) continue;
     const taken = await takeEvidence(worker, found, evidence, delivery);
     if (!taken.ok) return taken;
     if (evidence.kind === 'metric') known.set(evidence.metric, taken.value.evaluation.derived);
@@ -206,16 +208,67 @@ async function takeAll(worker: Worker, found: RunProgress): Promise<Result<Finis
   return finishRun(worker, known);
 }
 
+/** What has become of a run; `unfinished`: something of it is still to be evaluated or asked for. */
+type Finish = ImprovementRunState | 'unfinished';
+
+/**
+ * Ends a run of which everything is recorded: complete where every order has reached its receiver, else parked as `blocked_upstream`
+ * [RP-150, RP-217, RP-221]. What is recorded now decides, whichever worker has recorded it.
+ * @param known what this worker has derived of the metrics; the others are read again, since the run's bundle holds their decisions
+ */
+async function finishRun(
+  worker: Worker,
+  known: ReadonlyMap<RunMetric, Derived>,
+): Promise<Result<Finish, EvidenceFault>> {
+  const { run, policy, store, receipts, now } = worker;
+  const progress = await worker.progress();
+  if (isTerminal(progress.run.state)) return ok(progress.run.state);
+  // The state that another worker or the sweeper has moved the run to meanwhile stands.
+  const standing = async (): Promise<ImprovementRunState> => (await worker.progress()).run.state;
+  const remaining = remainingOf(progress);
+  if (remaining.some(({ blocked }) => blocked === undefined)) return ok('unfinished');
+  if (remaining.length > 0) {
+    const isParked = await store.moveRun(run, ['queued', 'analyzing'], { state: 'blocked_upstream' }, now());
+    return ok(isParked ? 'blocked_upstream' : await standing());
+  }
+  if (!(await worker.shouldContinue())) return ok('unfinished');
+  const metrics = await metricDecisions(worker, known);
+  if (!metrics.ok) return metrics;
+  const bundle = runBundle({ progress, policy, metrics: metrics.value });
+  if (bundle === undefined) return err({ kind: 'unusable', service: 'unknown' });
+  await receipts.put(run.tenantId, bundle);
+  const { sha256, mediaType } = bundle;
+  const state = omissionsOf(progress).length === 0 ? 'completed' : 'completed_with_omissions';
+  const to = { state, completedAt: lastRecorded(progress), receipt: { sha256, mediaType } } as const;
+  return ok((await store.moveRun(run, improvementRunStates, to, now())) ? state : await standing());
+}
+
+async function metricDecisions(
+  { run, reader, policy }: Worker,
+  known: ReadonlyMap<RunMetric, Derived>,
+): Promise<Result<ReadonlyMap<RunMetric, Derived>, EvidenceFault>> {
+  const decisions = new Map(known);
+  for (const evidence of evidenceOf(run.pins)) {
+    if (evidence.kind !== 'metric' || decisions.has(evidence.metric)) continue;
+    const evaluated = await evaluateEvidence(reader, run, policy, evidence);
+    if (!evaluated.ok) return evaluated;
+    decisions.set(evidence.metric, evaluated.value.derived);
+  }
+  return ok(decisions);
+}
+
+/** The latest time in a run's records: two workers who end it at once find the same. */
+function lastRecorded({ run, evidence, orders }: RunProgress): number {
+  const times = [
+    ...evidence.map(({ evaluatedAt }) => evaluatedAt),
+    ...orders.map(({ updatedAt }) => updatedAt),
+  ];
+  return times.reduce((last, time) => Math.max(last, time), run.createdAt);
+}
+
 /** Runs are never deleted: one that is gone is a defect. */
 async function progressOf(store: ImprovementStore, key: RunKey): Promise<RunProgress> {
   const progress = await store.readProgress(key);
   if (progress === undefined) throw new Error('an improvement run is gone');
   return progress;
-}
-
-function withTimeLimit(platform: Platform): Platform {
-  return {
-    ...platform,
-    call: (operation, call) => platform.call(operation, { timeLimit: CALL_MS, ...call }),
-  };
 }

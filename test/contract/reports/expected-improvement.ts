@@ -142,8 +142,8 @@ export function expectedOrders({ policy, metrics, sources }: Grounds): readonly 
       const isComparable = unit === trigger.observed.unit;
       if (isComparable && !trips(trigger.threshold, observed.value)) continue;
       const isNamed = trigger.requiredSubjects.every((subject) => (observed[subject]?.length ?? 0) > 0);
-      const reason = isComparable ? 'subject_missing' : 'unit_mismatch';
-      const withheld = isComparable && isNamed ? {} : { withheld: reason as typeof reason };
+      const reason = isComparable ? ('subject_missing' as const) : ('unit_mismatch' as const);
+      const withheld = isComparable && isNamed ? {} : { withheld: reason };
       const decision = { trigger: index, ...observed, ...withheld };
       const key = JSON.stringify({ ...decision, value: null });
       if (decision.value < (decisions.get(key)?.value ?? Infinity)) decisions.set(key, decision);

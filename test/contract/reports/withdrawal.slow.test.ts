@@ -245,10 +245,10 @@ describe('what proves nothing', () => {
     const found = await answers();
     expect(Object.keys(found).filter((operationId) => found[operationId] === '200')).toEqual([
       'readAttemptReport',
-      'readReadiness',
       'readClassCohort',
       'readSchoolGradeCohort',
       'readEquivalence',
+      'readReadiness',
     ]);
   });
 

@@ -54,9 +54,11 @@ describe('the alignment of a source', () => {
       fc.property(requirements, (rows) => {
         const crosswalk = crosswalkOf(rows);
         expect(alignmentCrosswalk.parse(crosswalk)).toEqual(crosswalk);
-        const { limitations: _, ...alignment } = aligned(rows);
+        const { limitations, ...alignment } = aligned(rows);
         expect(alignment).toEqual(expectedAlignment(crosswalk));
         const { contributions } = alignment;
+        const reasons = new Set(contributions.flatMap(({ reasonCode }) => reasonCode ?? []));
+        expect(limitations).toHaveLength(reasons.size);
         expect(contributions.map((row) => alignmentContribution.parse(row))).toEqual(contributions);
       }),
       { numRuns: 300 },

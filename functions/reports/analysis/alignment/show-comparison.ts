@@ -17,58 +17,44 @@ export interface ShownComparison {
  * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189].
  */
 export function showComparison(artifact: ComparisonArtifact): ShownComparison {
-  const { artifactRef, populationCount, method, analysisVersion } = artifact;
-  if (populationCount === 0)
-    return nothing(
-      'The comparison of predicted with actual results has an empty population and is not shown.',
-    );
-
-  const suppressionStatus = known(suppressions, artifact.suppression.status);
-  const suppressionRule = suppressionStatus === 'suppressed' ? artifact.suppression.rule : null;
+  const { artifactRef, populationCount, method, analysisVersion, suppression } = artifact;
+  const { predictedPassCount, actualPassCount, agreementCount } = artifact;
+  if (populationCount === 0) return nothing('has an empty population');
+  const suppressionStatus = known(suppressions, suppression.status);
+  const suppressionRule = suppressionStatus === 'suppressed' ? suppression.rule : null;
   const shown = { artifactRef, populationCount, suppressionStatus, suppressionRule, method, analysisVersion };
-  const withheld = {
-    ...shown,
+  const none = {
     predictedPassCount: null,
     actualPassCount: null,
     agreementCount: null,
     observedAgreement: null,
   };
-  switch (suppressionStatus) {
-    case 'suppressed':
-      return suppressionRule === null
-        ? nothing(
-            'The comparison of predicted with actual results is suppressed without a rule and is not shown.',
-          )
-        : {
-            comparison: withheld,
-            limitations: ['The counts of the comparison of predicted with actual results are suppressed.'],
-          };
-    case 'unknown':
-      return {
-        comparison: withheld,
-        limitations: [
-          'Whether the comparison of predicted with actual results is suppressed is unknown: its counts are not shown.',
-        ],
-      };
-    case 'not_suppressed': {
-      const { predictedPassCount, actualPassCount, agreementCount } = artifact;
-      if (predictedPassCount === null || actualPassCount === null || agreementCount === null)
-        return nothing('The comparison of predicted with actual results lacks a count and is not shown.');
-      if (Math.max(predictedPassCount, actualPassCount, agreementCount) > populationCount)
-        return nothing(
-          'The comparison of predicted with actual results counts more than its population and is not shown.',
-        );
-      if (!isPossible(populationCount, predictedPassCount, actualPassCount, agreementCount))
-        return nothing(
-          'The comparison of predicted with actual results has counts that contradict each other and is not shown.',
-        );
-      const observedAgreement = agreementOf(agreementCount, populationCount);
-      return {
-        comparison: { ...shown, predictedPassCount, actualPassCount, agreementCount, observedAgreement },
-        limitations: [],
-      };
-    }
-  }
+  if (suppressionStatus === 'suppressed')
+    return suppressionRule === null
+      ? nothing('is suppressed without a rule')
+      : { comparison: { ...shown, ...none }, limitations: [`The counts of the ${SUBJECT} are suppressed.`] };
+  if (suppressionStatus === 'unknown')
+    return {
+      comparison: { ...shown, ...none },
+      limitations: [`Whether the ${SUBJECT} is suppressed is unknown: its counts are not shown.`],
+    };
+  if (predictedPassCount === null || actualPassCount === null || agreementCount === null)
+    return nothing('lacks a count');
+  if (Math.max(predictedPassCount, actualPassCount, agreementCount) > populationCount)
+    return nothing('counts more than its population');
+  if (!isPossible(populationCount, predictedPassCount, actualPassCount, agreementCount))
+    return nothing('has counts that contradict each other');
+  const observedAgreement = agreementOf(agreementCount, populationCount);
+  return {
+    comparison: { ...shown, predictedPassCount, actualPassCount, agreementCount, observedAgreement },
+    limitations: [],
+  };
+}
+
+const SUBJECT = 'comparison of predicted with actual results';
+
+function nothing(why: string): ShownComparison {
+  return { comparison: null, limitations: [`The ${SUBJECT} ${why} and is not shown.`] };
 }
 
 /**
@@ -83,8 +69,4 @@ function isPossible(population: number, predicted: number, actual: number, agree
     difference <= disagreement &&
     (disagreement - difference) % 2 === 0
   );
-}
-
-function nothing(limitation: string): ShownComparison {
-  return { comparison: null, limitations: [limitation] };
 }

@@ -193,16 +193,7 @@ interface Part {
   readonly digest: string;
 }
 
-/** A trigger that an order, or the lack of one, answers. */
-interface Decision {
-  readonly armed: Armed;
-  /** The value that trips, or why there is no order. */
-  readonly outcome: number | Withheld['reason'];
-  readonly whole: Part;
-  /** The whole, as often as an order for it has to be split. */
-  readonly parts: readonly Part[];
-}
-
+/** Subjects on which a trigger has tripped. */
 interface Breached extends Part {
   readonly armed: Armed;
   readonly value: number;
@@ -214,17 +205,33 @@ interface Breached extends Part {
  */
 function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
   const breached = new Map<string, Breached>();
-  const withheld = new Map<string, Withheld & { readonly digest: string }>();
-  for (const { armed, outcome, whole, parts } of decisions(grounds, sets)) {
-    if (typeof outcome === 'string') {
-      const key = `${armed.index} ${outcome} ${whole.digest}`;
-      withheld.set(key, { trigger: armed.index, reason: outcome, ...whole });
-      continue;
-    }
-    for (const part of parts) {
-      const key = `${armed.index} ${part.digest}`;
-      const other = breached.get(key);
-      if (other === undefined || outcome < other.value) breached.set(key, { ...part, armed, value: outcome });
+  const withheld = new Map<string, Withheld & Part>();
+  for (const { metric, evidence, observations } of sets) {
+    const triggers = armedTriggers(grounds.policy, metric, evidence);
+    for (const { measures, subjects } of observations) {
+      let made: Part | undefined;
+      // Nothing is sorted or hashed for figures that count for nothing.
+      const whole = (): Part => (made ??= partOf(subjects()));
+      for (const armed of triggers) {
+        const { index: trigger, required } = armed;
+        const { observed, threshold } = armed.trigger;
+        const withhold = (reason: Withheld['reason']) =>
+          withheld.set(`${trigger} ${reason} ${whole().digest}`, { trigger, reason, ...whole() });
+        if (measureOf(armed.trigger) === undefined) withhold('not_judged');
+        for (const { name, value, unit } of measures) {
+          if (name !== observed.name) continue;
+          if (unit !== observed.unit) withhold('unit_mismatch');
+          else if (!isBreached(threshold, value)) continue;
+          else if (required.some((subject) => (whole().subjects[subject]?.length ?? 0) === 0))
+            withhold('subject_missing');
+          else
+            for (const part of partsOf(whole())) {
+              const key = `${trigger} ${part.digest}`;
+              if (value < (breached.get(key)?.value ?? Infinity))
+                breached.set(key, { ...part, armed, value });
+            }
+        }
+      }
     }
   }
   return {
@@ -239,71 +246,33 @@ function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
   };
 }
 
-/** Every figure that trips a trigger or cannot be compared with it. Nothing is sorted or hashed for the others. */
-function* decisions({ policy }: OrderGrounds, sets: readonly Observed[]): Generator<Decision> {
-  for (const { metric, evidence, observations } of sets) {
-    const triggers = armedTriggers(policy, metric, evidence);
-    const unjudged = [...triggers.values()].flat().filter(({ trigger }) => measureOf(trigger) === undefined);
-    for (const { measures, subjects } of observations) {
-      let found: Pick<Decision, 'whole' | 'parts'> | undefined;
-      for (const armed of unjudged) {
-        found ??= partsOf(subjects());
-        yield { armed, outcome: 'not_judged', ...found };
-      }
-      for (const { name, value, unit } of measures) {
-        for (const armed of triggers.get(name) ?? []) {
-          const { observed, threshold } = armed.trigger;
-          const isComparable = unit === observed.unit;
-          if (isComparable && !isBreached(threshold, value)) continue;
-          found ??= partsOf(subjects());
-          const named = found.whole.subjects;
-          const lacks = armed.required.some((subject) => (named[subject]?.length ?? 0) === 0);
-          const tripped = lacks ? 'subject_missing' : value;
-          yield { armed, outcome: isComparable ? tripped : 'unit_mismatch', ...found };
-        }
-      }
-    }
-  }
-}
-
-/** The policy's triggers on one metric, by the measure that they look at. */
+/** The policy's triggers on one metric. */
 function armedTriggers(
   policy: AnalysisPolicy,
   metric: string,
   evidence: readonly OrderEvidence[],
-): ReadonlyMap<string, readonly Armed[]> {
-  const armed = policy.triggers.flatMap((trigger, index): readonly Armed[] => {
+): readonly Armed[] {
+  return policy.triggers.flatMap((trigger, index) => {
     if (trigger.metric !== metric) return [];
-    return [
-      {
-        index,
-        trigger,
-        required: bindingSubjects(trigger),
-        evidence,
-        digest: hashCanonical({ evidence, trigger }),
-      },
-    ];
+    const digest = hashCanonical({ evidence, trigger });
+    return [{ index, trigger, required: bindingSubjects(trigger), evidence, digest }];
   });
-  return Map.groupBy(armed, ({ trigger }) => trigger.observed.name);
 }
 
-/** Subjects as a whole, and in parts of as many GUIDs as an order can name: one part without any, if there are none. */
-function partsOf(subjects: OrderSubjects): { readonly whole: Part; readonly parts: readonly Part[] } {
+/** Subjects in parts of as many GUIDs as an order can name: one part without any, if there are none. */
+function partsOf(whole: Part): readonly Part[] {
+  const { subjects } = whole;
   const { caseGuids } = subjects;
-  const whole = partOf(subjects);
-  if (caseGuids.length <= MAX_SUBJECTS) return { whole, parts: [whole] };
-  const parts = Array.from({ length: Math.ceil(caseGuids.length / MAX_SUBJECTS) }, (_, at) =>
+  if (caseGuids.length <= MAX_SUBJECTS) return [whole];
+  return Array.from({ length: Math.ceil(caseGuids.length / MAX_SUBJECTS) }, (_, at) =>
     partOf({ ...subjects, caseGuids: caseGuids.slice(at * MAX_SUBJECTS, (at + 1) * MAX_SUBJECTS) }),
   );
-  return { whole, parts };
 }
 
 function partOf(subjects: OrderSubjects): Part {
   const { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids } = subjects;
-  return {
-    subjects,
-    digest: sha256Hex(JSON.stringify([qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids])),
-  };
+  const digest = sha256Hex(JSON.stringify([qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids]));
+  return { subjects, digest };
 }
 
 /**

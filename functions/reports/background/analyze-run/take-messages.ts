@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/broken-work.ts';
+import { attempt } from '#functions/reports/background/invocation.ts';
 import { workRun } from '#functions/reports/improvement/work-run.ts';
 import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
@@ -41,13 +41,8 @@ export function createMessageFunction(
       release ??= watch();
       return (await releaseFor(analyzeRun, release, log)) !== undefined;
     };
-    try {
-      if (!(await isReleased()))
-        return { batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
-    } catch (error) {
-      logBroken(log, error);
-      throw new BackgroundWorkBroken();
-    }
+    if (!(await attempt(log, isReleased)))
+      return { batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
     const failed: string[] = [];
     for (const { messageId, body, attributes } of records) {
       const received = Number(attributes.ApproximateReceiveCount);
@@ -59,16 +54,14 @@ export function createMessageFunction(
       }
       const { improvementRunId } = key;
       const receivedAt = now();
-      try {
+      const working = async (): Promise<Result<Worked, Stalled>> => {
         bound ??= bind();
         const endsAt = receivedAt + context.getRemainingTimeInMillis();
-        const worked = await workRun(bound, key, { receivedAt, endsAt, isReleased, log });
-        if (!worked.ok) failed.push(messageId);
-        logWorked(log, worked, { improvementRunId, received, durationMs: now() - receivedAt });
-      } catch (error) {
-        logBroken(log, error, { improvementRunId });
-        throw new BackgroundWorkBroken();
-      }
+        return workRun(bound, key, { receivedAt, endsAt, isReleased, log });
+      };
+      const worked = await attempt(log, working, { improvementRunId });
+      if (!worked.ok) failed.push(messageId);
+      logWorked(log, worked, { improvementRunId, received, durationMs: now() - receivedAt });
     }
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   };

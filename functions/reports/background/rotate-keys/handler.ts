@@ -1,4 +1,4 @@
-import type { ScheduledHandler } from '#functions/reports/background/scheduled.ts';
+import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';

@@ -1,5 +1,5 @@
-import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/broken-work.ts';
-import type { ScheduledHandler } from '#functions/reports/background/scheduled.ts';
+import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/invocation.ts';
+import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { rotateKeys as row } from '#shared/contract/background.ts';
 import { rotateOnSchedule } from '#shared/keys/administration.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';

@@ -1,4 +1,4 @@
-import type { ScheduledHandler } from '#functions/reports/background/scheduled.ts';
+import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo, makeSqs } from '#shared/stores/make-clients.ts';
@@ -6,8 +6,8 @@ import { readEnvironment } from '#shared/http/environment.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
-import { createSweepFunction } from './take-sweep.ts';
-import type { SweepStores } from './take-sweep.ts';
+import { createSweepFunction } from './sweep-runs.ts';
+import type { SweepStores } from './sweep-runs.ts';
 
 /** Sweeps the improvement runs that have not ended, bound to a runtime. */
 export const bind = (runtime: Runtime): ScheduledHandler =>

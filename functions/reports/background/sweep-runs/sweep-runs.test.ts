@@ -14,11 +14,11 @@ import {
   MESSAGE_KEPT_MS,
   OFTEN_MS,
   UNTOUCHED_MS,
+  createSweepFunction,
   sweepRuns,
   verdictOn,
 } from './sweep-runs.ts';
 import type { SweepDependencies } from './sweep-runs.ts';
-import { createSweepFunction } from './take-sweep.ts';
 
 const CREATED = Date.parse('2026-03-02T10:00:00Z');
 const SWEEP_MS = 300_000;

@@ -1,7 +1,16 @@
+import { attempt, BackgroundWorkBroken, logBroken } from '#functions/reports/background/invocation.ts';
+import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts';
+import { sweepRuns as row } from '#shared/contract/background.ts';
+import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
 import type { ImprovementStore, OpenRun, RunSummary } from '#shared/improvement/records.ts';
-import type { RunQueue } from '#shared/improvement/run-queue.ts';
+import type { RunQueue } from '#shared/improvement/run-message.ts';
+import { randomFraction } from '#shared/kernel/random.ts';
+import type { Runtime } from '#shared/lambda/runtime.ts';
+import { createFunctionLog } from '#shared/observability/logger.ts';
+import type { LogPorts } from '#shared/observability/logger.ts';
+import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -117,4 +126,49 @@ function pauseOf({ state, sweeps, touchedAt, parkedAt = touchedAt }: RunSummary,
   if (sweeps > 0) return MESSAGE_KEPT_MS;
   const parked = now - parkedAt;
   return parked <= OFTEN_MS ? 0 : Math.min(parked / 6, LONGEST_PARKED_MS);
+}
+
+/** Where the runs are, and where they are sent on to. */
+export type SweepStores = Pick<SweepDependencies, 'store' | 'queue'>;
+
+/** A run is begun only while there is more time left than looking at one takes. */
+const LEAST_STEP_MS = 10_000;
+
+/**
+ * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done. While a gate
+ * is withdrawn, nothing is sent on and nothing is given up.
+ * @param bind the stores; called once per binding
+ * @param watch the release; called once per binding
+ */
+export function createSweepFunction(
+  bind: () => SweepStores,
+  runtime: LogPorts & Pick<Runtime, 'random'>,
+  watch: () => ReleaseWatch,
+): ScheduledHandler {
+  let bound: SweepStores | undefined;
+  let release: ReleaseWatch | undefined;
+  const openLog = createFunctionLog(row, runtime);
+  return async (_event, context) => {
+    const { now, random } = runtime;
+    const log = openLog(context);
+    const startedAt = now();
+    const endsAt = startedAt + context.getRemainingTimeInMillis();
+    const broken = await attempt(log, async () => {
+      release ??= watch();
+      if ((await releaseFor(row, release, log)) === undefined) return 0;
+      bound ??= bind();
+      const sweep = await sweepRuns({
+        ...bound,
+        now,
+        isTime: () => endsAt - now() >= LEAST_STEP_MS,
+        random: () => randomFraction(random),
+        onBroken: ({ improvementRunId }, error) => logBroken(log, error, { improvementRunId }),
+        onFailed: ({ improvementRunId }, reason) =>
+          log('IMPROVEMENT_RUN_FAILED', { improvementRunId, reason }),
+      });
+      log('IMPROVEMENT_RUNS_SWEPT', { ...sweep, durationMs: now() - startedAt });
+      return sweep.broken;
+    });
+    if (broken > 0) throw new BackgroundWorkBroken();
+  };
 }

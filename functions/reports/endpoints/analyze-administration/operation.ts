@@ -5,7 +5,7 @@ import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { analyzeAdministration } from '#shared/contract/reports/routes.ts';
 import type { Control, Operation, OperationRequest } from '#shared/http/operation.ts';
 import type { RunKey, RunPins, RunProgress, RunRecord } from '#shared/improvement/records.ts';
-import type { RunQueue } from '#shared/improvement/run-queue.ts';
+import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -58,7 +58,8 @@ export function analyzeAdministrationOperation(
           : await goOn(owners.value, standing);
       if (!begun.ok) return begun;
       const { progress, evidence } = begun.value;
-      if (waits(progress.run)) await queue.send(key);
+      // One that is under way has its message, and the sweeper looks after it.
+      if (['queued', 'blocked_upstream'].includes(progress.run.state)) await queue.send(key);
       // A repetition is no further analysis.
       if (standing === undefined) await wakeParked(dependencies, progress.run);
       return ok({
@@ -92,8 +93,9 @@ async function begin(
   { createdAt }: Control,
   administration: Observed<Administration>,
 ): Promise<Result<Begun, Problem>> {
-  const unfit = checkAdministrationScored(administration.value);
-  if (unfit !== undefined) return err(unfit);
+  // Statuses other than `scored` are the owner's own affair; there is nothing final to analyze under any of them [RP-290].
+  if (administration.value.status !== 'scored')
+    return err(incomplete('unknown', 'The administration is not scored yet.'));
   const { reader, profile } = owners;
   const { administrationId } = administration.value;
   const policy = await releasedPolicy(policies, profile);
@@ -103,10 +105,8 @@ async function begin(
   );
   if (!basis.ok) return basis;
   const { pins, artifacts, sourceSet } = basis.value;
-  const {
-    owner,
-    policy: { id, version, checksum },
-  } = policy.value;
+  const { owner } = policy.value;
+  const { id, version, checksum } = policy.value.policy;
   const pinned: RunPins = {
     ...pins,
     analysisPolicy: { owner, id, version, checksum },
@@ -142,11 +142,6 @@ async function goOn({ reader }: OpenedOwners, progress: RunProgress): Promise<Re
   return evidence.ok ? ok({ progress, evidence: evidence.value }) : evidence;
 }
 
-/** Statuses other than `scored` are the owner's own affair; there is nothing final to analyze under any of them [RP-290]. */
-function checkAdministrationScored({ status }: Administration): Problem | undefined {
-  return status === 'scored' ? undefined : incomplete('unknown', 'The administration is not scored yet.');
-}
-
 /** The policy that the tenant's profile names: no caller chooses one [RP-294]. */
 async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysisPolicyId }: ServiceProfile) {
   const policy = analysisPolicyId === undefined ? undefined : await policies.read(tenantId, analysisPolicyId);
@@ -155,11 +150,6 @@ async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysi
   return policy?.value === undefined
     ? err(incomplete('unknown', 'No analysis policy is released for the tenant.'))
     : ok(policy.value);
-}
-
-/** Whether a worker has to be told of the run. One that is under way has its message, and the sweeper looks after it. */
-function waits({ state }: RunRecord): boolean {
-  return state === 'queued' || state === 'blocked_upstream';
 }
 
 /** Runs of the same administration that wait for a missing receiver are taken up again (the reading of RP-221). */

@@ -59,7 +59,8 @@ export async function readImprovementBasis(
 ): Promise<Result<ImprovementBasis, Problem>> {
   const first = await readBasis(reader, administration);
   if (!first.ok) return first;
-  if (disagreement(first.value) === undefined && !lacksArtifact(first.value))
+  // An artifact that Analytics does not hold may be one that it is replacing.
+  if (disagreement(first.value) === undefined && !hasFault(first.value.metrics, 'gone'))
     return accept(first.value, policy);
   const second = await readAgain(reader, first.value, readAdministration);
   if (!second.ok) return second;
@@ -119,11 +120,8 @@ async function withMetrics(reader: SourceReader, basis: Omit<Basis, 'metrics'>):
     runMetrics.map(async (metric) => {
       const pin = entryOf(analysis.value, metric)?.artifact;
       if (pin === null || pin === undefined) return undefined;
-      const answer = await readPinnedMetric(reader, run, metric, {
-        ref: pin.artifactRef,
-        sha256: pin.sha256,
-      });
-      return [metric, answer] as const;
+      const { artifactRef: ref, sha256 } = pin;
+      return [metric, await readPinnedMetric(reader, run, metric, { ref, sha256 })] as const;
     }),
   );
   return { ...basis, metrics: new Map(read.filter((entry) => entry !== undefined)) };
@@ -131,10 +129,7 @@ async function withMetrics(reader: SourceReader, basis: Omit<Basis, 'metrics'>):
 
 function readSourceSet(
   reader: SourceReader,
-  {
-    contentTestSpecId,
-    contentTestSpecVersion,
-  }: Pick<Administration, 'contentTestSpecId' | 'contentTestSpecVersion'>,
+  { contentTestSpecId, contentTestSpecVersion }: Spec,
 ): Promise<Result<Answered<AlignmentSources>, Problem>> {
   return readSource(
     reader,
@@ -171,29 +166,20 @@ function disagreement({ administration, sourceSet, analysis, metrics }: Basis): 
   return hasFault(metrics, 'changed', 'moved') ? 'analytics' : undefined;
 }
 
-/** Whether Analytics names an artifact that it does not hold: for good, or for as long as it replaces one by another. */
-function lacksArtifact({ metrics }: Basis): boolean {
-  return hasFault(metrics, 'gone');
-}
-
 function hasFault(metrics: Basis['metrics'], ...kinds: readonly PinFault['kind'][]): boolean {
   return [...metrics.values()].some((answer) => !answer.ok && kinds.includes(answer.error.kind));
 }
 
-function isSourceSetOf(
-  { value: { contentTestSpecId, contentTestSpecVersion } }: Observed<Administration>,
-  { value: { testSpecId, testSpecVersion } }: Observed<AlignmentSources>,
-): boolean {
-  return testSpecId === contentTestSpecId && testSpecVersion === contentTestSpecVersion;
+type Spec = Pick<Administration, 'contentTestSpecId' | 'contentTestSpecVersion'>;
+
+function isSourceSetOf({ value }: Observed<Spec>, { value: set }: Answered<AlignmentSources>): boolean {
+  return set.testSpecId === value.contentTestSpecId && set.testSpecVersion === value.contentTestSpecVersion;
 }
 
-function isAnalysisOf(
-  { value: { contentTestSpecId, contentTestSpecVersion } }: Observed<Administration>,
-  { value: analysis }: Observed<AdministrationAnalysis>,
-): boolean {
+function isAnalysisOf({ value }: Observed<Spec>, { value: analysis }: Observed<Spec>): boolean {
   return (
-    analysis.contentTestSpecId === contentTestSpecId &&
-    analysis.contentTestSpecVersion === contentTestSpecVersion
+    analysis.contentTestSpecId === value.contentTestSpecId &&
+    analysis.contentTestSpecVersion === value.contentTestSpecVersion
   );
 }
 
@@ -216,24 +202,21 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
         const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric)?.value;
         return judgeMetric(metric, entryOf(analysis.value, metric), artifact, policy);
       }),
-      sources: sourceSet.value.sources.map((source): PinnedSource => {
-        const comparison = analysis.value.comparisons.find((entry) => entry.sourceKey === source.sourceKey);
+      sources: sourceSet.value.sources.map(({ sourceKey: key, crosswalkId: ref, sha256 }): PinnedSource => {
+        const due = analysis.value.comparisons.find((entry) => entry.sourceKey === key);
+        const comparison = due?.artifact
+          ? { ref: due.artifact.artifactRef, sha256: due.artifact.sha256 }
+          : 'missing';
         return {
-          sourceKey: source.sourceKey,
-          crosswalk: { ref: source.crosswalkId, sha256: source.sha256 },
-          comparison: comparison === undefined ? null : comparisonPin(comparison),
+          sourceKey: key,
+          crosswalk: { ref, sha256 },
+          comparison: due === undefined ? null : comparison,
         };
       }),
     },
     artifacts,
     sourceSet,
   });
-}
-
-function comparisonPin({
-  artifact,
-}: AdministrationAnalysis['comparisons'][number]): PinnedSource['comparison'] {
-  return artifact === null ? 'missing' : { ref: artifact.artifactRef, sha256: artifact.sha256 };
 }
 
 /** What no run can be made of: lists that name a thing twice, keys that no path can hold, more sources than a run takes. */

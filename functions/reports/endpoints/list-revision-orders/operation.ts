@@ -2,13 +2,10 @@ import type * as z from 'zod';
 import { composeOrder } from '#functions/reports/composition/revision-order.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
-import { evaluateEvidence } from '#functions/reports/improvement/evaluate-evidence.ts';
-import type { EvidenceFault } from '#functions/reports/improvement/evaluate-evidence.ts';
-import { evidenceOf } from '#functions/reports/improvement/evidence.ts';
+import { evaluateEvidence, evidenceOf } from '#functions/reports/improvement/evidence.ts';
 import type { RunEvidence } from '#functions/reports/improvement/evidence.ts';
 import { pinProblem, readPinnedSourceSet, readTwice } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
-import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { isSelected } from '#shared/contract/filters.ts';
 import type { revisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
@@ -142,64 +139,47 @@ interface EvidencedOrder {
   readonly evidenceRefs: readonly SourceRef[];
 }
 
-/** What the evidence of the records asks for, by the ids of the orders. Nobody is asked for records that there are none of. */
+/** What the evidence of the records asks for, by the ids of the orders. Nothing is read for records that there are none of. */
 async function deriveOrders(
   { policies }: ListRevisionOrdersDependencies,
-  opened: OpenedRun,
+  { reader, run, moment }: OpenedRun,
   records: readonly OrderRecord[],
 ): Promise<Result<ReadonlyMap<string, EvidencedOrder>, Problem>> {
   const orders = new Map<string, EvidencedOrder>();
   const keys = new Set(records.map(({ evidence }) => evidence));
   if (keys.size === 0) return ok(orders);
-  const { reader, run, moment } = opened;
-  const policy = await pinnedPolicy(policies, run);
-  if (!policy.ok) return policy;
+  const policy = await policies.readPinned(run.tenantId, run.pins.analysisPolicy);
+  if (!policy.ok || policy.value === undefined)
+    return err(incomplete('unknown', 'The analysis policy that the run is pinned to cannot be read.'));
+  const { value: pinned } = policy;
   const wanted = new Set(records.map(({ revisionOrderId }) => revisionOrderId));
   const evaluated = await Promise.all(
     evidenceOf(run.pins)
       .filter(({ key }) => keys.has(key))
       .map(async (evidence) => {
-        const evaluation = await evaluateEvidence(reader, run, policy.value, evidence);
-        if (!evaluation.ok) return err(evidenceProblem(evaluation.error));
+        const evaluation = await evaluateEvidence(reader, run, pinned, evidence);
+        if (!evaluation.ok) return evaluation;
         const { observedAt } = moment();
-        return ok({
-          observedAt,
-          orders: evaluation.value.derived.orders.filter(({ content }) =>
-            wanted.has(content.revisionOrderId),
-          ),
-        });
+        for (const derived of evaluation.value.derived.orders)
+          if (wanted.has(derived.content.revisionOrderId))
+            orders.set(derived.content.revisionOrderId, {
+              derived,
+              evidenceRefs: derived.evidence.map(({ service, ref, sha256 }) => ({
+                service,
+                resourceId: ref,
+                observedAt,
+                version: `sha256:${sha256}`,
+                status: 'current',
+              })),
+            });
+        return ok(undefined);
       }),
   );
-  for (const evaluation of evaluated) {
-    if (!evaluation.ok) return evaluation;
-    const { observedAt } = evaluation.value;
-    for (const derived of evaluation.value.orders)
-      orders.set(derived.content.revisionOrderId, {
-        derived,
-        evidenceRefs: derived.evidence.map(({ service, ref, sha256 }) => ({
-          service,
-          resourceId: ref,
-          observedAt,
-          version: `sha256:${sha256}`,
-          status: 'current',
-        })),
-      });
-  }
-  return ok(orders);
-}
-
-async function pinnedPolicy(
-  policies: AnalysisPolicyStore,
-  { tenantId, pins: { analysisPolicy } }: RunRecord,
-): Promise<Result<AnalysisPolicy, Problem>> {
-  const read = await policies.readPinned(tenantId, analysisPolicy);
-  return read.ok && read.value !== undefined
-    ? ok(read.value)
-    : err(incomplete('unknown', 'The analysis policy that the run is pinned to cannot be read.'));
-}
-
-function evidenceProblem(fault: EvidenceFault): Problem {
-  return fault.kind === 'unusable'
-    ? incomplete(fault.service, 'Evidence that the run is pinned to cannot be evaluated.')
-    : pinProblem(fault);
+  const failed = evaluated.find((evaluation) => !evaluation.ok);
+  if (failed === undefined) return ok(orders);
+  return err(
+    failed.error.kind === 'unusable'
+      ? incomplete(failed.error.service, 'Evidence that the run is pinned to cannot be evaluated.')
+      : pinProblem(failed.error),
+  );
 }

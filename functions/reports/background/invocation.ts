@@ -1,3 +1,4 @@
+import type { Context } from 'aws-lambda';
 import { EnvironmentError } from '#shared/http/environment.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 import type { Log, LogFields } from '#shared/observability/logger.ts';
@@ -14,5 +15,21 @@ export class BackgroundWorkBroken extends Error {
 
   constructor() {
     super('a defect or an outage stopped the work; the log line BACKGROUND_WORK_BROKEN says where');
+  }
+}
+
+/** A function that a schedule calls; whatever event it comes with says nothing. */
+export type ScheduledHandler = (
+  event: unknown,
+  context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
+) => Promise<void>;
+
+/** Does a part of an invocation: what stops it is logged, and thrown anew without its message. */
+export async function attempt<T>(log: Log, work: () => Promise<T>, fields?: LogFields): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    logBroken(log, error, fields);
+    throw new BackgroundWorkBroken();
   }
 }

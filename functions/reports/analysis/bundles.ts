@@ -1,0 +1,216 @@
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
+import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type {
+  ReceiptArtifact,
+  ReceiptBundle,
+  RunReceipt,
+  SourceReceipt,
+} from '#shared/contract/reports/receipt-bundle.ts';
+import type { Bundle } from '#shared/improvement/receipts.ts';
+import type { OrderRecord, Pin, PinnedSource, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { JudgedSource } from './judge-source.ts';
+import { omissionsOf } from './omissions.ts';
+import type { Derived } from './orders/derive-orders.ts';
+
+/** A named source of a run, evaluated. */
+export interface SourceFacts extends JudgedSource {
+  readonly run: RunRecord;
+  /** The one that the run is pinned to. */
+  readonly policy: AnalysisPolicy;
+  readonly source: PinnedSource;
+  readonly crosswalk: Pick<AlignmentCrosswalk, 'sourceAssessment' | 'sourceVersion'>;
+}
+
+/**
+ * The receipt of one source: its alignment in full, what the decisions on it rest on, and nothing of what the comparison has counted
+ * [RP-168, RP-215, RP-216]. A function of what is pinned: there is no time in it.
+ */
+export function sourceBundle(facts: SourceFacts): Bundle {
+  const { run, policy, source, crosswalk, alignment, limitations, comparisonOmitted, derived } = facts;
+  return sealBundle<SourceReceipt>({
+    object: 'source_receipt',
+    ...headerOf(run, policy),
+    sourceKey: source.sourceKey,
+    sourceAssessment: crosswalk.sourceAssessment,
+    sourceVersion: crosswalk.sourceVersion,
+    ...pinsOf(source),
+    numerator: alignment.numerator,
+    denominator: alignment.denominator,
+    alignmentPercent: alignment.alignmentPercent,
+    contributions: [...alignment.contributions],
+    limitations: [...alignment.limitations, ...limitations],
+    ...decisionsOf(derived),
+    omissions: comparisonOmitted ? ['predicted_actual'] : [],
+  });
+}
+
+/** A run of which everything is evaluated and every order has reached its receiver. */
+export interface RunFacts {
+  readonly progress: RunProgress;
+  /** The one that the run is pinned to. */
+  readonly policy: AnalysisPolicy;
+  /** The decisions on each metric that is available. */
+  readonly metrics: ReadonlyMap<RunMetric, Derived>;
+}
+
+/**
+ * The receipt of a complete run: what it stands on, what it has decided, which orders it has given and what their receivers said
+ * [RP-153, RP-215, RP-216]. Its only times are those of the run's records. Undefined where it would be larger than a bundle may be. Throws on
+ * a run that is not complete [RP-217].
+ */
+export function runBundle({ progress, policy, metrics }: RunFacts): Bundle | undefined {
+  const { run, evidence, orders } = progress;
+  const records = new Map(evidence.map((record) => [record.key, record]));
+  const content: Omit<RunReceipt, 'digest'> = {
+    object: 'run_receipt',
+    ...headerOf(run, policy),
+    createdAt: formatInstant(run.createdAt),
+    sourceSet: artifactOf('blueprint', run.pins.sourceSet),
+    metrics: run.pins.metrics.map(({ metric, status, reasonCode, artifact, judged }) => {
+      const isAvailable = status === 'available';
+      const record = isAvailable ? recorded(records.get(`metric:${metric}`)) : undefined;
+      return {
+        metric,
+        status,
+        reasonCode,
+        artifact: artifact === null ? null : artifactOf('analytics', artifact),
+        ...(judged === undefined ? {} : { judged }),
+        evaluatedAt: record === undefined ? null : formatInstant(record.evaluatedAt),
+        ...decisionsOf(isAvailable ? recorded(metrics.get(metric)) : { orders: [], withheld: [] }),
+      };
+    }),
+    sources: run.pins.sources.map((source) => {
+      const { evaluatedAt, comparisonOmitted, receipt } = recorded(records.get(`source:${source.sourceKey}`));
+      const { mediaType, sha256 } = recorded(receipt);
+      return {
+        sourceKey: source.sourceKey,
+        ...pinsOf(source),
+        comparisonOmitted: comparisonOmitted ?? false,
+        evaluatedAt: formatInstant(evaluatedAt),
+        receipt: { mediaType, sha256 },
+      };
+    }),
+    orders: orders.map(lifecycleOf),
+    omissions: [...omissionsOf(progress)],
+  };
+  return fitsBundle(content) ? sealBundle<RunReceipt>(content) : undefined;
+}
+
+function recorded<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('runBundle: an evidence is not evaluated');
+  return value;
+}
+
+function lifecycleOf(order: OrderRecord): RunReceipt['orders'][number] {
+  const { revisionOrderId, evidence, targetModule, status, supersedesRevisionOrderId, ack } = order;
+  if (status === 'pending' || status === 'blocked_upstream')
+    throw new TypeError('runBundle: an order is not delivered');
+  return {
+    revisionOrderId,
+    evidence,
+    targetModule,
+    status,
+    supersedesRevisionOrderId,
+    receipt: ack && {
+      service: targetModule,
+      resourceId: ack.receiptId,
+      version: ack.version,
+      observedAt: formatInstant(ack.observedAt),
+    },
+    createdAt: formatInstant(order.createdAt),
+    updatedAt: formatInstant(order.updatedAt),
+  };
+}
+
+/** What every bundle of a run begins with. */
+function headerOf(
+  { tenantId, improvementRunId, administrationId, pins }: RunRecord,
+  analysisPolicy: AnalysisPolicy,
+) {
+  const { contentTestSpecId, contentTestSpecVersion } = pins;
+  return {
+    formatVersion: 2,
+    tenantId,
+    improvementRunId,
+    administrationId,
+    contentTestSpecId,
+    contentTestSpecVersion,
+    formulaVersion: alignmentFormula,
+    analysisPolicy,
+  } as const;
+}
+
+/** An artifact by its id at its owner and the digest of its bytes. */
+function artifactOf(service: ReceiptArtifact['service'], { ref, sha256 }: Pin): ReceiptArtifact {
+  return { service, resourceId: ref, sha256 };
+}
+
+/** What a source is aligned and compared by. */
+function pinsOf({ crosswalk, comparison }: PinnedSource): Pick<SourceReceipt, 'crosswalk' | 'comparison'> {
+  return {
+    crosswalk: artifactOf('blueprint', crosswalk),
+    comparison:
+      comparison === null || comparison === 'missing' ? comparison : artifactOf('analytics', comparison),
+  };
+}
+
+/** The decisions behind orders, named one by one: what was observed stays out [RP-202, RP-216]. */
+export function decisionsOf({ orders, withheld }: Derived): Pick<SourceReceipt, 'decisions' | 'withheld'> {
+  return {
+    decisions: orders.map(({ trigger, content, evidence }) => ({
+      trigger,
+      revisionOrderId: content.revisionOrderId,
+      subjects: subjectsOf(content),
+      evidence: evidence.map(({ service, ...pin }) => artifactOf(service, pin)),
+    })),
+    withheld: withheld.map(({ trigger, reason, subjects }) => ({
+      trigger,
+      reason,
+      subjects: subjectsOf(subjects),
+    })),
+  };
+}
+
+type Subjects = SourceReceipt['decisions'][number]['subjects'];
+
+function subjectsOf(about: Readonly<Subjects>): Subjects {
+  const { qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys } = about;
+  return { qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys };
+}
+
+/** Gives a bundle its digest, its one form in bytes (RFC 8785, UTF-8), and the address that these make [RP-211]. */
+function sealBundle<Receipt extends ReceiptBundle>(content: Omit<Receipt, 'digest'>): Bundle {
+  const bytes = new TextEncoder().encode(canonicalJson({ ...content, digest: hashCanonical(content) }));
+  return { bytes, sha256: sha256Hex(bytes), mediaType: 'application/json' };
+}
+
+/**
+ * No receipt bundle is larger, nor are the decisions on one evidence: what a worker holds of four metrics and a source stays below a third of
+ * a gigabyte, and the text of a bundle far below the longest string that there is (512 MB).
+ */
+const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
+
+/** Whether the JSON text of plain data takes no more bytes of UTF-8 than these. The text is not made, and the count ends where it fails. */
+export function fitsBundle(value: unknown, bytes = MAX_BUNDLE_BYTES): boolean {
+  let left = bytes;
+  // What is still to be counted.
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0 && left >= 0) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) {
+      left -= Buffer.byteLength(JSON.stringify(next));
+      continue;
+    }
+    const isList = Array.isArray(next);
+    const members: readonly unknown[] = isList ? next : Object.values(next);
+    // Brackets, commas; names and colons.
+    left -= 2 + Math.max(0, members.length - 1);
+    if (!isList) for (const name of Object.keys(next)) left -= Buffer.byteLength(JSON.stringify(name)) + 1;
+    for (const member of members) waiting.push(member);
+  }
+  return left >= 0;
+}
