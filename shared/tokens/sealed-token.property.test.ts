@@ -67,6 +67,39 @@ describe('a sealed token', () => {
     );
   });
 
+  it('is refused with any one character changed, left out or added, and is never the same twice [RP-212, RP-303]', async () => {
+    const token = await sealToken(keys, kind, { canary: 'canary-7731' });
+    expect(await sealToken(keys, kind, { canary: 'canary-7731' })).not.toBe(token);
+    const char = fc.constantFrom(
+      ...Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ %\u0000\u00e4'),
+    );
+    const at = fc.nat({ max: token.length - 1 });
+    const change = fc.oneof(
+      fc.tuple(at, char).map(([index, put]) => token.slice(0, index) + put + token.slice(index + 1)),
+      fc.tuple(at, char).map(([index, put]) => token.slice(0, index) + put + token.slice(index)),
+      at.map((index) => token.slice(0, index) + token.slice(index + 1)),
+      at.map((length) => token.slice(0, length)),
+    );
+    await fc.assert(
+      fc.asyncProperty(change, async (changed) => {
+        fc.pre(changed !== token);
+        expect((await openToken(keys, kind, changed)).ok).toBe(false);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('has one spelling: unused bits at the end of a part are not forgiven [RP-303]', async () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const token = await sealToken(keys, kind, {});
+    // The tag: 16 bytes leave four unused bits in its last character.
+    const respelt = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1]!;
+    expect(Buffer.from(respelt.split('.')[4]!, 'base64url')).toEqual(
+      Buffer.from(token.split('.')[4]!, 'base64url'),
+    );
+    expect((await openToken(keys, kind, respelt)).ok).toBe(false);
+  });
+
   it('needs its key ring: one that cannot be reached is a defect, not a refusal', async () => {
     const broken: KeyRing = {
       active: () => Promise.reject(new Error('settings are down')),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
-import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
+import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import { sealToken } from '#shared/tokens/sealed-token.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { openReceiptLink, sealReceiptLink } from './link.ts';
@@ -76,11 +76,6 @@ describe('a receipt link', () => {
       expect(readable.join('|')).not.toContain(secret);
   });
 
-  it('is never the same twice, so that none can be recognized by another', async () => {
-    const links = await Promise.all([seal(), seal(), seal()]);
-    expect(new Set(links.map(({ signature }) => signature)).size).toBe(3);
-  });
-
   it('expires five minutes after the second of its issue, and says so in both places [RP-213, RP-214]', async () => {
     await fc.assert(
       fc.asyncProperty(anyInstant, async (now) => {
@@ -126,27 +121,6 @@ describe('a receipt link', () => {
     );
   });
 
-  it('opens with none of its signature’s characters changed, left out or added [RP-212]', async () => {
-    const parts = await seal();
-    const { signature } = parts;
-    const char = fc.constantFrom(...Array.from('ABCXYZabcxyz0189-_.=+/ %\u0000\u00e4'));
-    const at = fc.nat({ max: signature.length - 1 });
-    const change = fc.oneof(
-      fc.tuple(at, char).map(([index, put]) => signature.slice(0, index) + put + signature.slice(index + 1)),
-      fc.tuple(at, char).map(([index, put]) => signature.slice(0, index) + put + signature.slice(index)),
-      at.map((index) => signature.slice(0, index) + signature.slice(index + 1)),
-      at.map((length) => signature.slice(0, length)),
-      fc.string(),
-    );
-    await fc.assert(
-      fc.asyncProperty(change, async (changed) => {
-        fc.pre(changed !== signature);
-        expect(await openReceiptLink(keys, { ...parts, signature: changed }, NOW)).toBeUndefined();
-      }),
-      { numRuns: 300 },
-    );
-  });
-
   it('leads to its own tenant’s bundle only: the signature of another one opens to that other one or to nothing [RP-212]', async () => {
     await fc.assert(
       fc.asyncProperty(anyReceipt, anyReceipt, async (one, other) => {
@@ -174,10 +148,6 @@ describe('a receipt link', () => {
     ];
     for (const signature of others)
       expect(await openReceiptLink(keys, { ...parts, signature }, NOW)).toBeUndefined();
-    const forgetful: KeyRing = { ...keys, open: () => Promise.resolve(undefined) };
-    expect(await openReceiptLink(forgetful, parts, NOW)).toBeUndefined();
-    const stranger: KeyRing = { ...keys, open: () => Promise.resolve(new Uint8Array(32).fill(99)) };
-    expect(await openReceiptLink(stranger, parts, NOW)).toBeUndefined();
   });
 
   it.each([
@@ -192,14 +162,5 @@ describe('a receipt link', () => {
     const signature = await sealedAs(content);
     const parts = { sha256: content.sha256, expires: String(content.expiresAt), signature };
     expect(await openReceiptLink(keys, parts, NOW)).toBeUndefined();
-  });
-
-  it('needs its key ring: one that cannot be reached is a defect, not a refusal', async () => {
-    const broken: KeyRing = {
-      active: () => Promise.reject(new Error('settings are down')),
-      open: () => Promise.reject(new Error('settings are down')),
-    };
-    await expect(sealReceiptLink(broken, RECEIPTS_URL, receipt, NOW)).rejects.toThrow('settings are down');
-    await expect(openReceiptLink(broken, await seal(), NOW)).rejects.toThrow('settings are down');
   });
 });
