@@ -17,6 +17,7 @@ import type { ManifestReceipt, ReleaseManifest } from '#shared/release/manifest.
 import { flagsOf } from '#shared/release/release-state.ts';
 import { localBucketName } from '#shared/stage/local-stage.ts';
 import { startTestAws } from '#test/support/aws.ts';
+import type { TestAws } from '#test/support/aws.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes } from '#ops/proof/receipt.ts';
 import type { ProofReceipt } from '#ops/proof/receipt.ts';
@@ -396,126 +397,83 @@ describe('show', () => {
   });
 });
 
-describe('npm run gates', () => {
-  let env = process.env;
+describe('npm run gates', { timeout: 120_000 }, () => {
+  let test: TestAws;
+  beforeEach(async () => {
+    test = await startTestAws();
+    await writeFile(join(folder, 'key.jwk'), JSON.stringify(jwk));
+  });
+  afterEach(() => test.close());
+
   const run = (...args: readonly string[]): Promise<{ code: number; out: string; error: string }> =>
     new Promise((done) => {
       execFile(
         process.execPath,
         [resolve(import.meta.dirname, '../gates.ts'), ...args],
-        { env, cwd: folder },
+        { env: { ...process.env, ...test.env }, cwd: folder },
         (failure, out, error) => {
           done({ code: typeof failure?.code === 'number' ? failure.code : 0, out, error });
         },
       );
     });
+  const times = { issuedAt: '2020-01-01T00:00:00Z', expiresAt: '2999-01-01T00:00:00Z' };
+  const writeManifest = (location: string, changes: Partial<ReleaseManifest> = {}): Promise<void> => {
+    const manifest = manifestOf([receiptOf('A', location)], { ...times, ...changes });
+    return writeFile(join(folder, 'manifest.jws'), `${signManifest(manifest, privateKey)}\n`);
+  };
 
   it('verifies a file: 0 when everything holds, 1 with a table and the reason when it does not', async () => {
-    const file = join(folder, 'manifest.jws');
-    const key = join(folder, 'key.jwk');
-    await writeFile(key, JSON.stringify(jwk));
+    await writeManifest('file:a');
     await writeFile(join(folder, 'a'), 'proof');
-    const times = { issuedAt: '2020-01-01T00:00:00Z', expiresAt: '2999-01-01T00:00:00Z' };
-    const good = manifestOf([receiptOf('A', 'file:a')], times);
-    await writeFile(file, `${signManifest(good, privateKey)}\n`);
-    expect(await run('verify', file, '--key', key)).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(
-        /signed for prod and valid until 2999[\s\S]*A +OK +file:a +proof of A/,
-      ) as string,
-    });
+    const good = await run('verify', 'manifest.jws', '--key', 'key.jwk');
+    expect(good.code).toBe(0);
+    expect(good.out).toMatch(/signed for prod and valid until 2999[\s\S]*A +OK +file:a +proof of A/);
     await writeFile(join(folder, 'a'), 'changed');
-    expect(await run('verify', file, '--key', key)).toMatchObject({
-      code: 1,
-      out: expect.stringMatching(/A +no +file:a +it has been changed/) as string,
-      error: expect.stringContaining('1 of 1 receipts are not valid') as string,
-    });
+    const changed = await run('verify', 'manifest.jws', '--key', 'key.jwk');
+    expect(changed.code).toBe(1);
+    expect(changed.out).toMatch(/A +no +file:a +it has been changed/);
+    expect(changed.error).toContain('1 of 1 receipts are not valid');
     // The stage's own setting is a place to fill in, which trusts nobody.
-    expect(await run('verify', file)).toMatchObject({
-      code: 1,
-      error: expect.stringContaining('is not signed with the key that prod trusts') as string,
-    });
-  }, 120_000);
+    const untrusted = await run('verify', 'manifest.jws');
+    expect(untrusted.code).toBe(1);
+    expect(untrusted.error).toContain('is not signed with the key that prod trusts');
+  });
 
   it('asks AWS for no receipt of the local stage', async () => {
-    const test = await startTestAws();
-    try {
-      env = { ...process.env, ...test.env };
-      const { location } = placeOfProof(localBucketName, 'rehearsal', 'proof');
-      const jws = signManifest(
-        manifestOf([receiptOf('A', location)], {
-          stage: 'local',
-          rehearsal: true,
-          issuedAt: '2020-01-01T00:00:00Z',
-          expiresAt: '2999-01-01T00:00:00Z',
-        }),
-        privateKey,
-      );
-      await keepProof(test.s3, localBucketName, 'rehearsal', 'proof');
-      await writeFile(join(folder, 'manifest.jws'), jws);
-      await writeFile(join(folder, 'key.jwk'), JSON.stringify(jwk));
-      // This bucket stands for the account that the caller's environment leads to.
-      expect(await run('verify', 'manifest.jws', '--key', 'key.jwk')).toMatchObject({
-        code: 1,
-        out: expect.stringMatching(/A +no +s3:\S+ +it does not exist/) as string,
-      });
-    } finally {
-      env = process.env;
-      await test.close();
-    }
-  }, 120_000);
+    await writeManifest(placeOfProof(localBucketName, 'rehearsal', 'proof').location, {
+      stage: 'local',
+      rehearsal: true,
+    });
+    // This bucket stands for the account that the caller's environment leads to.
+    await keepProof(test.s3, localBucketName, 'rehearsal', 'proof');
+    const { code, out } = await run('verify', 'manifest.jws', '--key', 'key.jwk');
+    expect(code).toBe(1);
+    expect(out).toMatch(/A +no +s3:\S+ +it does not exist/);
+  });
 
   it('says of a mere look what AWS has against it, and of nothing written', async () => {
-    const test = await startTestAws();
-    await test.close();
-    try {
-      env = { ...process.env, ...test.env };
-      const { code, error } = await run('show', '--stage', 'prod');
-      expect([code, error]).toEqual([1, expect.stringMatching(/^AWS cannot be reached: ECONNREFUSED\n$/)]);
-    } finally {
-      env = process.env;
-    }
-  }, 120_000);
+    await test.aws.close();
+    const { code, error } = await run('show', '--stage', 'prod');
+    expect([code, error]).toEqual([1, expect.stringMatching(/^AWS cannot be reached: ECONNREFUSED\n$/)]);
+  });
 
   it('closes gates whatever becomes of the manifest beside them, and ends with 1 when that was refused', async () => {
-    const test = await startTestAws();
-    try {
-      env = { ...process.env, ...test.env };
-      const state = createReleaseStateTable(test.dynamo, 'local-settings');
-      const jws = signManifest(manifestOf([receiptOf('C', 'file:c')]), privateKey);
-      await state.write(
-        { manifest: jws, flags: { C: 'open', D: 'open', E: 'open' }, appliedAt: NOW },
-        undefined,
-      );
-      const where = ['--stage', 'prod', '--table', 'local-settings'];
-      expect(await run('apply', join(folder, 'lost.jws'), '--withdraw', 'C', ...where)).toMatchObject({
-        code: 1,
-        out: expect.stringContaining('closed C of prod') as string,
-        error: expect.stringMatching(/no such file or directory\nThe manifest was not applied\./) as string,
-      });
-      expect(await state.read()).toMatchObject({
-        manifest: jws,
-        flags: { C: 'closed', D: 'open', E: 'open' },
-      });
-      expect(await run('apply', '--withdraw', 'D,E', ...where)).toMatchObject({ code: 0 });
-      expect(await state.read()).toMatchObject({
-        manifest: jws,
-        flags: { C: 'closed', D: 'closed', E: 'closed' },
-      });
-      expect(await readGateFlags(test.ssm, '/prod/gates')).toStrictEqual(
-        new Map([
-          ['C', 'closed'],
-          ['D', 'closed'],
-          ['E', 'closed'],
-        ]),
-      );
-      expect(await run('apply', '--withdraw', 'X', ...where)).toMatchObject({
-        code: 2,
-        error: expect.stringContaining('unknown gate "X": expected A to F') as string,
-      });
-    } finally {
-      env = process.env;
-      await test.close();
-    }
-  }, 120_000);
+    const state = createReleaseStateTable(test.dynamo, 'local-settings');
+    const manifest = signManifest(manifestOf([receiptOf('C', 'file:c')]), privateKey);
+    const flags = { C: 'open', D: 'open', E: 'open' } as const;
+    await state.write({ manifest, flags, appliedAt: NOW }, undefined);
+    const where = ['--stage', 'prod', '--table', 'local-settings'];
+    const refused = await run('apply', join(folder, 'lost.jws'), '--withdraw', 'C', ...where);
+    expect(refused.code).toBe(1);
+    expect(refused.out).toContain('closed C of prod');
+    expect(refused.error).toMatch(/no such file or directory\nThe manifest was not applied\./);
+    expect(await state.read()).toMatchObject({ manifest, flags: { ...flags, C: 'closed' } });
+    expect(await run('apply', '--withdraw', 'D,E', ...where)).toMatchObject({ code: 0 });
+    const closed = { C: 'closed', D: 'closed', E: 'closed' };
+    expect(await state.read()).toMatchObject({ manifest, flags: closed });
+    expect(Object.fromEntries(await readGateFlags(test.ssm, '/prod/gates'))).toEqual(closed);
+    const unknown = await run('apply', '--withdraw', 'X', ...where);
+    expect(unknown.code).toBe(2);
+    expect(unknown.error).toContain('unknown gate "X": expected A to F');
+  });
 });

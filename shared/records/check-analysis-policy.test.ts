@@ -16,8 +16,8 @@ function defectsOf(file: unknown): readonly string[] {
   return checked.ok ? [] : checked.error.map((defect) => `${defect.pointer} ${defect.message}`);
 }
 
-function pointersOf(document: Change, rest: Change = {}): readonly string[] {
-  const checked = checkAnalysisPolicy(sampleAnalysisPolicyFile(document, rest));
+function pointersOf(document: Change): readonly string[] {
+  const checked = checkAnalysisPolicy(sampleAnalysisPolicyFile(document));
   return checked.ok ? [] : checked.error.map((defect) => defect.pointer);
 }
 
@@ -55,20 +55,6 @@ const everyMeasure = Object.entries(metrics).flatMap(([metric, { measures }]) =>
 );
 
 describe('checkAnalysisPolicy', () => {
-  it('computes the checksum over the RFC 8785 form of the document without it', () => {
-    const file = sampleAnalysisPolicyFile();
-    const checked = checkAnalysisPolicy(file);
-    expect(checked.ok && checked.value.document.checksum).toBe(hashCanonical(file['document']));
-  });
-
-  it('accepts a stated checksum only when it is the computed one', () => {
-    const computed = hashCanonical(sampleAnalysisPolicyFile()['document']);
-    expect(pointersOf({ checksum: computed })).toEqual([]);
-    expect(defectsOf(sampleAnalysisPolicyFile({ checksum: '0'.repeat(64) }))).toEqual([
-      `/document/checksum is not the document's checksum, which is ${computed}`,
-    ]);
-  });
-
   it('names every defect of a file in one pass, form and meaning alike', () => {
     const file = sampleAnalysisPolicyFile({
       version: 'current',
@@ -111,34 +97,11 @@ describe('checkAnalysisPolicy', () => {
     }
   });
 
-  it('takes the formula alignment-v1 and no other', () => {
+  it('takes the formula alignment-v1 and no other, and at least one trigger', () => {
     expect(pointersOf({ formulaVersion: 'alignment-v2' })).toEqual(['/document/formulaVersion']);
-  });
-
-  it('demands an owner for a tenant policy and forbids one for a system policy', () => {
-    expect(pointersOf({ visibility: 'tenant' })).toEqual(['/tenantId']);
-    expect(pointersOf({ visibility: 'tenant' }, { tenantId: 'tenant-1' })).toEqual([]);
-    expect(pointersOf({ visibility: 'system' }, { tenantId: 'tenant-1' })).toEqual(['/tenantId']);
-  });
-
-  it('refuses a policy without triggers, and a sunset before its deprecation', () => {
     expect(pointersOf({ triggers: [] })).toEqual(['/document/triggers']);
-    const deprecatedAt = '2026-06-01T00:00:00Z';
-    expect(pointersOf({}, { deprecatedAt, sunsetAt: '2026-05-31T23:59:59Z' })).toEqual(['/sunsetAt']);
+    expect(pointersOf({ triggers: [[]] })).toEqual(['/document/triggers/0']);
   });
-
-  it.each([
-    undefined,
-    null,
-    7,
-    'x',
-    [],
-    {},
-    { document: { triggers: {} } },
-    { document: { triggers: [[]] } },
-  ])('answers defects, never an exception, for %j', (file) =>
-    expect(defectsOf(file).length).toBeGreaterThan(0),
-  );
 
   it('answers what is wrong with any broken trigger inside that trigger, never an exception', () => {
     const anyTrigger = fc.record(

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkPolicy } from './check-policy.ts';
 import { KC_A, KC_B, KC_C, STANDARD_1, samplePolicyFile } from '#test/support/sample-files.ts';
 
@@ -9,11 +8,8 @@ function defectsOf(file: unknown): readonly string[] {
 }
 
 /** The pointers alone, of a policy with one part changed. */
-function pointersOf(
-  document: Record<string, unknown>,
-  rest: Record<string, unknown> = {},
-): readonly string[] {
-  const checked = checkPolicy(samplePolicyFile(document, rest));
+function pointersOf(document: Record<string, unknown>): readonly string[] {
+  const checked = checkPolicy(samplePolicyFile(document));
   return checked.ok ? [] : checked.error.map((defect) => defect.pointer);
 }
 
@@ -22,20 +18,6 @@ describe('checkPolicy', () => {
     expect(defectsOf(samplePolicyFile({ maxItems: 500 }))).toEqual([]);
     expect(defectsOf(samplePolicyFile({ maxItems: 501 }))).toEqual([
       '/document/maxItems must be at most 500',
-    ]);
-  });
-
-  it('accepts every key of eligibilityRules and computes the checksum over the document without it [MA-113, MA-115]', () => {
-    const file = samplePolicyFile();
-    const checked = checkPolicy(file);
-    expect(checked.ok && checked.value.document.checksum).toBe(hashCanonical(file['document']));
-  });
-
-  it('accepts a stated checksum only when it is the computed one [MA-115]', () => {
-    const computed = hashCanonical(samplePolicyFile()['document']);
-    expect(pointersOf({ checksum: computed })).toEqual([]);
-    expect(defectsOf(samplePolicyFile({ checksum: '0'.repeat(64) }))).toEqual([
-      `/document/checksum is not the document's checksum, which is ${computed}`,
     ]);
   });
 
@@ -60,22 +42,6 @@ describe('checkPolicy', () => {
       '/document/coverageFloors/0/minimumEvidenceItems cannot be reached with maxItems 2',
     ]);
   });
-
-  it.each(['latest', 'LATEST', 'fractions@latest', 'fractions:current', 'fractions/stable', 'head'])(
-    'refuses the mutable alias %s as an id [MA-051]',
-    (id) => expect(pointersOf({ id })).toEqual(['/document/id']),
-  );
-
-  it.each(['latest-2026.1', 'current-events-3', 'relatest', 'a/b', 'ß'])(
-    'takes %s as an immutable id',
-    (id) => expect(pointersOf({ id })).toEqual([]),
-  );
-
-  it.each([
-    ['one dot', '.'],
-    ['two dots', '..'],
-    ['more bytes than a key holds', 'ß'.repeat(1024)],
-  ])('refuses an id of %s', (_name, id) => expect(pointersOf({ id })).toEqual(['/document/id']));
 
   it.each([
     ['in capitals', [KC_A.toUpperCase()], [0]],
@@ -109,12 +75,6 @@ describe('checkPolicy', () => {
     for (const confidenceThreshold of [0, 0.4, 0.5])
       expect(pointersOf({ confidenceThreshold })).toEqual(['/document/confidenceThreshold']);
     expect(pointersOf({ confidenceThreshold: 0.500001 })).toEqual([]);
-  });
-
-  it('demands an owner for a tenant policy and forbids one for a system policy [MA-104]', () => {
-    expect(pointersOf({ visibility: 'tenant' })).toEqual(['/tenantId']);
-    expect(pointersOf({ visibility: 'tenant' }, { tenantId: 'tenant-1' })).toEqual([]);
-    expect(pointersOf({ visibility: 'system' }, { tenantId: 'tenant-1' })).toEqual(['/tenantId']);
   });
 
   it.each([
@@ -161,20 +121,10 @@ describe('checkPolicy', () => {
     ).toEqual([]);
   });
 
-  it('refuses a rule that this version does not know: it could not be kept [MA-113]', () => {
+  it('takes every key of eligibilityRules, and no rule that this version does not know: it could not be kept [MA-113]', () => {
+    expect(pointersOf({})).toEqual([]);
     expect(pointersOf({ eligibilityRules: { colour: 'red' } })).toEqual([
       '/document/eligibilityRules/colour',
     ]);
-  });
-
-  it('refuses a sunset that precedes its deprecation [MA-050]', () => {
-    const deprecatedAt = '2026-06-01T00:00:00Z';
-    expect(pointersOf({}, { deprecatedAt, sunsetAt: '2026-05-31T23:59:59Z' })).toEqual(['/sunsetAt']);
-    expect(pointersOf({}, { deprecatedAt, sunsetAt: deprecatedAt })).toEqual([]);
-    expect(pointersOf({}, { sunsetAt: deprecatedAt })).toEqual(['/sunsetAt']);
-  });
-
-  it.each([undefined, null, 7, 'x', [], {}])('answers defects, never an exception, for %j', (file) => {
-    expect(defectsOf(file).length).toBeGreaterThan(0);
   });
 });
