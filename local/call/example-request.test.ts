@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { plain } from '#tools/terminal/paint.ts';
 import { shellWord } from '#tools/terminal/shell-word.ts';
+import { soundSeed } from '#test/support/sound-seed.ts';
 import { exampleRequest } from './example-request.ts';
 import { renderJson } from './render-json.ts';
 
-const seed = await loadSeed(DEFAULT_SEED_DIRECTORY);
-if (!seed.ok) throw new Error('the default seed cannot be read');
-const { fixtures } = instantiateSeed(seed.value, 'tenant-aurora');
+const { fixtures } = instantiateSeed(await soundSeed(), 'tenant-aurora');
 const saved = {
   adaptive: { continuationToken: 'a..b.c.d', etag: '"e"', deliverySessionId: null },
   improvement: { improvementRunId: 'run_1' },

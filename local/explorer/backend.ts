@@ -3,7 +3,7 @@ import type { HttpAnswer } from '#local/gateway/http-answer.ts';
 import { faultKinds, faultyOperations } from '#local/platform/faults.ts';
 import { itemId } from '#local/platform/form-items.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
-import { reportIds } from '#local/seeds/reports/tenant-file.ts';
+import { reportIds } from '#local/seeds/ids.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpHead } from '#local/gateway/http-answer.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
+import { soundSeed } from '#test/support/sound-seed.ts';
 import { serveExplorer } from './serve.ts';
 
-const seed = await loadSeed(DEFAULT_SEED_DIRECTORY);
-if (!seed.ok) throw new Error('the built-in seed loads');
-const tenant = instantiateSeed(seed.value, 'tenant-aurora');
+const seed = await soundSeed();
+const tenant = instantiateSeed(seed, 'tenant-aurora');
 const [bank] = tenant.fixtures.mastery.banks;
 const items = Object.entries(tenant.itemNames);
 const itemNamed = (name: string): string => items.find(([, known]) => known === name)?.[0] ?? '';
@@ -15,7 +14,7 @@ const itemNamed = (name: string): string => items.find(([, known]) => known === 
 const sent: { url: string; init: RequestInit | undefined }[] = [];
 const serve = serveExplorer({
   files: new Map([['index.html', '<!doctype html>']]),
-  seed: seed.value,
+  seed: seed,
   tenants: new Map([[tenant.tenantId, tenant]]),
   operationIds: ['readAttemptReport'],
   sandbox: {},

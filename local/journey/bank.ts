@@ -1,7 +1,9 @@
 import type { StartAdaptiveRunInput } from '#client/index.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import type { BankFixture, SeededTenant } from '#local/seeds/instantiate.ts';
-import type { Learner as SeedLearner, Seed } from '#local/seeds/seed.ts';
+import type { BankFixture } from '#shared/stage/description.ts';
+import type { SeededTenant } from '#local/seeds/instantiate.ts';
+import type { Learner as SeedLearner } from '#local/seeds/bank-files.ts';
+import type { Seed } from '#local/seeds/seed.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';

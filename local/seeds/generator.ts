@@ -1,5 +1,6 @@
 import { stream } from '#shared/kernel/random-stream.ts';
-import type { BankContent, BankFile, CalibrationFile, GeneratorFile, Learner } from './seed.ts';
+import type { BankFile, CalibrationFile, GeneratorFile, Learner } from './bank-files.ts';
+import type { BankContent } from './seed.ts';
 
 const DOMAINS = [
   'ratios and proportions',

@@ -1,30 +1,31 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { distinctDefects, schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { checkRelease } from './check-release.ts';
-import { generateBank } from './generator.ts';
-import { checkReports } from './reports/check.ts';
-import { reportsFile } from './reports/file.ts';
-import type { ReportsFile } from './reports/file.ts';
+import * as analysisPolicies from '#shared/records/check-analysis-policy.ts';
+import * as calibrations from '#shared/records/check-calibration.ts';
+import * as policies from '#shared/records/check-policy.ts';
 import {
   analysisPolicyFile,
   bankFile,
   calibrationFile,
-  checkBank,
-  checkCalibration,
-  checkLearners,
-  checkPolicy,
   generatorFile,
   learnersFile,
   policyFile,
   seedFile,
-} from './seed.ts';
-import type { BankContent, PolicyFile, Seed, SeedBank, SeedDefect } from './seed.ts';
+} from './bank-files.ts';
+import type { PolicyFile } from './bank-files.ts';
+import { checkBank, checkCalibration, checkLearners, checkPolicy, checkReports } from './checks.ts';
+import { generateBank } from './generator.ts';
+import { recordsOf } from './records.ts';
+import { reportsFile } from './reports-file.ts';
+import type { BankContent, Seed, SeedBank, SeedDefect } from './seed.ts';
+import { openTenant } from './tenant.ts';
 
 /** The built-in seed. */
 export const DEFAULT_SEED_DIRECTORY = join(import.meta.dirname, 'default');
@@ -33,153 +34,143 @@ export const DEFAULT_SEED_DIRECTORY = join(import.meta.dirname, 'default');
 export async function loadSeed(directory: string): Promise<Result<Seed, readonly SeedDefect[]>> {
   const wrong = await directoryDefect(directory);
   if (wrong !== undefined) return err([{ file: 'seed.json', pointer: '', message: wrong }]);
-  const root = await readJson(directory, 'seed.json', seedFile);
-  if (!root.ok) return root;
+  const files = openDirectory(directory);
+  const root = await files.read('seed.json', seedFile);
+  if (root === undefined) return err(files.defects);
+  const banks = await readBanks(files, root.banks);
+  const reports = await files.read('reports.json', reportsFile, DEFAULT_SEED_DIRECTORY);
+  if (reports !== undefined) files.report('reports.json', checkReports(reports));
+  const analysisPolicy = await files.read('analysis-policy.json', analysisPolicyFile, DEFAULT_SEED_DIRECTORY);
+  if (files.defects.length > 0 || reports === undefined || analysisPolicy === undefined)
+    return err(files.defects);
+  const seed = { name: root.name, title: root.title, banks, reports, analysisPolicy };
+  checkRelease(files, seed);
+  return files.defects.length > 0 ? err(files.defects) : ok(seed);
+}
+
+/** What is wrong with a directory that is not a seed at all. */
+async function directoryDefect(directory: string): Promise<string | undefined> {
+  const found = await stat(directory).catch(absent);
+  if (found === undefined) return `not found: there is no directory ${directory}`;
+  if (!found.isDirectory()) return `not found: ${directory} is a file, not a directory`;
+  const isStudy =
+    (await readText(directory, 'seed.json')) === undefined &&
+    (await readText(directory, 'responses.csv')) !== undefined;
+  return isStudy
+    ? `not found in ${directory}, which contains a study: turn it into a seed with npm run seed -- from-responses ${directory} --out SEED`
+    : undefined;
+}
+
+type Directory = ReturnType<typeof openDirectory>;
+
+/** Reads the files of a seed directory, and collects their defects. */
+function openDirectory(directory: string) {
   const defects: SeedDefect[] = [];
-  const contents = new Map<string, BankContent | undefined>();
+  const report = (file: string, found: readonly Defect[]): void => {
+    defects.push(...distinctDefects(found).map((defect) => ({ file, ...defect })));
+  };
+  const has = async (file: string): Promise<boolean> => (await readText(directory, file)) !== undefined;
+  /** The checked content; undefined where it has a defect. A file that the directory does not have is that of the other one. */
+  async function read<T>(file: string, schema: z.ZodType<T>, otherwise?: string): Promise<T | undefined> {
+    const own = await readText(directory, file);
+    const text = own ?? (otherwise === undefined ? undefined : await readText(otherwise, file));
+    if (text === undefined) {
+      report(file, [{ pointer: '', message: `not found in ${directory}` }]);
+      return undefined;
+    }
+    const json = parseStrictJson(text);
+    if (!json.ok) {
+      const pointer = json.error.kind === 'duplicate-key' ? json.error.pointer : '';
+      report(file, [{ pointer, message: `is not valid JSON (${json.error.kind})` }]);
+      return undefined;
+    }
+    const parsed = schema.safeParse(json.value);
+    if (!parsed.success) report(file, schemaDefects(parsed.error));
+    return parsed.data;
+  }
+  return { defects, report, has, read };
+}
+
+async function readText(directory: string, file: string): Promise<string | undefined> {
+  const text = await readFile(join(directory, file), 'utf8').catch(absent);
+  return text?.replace(/^\uFEFF/, '');
+}
+
+function absent(error: unknown): undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+}
+
+async function readBanks(
+  files: Directory,
+  entries: z.output<typeof seedFile>['banks'],
+): Promise<readonly SeedBank[]> {
+  const folders = new Map<string, BankContent | undefined>();
   const banks: SeedBank[] = [];
-  const names = new Set<string>();
-  for (const [at, entry] of root.value.banks.entries()) {
-    if (names.has(entry.name)) {
-      defects.push({
-        file: 'seed.json',
-        pointer: `/banks/${at}/name`,
-        message: `duplicate bank "${entry.name}"`,
-      });
+  for (const [at, { name, directory = name, ...entry }] of entries.entries()) {
+    if (entries.findIndex((other) => other.name === name) < at)
+      files.report('seed.json', [{ pointer: `/banks/${at}/name`, message: `duplicate bank "${name}"` }]);
+    if (!folders.has(directory)) folders.set(directory, await readFolder(files, directory));
+    const content = folders.get(directory);
+    const policy = await files.read<PolicyFile>(`${directory}/${entry.policy}`, policyFile);
+    if (policy === undefined || content === undefined) continue;
+    files.report(`${directory}/${entry.policy}`, checkPolicy(policy, content.bank));
+    const version = banks[0]?.calibration.anchor.version ?? content.calibration.anchor.version;
+    if (content.calibration.anchor.version !== version) {
+      const message = `must be the version in ${banks[0]?.directory ?? ''}: a tenant has one anchor table, in one version`;
+      files.report(`${directory}/calibration.json`, [{ pointer: '/anchor/version', message }]);
     }
-    names.add(entry.name);
-    const folder = entry.directory ?? entry.name;
-    if (!contents.has(folder)) {
-      const loaded = await loadContent(directory, folder);
-      if (!loaded.ok) defects.push(...loaded.error);
-      contents.set(folder, loaded.ok ? loaded.value : undefined);
-    }
-    const content = contents.get(folder);
-    const read = await readJson<PolicyFile>(directory, `${folder}/${entry.policy}`, policyFile);
-    if (!read.ok) defects.push(...read.error);
-    if (!read.ok || content === undefined) continue;
-    const policy = read.value;
-    defects.push(...located(`${folder}/${entry.policy}`, checkPolicy(policy, content.bank)));
     const alsoReleased = entry.alsoReleased.map((earlier) => {
       const rules = Object.entries({ ...policy.eligibilityRules, ...earlier });
       const eligibilityRules = Object.fromEntries(rules.filter(([, rule]) => rule !== null));
       return policyFile.parse({ ...policy, eligibilityRules });
     });
-    const [first] = banks;
-    if (first !== undefined && first.calibration.anchor.version !== content.calibration.anchor.version) {
-      defects.push({
-        file: `${folder}/calibration.json`,
-        pointer: '/anchor/version',
-        message: `must be the version in ${first.directory}: a tenant has one anchor table, in one version`,
-      });
-    }
-    banks.push({ name: entry.name, directory: folder, ...content, policy, alsoReleased });
+    banks.push({ name, directory, ...content, policy, alsoReleased });
   }
-  const reports = await loadReports(directory);
-  if (!reports.ok) defects.push(...reports.error);
-  const analysisPolicy = await readOwnOrBuiltIn(directory, 'analysis-policy.json', analysisPolicyFile);
-  if (!analysisPolicy.ok) defects.push(...analysisPolicy.error);
-  if (defects.length > 0 || !reports.ok || !analysisPolicy.ok) return err(defects);
-  const seed = {
-    name: root.value.name,
-    title: root.value.title,
-    banks,
-    reports: reports.value,
-    analysisPolicy: analysisPolicy.value,
+  return banks;
+}
+
+/** A folder contains either a generator's settings, or a bank with its calibration and perhaps learners. */
+async function readFolder(files: Directory, folder: string): Promise<BankContent | undefined> {
+  if (await files.has(`${folder}/generator.json`)) {
+    const settings = await files.read(`${folder}/generator.json`, generatorFile);
+    return settings && generateBank(settings);
+  }
+  const bank = await files.read(`${folder}/bank.json`, bankFile);
+  const calibration = await files.read(`${folder}/calibration.json`, calibrationFile);
+  const { learners } = (await files.has(`${folder}/learners.json`))
+    ? ((await files.read(`${folder}/learners.json`, learnersFile)) ?? {})
+    : { learners: [] };
+  if (bank === undefined || calibration === undefined || learners === undefined) return undefined;
+  files.report(`${folder}/bank.json`, checkBank(bank));
+  files.report(`${folder}/calibration.json`, checkCalibration(calibration, bank));
+  files.report(`${folder}/learners.json`, checkLearners(learners, bank));
+  return { bank, calibration, learners };
+}
+
+/**
+ * Whether the release command would accept the seed's records: what only the whole record or the engine can judge, such
+ * as a coverage floor that the item limit cannot reach. The message contains the pointer into the record.
+ */
+function checkRelease({ report }: Directory, seed: Seed): void {
+  const tenant = openTenant(seed, 'tenant-of-the-check');
+  const records = recordsOf(tenant);
+  const refuse = (file: string, checked: Result<unknown, readonly Defect[]>): void => {
+    const found = checked.ok ? [] : checked.error;
+    report(
+      file,
+      found.map(({ pointer, message }) => ({
+        pointer: '',
+        message: `cannot be released: ${pointer} ${message}`,
+      })),
+    );
   };
-  const refused = checkRelease(seed);
-  return refused.length > 0 ? err(refused) : ok(seed);
-}
-
-async function loadReports(directory: string): Promise<Result<ReportsFile, readonly SeedDefect[]>> {
-  const file = 'reports.json';
-  const read = await readOwnOrBuiltIn<ReportsFile>(directory, file, reportsFile);
-  if (!read.ok) return read;
-  const defects = checkReports(read.value);
-  return defects.length === 0 ? read : err(located(file, defects));
-}
-
-/** The directory's own file, or that of the built-in seed. */
-async function readOwnOrBuiltIn<T>(
-  directory: string,
-  file: string,
-  schema: z.ZodType<T>,
-): Promise<Result<T, readonly SeedDefect[]>> {
-  const isOwn = (await readText(directory, file)) !== undefined;
-  return readJson(isOwn ? directory : DEFAULT_SEED_DIRECTORY, file, schema);
-}
-
-/** What is wrong with a directory that is not a seed at all. */
-async function directoryDefect(directory: string): Promise<string | undefined> {
-  const found = await stat(directory).catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  });
-  if (found === undefined) return `not found: there is no directory ${directory}`;
-  if (!found.isDirectory()) return `not found: ${directory} is a file, not a directory`;
-  if ((await readText(directory, 'seed.json')) !== undefined) return undefined;
-  return (await readText(directory, 'responses.csv')) === undefined
-    ? undefined
-    : `not found in ${directory}, which contains a study: turn it into a seed with npm run seed -- from-responses ${directory} --out SEED`;
-}
-
-/** A folder holds either a generator's settings, or a bank with its calibration and perhaps learners. */
-async function loadContent(
-  directory: string,
-  folder: string,
-): Promise<Result<BankContent, readonly SeedDefect[]>> {
-  if ((await readText(directory, `${folder}/generator.json`)) !== undefined) {
-    const generator = await readJson(directory, `${folder}/generator.json`, generatorFile);
-    return generator.ok ? ok(generateBank(generator.value)) : generator;
+  const policyBanks = [...seed.banks, ...seed.banks.flatMap((bank) => bank.alsoReleased.map(() => bank))];
+  for (const [at, { directory, name }] of policyBanks.entries())
+    refuse(`${directory}: the policy of "${name}"`, policies.checkPolicy(records.policies[at]));
+  for (const [at, { directory }] of tenant.banks.entries()) {
+    const checked = calibrations.checkCalibration(records.calibrations[at], checkModel);
+    refuse(`${directory}/calibration.json`, checked);
   }
-  const [bank, calibration] = await Promise.all([
-    readJson(directory, `${folder}/bank.json`, bankFile),
-    readJson(directory, `${folder}/calibration.json`, calibrationFile),
-  ]);
-  const hasLearners = (await readText(directory, `${folder}/learners.json`)) !== undefined;
-  const learners = hasLearners
-    ? await readJson(directory, `${folder}/learners.json`, learnersFile)
-    : ok({ learners: [] });
-  if (!bank.ok || !calibration.ok || !learners.ok) {
-    return err([bank, calibration, learners].flatMap((read) => (read.ok ? [] : read.error)));
-  }
-  const content = { bank: bank.value, calibration: calibration.value, learners: learners.value.learners };
-  const defects = [
-    ...located(`${folder}/bank.json`, checkBank(content.bank)),
-    ...located(`${folder}/calibration.json`, checkCalibration(content.calibration, content.bank)),
-    ...located(`${folder}/learners.json`, checkLearners(content.learners, content.bank)),
-  ];
-  return defects.length === 0 ? ok(content) : err(defects);
-}
-
-async function readJson<T>(
-  directory: string,
-  file: string,
-  schema: z.ZodType<T>,
-): Promise<Result<T, readonly SeedDefect[]>> {
-  const text = await readText(directory, file);
-  if (text === undefined) return err([{ file, pointer: '', message: `not found in ${directory}` }]);
-  const json = parseStrictJson(text);
-  if (!json.ok) {
-    const place = json.error.kind === 'duplicate-key' ? json.error.pointer : '';
-    return err([{ file, pointer: place, message: `is not valid JSON (${json.error.kind})` }]);
-  }
-  const parsed = schema.safeParse(json.value);
-  return parsed.success ? ok(parsed.data) : err(located(file, schemaDefects(parsed.error)));
-}
-
-async function readText(directory: string, file: string): Promise<string | undefined> {
-  try {
-    const text = await readFile(join(directory, file), 'utf8');
-    return text.replace(/^\uFEFF/, '');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
-
-function located(file: string, findings: readonly Defect[]): readonly SeedDefect[] {
-  return distinctDefects(findings).map((finding) => ({ file, ...finding }));
+  refuse('analysis-policy.json', analysisPolicies.checkAnalysisPolicy(records.analysisPolicy));
 }

@@ -1,6 +1,6 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { seedFile } from './seed.ts';
+import { seedFile } from './bank-files.ts';
 
 /** The files of a seed directory: JSON values by path. */
 export type SeedFiles = Readonly<Record<string, unknown>>;

@@ -25,8 +25,12 @@ const bankFixture = z.object({
   bankOperationId: z.string(),
   selectionPolicyId: z.string(),
   scaleCalibrationId: z.string(),
+  /** How many items and knowledge components the bank has. */
+  items: z.int(),
+  kcs: z.int(),
   kcGuids: z.array(z.string()).readonly(),
 });
+export type BankFixture = z.output<typeof bankFixture>;
 
 const schoolGrade = z.object({ schoolSourcedId: z.string(), grade: z.string() });
 const ids = z.array(z.string()).readonly();
@@ -46,19 +50,29 @@ const byAttemptRole = z.object({
 
 const reportsFixtures = z.object({
   attempts: byAttemptRole,
+  /** The administration of each of these, which a report shows and materializing it asks for. */
   administrationOf: byAttemptRole,
   candidates: z.object({ withHistory: z.string(), empty: z.string() }),
+  /** Every active candidate of an attempt, special ones included, the two candidates, and the learner of the mastery engine's runs. */
   students: ids,
+  /** Those with a rollup that can be shown, the ones that are not suppressed first. */
   classes: ids,
   schools: schoolGrades,
   forms: z.object({ equivalent: z.string(), notEquivalent: z.string(), insufficient: z.string() }),
+  /** Those that can be analyzed. */
   administrations: ids,
+  /** The named sources of the first one's run, in Content's order. */
   sourceKeys: ids,
+  /** The released thresholds of improvement runs. */
   analysisPolicyId: z.string(),
+  /** What has another response, and attempts that have no role above. */
   special: z.object({
+    /** All others, by the names of `reports.json`. */
     administrations: z.record(z.string(), z.string()),
+    /** By the names of `reports.json`. */
     attempts: z.record(z.string(), z.string()),
     classesWithoutRollup: ids,
+    /** Whose rollup withholds its count. */
     classesWithheld: ids,
     classesDeleted: ids,
     schoolsWithoutRollup: schoolGrades,
@@ -74,10 +88,12 @@ const sandboxFixtures = z.object({
   form: z.string(),
 });
 
-const tenantFixtures = z.object({
+/** Ids of one tenant to call every route with. */
+export const tenantFixtures = z.object({
   mastery: z.object({ resultsStudentId: z.string(), banks: z.array(bankFixture).readonly() }),
   reports: reportsFixtures,
 });
+export type TenantFixtures = z.output<typeof tenantFixtures>;
 
 /** `.local/stack.json`: where the running stack is and what to call it with. Service URLs are base URLs, without `/v1`. */
 export const stackDescription = z.object({
@@ -95,9 +111,10 @@ export const stackDescription = z.object({
   logFile: z.string(),
 });
 export type StackDescription = z.infer<typeof stackDescription>;
+
 /** Ids by tenant, and beside them those of the sandbox, which no tenant is named. */
 export function describeFixtures(
-  tenants: Readonly<Record<string, z.output<typeof tenantFixtures>>>,
+  tenants: Readonly<Record<string, TenantFixtures>>,
   sandbox: z.output<typeof sandboxFixtures>,
 ): StackDescription['fixtures'] {
   return Object.assign({ ...tenants }, { sandbox });

@@ -3,10 +3,9 @@ import { startPlatform } from '#local/platform/platform.ts';
 import type { PlatformOptions } from '#local/platform/platform.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
-import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
-import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
+import { soundSeed } from './sound-seed.ts';
 
 const count = z.record(z.string(), z.number());
 const state = z.object({
@@ -63,9 +62,8 @@ export interface TestPlatform {
 export async function startTestPlatform(
   options: Partial<Pick<PlatformOptions, 'clock' | 'wait' | 'verifyClientToken'>> = {},
 ): Promise<TestPlatform> {
-  const loaded = await loadSeed(DEFAULT_SEED_DIRECTORY);
-  if (!loaded.ok) throw new Error(renderDefects(loaded.error));
-  const [aurora, borealis] = localTenantIds.map((tenantId) => instantiateSeed(loaded.value, tenantId));
+  const seed = await soundSeed();
+  const [aurora, borealis] = localTenantIds.map((tenantId) => instantiateSeed(seed, tenantId));
   if (aurora === undefined || borealis === undefined) throw new Error('there are two local tenants');
   const seededTenants: Record<string, SeededTenant> = {
     [aurora.tenantId]: aurora,
@@ -87,7 +85,7 @@ export async function startTestPlatform(
   };
   return {
     url: platform.url,
-    seed: loaded.value,
+    seed,
     seededTenants,
     aurora,
     borealis,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import type { TenantFixtures } from '#local/seeds/instantiate.ts';
+import type { TenantFixtures } from '#shared/stage/description.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import type { Route } from '#shared/contract/route.ts';

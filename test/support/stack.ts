@@ -2,8 +2,6 @@ import { afterAll, beforeAll, inject } from 'vitest';
 import * as z from 'zod';
 import { createIssuerKey } from '#shared/stage/local-issuer.ts';
 import type { IssuerKey } from '#shared/stage/local-issuer.ts';
-import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
-import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import type { RenderLocalSite } from '#local/stack/pages.ts';
@@ -27,6 +25,7 @@ import type { MasteryClient, ReportsClient } from '#client/index.ts';
 import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
 import { inProcess, sourceOf } from './in-process.ts';
 import { lazily } from './lazily.ts';
+import { soundSeed } from './sound-seed.ts';
 import type { PortsOf } from './in-process.ts';
 import type { TestSigner } from './release.ts';
 
@@ -152,13 +151,12 @@ export function clientsOf(
 
 async function start(options: TestStackOptions): Promise<StartedStack> {
   const { bundled } = options;
-  const seed = await loadSeed(options.seedDirectory ?? DEFAULT_SEED_DIRECTORY);
-  if (!seed.ok) throw new Error(renderDefects(seed.error));
+  const seed = await soundSeed(options.seedDirectory);
   const lines: FunctionLogLine[] = [];
   const issuerKey = await createIssuerKey();
   const stack = await startStack({
     port: 0,
-    seed: seed.value,
+    seed,
     routes: options.routes ?? routes,
     proved: new Set(options.proved ?? provable),
     background: options.background ?? backgroundFunctions,
@@ -171,7 +169,7 @@ async function start(options: TestStackOptions): Promise<StartedStack> {
     ...(options.explorer === undefined ? {} : { explorer: options.explorer }),
     onFunctionLog: (line) => lines.push(line),
   });
-  return { stack, seed: seed.value, issuerKey, lines };
+  return { stack, seed, issuerKey, lines };
 }
 
 function testStack({ stack, seed, issuerKey, lines }: StartedStack, close: () => Promise<void>): TestStack {

@@ -1,6 +1,6 @@
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import { defined } from './tenant-file.ts';
-import type { AlignmentSourceEntry, MetricArtifactEntry } from './improvement-entries.ts';
+import type { Requirements } from './reports-file.ts';
+import { defined } from './tenant.ts';
 
 const slots = ['compute', 'apply', 'model'] as const;
 
@@ -12,7 +12,7 @@ export function generatedRequirements(
   codes: readonly string[],
   requirements: number,
   lowerOnceIn: number,
-): AlignmentSourceEntry['requirements'] {
+): Requirements {
   return Array.from({ length: requirements }, (_, index) => {
     const place = index % 200;
     const isLower = index % lowerOnceIn === 3;
@@ -33,22 +33,8 @@ export function generatedRequirements(
   });
 }
 
-/** A row for each of so many items of a form; every hundredth or so has a value that asks for a revision. */
-export function generatedRows(
-  metric: RunMetric,
-  form: string,
-  codes: readonly string[],
-  items: number,
-): MetricArtifactEntry['rows'] {
-  return Array.from({ length: items }, (_, index) => ({
-    form,
-    item: index + 1,
-    codes: [defined(codes[index % codes.length])],
-    measures: measuresOf(metric, index),
-  }));
-}
-
-function measuresOf(metric: RunMetric, index: number): Record<string, number> {
+/** What a metric measured of one of many items; every hundredth or so has a value that asks for a revision. */
+export function generatedMeasures(metric: RunMetric, index: number): Record<string, number> {
   switch (metric) {
     case 'item_difficulty':
       return {
