@@ -1,25 +1,14 @@
 import {
-  BatchWriteItemCommand,
   ConditionalCheckFailedException,
   CreateTableCommand,
-  DeleteItemCommand,
-  DeleteTableCommand,
-  DescribeContinuousBackupsCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
   ExecuteStatementCommand,
   GetItemCommand,
   IdempotentParameterMismatchException,
   PutItemCommand,
-  QueryCommand,
-  ResourceNotFoundException,
-  RestoreTableToPointInTimeCommand,
   ScanCommand,
   TransactGetItemsCommand,
   TransactWriteItemsCommand,
   TransactionCanceledException,
-  UpdateItemCommand,
-  UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestAws } from '#test/support/aws.ts';
@@ -48,77 +37,6 @@ async function read(pk: string, sk = '0') {
 }
 
 describe('the DynamoDB emulator, through the SDK client', () => {
-  it('gives back every attribute type as it was put', async () => {
-    const all = {
-      ...key('types'),
-      bytes: { B: Uint8Array.of(0, 255, 7) },
-      flag: { BOOL: true },
-      none: { NULL: true },
-      list: { L: [{ N: '1.5' }, { S: 'é' }] },
-      map: { M: { deep: { S: '' } } },
-      names: { SS: ['a', 'b'] },
-      big: { N: '12345678901234567890123456789012345678' },
-    };
-    await test.dynamo.send(new PutItemCommand({ TableName, Item: all }));
-    expect(await read('types')).toEqual(all);
-    expect(await read('types', 'other')).toBeUndefined();
-  });
-
-  it('queries one partition in the order of its sort keys, page by page, by prefix and backwards', async () => {
-    await test.dynamo.send(
-      new BatchWriteItemCommand({
-        RequestItems: {
-          [TableName]: ['b2', 'a1', 'b1'].map((sk) => ({ PutRequest: { Item: item('query', sk, 1) } })),
-        },
-      }),
-    );
-    await test.dynamo.send(new PutItemCommand({ TableName, Item: item('query-other', 'a0', 1) }));
-    const base = {
-      TableName,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': { S: 'query' } },
-    };
-    const first = await test.dynamo.send(new QueryCommand({ ...base, Limit: 2 }));
-    const second = await test.dynamo.send(
-      new QueryCommand({ ...base, Limit: 2, ExclusiveStartKey: first.LastEvaluatedKey }),
-    );
-    const sortKeys = (items: readonly Record<string, { S?: string | undefined }>[] = []) =>
-      items.map((row) => row['sk']?.S);
-    expect(sortKeys(first.Items as never)).toEqual(['a1', 'b1']);
-    expect(sortKeys(second.Items as never)).toEqual(['b2']);
-    expect(second.LastEvaluatedKey).toBeUndefined();
-    const prefixed = await test.dynamo.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk AND begins_with(sk, :b)',
-        ExpressionAttributeValues: { ':pk': { S: 'query' }, ':b': { S: 'b' } },
-        ScanIndexForward: false,
-      }),
-    );
-    expect(sortKeys(prefixed.Items as never)).toEqual(['b2', 'b1']);
-  });
-
-  it('updates under a condition and returns what is asked for', async () => {
-    await test.dynamo.send(new PutItemCommand({ TableName, Item: item('update', '0', 1) }));
-    const updated = await test.dynamo.send(
-      new UpdateItemCommand({
-        TableName,
-        Key: key('update'),
-        UpdateExpression: 'SET #n = #n + :one, created = if_not_exists(created, :one) REMOVE gone',
-        ConditionExpression: 'attribute_exists(pk) AND #n < :limit',
-        ExpressionAttributeNames: { '#n': 'n' },
-        ExpressionAttributeValues: { ':one': { N: '1' }, ':limit': { N: '5' } },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    expect(updated.Attributes).toEqual({ ...item('update', '0', 2), created: { N: '1' } });
-    const deleted = await test.dynamo.send(
-      new DeleteItemCommand({ TableName, Key: key('update'), ReturnValues: 'ALL_OLD' }),
-    );
-    expect(deleted.Attributes?.['n']).toEqual({ N: '2' });
-    expect(await read('update')).toBeUndefined();
-  });
-
   it('lets exactly one of 50 racing conditional puts win', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, n) =>
@@ -145,47 +63,6 @@ describe('the DynamoDB emulator, through the SDK client', () => {
     expect(await read('race')).toEqual(item('race', '0', winner));
   });
 
-  it('returns the old item with a failed condition only when asked, and only if there is one', async () => {
-    await test.dynamo.send(new PutItemCommand({ TableName, Item: item('old', '0', 7) }));
-    const failing = {
-      TableName,
-      Key: key('old'),
-      ConditionExpression: 'n = :other',
-      ExpressionAttributeValues: { ':other': { N: '8' } },
-    };
-    const failure = async (write: Promise<unknown>) => {
-      const reason: unknown = await write.catch((thrown: unknown) => thrown);
-      expect(reason).toBeInstanceOf(ConditionalCheckFailedException);
-      return (reason as ConditionalCheckFailedException).Item;
-    };
-    expect(await failure(test.dynamo.send(new DeleteItemCommand(failing)))).toBeUndefined();
-    expect(
-      await failure(
-        test.dynamo.send(
-          new DeleteItemCommand({ ...failing, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
-        ),
-      ),
-    ).toEqual(item('old', '0', 7));
-    expect(
-      await failure(
-        test.dynamo.send(
-          new UpdateItemCommand({ ...failing, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
-        ),
-      ),
-    ).toEqual(item('old', '0', 7));
-    expect(
-      await failure(
-        test.dynamo.send(
-          new UpdateItemCommand({
-            ...failing,
-            Key: key('old', 'absent'),
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        ),
-      ),
-    ).toBeUndefined();
-  });
-
   it('takes an item of 400 KB and refuses one that is larger', async () => {
     // Names and values count: pk + 4, sk + 1, and the one-letter attribute.
     const largest = 400 * 1024 - ('pk'.length + 'size'.length + 'sk'.length + 1 + 1);
@@ -198,31 +75,6 @@ describe('the DynamoDB emulator, through the SDK client', () => {
       name: 'ValidationException',
       message: 'Item size has exceeded the maximum allowed size',
     });
-  });
-
-  it('refuses tables and keys that do not exist', async () => {
-    await expect(
-      test.dynamo.send(new GetItemCommand({ TableName: 'nowhere', Key: key('a') })),
-    ).rejects.toBeInstanceOf(ResourceNotFoundException);
-    await expect(
-      test.dynamo.send(new GetItemCommand({ TableName, Key: { pk: { S: 'a' } } })),
-    ).rejects.toMatchObject({ name: 'ValidationException' });
-    await expect(
-      test.dynamo.send(new PutItemCommand({ TableName, Item: { pk: { S: 'a' } } })),
-    ).rejects.toMatchObject({ name: 'ValidationException' });
-  });
-
-  it('creates tables on demand', async () => {
-    await test.dynamo.send(
-      new CreateTableCommand({
-        TableName: 'made-by-test',
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      }),
-    );
-    const described = await test.dynamo.send(new DescribeTableCommand({ TableName: 'made-by-test' }));
-    expect(described.Table?.KeySchema).toEqual([{ AttributeName: 'id', KeyType: 'HASH' }]);
   });
 
   it('refuses a member that it would have to ignore', async () => {
@@ -385,96 +237,5 @@ describe('time to live', () => {
     now = (SECOND + 61) * 1000;
     expect(await test.aws.sweepExpired()).toBe(2);
     expect(await ids()).toEqual(['mistake', 'text']);
-  });
-
-  it('is described, and switched per table', async () => {
-    const describeTable = async (name: string) =>
-      (await test.dynamo.send(new DescribeTimeToLiveCommand({ TableName: name }))).TimeToLiveDescription;
-    expect(await describeTable(TTL_TABLE)).toEqual({ TimeToLiveStatus: 'ENABLED', AttributeName: 'purgeAt' });
-    expect(await describeTable('local-records')).toEqual({ TimeToLiveStatus: 'DISABLED' });
-    const specification = { Enabled: true, AttributeName: 'until' };
-    const update = new UpdateTimeToLiveCommand({
-      TableName: 'local-records',
-      TimeToLiveSpecification: specification,
-    });
-    expect((await test.dynamo.send(update)).TimeToLiveSpecification).toEqual(specification);
-    expect(await describeTable('local-records')).toEqual({
-      TimeToLiveStatus: 'ENABLED',
-      AttributeName: 'until',
-    });
-    await expect(test.dynamo.send(update)).rejects.toMatchObject({ name: 'ValidationException' });
-  });
-});
-
-describe('point-in-time recovery', () => {
-  const target = `${TableName}-restored`;
-  const restore = (at: number, into = target) =>
-    test.dynamo.send(
-      new RestoreTableToPointInTimeCommand({
-        SourceTableName: TableName,
-        TargetTableName: into,
-        RestoreDateTime: new Date(at),
-      }),
-    );
-
-  it('restores the items of a second into another table, which takes a while and has no settings', async () => {
-    const put = (sk: string, n: number) =>
-      test.dynamo.send(new PutItemCommand({ TableName, Item: item('history', sk, n) }));
-    const erase = (sk: string) =>
-      test.dynamo.send(new DeleteItemCommand({ TableName, Key: key('history', sk) }));
-    await put('changed', 1);
-    await put('deleted', 1);
-    await put('gone', 1);
-    await erase('gone');
-    await test.dynamo.send(
-      new TransactWriteItemsCommand({
-        TransactItems: [{ Put: { TableName, Item: item('history', 'both', 1) } }],
-      }),
-    );
-    await test.dynamo.send(
-      new BatchWriteItemCommand({
-        RequestItems: { [TableName]: [{ PutRequest: { Item: item('history', 'batch', 1) } }] },
-      }),
-    );
-    const at = now;
-    now += 1000;
-    await put('changed', 2);
-    await put('added', 2);
-    await erase('deleted');
-
-    await expect(restore(at)).rejects.toThrow('outside of the restorable window');
-    now += 5 * 60_000;
-    const { ContinuousBackupsDescription: backups } = await test.dynamo.send(
-      new DescribeContinuousBackupsCommand({ TableName }),
-    );
-    expect(backups?.PointInTimeRecoveryDescription?.LatestRestorableDateTime).toStrictEqual(
-      new Date(at + 1000),
-    );
-    await restore(at);
-    await expect(test.dynamo.send(new ScanCommand({ TableName: target }))).rejects.toThrow(
-      ResourceNotFoundException,
-    );
-    const states = [];
-    while (states.at(-1) !== 'ACTIVE') {
-      const { Table } = await test.dynamo.send(new DescribeTableCommand({ TableName: target }));
-      states.push(Table?.TableStatus);
-    }
-    expect(states).toStrictEqual(['CREATING', 'CREATING', 'ACTIVE']);
-    const { Items } = await test.dynamo.send(
-      new QueryCommand({
-        TableName: target,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: 'history' } },
-      }),
-    );
-    expect(Items).toStrictEqual(['batch', 'both', 'changed', 'deleted'].map((sk) => item('history', sk, 1)));
-    await expect(restore(at)).rejects.toThrow('already exists');
-
-    await expect(test.dynamo.send(new DeleteTableCommand({ TableName }))).rejects.toThrow('protected');
-    const { ContinuousBackupsDescription: second } = await test.dynamo.send(
-      new DescribeContinuousBackupsCommand({ TableName: target }),
-    );
-    expect(second?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus).toBe('DISABLED');
-    await test.dynamo.send(new DeleteTableCommand({ TableName: target }));
   });
 });

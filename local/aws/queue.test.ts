@@ -35,43 +35,6 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('a queue in its own process', () => {
-  it('resolves with the next message when there is one, to one receiver only', async () => {
-    const { queue } = open();
-    const first = queue.receive();
-    const second = queue.receive();
-    expect(await isSettled(Promise.race([first, second]))).toBe(false);
-    queue.send('a');
-    expect(await first).toMatchObject({ body: 'a', receiveCount: 1 });
-    expect(await isSettled(second)).toBe(false);
-    queue.send('b');
-    expect(await second).toMatchObject({ body: 'b' });
-  });
-
-  it('gives a released message to the next receiver at once, until it is a dead letter', async () => {
-    const { queue } = open(2);
-    queue.send('poison');
-    const first = await received(queue);
-    const next = queue.receive();
-    queue.release(first.receiptHandle);
-    const second = await next;
-    expect(second).toMatchObject({ messageId: first.messageId, receiveCount: 2 });
-    expect(queue.deadLetters()).toEqual([]);
-    queue.release(second?.receiptHandle ?? '');
-    expect(queue.deadLetters()).toEqual(['poison']);
-    await expect(queue.idle()).resolves.toBeUndefined();
-  });
-
-  it('heeds no handle of an earlier receipt', async () => {
-    const { queue } = open();
-    queue.send('a');
-    const first = await received(queue);
-    queue.release(first.receiptHandle);
-    await received(queue);
-    queue.delete(first.receiptHandle);
-    queue.release(first.receiptHandle);
-    expect(queue.counts()).toEqual({ visible: 0, inFlight: 1 });
-  });
-
   it('is idle when nothing is in sight or in somebody’s hands', async () => {
     const { queue } = open();
     await expect(queue.idle()).resolves.toBeUndefined();
@@ -112,16 +75,6 @@ describe('a queue in its own process', () => {
     }
   });
 
-  it('counts a message whose time is over and whose chances are used up as a dead letter', async () => {
-    const { queue, advance } = open(1);
-    queue.send('a');
-    await received(queue);
-    advance(VISIBILITY_SECONDS * 1000 - 1);
-    expect(queue.deadLetters()).toEqual([]);
-    advance(1);
-    expect(queue.deadLetters()).toEqual(['a']);
-  });
-
   it('lets a receiver go who no longer wants to wait, and takes nothing for him', async () => {
     const { queue } = open();
     const leaving = new AbortController();
@@ -131,16 +84,5 @@ describe('a queue in its own process', () => {
     expect(await receiving).toBeUndefined();
     expect(await queue.receive(leaving.signal)).toBeUndefined();
     expect(queue.counts()).toEqual({ visible: 1, inFlight: 0 });
-  });
-
-  it('lets everybody go when it is closed', async () => {
-    const { queue } = open();
-    const receiving = queue.receive();
-    queue.send('a');
-    await receiving;
-    const others = Promise.all([queue.receive(), queue.idle()]);
-    queue.close();
-    expect(await others).toEqual([undefined, undefined]);
-    expect(await queue.receive()).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ import { GetParametersByPathCommand, PutParameterCommand } from '@aws-sdk/client
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
-import { localBucketName, localQueueName, localQueueUrl } from '#shared/stage/local-stage.ts';
+import { localBucketName, localQueueUrl } from '#shared/stage/local-stage.ts';
 import type { Restore } from './wire.ts';
 
 const TableName = 'local-settings';
@@ -111,23 +111,5 @@ describe('a snapshot', () => {
     // The token stood for another transaction before.
     await transaction('second');
     await restore();
-  });
-
-  it('forgets faults, later calls and dead letters', async () => {
-    const queue = test.aws.queue(localQueueName);
-    await contents();
-    test.aws.faults.unavailable('ssm', 5);
-    test.aws.faults.throttle('Scan', 5);
-    while (queue.deadLetters().length === 0) {
-      for (const { ReceiptHandle } of (
-        await test.sqs.send(new ReceiveMessageCommand({ QueueUrl: localQueueUrl(test.aws.url) }))
-      ).Messages ?? [])
-        queue.release(ReceiptHandle ?? '');
-    }
-    expect(test.aws.calls('sqs', 'ReceiveMessage')).toBeGreaterThan(0);
-    await restore();
-    expect(test.aws.calls('sqs', 'ReceiveMessage')).toBe(0);
-    expect(queue.deadLetters()).toStrictEqual([]);
-    expect(await contents()).toStrictEqual(start);
   });
 });

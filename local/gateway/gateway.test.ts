@@ -1,5 +1,4 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,15 +139,6 @@ describe('the gateway', () => {
     expect(awsRequestId).toBe(requestId);
   });
 
-  it('keeps an environment warm, and gives each function its own', async () => {
-    // What other tests have warmed must not count here.
-    await pool.kill();
-    expect((await facts(await act({}))).served).toBe(1);
-    expect((await facts(await act({}))).served).toBe(2);
-    const read = await facts(await fetch(`${gateway.url}/mastery/v1/policies/a%2Fb?x=1`));
-    expect(read).toMatchObject({ served: 1, policyId: 'a%2Fb', variables: { STAGE: 'read' } });
-  });
-
   it('serves one request at a time in an environment, and makes the others wait at the limit', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, async () => facts(await act({ do: 'wait' }))));
     expect(all.map(({ most }) => most)).toStrictEqual([1, 1, 1, 1, 1, 1]);
@@ -181,12 +171,6 @@ describe('the gateway', () => {
     expect((await facts(await act({}))).served).toBe(1);
   });
 
-  it('passes on what a function writes before it answers', async () => {
-    output = '';
-    await act({ do: 'note' });
-    expect(output).toBe('act: {"code":"SERVED","wish":"note"}\n');
-  });
-
   it.each([
     ['GET', '/mastery/v1/unknown'],
     ['GET', '/mastery/v1/acts'],
@@ -200,12 +184,6 @@ describe('the gateway', () => {
     const response = await fetch(gateway.url + path, { method });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ failure: 'no-route' });
-  });
-
-  it('answers HEAD without a body', async () => {
-    const response = await fetch(`${gateway.url}/mastery/v1/policies/p`, { method: 'HEAD' });
-    expect(response.status).toBe(404);
-    expect(await response.text()).toBe('');
   });
 
   it('refuses a body above 10 MiB without waking a function', async () => {
@@ -232,23 +210,6 @@ describe('the gateway', () => {
     expect(await response.json()).toMatchObject({ failure: 'filtered' });
   });
 
-  it('serves pages beside the services', async () => {
-    expect(await (await fetch(`${gateway.url}/docs`)).text()).toBe('documents');
-  });
-
-  it('reads an absolute request target', async () => {
-    const status = await new Promise((resolve, reject) => {
-      const { hostname, port } = new URL(gateway.url);
-      httpRequest({ hostname, port, path: `${gateway.url}/mastery/v1/policies/p` }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on('error', reject)
-        .end();
-    });
-    expect(status).toBe(200);
-  });
-
   it.each(['evil.example', 'localhost', '127.0.0.1:1'])(
     'answers 421 to the host %s, and no page or function: a browser page cannot reach it by DNS rebinding',
     async (host) => {
@@ -260,22 +221,6 @@ describe('the gateway', () => {
       expect(output).toBe('');
     },
   );
-
-  it('takes its own port under each name of the loopback interface', async () => {
-    const { port } = new URL(gateway.url);
-    for (const host of [`localhost:${port}`, `[::1]:${port}`, `127.0.0.1:${port}`]) {
-      const answer = await raw(`HEAD /docs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-      expect(answer.status, host).not.toBe(421);
-    }
-  });
-
-  it('is not misled by an absolute target', async () => {
-    const { host } = new URL(gateway.url);
-    const answer = await raw(
-      `GET http://evil.example/docs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-    );
-    expect(answer.status).toBe(421);
-  });
 
   it.each([
     ['no request line', 'NONSENSE\r\n\r\n', 400],

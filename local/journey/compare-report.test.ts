@@ -63,24 +63,6 @@ describe('compareReport', () => {
       'knowledge_component k-foreign: state',
     ]);
   });
-
-  it('finds a report of another kind', () => {
-    expect(differing({ testKind: 'formative', diagnostic: null })).toStrictEqual([
-      'test kind',
-      'scale score',
-      'standard error',
-      'scale',
-      'calibration',
-      'stopping reason',
-      'administered items',
-    ]);
-  });
-
-  it('asks for no order of items', () => {
-    expect(differing({ mastery: [gap, sampleRow('k-mastered', 'mastered', 0.97, ['q3', 'q1'])] })).toEqual(
-      [],
-    );
-  });
 });
 
 describe('describeComparison', () => {

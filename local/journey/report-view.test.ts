@@ -47,11 +47,6 @@ describe('rowsByNeed', () => {
       'k-mastered',
     ]);
   });
-
-  it('has one order, whatever the order of the report', () => {
-    const equal = ['b', 'a', 'c'].map((guid) => sampleRow(guid, 'gap', 0.1, ['q1']));
-    expect(rowsByNeed({ mastery: equal })).toStrictEqual(rowsByNeed({ mastery: equal.toReversed() }));
-  });
 });
 
 describe('renderReport', () => {
@@ -66,30 +61,6 @@ describe('renderReport', () => {
     expect(lineOf(report, 'stopped')).toMatch(/ max_items, after 3 items$/);
     expect(lineOf(report, 'left out')).toMatch(/ readiness$/);
     expect(lineOf(report, 'incomplete')).toMatch(/ nothing$/);
-  });
-
-  it('draws the score with one standard error to both sides, within the bounds of the scale', () => {
-    expect(lineOf(sampleReport(), ' ')).toMatch(/^ +439 ─{18}━{7}●━{6}─{18} 585$/);
-    const bounded = sampleReport({
-      score: {
-        value: 512.4375,
-        minimum: 500,
-        maximum: 600,
-        unit: 'mastery_scale',
-        scaleVersion: 'scale-1',
-      },
-    });
-    expect(lineOf(bounded, ' ')).toMatch(/^ +500 ━+●━+─+ 600$/);
-  });
-
-  it('shows a score without an error where there is no diagnostic', () => {
-    const formative = sampleReport({
-      testKind: 'formative',
-      diagnostic: null,
-      score: { value: 31, minimum: 0, maximum: 40, unit: 'points', scaleVersion: null },
-    });
-    expect(lineOf(formative, 'score')).toMatch(/ 31\.0 points$/);
-    expect(renderReport(formative, names, space).join('\n')).not.toMatch(/stopped|calibration|±.*●/);
   });
 
   it('shows every row below its state, by name where the seed knows it, against its threshold', () => {
@@ -110,32 +81,6 @@ describe('renderReport', () => {
     ]);
     expect(lineOf(many, '  borrow')).toMatch(/ ━+●━+─+┃─+  0\.120 ± 0\.200  0\.800  1 item$/);
     expect(lineOf(many, '  約分')).toMatch(/ ─+━+┃━*●━*  0\.970 ± 0\.200  0\.800  2 items$/);
-  });
-
-  it('shows the probability of a component as one, without a band, and what else was measured with its error', () => {
-    const likely = { ...sampleRow('k-gap', 'mastered', 0.885, ['q1']), uncertainty: 0.319022 };
-    const both = sampleReport({ mastery: [likely, sampleRow('k-worse', 'gap', 0.04, ['q2'])] });
-    expect(lineOf(both, 'mastery, gaps')).toBe(
-      'mastery, gaps first  probability of mastery p ●, estimate ● ± standard_error ━, threshold ┃',
-    );
-    expect(lineOf(both, '  borrow')).toMatch(/ ─+┃─*●─* +p 0\.885 {2}0\.800 {2}1 item$/);
-    expect(renderEvidence(likely, names, space)[0]).toBe('borrow  mastered  p 0.885 against 0.800');
-    expect(lineOf(sampleReport({ mastery: [likely] }), 'mastery, gaps')).not.toContain('±');
-  });
-
-  it('keeps the figures of all rows in their columns, also below names in wide characters', () => {
-    const starts = ['  borrow', '  約分', '  knowledge_component k-open'].map((start) => {
-      const line = lineOf(many, start);
-      return columnsOf(line.slice(0, line.search(/ {2}\d\.\d{3} ±/)));
-    });
-    expect(new Set(starts).size).toBe(1);
-  });
-
-  it('says that nothing was measured', () => {
-    const nothing = sampleReport({ mastery: [] });
-    expect(renderReport(nothing, names, space)).toContain(
-      'this attempt has no evidence of any knowledge component',
-    );
   });
 
   it('shows a receipt for every source, with its age at the end of the composition', () => {
@@ -221,24 +166,5 @@ describe('renderEvidence', () => {
       '  Item 1          +0.5  2026-03-02T10:15:11.000Z  outcome-q1, component-k-gap',
       '  q2                -1  2026-03-02T10:15:11.000Z  outcome-q2, no component',
     ]);
-  });
-
-  it('puts the ids below where they do not fit beside, so that they can still be read', () => {
-    expect(
-      renderEvidence(sampleRow('k-gap', 'gap', 0.04, ['q1']), names, { ...space, width: 60 }),
-    ).toStrictEqual([
-      'borrow  gap  0.040 ± 0.200 against 0.800',
-      '  CASE k-gap, under standard-1',
-      '  policy policy-1, version 3',
-      '  item    contribution  scored at',
-      '    QTI outcome, results component',
-      '  Item 1            -1  2026-03-02T10:15:11.000Z',
-      '    outcome-q1, component-k-gap',
-    ]);
-  });
-
-  it('has no rows to show where a view leaves the evidence out', () => {
-    const row = { ...sampleRow('k-gap', 'gap', 0.04, []), evidence: undefined };
-    expect(renderEvidence(row, names, space)).toHaveLength(4);
   });
 });

@@ -79,13 +79,6 @@ describe('showReport', () => {
     expect(result).toStrictEqual({ ok: true, value: sampleReport() });
   });
 
-  it('shows the evidence of every row when it is asked for, gaps first', async () => {
-    const { text } = await shown({ withEvidence: true });
-    const places = ['outcome-q2', 'outcome-q1', 'outcome-q3'].map((id) => text.indexOf(id));
-    expect(places).not.toContain(-1);
-    expect(places).toStrictEqual(places.toSorted((a, b) => a - b));
-  });
-
   it('shows a report that differs, and fails with every difference', async () => {
     const { result, text } = await shown({
       report: sampleReport({ mastery: [sampleRow('k-mastered', 'mastered', 0.97, ['q1', 'q3'])] }),
@@ -98,12 +91,6 @@ describe('showReport', () => {
         /4 of 21 facts differ .*:\n {2}knowledge_component k-gap: state/,
       ) as string,
     });
-  });
-
-  it('shows the report without materializing where that route is closed', async () => {
-    const { result, text } = await shown({ closed: ['materialize'] });
-    expect(text).toMatch(/^\nnot materialized: .* gates B, C, D .*\n\nattempt report/);
-    expect(result).toMatchObject({ ok: true });
   });
 
   it('fails when the attempt is refused, and shows no report', async () => {
@@ -132,11 +119,5 @@ describe('showReport', () => {
       ok: false,
       error: expect.stringMatching(/^there is no report: none of .* \(1\) /) as string,
     });
-  });
-
-  it('asks for nothing when the run names no results record', async () => {
-    const { result, asked } = await shown({ run: { ...sampleRun, resultRecordRef: undefined } });
-    expect(asked).toStrictEqual([]);
-    expect(result).toMatchObject({ ok: false });
   });
 });

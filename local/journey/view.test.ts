@@ -94,10 +94,6 @@ describe('renderLive', () => {
     `);
   });
 
-  it('says that the scale is pending before there is one', () => {
-    expect(renderLive(journey(pending), screen)).toContain('scale        pending');
-  });
-
   it('never exceeds the width, with or without colours', () => {
     const coloured = paintFor({ isTTY: true }, {});
     for (let width = 1; width <= 120; width += 1) {
@@ -110,14 +106,6 @@ describe('renderLive', () => {
         }
       }
     }
-  });
-
-  it('writes no escape code in plain', () => {
-    const lines = [
-      ...renderLive(journey(pending, run()), screen),
-      ...renderSummary(journey(pending, run()), screen),
-    ];
-    expect(lines.join('\n')).not.toContain('\u001b');
   });
 
   it('keeps to the height: open components with evidence first, the others counted', () => {
@@ -134,15 +122,6 @@ describe('renderLive', () => {
     expect(text).toMatch(/^open /m);
     expect(text).toMatch(/^done /m);
     expect(text).toMatch(/^… and \d+ more: \d+ not yet$/m);
-  });
-
-  it('widens the axis when a band leaves it, and never narrows it', () => {
-    const far = run({
-      scale: { ...sampleRun.scale!, scaleScore: 900, standardError: 10, scaleId: 'scale-1' },
-    });
-    expect(journey(pending, run()).axis).toStrictEqual({ low: 352, high: 672 });
-    expect(journey(pending, run(), far).axis).toStrictEqual({ low: 352, high: 910 });
-    expect(journey(pending, run(), far, run()).axis).toStrictEqual({ low: 352, high: 910 });
   });
 
   it('shows why the run has stopped instead of an offer', () => {
@@ -191,15 +170,5 @@ describe('renderSummary', () => {
         "1 of 2 settled components match the simulation",
       ]
     `);
-  });
-
-  it('keeps its columns apart on a narrow screen', () => {
-    const lines = renderSummary(journey(pending, run()), { ...screen, width: 60 });
-    expect(lines.find((line) => line.startsWith('knowledge'))).toMatch(/^knowledge comp.*…  classification/);
-  });
-
-  it('leaves the truth out for a replayed learner', () => {
-    const view = { ...journey(pending, run()), truth: undefined };
-    expect(renderSummary(view, screen).join('\n')).not.toMatch(/truth|true|simulated/);
   });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { backgroundFunctions } from '#shared/contract/background.ts';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
 import type { Grant } from '#shared/contract/grants.ts';
 import { defineRoute } from '#shared/contract/route.ts';
-import { variablesOfBackground } from '#shared/http/environment.ts';
 import { gatewayRow } from '#test/support/gateway-row.ts';
 import { createSigner } from '#test/support/release.ts';
 import { variablesOf } from './function-variables.ts';
@@ -17,15 +15,6 @@ function variables(...grants: readonly Grant[]): Readonly<Record<string, string>
 }
 
 describe('variablesOf', () => {
-  it('points every client and the key set at the loopback interface', () => {
-    expect(variables()).toMatchObject({
-      STAGE: 'local',
-      AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
-      AWS_EC2_METADATA_DISABLED: 'true',
-      TOKEN_JWKS_URL: 'http://127.0.0.1:2/.well-known/jwks.json',
-    });
-  });
-
   it.each([
     ['records:read', 'RECORDS_TABLE'],
     ['control:write', 'CONTROL_TABLE'],
@@ -44,26 +33,8 @@ describe('variablesOf', () => {
     );
   });
 
-  it('tells of what is released and whose signature counts only whoever waits for gates', () => {
-    expect(variables()).not.toHaveProperty('RELEASE_KEY');
-    const row = { ...gatewayRow('x', 'GET', '/v1/x'), gates: ['D'] as const };
-    const given = variablesOf(defineRoute(row), addresses);
-    expect(given).toMatchObject({
-      SETTINGS_TABLE: 'local-settings',
-      RELEASE_KEY: JSON.stringify(releaseKey),
-    });
-  });
-
   it('tells the sandbox nothing of any emulator [RP-033]', () => {
     const given = variablesOf(serveSandbox, addresses);
     expect(Object.keys(given).toSorted()).toEqual(['LOG_LEVEL', 'PROBLEMS_URL', 'STAGE', 'TZ']);
-  });
-
-  it('tells a background function of its grants, and nothing of tokens', () => {
-    for (const row of backgroundFunctions) {
-      const given = Object.keys(variablesOf(row, addresses));
-      expect(given).toEqual(expect.arrayContaining([...variablesOfBackground(row)]));
-      expect(given.filter((name) => name.startsWith('TOKEN_'))).toEqual([]);
-    }
   });
 });

@@ -111,25 +111,6 @@ describe('the consumer of the queue', () => {
     },
   );
 
-  it('works on two messages at a time, and is settled when the last one is done', async () => {
-    const { improvement, next, running } = open();
-    for (const body of ['a', 'b', 'c']) improvement.send(body);
-    const [first, second] = [await next(), await next()];
-    await idle();
-    expect(running).toEqual([]);
-    let settled = false;
-    const settling = improvement.settled().then(() => (settled = true));
-    first.answer(answered(undefined));
-    const third = await next();
-    expect([first, second, third].map(bodyOf).sort()).toEqual(['a', 'b', 'c']);
-    third.answer(answered(undefined));
-    await idle();
-    expect(settled).toBe(false);
-    second.answer(answered(undefined));
-    await settling;
-    await improvement.stop();
-  });
-
   it('takes nothing while it is paused, ends what it has begun, and goes on afterwards', async () => {
     const { improvement, next, running } = open();
     improvement.send('before');
@@ -166,22 +147,6 @@ describe('the consumer of the queue', () => {
     await improvement.stop();
     expect(killed).toEqual(['analyzeImprovementRun', 'sweepImprovementRuns']);
     expect(await queue.receive()).toMatchObject({ body: 'unfinished', receiveCount: 2 });
-  });
-
-  it('ends while it is paused, too', async () => {
-    const { improvement } = open();
-    improvement.pause();
-    await idle();
-    await improvement.stop();
-  });
-
-  it('hands nothing to a worker that is not deployed', async () => {
-    const { improvement, queue, running } = open([]);
-    improvement.send('left');
-    await idle();
-    expect(running).toEqual([]);
-    await improvement.stop();
-    expect(await queue.receive()).toMatchObject({ body: 'left', receiveCount: 1 });
   });
 });
 
@@ -222,13 +187,6 @@ describe('the schedule', () => {
     await improvement.stop();
     vi.advanceTimersByTime(60_000);
     expect(running).toEqual([]);
-  });
-
-  it('runs no sweeper that is not deployed', async () => {
-    const { improvement, running } = open([], 5);
-    vi.advanceTimersByTime(60_000);
-    expect(running).toEqual([]);
-    await improvement.stop();
   });
 });
 
@@ -277,17 +235,5 @@ describe('improvement runs on the local stack', { timeout: 120_000 }, () => {
     expect(await stack.killWorkers('analyzeImprovementRun')).toBe(1);
     await stack.improvement.settled();
     expect((await read(begun)).status).toMatch(/^completed/);
-  });
-
-  it('are swept on demand, and a message that names none ends among the dead letters', async () => {
-    await stack.improvement.sweep();
-    stack.improvement.send('no run');
-    await stack.improvement.settled();
-    expect(stack.improvement.deadLetters()).toEqual(['no run']);
-    const codes = stack
-      .logs()
-      .map(({ function: name, line }) => `${name} ${(line as { code?: string }).code ?? ''}`);
-    expect(codes).toContain('sweepImprovementRuns IMPROVEMENT_RUNS_SWEPT');
-    expect(codes.filter((line) => line === 'analyzeImprovementRun MESSAGE_REFUSED')).toHaveLength(5);
   });
 });

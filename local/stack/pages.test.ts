@@ -48,17 +48,4 @@ describe('createPages', () => {
     expect(index?.body).toContain('http://127.0.0.1:2/_control/state');
     expect(renderings).toBe(1);
   });
-
-  it.each(['/', '/docs', '/docs/', '/problems', '/problems/'])('leads from %s to a page', async (path) => {
-    const location = (await page('GET', path))?.headers['Location'];
-    expect(await page('GET', String(location))).toMatchObject({ status: 200 });
-  });
-
-  it.each([
-    ['POST', '/docs'],
-    ['GET', '/docs/unknown'],
-    ['GET', '/problems/unknown'],
-  ])('has nothing at %s %s', async (method, path) => {
-    expect(await page(method, path)).toBeUndefined();
-  });
 });

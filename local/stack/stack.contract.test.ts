@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
-import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
-import { localTenantIds } from '#local/seeds/tenants.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
-import { createRecordsTable } from '#shared/stores/records-table.ts';
-import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { asBuilt, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -33,47 +25,6 @@ function policyUrl(tenantId: string): string {
 }
 
 describe('the local stack', () => {
-  it('serves a released record to its tenant through the bundled function', async () => {
-    const response = await get(policyUrl('tenant-aurora'), 'tenant-aurora');
-    expect(response.status).toBe(200);
-    expect(selectionPolicy.parse(await response.json())).toStrictEqual(
-      stack.seededTenants.get('tenant-aurora')?.policies[0]?.document,
-    );
-  });
-
-  it('holds the analysis policy of each tenant for that tenant alone', async () => {
-    const clients = createEndpointClients({
-      endpoint: stack.urls.awsUrl,
-      region: localRegion,
-      credentials: localCredentials,
-    });
-    try {
-      const table = createRecordsTable(clients.dynamo, localTableName('records'));
-      for (const [tenantId, { analysisPolicy, fixtures }] of stack.seededTenants) {
-        const key = { kind: 'analysis-policy', id: fixtures.reports.analysisPolicyId } as const;
-        const record = await table.read({ ...key, tenantId });
-        expect(record?.document).toBe(canonicalJson(analysisPolicy.document));
-        for (const other of localTenantIds.filter((id) => id !== tenantId)) {
-          expect(await table.read({ ...key, tenantId: other })).toBeUndefined();
-        }
-      }
-      expect([...stack.seededTenants.keys()]).toEqual(localTenantIds);
-    } finally {
-      clients.destroy();
-    }
-  });
-
-  it('answers the other tenant, and a caller without a token, with problems', async () => {
-    const hidden = await get(policyUrl('tenant-aurora'), 'tenant-borealis');
-    expect(masteryProblem.parse(await hidden.json())).toMatchObject({
-      status: 404,
-      code: 'resource-not-found',
-    });
-    const anonymous = await fetch(policyUrl('tenant-aurora'));
-    expect(masteryProblem.parse(await anonymous.json())).toMatchObject({ status: 401 });
-    expect(anonymous.headers.get('x-amzn-remapped-www-authenticate')).toMatch(/^Bearer/);
-  });
-
   it('serves the sandbox to anybody, without asking the platform for anything [RP-033, RP-034]', async () => {
     const url = `${stack.urls.sandboxUrl}/v1/attempt-reports/${sandboxIds.masteryGateAttempt}?view=evidence`;
     const calls = JSON.stringify(await stack.control('GET', 'calls'));
@@ -83,15 +34,6 @@ describe('the local stack', () => {
     expect((await get(url, 'tenant-aurora')).status).toBe(200);
     expect(JSON.stringify(await stack.control('GET', 'calls'))).toBe(calls);
   });
-
-  it.each(['reportsUrl', 'sandboxUrl', 'receiptsUrl'] as const)(
-    'answers the reports service’s 404 under %s',
-    async (name) => {
-      const response = await get(`${stack.urls[name]}/v1/no-such-path`, 'tenant-aurora');
-      expect(response.status).toBe(404);
-      expect(reportsProblem.parse(await response.json()).type).toMatch(/\/not-found$/);
-    },
-  );
 
   it('lets the player’s call through with a client’s token of the same tenant only [MA-030]', async () => {
     const url = `${stack.urls.platformUrl}/tenants/tenant-aurora/qti/delivery-sessions/none/attempts`;
@@ -106,12 +48,6 @@ describe('the local stack', () => {
     };
     expect(await attempt('tenant-aurora')).toBe(404);
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
-  });
-
-  it('goes on after its environments were ended', async () => {
-    await get(policyUrl('tenant-aurora'), 'tenant-aurora');
-    await stack.killWorkers();
-    expect((await get(policyUrl('tenant-aurora'), 'tenant-aurora')).status).toBe(200);
   });
 
   it('collects what functions write, without any token in it', async () => {
