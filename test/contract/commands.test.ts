@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 
 const root = join(import.meta.dirname, '../..');
@@ -29,29 +30,27 @@ const { scripts } = z
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
 interface Ended {
-  readonly code: number | null;
+  readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a script of package.json with further arguments, as npm would. */
-function run(script: string, ...argv: readonly string[]): Promise<Ended> {
-  const [program = '', ...args] = scripts[script]?.split(' ') ?? [];
+const host = fork(join(root, 'test/support/command-host.ts'), {
+  cwd: root,
+  env: { PATH: process.env['PATH'] },
+  stdio: 'pipe',
+});
+afterAll(() => {
+  host.disconnect();
+});
+
+/** Runs a script of package.json with further arguments, as npm would, in the one process of all runs. */
+async function run(script: string, ...argv: readonly string[]): Promise<Ended> {
+  const [program = '', , , ...words] = scripts[script]?.split(' ') ?? [];
   expect(program).toBe('node');
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [...args, ...argv],
-      {
-        cwd: root,
-        // Compiled once for all runs of a command: its imports take most of the time that its help takes.
-        env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(root, 'build/compile-cache') },
-      },
-      (_, stdout, stderr) => {
-        resolve({ code: child.exitCode, stdout, stderr });
-      },
-    );
-  });
+  host.send([...words, ...argv]);
+  const [ended] = (await once(host, 'message')) as [Ended];
+  return ended;
 }
 
 /** Every command of ours: the script, and the subcommand that is asked for. */
@@ -70,21 +69,17 @@ describe('the scripts of version 0.1.0', () => {
   });
 });
 
-describe.concurrent('a command of version 0.1.0 names in its help all that it took', () => {
-  it.each(own)(
-    '%s %j',
-    async (script, words, { options }) => {
-      const { code, stdout, stderr } = await run(script, ...words, '--help');
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      for (const word of words) expect(stdout).toContain(word);
-      for (const [name, kind] of Object.entries(options)) {
-        // A line of its own; what stands after one space is its value.
-        const value = kind === 'value' ? String.raw` \S` : String.raw`( {2,}|\n)`;
-        expect(stdout).toMatch(new RegExp(String.raw`^\s+${name}${value}`, 'm'));
-      }
-    },
-    120_000,
-  );
+describe('a command of version 0.1.0 names in its help all that it took', () => {
+  it.each(own)('%s %j', async (script, words, { options }) => {
+    const { code, stdout, stderr } = await run(script, ...words, '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const word of words) expect(stdout).toContain(word);
+    for (const [name, kind] of Object.entries(options)) {
+      // A line of its own; what stands after one space is its value.
+      const value = kind === 'value' ? String.raw` \S` : String.raw`( {2,}|\n)`;
+      expect(stdout).toMatch(new RegExp(String.raw`^\s+${name}${value}`, 'm'));
+    }
+  });
 
   it.each(
     Object.entries(frozen.scripts).flatMap(([script, given]): [string, string[]][] =>
@@ -100,15 +95,11 @@ describe.concurrent('a command of version 0.1.0 names in its help all that it to
           ]
         : [],
     ),
-  )(
-    '%s: %j',
-    async (script, words) => {
-      const { code, stdout } = await run(script, '--help');
-      expect(code).toBe(0);
-      for (const word of words) expect(stdout).toContain(word);
-    },
-    120_000,
-  );
+  )('%s: %j', async (script, words) => {
+    const { code, stdout } = await run(script, '--help');
+    expect(code).toBe(0);
+    for (const word of words) expect(stdout).toContain(word);
+  });
 });
 
 /** Every program of this project, those that are newer than version 0.1.0 included. */
@@ -116,17 +107,13 @@ const programs = Object.keys(scripts).filter((name) =>
   /^node --import \S+ \S+\.ts$/.test(scripts[name] ?? ''),
 );
 
-describe.concurrent('every command', () => {
-  it.each(programs)(
-    '%s prints its help within 80 columns where there is no terminal',
-    async (script) => {
-      const { code, stdout, stderr } = await run(script, '--help');
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(/^Usage: npm (?:run \S+|start|test) -- /);
-      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    },
-    120_000,
-  );
+describe('every command', () => {
+  it.each(programs)('%s prints its help within 80 columns where there is no terminal', async (script) => {
+    const { code, stdout, stderr } = await run(script, '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Usage: npm (?:run \S+|start|test) -- /);
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
 
   // What synth and deploy do not know goes on to cdk.
   it.each(programs.filter((script) => script !== 'synth' && script !== 'deploy'))(
@@ -138,11 +125,10 @@ describe.concurrent('every command', () => {
       expect(stderr).toMatch(/--no-such-option|^missing: |^Usage: /);
       expect(stderr).not.toMatch(/^\s+at /m);
     },
-    120_000,
   );
 });
 
-describe.concurrent('wrong usage exits with 2 and a sentence, which names everything that is missing', () => {
+describe('wrong usage exits with 2 and a sentence, which names everything that is missing', () => {
   it.each([
     ['token', [], /^missing: --tenant/],
     ['call', ['answer'], 'missing: --correct or --wrong'],
@@ -184,15 +170,11 @@ describe.concurrent('wrong usage exits with 2 and a sentence, which names everyt
     ['docs', ['--gates', 'A,G', '--out', 'nowhere'], /unknown gate "G"/],
     ['docs', ['--out', 'nowhere'], /--(?:gates|stage)/],
     ['docs', ['--check', '--gates', 'A', '--out', 'nowhere'], /--check/],
-  ] as const)(
-    '%s %j',
-    async (script, argv, sentence) => {
-      const { code, stdout, stderr } = await run(script, ...argv);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(/^[^\n]+\n$/);
-      if (typeof sentence === 'string') expect(stderr).toBe(`${sentence}\n`);
-      else expect(stderr).toMatch(sentence);
-    },
-    120_000,
-  );
+  ] as const)('%s %j', async (script, argv, sentence) => {
+    const { code, stdout, stderr } = await run(script, ...argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    if (typeof sentence === 'string') expect(stderr).toBe(`${sentence}\n`);
+    else expect(stderr).toMatch(sentence);
+  });
 });
