@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { variablesOf } from '#local/stack/function-variables.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
@@ -13,7 +13,7 @@ import type { InProcessFunction } from '#test/support/in-process.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
 import type { TestRequest } from '#test/support/lambda.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 describe('every handler', () => {
@@ -42,11 +42,7 @@ describe('every handler', () => {
 });
 
 describe('two bindings of one function in one process', () => {
-  let stack: TestStack;
-  beforeAll(async () => {
-    stack = await startTestStack();
-  });
-  afterAll(() => stack.close());
+  const stack = useTestStack();
 
   /** A binding, and everything that it has done through its ports since it was last asked. */
   function open(row: Route, name: string, aheadMs: number): Bound {
@@ -99,14 +95,7 @@ describe('two bindings of one function in one process', () => {
         query: { limit: '1' },
       }),
     ],
-    [
-      startAdaptiveRun,
-      (running) => {
-        const runs = openAdaptiveRuns(running);
-        runs.close();
-        return { body: runs.startBody() };
-      },
-    ],
+    [startAdaptiveRun, (running) => ({ body: openAdaptiveRuns(running).startBody() })],
   ];
 
   it.each(requests)('share no cache, client, key or memory ($operationId)', async (row, requestOf) => {

@@ -44,17 +44,7 @@ const equivalence = (call: GatewayCall = {}): Promise<GatewayReply> =>
   });
 
 describe('a token', () => {
-  it.each([
-    ' ',
-    'tenant aurora',
-    ' tenant-aurora',
-    'tenant-aurora\n',
-    '\u00a0',
-    'tenant\u2028aurora',
-    'a\u0000',
-    'a\u0085b',
-    '\u007f',
-  ])(
+  it.each([' ', 'tenant-aurora\n', 'tenant\u2028aurora', 'a\u0000'])(
     'of the tenant %j is refused on both services like any other bad token, and nothing is asked [MA-148, RP-312]',
     async (tenantId) => {
       const claims = { sub: 'client', role: 'client' };

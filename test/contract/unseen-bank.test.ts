@@ -1,16 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { seedFromResponses } from '#local/seeds/from-responses.ts';
 import { oracleOf } from '#test/reference/calibrated-oracle.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
-import { chooseLearner, startRequest } from '#local/journey/bank.ts';
-import { createPlayer } from '#local/journey/player.ts';
-import { runAdaptive } from '#client/index.ts';
 
 /** A study that nobody has seen: three skills, eleven items that need one to three of them, DINA and general tables side by side. */
 const kcs = [
@@ -73,21 +69,17 @@ function study(): Parameters<typeof seedFromResponses>[0] {
   };
 }
 
-let directory: string;
-let stack: TestStack;
-beforeAll(async () => {
-  const made = seedFromResponses(study(), { name: undefined, fallbackName: 'study' });
-  if (!made.ok) throw new Error(made.error.join('\n'));
-  directory = await mkdtemp(join(tmpdir(), 'unseen-bank-'));
-  for (const [path, value] of Object.entries(made.value.files)) {
-    await mkdir(dirname(join(directory, path)), { recursive: true });
-    await writeFile(join(directory, path), JSON.stringify(value));
-  }
-  stack = await startTestStack({ seedDirectory: directory });
-});
-afterAll(async () => {
-  await stack.close();
-  await rm(directory, { recursive: true });
+const made = seedFromResponses(study(), { name: undefined, fallbackName: 'study' });
+if (!made.ok) throw new Error(made.error.join('\n'));
+const directory = mkdtempSync(join(tmpdir(), 'unseen-bank-'));
+for (const [path, value] of Object.entries(made.value.files)) {
+  mkdirSync(dirname(join(directory, path)), { recursive: true });
+  writeFileSync(join(directory, path), JSON.stringify(value));
+}
+const stack = useTestStack({ seedDirectory: directory });
+const runs = useAdaptiveRuns(stack);
+afterAll(() => {
+  rmSync(directory, { recursive: true });
 });
 
 describe('a bank that was made from responses', () => {
@@ -96,9 +88,7 @@ describe('a bank that was made from responses', () => {
     async (learner) => {
       const bank = bankOf(stack.seed, 'tenant-aurora');
       expect([bank.fixture.items, bank.fixture.kcs]).toEqual([11, 3]);
-      const runs = openAdaptiveRuns(stack);
       const journey = await takeJourney(runs, { bank, learner, mode: 'production_learner' });
-      runs.close();
       expect(['classifications_complete', 'max_items']).toContain(journey.last.body.stopReason);
       for (const { given, consumed } of journey.steps) {
         const oracle = oracleOf(
@@ -110,34 +100,6 @@ describe('a bank that was made from responses', () => {
         for (const { caseCompetencyGuid, posteriorProbability } of given.body.kcClassifications)
           expect(posteriorProbability).toBeCloseTo(oracle.kcs.get(caseCompetencyGuid)!, 11);
         if (given.body.scale !== null) expect(given.body.scale.scaleScore).toBeCloseTo(oracle.scaleScore, 8);
-      }
-    },
-  );
-
-  it.each([
-    ['tenant-aurora', 'production_learner'],
-    ['tenant-borealis', 'owner_conformance'],
-  ] as const)(
-    'is taken to completion by the journey of the command line, simulated learners included (%s, %s) [MA-186]',
-    async (tenantId, mode) => {
-      const bank = bankOf(stack.seed, tenantId);
-      for (const randomSeed of [1, 2, 3]) {
-        const learner = chooseLearner(bank, undefined, randomSeed);
-        if (!learner.ok) throw new Error(learner.error);
-        const play = createPlayer({
-          platformUrl: stack.urls.platformUrl,
-          tenantId,
-          playerToken: stack.seededTenants.get(tenantId)!.platform.credentials.playerToken,
-          learner: learner.value,
-          fetch,
-        });
-        const { data: run } = await runAdaptive(stack.masteryClient(tenantId), {
-          start: startRequest(bank, mode),
-          play: async (item) => {
-            await play(item);
-          },
-        });
-        expect(run.status).toBe('completed');
       }
     },
   );

@@ -1,4 +1,3 @@
-import { compileModel } from '#functions/mastery/engine/index.ts';
 import { createPoolCache } from '#functions/mastery/pool/read-pool.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
 import type { PoolDependencies, RunDependencies } from '#functions/mastery/run/dependencies.ts';
@@ -8,7 +7,7 @@ import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { createAnswerMemo } from '#shared/platform/transport/answer-memo.ts';
-import { openRecordStore } from './record-store.ts';
+import { openRecordStore } from './record-dependencies.ts';
 
 /** The dependencies of start, inspect and advance, once per binding. */
 export function runDependencies(runtime: Runtime): RunDependencies {
@@ -28,7 +27,7 @@ export function poolDependencies(runtime: Runtime): PoolDependencies {
     operations.readAdaptivePoolRoot,
   ]);
   return {
-    records: createRunRecords({ store, compile: compileModel }),
+    records: createRunRecords(store),
     profiles,
     isolationProof: openIsolationProof(runtime),
     pools: createPoolCache(),

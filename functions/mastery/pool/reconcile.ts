@@ -5,7 +5,6 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import { memberDefect } from './manifest.ts';
 import type { TerminalManifest } from './manifest.ts';
-import { rootDefect } from './root.ts';
 
 /** One item of the pool, as Bank and QTI agree on it. */
 export interface PoolMember {
@@ -99,4 +98,18 @@ function bijectionDefect({ members }: TerminalManifest, { itemRefs }: DeliveryJs
   if (unreferenced.size > 0) return 'A member of the manifest lies outside the root’s graph.';
   const ordered = itemRefs.every((ref, index) => members[index]?.artifactVersionId === ref.artifactVersionId);
   return ordered ? undefined : 'The manifest’s members are not in the order of the root’s references.';
+}
+
+/** The first way in which QTI's root is not the assessment test that the manifest names, or undefined [MA-024, MA-065]. */
+function rootDefect(root: DeliveryJson, named: TerminalManifest['root']): string | undefined {
+  if (root.type !== 'assessment-test') return 'The pool’s root is not an assessment test.';
+  if (root.artifactVersionId !== named.artifactVersionId || root.artifactId !== named.artifactId) {
+    return 'QTI’s root is another artifact version than the manifest’s.';
+  }
+  if (root.packageId !== named.packageId || root.packageHash !== named.packageHash) {
+    return 'Package identity or hash disagree between Bank and QTI.';
+  }
+  if (root.qtiIdentifier !== named.qtiIdentifier)
+    return 'The root’s QTI identifier disagrees between Bank and QTI.';
+  return undefined;
 }

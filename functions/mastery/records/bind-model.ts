@@ -1,17 +1,11 @@
+import type { PoolMember } from '#functions/mastery/pool/reconcile.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { CalibrationParameters } from '#shared/records/records.ts';
 import { invalidCalibration } from './load.ts';
 import type { BlueprintSlot } from './engine-rules.ts';
 import type { RunCalibration } from './load.ts';
-
-/** What the engine's compiled model tells of its own numbering. */
-export interface IndexedModel {
-  readonly itemIndex: ReadonlyMap<string, number>;
-  readonly kcIndex: ReadonlyMap<string, number>;
-}
 
 /** What Content's blueprint says of the test. */
 export interface TestScope {
@@ -21,22 +15,10 @@ export interface TestScope {
   readonly slots: readonly BlueprintSlot[];
 }
 
-/** A reconciled member of the pool. */
-export interface BindableMember {
-  readonly artifactVersionId: string;
-  readonly qtiIdentifier: string;
-  readonly caseGuids: readonly string[];
-  readonly kcGuids: readonly string[];
-}
-
 /** A pool member and its place in the model. */
-export interface BoundItem {
+export interface BoundItem extends PoolMember {
   /** Index in the model's items. */
   readonly modelItem: number;
-  readonly artifactVersionId: string;
-  readonly qtiIdentifier: string;
-  readonly kcGuids: readonly string[];
-  readonly caseGuids: readonly string[];
   /** What coverage floors and content constraints count: the GUIDs of knowledge components and standards, each once. */
   readonly tags: readonly string[];
   readonly accessibility: readonly string[];
@@ -66,10 +48,10 @@ export interface BoundModel {
  * @param test undefined: the test has ended, and no longer goes by what Content says of it
  */
 export function bindModel(
-  calibration: RunCalibration<IndexedModel>,
+  calibration: RunCalibration,
   policy: Pick<SelectionPolicy, 'eligibilityRules'>,
   test: TestScope | undefined,
-  members: readonly BindableMember[],
+  members: readonly PoolMember[],
 ): Result<BoundModel, Problem> {
   const refusal = test && scopeRefusal(calibration.document, test);
   if (refusal !== undefined) return err(invalidCalibration(refusal));
@@ -83,10 +65,7 @@ export function bindModel(
   return scope.ok ? ok({ items, scope: scope.value }) : scope;
 }
 
-function scopeRefusal(
-  document: RunCalibration<IndexedModel>['document'],
-  test: TestScope,
-): string | undefined {
+function scopeRefusal(document: RunCalibration['document'], test: TestScope): string | undefined {
   if (test.subject !== document.subject) return 'The calibration is for another subject than the test.';
   if (!test.gradeLevels.every((grade) => document.gradeCoverage.includes(grade))) {
     return 'The calibration does not cover every grade of the test.';
@@ -96,10 +75,7 @@ function scopeRefusal(
     : 'The calibration belongs to another CASE framework than the test.';
 }
 
-function bindMember(
-  calibration: RunCalibration<IndexedModel>,
-  member: BindableMember,
-): Result<BoundItem, Problem> {
+function bindMember(calibration: RunCalibration, member: PoolMember): Result<BoundItem, Problem> {
   const modelItem = calibration.model.itemIndex.get(member.artifactVersionId);
   const item = modelItem === undefined ? undefined : calibration.parameters.items[modelItem];
   if (modelItem === undefined || item === undefined) {
@@ -112,29 +88,24 @@ function bindMember(
       ),
     );
   }
-  const { artifactVersionId, qtiIdentifier, kcGuids, caseGuids } = member;
   return ok({
+    ...member,
     modelItem,
-    artifactVersionId,
-    qtiIdentifier,
-    kcGuids,
-    caseGuids,
-    tags: [...new Set([...kcGuids, ...caseGuids])],
+    tags: [...new Set([...member.kcGuids, ...member.caseGuids])],
     accessibility: item.accessibility ?? [],
   });
 }
 
 function scopedKcs(
-  calibration: RunCalibration<IndexedModel>,
+  calibration: RunCalibration,
   kcScope: readonly string[] | undefined,
   items: readonly BoundItem[],
 ): Result<readonly ScopedKc[], Problem> {
   const guids = kcScope ?? [...new Set(items.flatMap((item) => item.kcGuids))];
-  const kcs: CalibrationParameters['kcs'] = calibration.parameters.kcs;
   const scope: ScopedKc[] = [];
   for (const guid of guids.toSorted()) {
     const modelKc = calibration.model.kcIndex.get(guid);
-    const kc = modelKc === undefined ? undefined : kcs[modelKc];
+    const kc = modelKc === undefined ? undefined : calibration.parameters.kcs[modelKc];
     if (modelKc === undefined || kc === undefined) {
       return err(invalidCalibration('The calibration has no parameters for a knowledge component in scope.'));
     }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelParameters } from '#functions/mastery/engine/types.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { compileModel } from '#functions/mastery/engine/index.ts';
+import { err } from '#shared/kernel/result.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
 import type { PreparedRecord } from '#shared/records/release.ts';
-import { KC_A, KC_B, sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
+import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createRunRecords } from './load.ts';
-import type { RunRecords, RunRecordsOptions } from './load.ts';
+import type { RunRecords } from './load.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const CALIBRATION = 'fractions-2026.1';
@@ -25,15 +25,8 @@ async function released(
   return { table, record: prepared.value };
 }
 
-const echo = (parameters: ModelParameters): ReturnType<RunRecordsOptions<ModelParameters>['compile']> =>
-  ok(parameters);
-
-function recordsOver(
-  table: MemoryRecordsTable,
-  compile: RunRecordsOptions<ModelParameters>['compile'] = echo,
-): RunRecords<ModelParameters> {
-  return createRunRecords({ store: createRecordStore({ table, mayReadSystem: () => true }), compile });
-}
+const recordsOver = (table: MemoryRecordsTable, compile?: typeof compileModel): RunRecords =>
+  createRunRecords(createRecordStore({ table, mayReadSystem: () => true }), compile);
 
 describe.each([
   ['policy', samplePolicyFile, POLICY],
@@ -60,17 +53,17 @@ it('loadPolicy never lets a run continue under a damaged policy', async () => {
 describe('loadCalibration', () => {
   it('gives descriptor, parameters and compiled model, compiled once per container', async () => {
     const { table } = await released(sampleCalibrationFile());
-    const compiled: string[] = [];
+    const compiled: (string | undefined)[] = [];
     const records = recordsOver(table, (parameters, runtimeVersion) => {
       compiled.push(runtimeVersion);
-      return ok(parameters);
+      return compileModel(parameters, runtimeVersion);
     });
     const first = await records.loadCalibration('tenant-1', CALIBRATION, NOW);
     expect(first).toMatchObject({
       ok: true,
       value: {
         document: { id: CALIBRATION },
-        model: { items: [{ id: 'av-1' }, { id: 'av-2', kcs: [KC_A, KC_B] }, { id: 'av-3' }] },
+        model: { itemIds: ['av-1', 'av-2', 'av-3'] },
       },
     });
     await records.loadCalibration('tenant-2', CALIBRATION, NOW);
@@ -111,7 +104,7 @@ describe('loadCalibration', () => {
     const { table } = await released(sampleCalibrationFile());
     let refuse = true;
     const records = recordsOver(table, (parameters) =>
-      refuse ? err([{ pointer: '/scale', message: 'is not increasing' }]) : ok(parameters),
+      refuse ? err([{ pointer: '/scale', message: 'is not increasing' }]) : compileModel(parameters),
     );
     expect(await records.loadCalibration('tenant-1', CALIBRATION, NOW)).toMatchObject({
       error: { status: 422 },

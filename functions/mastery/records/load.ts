@@ -1,4 +1,5 @@
-import type { ModelDefect, ModelParameters } from '#functions/mastery/engine/types.ts';
+import { compileModel } from '#functions/mastery/engine/index.ts';
+import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { PermanentDefect } from '#shared/http/refusal.ts';
@@ -13,12 +14,12 @@ import type { CalibrationParameters, ExposureTable } from '#shared/records/recor
 import type { CalibrationEntry, RecordStore } from '#shared/records/store.ts';
 import { modelParameters } from './model-parameters.ts';
 
-/** A calibration that a run may compute with. `Model` is what the engine made of its parameters. */
-export interface RunCalibration<Model> {
+/** A calibration that a run may compute with. */
+export interface RunCalibration {
   readonly document: ScaleCalibration;
   readonly parametersHash: string;
   readonly parameters: CalibrationParameters;
-  readonly model: Model;
+  readonly model: CompiledModel;
 }
 
 /** A policy that a run may be led by. */
@@ -29,34 +30,27 @@ export interface RunPolicy {
 }
 
 /** The records of a run, for start, inspect and advance alike. */
-export interface RunRecords<Model> {
+export interface RunRecords {
   /** 404 `resource-not-found`; throws a PermanentDefect for a stored policy that is damaged, or whose table is. */
   loadPolicy(tenantId: string, id: string): Promise<Result<RunPolicy, Problem>>;
   /** 404 `resource-not-found`, 422 `calibration-invalid`. `now`: epoch milliseconds at which the calibration must be valid. */
-  loadCalibration(tenantId: string, id: string, now: number): Promise<Result<RunCalibration<Model>, Problem>>;
-}
-
-export interface RunRecordsOptions<Model> {
-  readonly store: RecordStore;
-  /** The engine's `compileModel`. */
-  readonly compile: (
-    parameters: ModelParameters,
-    runtimeVersion: string,
-  ) => Result<Model, readonly ModelDefect[]>;
-  /** How many compiled models a container keeps. */
-  readonly cachedModels?: number;
+  loadCalibration(tenantId: string, id: string, now: number): Promise<Result<RunCalibration, Problem>>;
 }
 
 /** Loads what a run is pinned to. Compiled models are kept per container by runtime and parameters' hash; everything else is read anew. */
-export function createRunRecords<Model>(options: RunRecordsOptions<Model>): RunRecords<Model> {
-  const models = createRecent<Model>(options.cachedModels ?? 4);
+export function createRunRecords(store: RecordStore, compile = compileModel): RunRecords {
+  /** As many as a container keeps. */
+  const models = createRecent<CompiledModel>(4);
 
-  function compiled(entry: CalibrationEntry, parameters: CalibrationParameters): Result<Model, Problem> {
+  function compiled(
+    entry: CalibrationEntry,
+    parameters: CalibrationParameters,
+  ): Result<CompiledModel, Problem> {
     const { runtimeVersion } = entry.document;
     const key = `${runtimeVersion} ${entry.parametersHash}`;
     const known = models.get(key);
     if (known !== undefined) return ok(known);
-    const model = options.compile(modelParameters(parameters), runtimeVersion);
+    const model = compile(modelParameters(parameters), runtimeVersion);
     if (!model.ok) return err(invalidCalibration('The model cannot use the parameters of the calibration.'));
     models.set(key, model.value);
     return model;
@@ -64,7 +58,7 @@ export function createRunRecords<Model>(options: RunRecordsOptions<Model>): RunR
 
   return {
     async loadPolicy(tenantId, id) {
-      const entry = await options.store.policy(tenantId, id);
+      const entry = await store.policy(tenantId, id);
       if (!entry.ok)
         throw new PermanentDefect(`a stored selection policy cannot be used: ${entry.error.kind}`);
       return entry.value === undefined
@@ -73,7 +67,7 @@ export function createRunRecords<Model>(options: RunRecordsOptions<Model>): RunR
     },
 
     async loadCalibration(tenantId, id, now) {
-      const entry = await options.store.calibration(tenantId, id);
+      const entry = await store.calibration(tenantId, id);
       if (!entry.ok) return err(damagedCalibration());
       if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
       const { document, parametersHash } = entry.value;

@@ -14,8 +14,3 @@ export function modelParameters(parameters: CalibrationParameters): ModelParamet
     scale: parameters.scale,
   };
 }
-
-/** A pointer of a model defect, translated back into the released parameters. */
-export function parametersPointer(modelPointer: string): string {
-  return modelPointer.replace(/^(\/items\/\d+)\/id$/, '$1/artifactVersionId');
-}

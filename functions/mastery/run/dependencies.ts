@@ -1,4 +1,3 @@
-import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { PoolCache } from '#functions/mastery/pool/read-pool.ts';
 import type { RunRecords } from '#functions/mastery/records/load.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
@@ -9,7 +8,7 @@ import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
 export interface PoolDependencies extends PlatformDependencies {
   /** What receipts say of the stage. */
   readonly isolationProof: IsolationWatch;
-  readonly records: RunRecords<CompiledModel>;
+  readonly records: RunRecords;
   readonly pools: PoolCache;
 }
 

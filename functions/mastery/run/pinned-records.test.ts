@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { compileModel } from '#functions/mastery/engine/index.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
@@ -28,7 +27,7 @@ async function pinned() {
   await writeRecord(table, calibration.value);
   const store = createRecordStore({ table, mayReadSystem: () => true });
   const dependencies = {
-    records: createRunRecords({ store, compile: compileModel }),
+    records: createRunRecords(store),
   } as unknown as RunDependencies;
   const state = {
     tenantId: TENANT,

@@ -14,7 +14,7 @@ import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** The released records that a run is pinned to. */
 export interface PinnedRecords extends RunPolicy {
-  readonly calibration: RunCalibration<CompiledModel>;
+  readonly calibration: RunCalibration;
 }
 
 interface RecordIds {
@@ -48,7 +48,7 @@ export async function loadRecords(
 /** By the model that a container has compiled of the parameters: those of a large bank take ten milliseconds to look through. */
 const canonicalParameters = new WeakMap<CompiledModel, boolean>();
 
-function hasCanonicalParameters({ model, parameters }: RunCalibration<CompiledModel>): boolean {
+function hasCanonicalParameters({ model, parameters }: RunCalibration): boolean {
   const isCanonical = canonicalParameters.get(model) ?? parameterGuidDefects(parameters).length === 0;
   canonicalParameters.set(model, isCanonical);
   return isCanonical;

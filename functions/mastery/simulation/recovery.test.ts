@@ -52,15 +52,6 @@ describe('a simulated profile', () => {
     expect(recoveryError(test, profile!, [400, 400]).standardError).toBe(0);
   });
 
-  it('comes closer to its known scale the more often it takes the test, wherever the test has no bias of its own', () => {
-    const profiles = exampleProfiles(12);
-    const meanError = (replications: number): number =>
-      profiles
-        .map((profile) => recoveryError(test, profile, scoresOf(profile, replications)).absoluteError)
-        .reduce((a, b) => a + b, 0) / profiles.length;
-    expect(meanError(16)).toBeLessThan(meanError(1));
-  });
-
   it('shows numbers of the pinned precision, the error being the exact difference of the two shown [MA-117, MA-130]', () => {
     for (const numericPrecision of [1, 4, 12, 15]) {
       const rounded = (value: number): number => roundSignificant(value, numericPrecision);

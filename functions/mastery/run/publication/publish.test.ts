@@ -11,7 +11,7 @@ import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
 import { componentId, completionEventIri, offerKey, producerResultId } from '../names.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import type { Findings } from './findings.ts';
+import type { Findings } from '../diagnosis.ts';
 import { publish } from './publish.ts';
 
 const RECORD = 'record-1';

@@ -14,7 +14,7 @@ import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state
 import { acknowledge } from '../transitions.ts';
 import { completionEvent } from './completion-event.ts';
 import type { Completion } from './completion-event.ts';
-import type { Findings } from './findings.ts';
+import type { Findings } from '../diagnosis.ts';
 import { componentsKey, producerResultId } from '../names.ts';
 import { kcComponents, resultRecord } from './result-record.ts';
 

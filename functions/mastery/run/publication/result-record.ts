@@ -2,8 +2,8 @@ import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts'
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { isLimited } from '../diagnosis.ts';
+import type { Findings } from '../diagnosis.ts';
 import { componentId, producerResultId } from '../names.ts';
-import type { Findings } from './findings.ts';
 
 /** The settled result of a learner run, with the same bytes at every retry. */
 export function resultRecord(
