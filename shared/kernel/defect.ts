@@ -23,19 +23,19 @@ export function schemaDefects(error: z.ZodError, parsed?: unknown): readonly Def
         message: 'is not a member that this version knows',
       }));
     }
-    const absent = parsed !== undefined && !holds(parsed, issue.path);
+    const absent = parsed !== undefined && valueAt(parsed, issue.path) === undefined;
     return [{ pointer: pointer(...issue.path), message: absent ? 'is required' : wording(issue) }];
   });
 }
 
-/** Whether a value has something at the end of a path. */
-function holds(value: unknown, path: readonly PropertyKey[]): boolean {
+/** What a JSON value has at the end of a path; undefined where it ends before. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const step of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return false;
-    at = (at as Record<PropertyKey, unknown>)[step];
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Readonly<Record<PropertyKey, unknown>>)[step];
   }
-  return true;
+  return at;
 }
 
 function wording(issue: z.core.$ZodIssue): string {
@@ -60,11 +60,6 @@ export function member<S extends z.ZodType>(
   path: readonly string[],
   schema: S,
 ): z.output<S> | undefined {
-  let value: unknown = file;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(valueAt(file, path));
   return parsed.success ? parsed.data : undefined;
 }

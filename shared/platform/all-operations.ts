@@ -18,5 +18,5 @@ export const allOperations: readonly UpstreamOperation[] = Object.values<Upstrea
 );
 
 function isOperation(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'retry' in value && 'path' in value;
+  return typeof value === 'object' && value !== null && 'path' in value && 'answer' in value;
 }

@@ -190,7 +190,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     let outcome: Outcome = { kind: 'unavailable' };
     const end = Math.min(deadline, now() + (call.timeLimit ?? Infinity));
     // Not of a write: its owner has taken it, whatever it said.
-    const repetitions = { unavailable: MAX_RETRIES, malformed: operation.retry === 'safe-read' ? 1 : 0 };
+    const repetitions = { unavailable: MAX_RETRIES, malformed: operation.method === 'GET' ? 1 : 0 };
     for (let made = 0; ;) {
       const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
@@ -224,15 +224,6 @@ export function createPlatform(options: PlatformOptions): Platform {
   async function perform<O extends UpstreamOperation>(
     operation: O,
     call: UpstreamCall<O>,
-  ): Promise<Result<UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>>;
-  async function perform<O extends UpstreamOperation>(
-    operation: O,
-    call: UpstreamCall<O>,
-    asked: string,
-  ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>>;
-  async function perform<O extends UpstreamOperation>(
-    operation: O,
-    call: UpstreamCall<O>,
     asked?: string,
   ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>> {
     const issuedAt = now() - origin;
@@ -263,8 +254,9 @@ export function createPlatform(options: PlatformOptions): Platform {
 
   return {
     tenantId: profile.tenantId,
-    call: (operation, call) => perform(operation, call),
-    revalidate: (operation, call, etag) => perform(operation, call, etag),
+    // SAFETY: without a version to ask about, an answer is never `unchanged`.
+    call: perform as Platform['call'],
+    revalidate: perform,
     async pause() {
       const drawn = SHORTEST_PAUSE + random() * (LONGEST_PAUSE - SHORTEST_PAUSE);
       await sleep(Math.max(0, Math.min(drawn, (deadline - now()) / 2)));

@@ -15,13 +15,6 @@ export type UpstreamService =
   | 'blueprint';
 
 /**
- * Why a failed call may be repeated: a `safe-read` changes nothing; of an `idempotent-write` the owner recognises the repetition
- * (Idempotency-Key, deterministic id). An operation that is neither has no row: the client repeats every call that was not answered. Only of a
- * `safe-read` it also repeats a malformed answer.
- */
-export type RetryClass = 'safe-read' | 'idempotent-write';
-
-/**
  * One upstream operation: clients, receipts, the contract page and the platform emulator read this row.
  * `bound`: the owner publishes it. `gap`: the owner has not published it; path and shapes are assumed and asked for as a capability.
  */
@@ -39,7 +32,6 @@ export interface UpstreamOperation<
   /** Query names that a call may leave out; they stand behind the demanded ones, each list in its own order. */
   readonly optionalQuery?: readonly string[];
   readonly status: 'bound' | 'gap';
-  readonly retry: RetryClass;
   readonly success: readonly number[];
   readonly body: Body;
   readonly answer: Answer;
@@ -54,6 +46,36 @@ export interface UpstreamOperation<
   readonly rule: string;
   /** Of a bound operation: what the owner has not published and the client relies on, for the contract page. */
   readonly assumed?: string;
+}
+
+/** What a row says of itself. The rest follows from whether it reads or writes: an operation that is neither of the two has no row. */
+type Stated = Omit<UpstreamOperation, 'method' | 'query' | 'success' | 'body'>;
+
+/**
+ * A read that changes nothing. The client repeats it when it was not answered, and once when its answer is malformed. Unless it says
+ * otherwise it takes no query.
+ */
+export function safeRead<const Row extends Stated & { readonly query?: readonly string[] }>(
+  row: Row,
+): Row & {
+  readonly method: 'GET';
+  readonly query: readonly string[];
+  readonly success: readonly [200];
+  readonly body: undefined;
+} {
+  return { query: [], ...row, method: 'GET', success: [200], body: undefined };
+}
+
+/**
+ * A write whose repetition its owner recognises (Idempotency-Key, deterministic id): the client repeats it when it was not answered. Unless it
+ * says otherwise it succeeds with 200 and 201.
+ */
+export function idempotentWrite<
+  const Row extends Stated & { readonly body: z.ZodType; readonly success?: readonly number[] },
+>(
+  row: Row,
+): Row & { readonly method: 'POST'; readonly query: readonly []; readonly success: readonly number[] } {
+  return { success: [200, 201], ...row, method: 'POST', query: [] };
 }
 
 /** Bounds of an owner's answer, in bytes. */

@@ -4,31 +4,63 @@ import { problemDocument } from './document.ts';
 import type { InvalidParam, Problem } from './problem.ts';
 import { internalError, problem } from './registry.ts';
 
-/** Every type of answer that API Gateway gives by itself. */
-export const gatewayResponseTypes = [
-  'ACCESS_DENIED',
-  'API_CONFIGURATION_ERROR',
-  'AUTHORIZER_CONFIGURATION_ERROR',
-  'AUTHORIZER_FAILURE',
-  'BAD_REQUEST_BODY',
-  'BAD_REQUEST_PARAMETERS',
-  'DEFAULT_4XX',
-  'DEFAULT_5XX',
-  'EXPIRED_TOKEN',
-  'INTEGRATION_FAILURE',
-  'INTEGRATION_TIMEOUT',
-  'INVALID_API_KEY',
-  'INVALID_SIGNATURE',
-  'MISSING_AUTHENTICATION_TOKEN',
-  'QUOTA_EXCEEDED',
-  'REQUEST_TOO_LARGE',
-  'RESOURCE_NOT_FOUND',
-  'THROTTLED',
-  'UNAUTHORIZED',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'WAF_FILTERED',
-] as const;
-export type GatewayResponseType = (typeof gatewayResponseTypes)[number];
+/** The problems that are not about a place of the request. */
+const problems = {
+  mastery: {
+    unknownPath: problem('mastery', 'resource-not-found', 404),
+    unauthenticated: problem('mastery', 'authentication-required', 401),
+    tooLarge: problem('mastery', 'payload-too-large', 413),
+    rateLimited: problem('mastery', 'rate-limited', 429),
+    internal: internalError('mastery'),
+  },
+  reports: {
+    unknownPath: problem('reports', 'not-found', 404),
+    unauthenticated: problem('reports', 'authentication-required', 401),
+    tooLarge: problem('reports', 'payload-too-large', 413),
+    rateLimited: problem('reports', 'rate-limited', 429),
+    internal: internalError('reports'),
+  },
+} as const satisfies Readonly<Record<ServiceName, object>>;
+
+/** Every type of answer that API Gateway gives by itself: its problem, or the place of the request that is malformed. */
+const answers = {
+  ACCESS_DENIED: 'unknownPath',
+  API_CONFIGURATION_ERROR: 'internal',
+  AUTHORIZER_CONFIGURATION_ERROR: 'internal',
+  AUTHORIZER_FAILURE: 'internal',
+  BAD_REQUEST_BODY: { name: '/body', reason: 'malformed', message: 'The body cannot be read.' },
+  BAD_REQUEST_PARAMETERS: { name: '', reason: 'malformed', message: 'A parameter cannot be read.' },
+  DEFAULT_4XX: 'unknownPath',
+  DEFAULT_5XX: 'internal',
+  EXPIRED_TOKEN: 'unknownPath',
+  INTEGRATION_FAILURE: 'internal',
+  INTEGRATION_TIMEOUT: 'internal',
+  INVALID_API_KEY: 'unknownPath',
+  INVALID_SIGNATURE: 'unknownPath',
+  MISSING_AUTHENTICATION_TOKEN: 'unknownPath',
+  QUOTA_EXCEEDED: 'rateLimited',
+  REQUEST_TOO_LARGE: 'tooLarge',
+  RESOURCE_NOT_FOUND: 'unknownPath',
+  THROTTLED: 'rateLimited',
+  UNAUTHORIZED: 'unauthenticated',
+  UNSUPPORTED_MEDIA_TYPE: {
+    name: '/headers/content-type',
+    reason: 'unsupported',
+    message: 'Must be application/json.',
+  },
+  // The firewall does not say which rule refused; its own rate rule answers by itself (web-acl.ts).
+  WAF_FILTERED: { name: '', reason: 'refused', message: 'The request was refused before it was read.' },
+} as const satisfies Readonly<Record<string, keyof (typeof problems)['mastery'] | InvalidParam>>;
+export type GatewayResponseType = keyof typeof answers;
+export const gatewayResponseTypes = Object.keys(answers) as readonly GatewayResponseType[];
+
+function problemOf(service: ServiceName, type: GatewayResponseType): Problem {
+  const answer: keyof (typeof problems)['mastery'] | InvalidParam = answers[type];
+  if (typeof answer === 'string') return problems[service][answer];
+  return service === 'mastery'
+    ? problem('mastery', 'invalid-request', 400, { invalidParams: [answer] })
+    : problem('reports', 'validation', 400, { invalidParams: [answer] });
+}
 
 /** An entry of `x-amazon-apigateway-gateway-responses`. */
 export interface GatewayResponse {
@@ -48,81 +80,23 @@ export function gatewayResponses(
   problemsUrl: string,
   allowedOrigins: readonly string[],
 ): Readonly<Record<GatewayResponseType, GatewayResponse>> {
-  const answers = answersOf(service);
   return Object.fromEntries(
-    gatewayResponseTypes.map((type) => [type, gatewayResponse(answers[type], problemsUrl, allowedOrigins)]),
+    gatewayResponseTypes.map((type) => [
+      type,
+      gatewayResponse(problemOf(service, type), problemsUrl, allowedOrigins),
+    ]),
   ) as Record<GatewayResponseType, GatewayResponse>;
 }
 
-function answersOf(service: ServiceName): Readonly<Record<GatewayResponseType, Problem>> {
-  const of = service === 'mastery' ? mastery : reports;
-  return {
-    ACCESS_DENIED: of.unknownPath,
-    EXPIRED_TOKEN: of.unknownPath,
-    INVALID_API_KEY: of.unknownPath,
-    INVALID_SIGNATURE: of.unknownPath,
-    MISSING_AUTHENTICATION_TOKEN: of.unknownPath,
-    RESOURCE_NOT_FOUND: of.unknownPath,
-    DEFAULT_4XX: of.unknownPath,
-    UNAUTHORIZED: of.unauthenticated,
-    BAD_REQUEST_BODY: of.malformed({
-      name: '/body',
-      reason: 'malformed',
-      message: 'The body cannot be read.',
-    }),
-    BAD_REQUEST_PARAMETERS: of.malformed({
-      name: '',
-      reason: 'malformed',
-      message: 'A parameter cannot be read.',
-    }),
-    UNSUPPORTED_MEDIA_TYPE: of.malformed({
-      name: '/headers/content-type',
-      reason: 'unsupported',
-      message: 'Must be application/json.',
-    }),
-    // The firewall does not say which rule refused; its own rate rule answers by itself (web-acl.ts).
-    WAF_FILTERED: of.malformed({
-      name: '',
-      reason: 'refused',
-      message: 'The request was refused before it was read.',
-    }),
-    REQUEST_TOO_LARGE: of.tooLarge,
-    THROTTLED: of.rateLimited,
-    QUOTA_EXCEEDED: of.rateLimited,
-    API_CONFIGURATION_ERROR: of.internal,
-    AUTHORIZER_CONFIGURATION_ERROR: of.internal,
-    AUTHORIZER_FAILURE: of.internal,
-    DEFAULT_5XX: of.internal,
-    INTEGRATION_FAILURE: of.internal,
-    INTEGRATION_TIMEOUT: of.internal,
-  };
-}
-
-const mastery = {
-  unknownPath: problem('mastery', 'resource-not-found', 404),
-  unauthenticated: problem('mastery', 'authentication-required', 401),
-  malformed: (place: InvalidParam): Problem =>
-    problem('mastery', 'invalid-request', 400, { invalidParams: [place] }),
-  tooLarge: problem('mastery', 'payload-too-large', 413),
-  rateLimited: problem('mastery', 'rate-limited', 429),
-  internal: internalError('mastery'),
-};
-
-const reports: typeof mastery = {
-  unknownPath: problem('reports', 'not-found', 404),
-  unauthenticated: problem('reports', 'authentication-required', 401),
-  malformed: (place) => problem('reports', 'validation', 400, { invalidParams: [place] }),
-  tooLarge: problem('reports', 'payload-too-large', 413),
-  rateLimited: problem('reports', 'rate-limited', 429),
-  internal: internalError('reports'),
-};
-
 /** The problem that a rate limit of either service answers, for the firewall, which knows no request id. */
 export function rateLimitedDocument(service: ServiceName, problemsUrl: string): string {
-  const of = service === 'mastery' ? mastery : reports;
   const unassigned = 'unassigned';
   return JSON.stringify(
-    problemDocument(of.rateLimited, { problemsUrl, requestId: unassigned, traceId: unassigned }),
+    problemDocument(problems[service].rateLimited, {
+      problemsUrl,
+      requestId: unassigned,
+      traceId: unassigned,
+    }),
   );
 }
 

@@ -9,7 +9,7 @@ export function renderContracts(): string {
     '| --- | --- | --- | --- | --- |',
     ...allOperations.map(
       (row) =>
-        `| ${row.id} | ${row.method} \`${pathOf(row)}\` | ${statusOf(row)} | ${row.retry} | ${row.success.join(', ')} |`,
+        `| ${row.id} | ${row.method} \`${pathOf(row)}\` | ${statusOf(row)} | ${row.method === 'GET' ? 'safe-read' : 'idempotent-write'} | ${row.success.join(', ')} |`,
     ),
     '',
     ...allOperations.flatMap(section),

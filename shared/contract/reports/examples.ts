@@ -8,6 +8,7 @@ import type { improvementRun } from './improvement-run.ts';
 import type { materializeResponse } from './materialize.ts';
 import type { readinessReport } from './readiness-report.ts';
 import type { revisionOrderPage } from './revision-order.ts';
+import type { sourceRef, SourceRef } from './source-ref.ts';
 
 const observedAt = '2026-03-02T10:15:30.412Z';
 const correlation = {
@@ -15,29 +16,21 @@ const correlation = {
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
 };
 
+/** What an owner has confirmed, at that second of the minute of the examples. */
+function receipt(
+  service: SourceRef['service'],
+  resourceId: string,
+  version: string,
+  second: string,
+): z.input<typeof sourceRef> {
+  return { service, resourceId, observedAt: `2026-03-02T10:15:${second}Z`, version, status: 'current' };
+}
+
 const gapGuid = 'b7d3a1de-52f5-4b0c-8f8e-3d0a5a3f9c21';
 
-const resultsReceipt = {
-  service: 'results',
-  resourceId: 'result-record-5521',
-  observedAt: '2026-03-02T10:15:30.377Z',
-  version: '7',
-  status: 'current',
-} as const;
-const contentReceipt = {
-  service: 'content',
-  resourceId: 'spec-fractions-grade-5',
-  observedAt: '2026-03-02T10:15:30.371Z',
-  version: '12',
-  status: 'current',
-} as const;
-const rosterReceipt = {
-  service: 'oneroster',
-  resourceId: 'student-0417',
-  observedAt: '2026-03-02T10:15:30.366Z',
-  version: '"9f2c"',
-  status: 'current',
-} as const;
+const resultsReceipt = receipt('results', 'result-record-5521', '7', '30.377');
+const contentReceipt = receipt('content', 'spec-fractions-grade-5', '12', '30.371');
+const rosterReceipt = receipt('oneroster', 'student-0417', '"9f2c"', '30.366');
 
 const identity = {
   object: 'attempt_report',
@@ -90,23 +83,11 @@ export const failedGate: z.input<typeof attemptReport> = {
   gate: { ...gate, gapCaseGuids: [...gate.gapCaseGuids] },
   diagnostic: null,
   sources: [
-    {
-      service: 'qti',
-      resourceId: 'attempt-90311',
-      observedAt: '2026-03-02T10:15:30.352Z',
-      version: '3',
-      status: 'current',
-    },
+    receipt('qti', 'attempt-90311', '3', '30.352'),
     resultsReceipt,
     contentReceipt,
     rosterReceipt,
-    {
-      service: 'case',
-      resourceId: '8b1f7a30-90d4-4d0e-8f0e-51b6b0f7e9d2',
-      observedAt: '2026-03-02T10:15:30.401Z',
-      version: '"case-package-2026-01"',
-      status: 'current',
-    },
+    receipt('case', '8b1f7a30-90d4-4d0e-8f0e-51b6b0f7e9d2', '"case-package-2026-01"', '30.401'),
   ],
   omitted: ['readiness'],
   incompleteSections: [],
@@ -121,13 +102,7 @@ export const materialized: z.input<typeof materializeResponse> = {
     mastery: [],
     sources: [
       ...failedGate.sources,
-      {
-        service: 'caliper',
-        resourceId: 'urn:uuid:6f1d0f0c-6b1e-8d6a-9d3e-2b7f4c1a9e55',
-        observedAt: '2026-03-02T10:15:30.409Z',
-        version: '"event-1"',
-        status: 'current',
-      },
+      receipt('caliper', 'urn:uuid:6f1d0f0c-6b1e-8d6a-9d3e-2b7f4c1a9e55', '"event-1"', '30.409'),
     ],
     omitted: ['mastery', 'itemEvidence', 'readiness'],
   },
@@ -145,17 +120,7 @@ export const page: z.input<typeof attemptReportPage> = {
   nextCursor: null,
   hasMore: false,
   observedAt,
-  sources: [
-    {
-      service: 'results',
-      resourceId: 'student-0417',
-      observedAt: '2026-03-02T10:15:30.377Z',
-      version: '418',
-      status: 'current',
-    },
-    rosterReceipt,
-    contentReceipt,
-  ],
+  sources: [receipt('results', 'student-0417', '418', '30.377'), rosterReceipt, contentReceipt],
 };
 
 export const notReady: z.input<typeof readinessReport> = {
@@ -178,13 +143,7 @@ export const notReady: z.input<typeof readinessReport> = {
   sources: [
     resultsReceipt,
     contentReceipt,
-    {
-      service: 'blueprint',
-      resourceId: 'crosswalks-spec-fractions-grade-5',
-      observedAt: '2026-03-02T10:15:30.381Z',
-      version: '9',
-      status: 'current',
-    },
+    receipt('blueprint', 'crosswalks-spec-fractions-grade-5', '9', '30.381'),
   ],
   observedAt,
   ...correlation,
@@ -239,34 +198,16 @@ export const equivalentForms: z.input<typeof equivalenceReport> = {
   decision: 'equivalent',
   evidenceArtifactUrl: 'https://analytics.platform.example/artifacts/equivalence-fractions-5',
   sources: [
-    {
-      service: 'qti',
-      resourceId: 'form-fractions-5-a',
-      observedAt: '2026-03-02T10:15:30.352Z',
-      version: '2',
-      status: 'current',
-    },
+    receipt('qti', 'form-fractions-5-a', '2', '30.352'),
     { ...analyticsReceipt, resourceId: 'equivalence-fractions-5', version: '4' },
     contentReceipt,
-    {
-      service: 'blueprint',
-      resourceId: 'form-evidence-fractions-5-a',
-      observedAt: '2026-03-02T10:15:30.381Z',
-      version: '12',
-      status: 'current',
-    },
+    receipt('blueprint', 'form-evidence-fractions-5-a', '12', '30.381'),
   ],
   observedAt,
   ...correlation,
 };
 
-const sourceSetReceipt = {
-  service: 'blueprint',
-  resourceId: 'alignment-sources-fractions-grade-5',
-  observedAt: '2026-03-02T10:15:30.352Z',
-  version: '12',
-  status: 'current',
-} as const;
+const sourceSetReceipt = receipt('blueprint', 'alignment-sources-fractions-grade-5', '12', '30.352');
 const difficultyReceipt = {
   ...analyticsReceipt,
   resourceId: 'artifact-item-difficulty-811',
@@ -319,7 +260,7 @@ export const queuedRun: z.input<typeof improvementRun> = {
 };
 
 const bundle = 'a3c1f2b09d4e5a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d';
-const receipt = {
+const link = {
   mediaType: 'application/json',
   sha256: bundle,
   downloadUrl: `https://receipts.mastery-reports.example/${bundle}?expires=1772446830&signature=eyJhbGciOiJkaXIi.AAAA`,
@@ -360,7 +301,7 @@ export const completedRun: z.input<typeof improvementRun> = {
   revisionOrderCount: 3,
   blockedOrderCount: 0,
   omissions: ['item_discrimination', 'distractor_distribution'],
-  receipt,
+  receipt: link,
   completedAt: '2026-03-02T10:15:33.902Z',
   sourceKeys: ['state-math-5.2025', 'college-entrance.2024'],
   sources: [sourceSetReceipt, difficultyReceipt],
@@ -418,7 +359,7 @@ export const alignment: z.input<typeof alignmentReport> = {
     observedAgreement: 0.951282,
   },
   limitations: ['1 of 2 source requirements has no mapping to the blueprint.'],
-  receipt,
+  receipt: link,
   sources: [
     { ...sourceSetReceipt, resourceId: 'crosswalk-state-math-5' },
     { ...analyticsReceipt, resourceId: 'artifact-comparison-811', version: '1' },
@@ -449,13 +390,7 @@ export const revisionOrders: z.input<typeof revisionOrderPage> = {
       analysisPolicyVersion: '2026.1',
       evidenceRefs: [difficultyReceipt],
       status: 'accepted',
-      targetReceipt: {
-        service: 'bank',
-        resourceId: 'bank-receipt-3310',
-        observedAt: '2026-03-02T10:15:33.714Z',
-        version: '1',
-        status: 'current',
-      },
+      targetReceipt: receipt('bank', 'bank-receipt-3310', '1', '33.714'),
       supersedesRevisionOrderId: null,
       createdAt: '2026-03-02T10:15:30.331Z',
       updatedAt: '2026-03-02T10:15:33.714Z',

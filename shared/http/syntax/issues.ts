@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { valueAt } from '#shared/kernel/defect.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 
 /** Which part of a request a value stands in: the first segment of every pointer. */
@@ -99,13 +100,4 @@ function unitOf(origin: string): string {
 
 function exclusive(inclusive: boolean | undefined): string {
   return inclusive === false ? ' (exclusive)' : '';
-}
-
-function valueAt(value: unknown, path: readonly Segment[]): unknown {
-  let current = value;
-  for (const segment of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined;
-    current = (current as Readonly<Record<Segment, unknown>>)[segment];
-  }
-  return current;
 }

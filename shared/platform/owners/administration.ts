@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { SMALL, safeRead } from '#shared/platform/operation.ts';
 import { freshness, ownerId, version } from './primitives.ts';
 
 /** Administration: one sitting of a test, and the class or school that it was for. */
@@ -19,18 +18,13 @@ export const administration = z.object({
 });
 export type Administration = z.infer<typeof administration>;
 
-export const readAdministration = {
+export const readAdministration = safeRead({
   id: 'administration.read_administration',
   service: 'administration',
-  method: 'GET',
   path: '/core/administration/v1/administrations/{administrationId}',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: administration,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'The class or school that an administration was for.',
-} as const satisfies UpstreamOperation;
+});

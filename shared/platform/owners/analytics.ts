@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { count, reference, text } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { LARGE, SMALL, safeRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
 
 const scope = z.discriminatedUnion('type', [
@@ -118,82 +117,57 @@ export type ComparisonArtifact = z.infer<typeof comparisonArtifact>;
 export const analysisArtifact = z.discriminatedUnion('kind', [metricArtifact, comparisonArtifact]);
 export type AnalysisArtifact = z.infer<typeof analysisArtifact>;
 
-export const readClassRollup = {
+export const readClassRollup = safeRead({
   id: 'analytics.read_class_rollup',
   service: 'analytics',
-  method: 'GET',
   path: '/core/analytics/v1/classes/{classSourcedId}/rollup',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: rollup,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'About exactly that class; its values are passed on as published, none when suppressed.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readSchoolGradeRollup = {
+export const readSchoolGradeRollup = safeRead({
   id: 'analytics.read_school_grade_rollup',
   service: 'analytics',
-  method: 'GET',
   path: '/core/analytics/v1/schools/{schoolSourcedId}/grades/{grade}/rollup',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: rollup,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'About exactly that school and grade; its values are passed on as published, none when suppressed.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readFormEquivalence = {
+export const readFormEquivalence = safeRead({
   id: 'analytics.read_form_equivalence',
   service: 'analytics',
-  method: 'GET',
   path: '/core/analytics/v1/forms/{qtiTestId}/equivalence',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: formEquivalence,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'Method, numbers and decision are passed on as published; the test spec is the form’s own.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readAdministrationAnalysis = {
+export const readAdministrationAnalysis = safeRead({
   id: 'analytics.read_administration_analysis',
   service: 'analytics',
-  method: 'GET',
   path: '/core/analytics/v1/administrations/{administrationId}/analysis',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: administrationAnalysis,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Which metric and comparison artifacts there are of an administration, each with the SHA-256 of its bytes; of the administration’s own test spec and version.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readAnalysisArtifact = {
+export const readAnalysisArtifact = safeRead({
   id: 'analytics.read_analysis_artifact',
   service: 'analytics',
-  method: 'GET',
   path: '/core/analytics/v1/analysis-artifacts/{artifactRef}',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: analysisArtifact,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Immutable: the same bytes as long as anybody asks for them. Checked against the pinned SHA-256; its values are shown and compared, never copied or recomputed.',
-} as const satisfies UpstreamOperation;
+});

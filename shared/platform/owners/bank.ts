@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { LARGE } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { LARGE, safeRead } from '#shared/platform/operation.ts';
 import { ownerId, sha256 } from './primitives.ts';
 
 /** Bank: one member of the pool, with its standards and knowledge components [MA-026]. */
@@ -36,18 +35,13 @@ export const manifest = z.looseObject({
 });
 export type Manifest = z.infer<typeof manifest>;
 
-export const readAdaptivePoolManifest = {
+export const readAdaptivePoolManifest = safeRead({
   id: 'bank.read_adaptive_pool_manifest',
   service: 'bank',
-  method: 'GET',
   path: '/v1/bank-operations/{operationId}/manifest',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: manifest,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Terminal and of the same tenant; ETag and hash agree on a repeated read; members and QTI root correspond one to one.',
-} as const satisfies UpstreamOperation;
+});

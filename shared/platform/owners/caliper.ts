@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { SMALL, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
 import { ownerId } from './primitives.ts';
 
 export const CALIPER_CONTEXT = 'http://purl.imsglobal.org/ctx/caliper/v1p2';
@@ -36,14 +35,11 @@ const storedEvent = z.looseObject({
   event: caliperEvent,
 });
 
-export const emitEvent = {
+export const emitEvent = idempotentWrite({
   id: 'caliper.emit_completion_or_simulation',
   service: 'caliper',
-  method: 'POST',
   path: '/caliper/v1p2/events',
-  query: [],
   status: 'bound',
-  retry: 'idempotent-write',
   success: [200, 201, 202, 204],
   body: caliperEnvelope,
   answer: z.undefined(),
@@ -51,20 +47,16 @@ export const emitEvent = {
   tenantInAnswer: false,
   maxAnswerBytes: SMALL,
   rule: 'The same event id is the same event. Learner completion only after Results.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readEvidenceAck = {
+export const readEvidenceAck = safeRead({
   id: 'caliper.read_evidence_ack',
   service: 'caliper',
-  method: 'GET',
   path: '/caliper/v1p2/events',
   query: ['eventIri'],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: storedEvent,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'The event IRI and the generated refs are those of the emitted event; anything else is no acknowledgement.',
-} as const satisfies UpstreamOperation;
+});

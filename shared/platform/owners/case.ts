@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { LARGE, SMALL, safeRead } from '#shared/platform/operation.ts';
 import { instant, ownerId } from './primitives.ts';
 
 /** CASE 1.1 CFItem: the members that the service reads; the standard's optional ones are tolerated and ignored. */
@@ -26,34 +25,24 @@ export const cfPackage = z.object({
 });
 export type CfPackage = z.infer<typeof cfPackage>;
 
-export const resolveMapping = {
+export const resolveMapping = safeRead({
   id: 'case.resolve_mapping',
   service: 'case',
-  method: 'GET',
   path: '/ims/case/v1p1/CFItems/{sourcedId}',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: cfItem,
   tenantInAnswer: false,
   maxAnswerBytes: SMALL,
   rule: 'Identifier and URI are those of the pinned mapping.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readPackage = {
+export const readPackage = safeRead({
   id: 'case.read_package',
   service: 'case',
-  method: 'GET',
   path: '/ims/case/v1p1/CFPackages/{sourcedId}',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: cfPackage,
   tenantInAnswer: false,
   maxAnswerBytes: LARGE,
   rule: 'Every CASE GUID of a report, and every parent, stands in the package of the spec’s framework; a package older than the spec knows is stale. Revalidated by its ETag.',
-} as const satisfies UpstreamOperation;
+});

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { proportion, reference, text } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { LARGE, SMALL, safeRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
 
 /**
@@ -142,114 +141,84 @@ export const alignmentCrosswalk = z.object({
 });
 export type AlignmentCrosswalk = z.infer<typeof alignmentCrosswalk>;
 
-export const readTestSpec = {
+export const readTestSpec = safeRead({
   id: 'content.read_test_spec',
   service: 'content',
-  method: 'GET',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/blueprint',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: blueprint,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The role is `spec`; the complete normalized projection is hashed.',
-} as const satisfies UpstreamOperation;
+});
 
-export const validateAdaptiveBankIdentity = {
+export const validateAdaptiveBankIdentity = safeRead({
   id: 'content.validate_adaptive_bank_identity',
   service: 'content',
-  method: 'GET',
   path: '/tenants/{tenantId}/core/content/items/{testBankId}/bank-members',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: bankMembers,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'Bank and spec match, the membership rule is `qti_adaptive_selection`, and there is no Content member.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readReportCriteria = {
+export const readReportCriteria = safeRead({
   id: 'content.read_report_criteria',
   service: 'content',
-  method: 'GET',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/report-criteria',
   query: ['version'],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: reportCriteria,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'Exactly the version that is asked for: test kind, criteria and framework of reports.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readReadinessCrosswalks = {
+export const readReadinessCrosswalks = safeRead({
   id: 'content.read_readiness_crosswalks',
   service: 'content',
-  method: 'GET',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/readiness-crosswalks',
   query: ['version'],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: readinessCrosswalks,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The blueprint’s crosswalks to named external tests, for exactly the version that is asked for; none is an empty list.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readFormEvidence = {
+export const readFormEvidence = safeRead({
   id: 'content.read_form_evidence',
   service: 'content',
-  method: 'GET',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/form-evidence/{qtiTestId}',
   query: ['version'],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: formEvidence,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'What the blueprint, in exactly the version that is asked for, says of coverage and depth of knowledge of a form beside the forms that Analytics compared.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readAlignmentSources = {
+export const readAlignmentSources = safeRead({
   id: 'content.read_alignment_sources',
   service: 'content',
-  method: 'GET',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/alignment-sources',
   query: ['version'],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: alignmentSources,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The named external assessments of exactly the version that is asked for, each with the SHA-256 of its crosswalk’s bytes. Immutable: a run pins the bytes that it has read.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readAlignmentCrosswalk = {
+export const readAlignmentCrosswalk = safeRead({
   id: 'content.read_alignment_crosswalk',
   service: 'content',
-  method: 'GET',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/alignment-sources/{crosswalkId}',
   query: ['version'],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: alignmentCrosswalk,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Complete and immutable: the same bytes as long as anybody asks for them. Checked against the pinned SHA-256.',
-} as const satisfies UpstreamOperation;
+});

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { SMALL, safeRead } from '#shared/platform/operation.ts';
 import { ownerId, sha256 } from './primitives.ts';
 
 /**
@@ -21,18 +20,13 @@ export const anchorTable = z.looseObject({
 });
 export type AnchorTable = z.infer<typeof anchorTable>;
 
-export const verifyAnchor = {
+export const verifyAnchor = safeRead({
   id: 'extmap.verify_anchor',
   service: 'anchor',
-  method: 'GET',
   path: '/extmap/v1/r90',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: anchorTable,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'The table has the version, and in it the source point, that the calibration’s anchor names, with a non-null source ref; no rank is read.',
-} as const satisfies UpstreamOperation;
+});

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { SMALL, safeRead } from '#shared/platform/operation.ts';
 
 /** OneRoster 1.2 base: `tobedeleted` means absent. */
 const base = z.object({ sourcedId: reference, status: z.enum(['active', 'tobedeleted']) });
@@ -18,50 +17,35 @@ export type ClassSingleton = z.infer<typeof classSingleton>;
 export const schoolSingleton = z.object({ org: base });
 export type SchoolSingleton = z.infer<typeof schoolSingleton>;
 
-export const readUser = {
+export const readUser = safeRead({
   id: 'oneroster.read_user',
   service: 'oneroster',
-  method: 'GET',
   path: '/ims/oneroster/rostering/v1p2/users/{sourcedId}',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: userSingleton,
   tenantInAnswer: false,
   maxAnswerBytes: SMALL,
   rule: 'The candidate is on the roster; `tobedeleted` is absent.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readClass = {
+export const readClass = safeRead({
   id: 'oneroster.read_class',
   service: 'oneroster',
-  method: 'GET',
   path: '/ims/oneroster/rostering/v1p2/classes/{sourcedId}',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: classSingleton,
   tenantInAnswer: false,
   maxAnswerBytes: SMALL,
   rule: 'The class is on the roster; `tobedeleted` is absent.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readSchool = {
+export const readSchool = safeRead({
   id: 'oneroster.read_school',
   service: 'oneroster',
-  method: 'GET',
   path: '/ims/oneroster/rostering/v1p2/schools/{sourcedId}',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: schoolSingleton,
   tenantInAnswer: false,
   maxAnswerBytes: SMALL,
   rule: 'The school is on the roster; `tobedeleted` is absent.',
-} as const satisfies UpstreamOperation;
+});

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { LARGE, SMALL, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, sha256, utcInstant, version } from './primitives.ts';
 
 /** QTI: the delivery form of an immutable artifact version; for a pool its assessment-test root with ordered item refs [MA-024]. */
@@ -134,48 +133,34 @@ export const form = z.object({
 });
 export type Form = z.infer<typeof form>;
 
-export const readAdaptivePoolRoot = {
+export const readAdaptivePoolRoot = safeRead({
   id: 'qti.read_adaptive_pool_root',
   service: 'qti',
-  method: 'GET',
   path: '/tenants/{tenantId}/qti/artifact-versions/{artifactVersionId}/delivery-json',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: deliveryJson,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The version and a strong ETag match, the type is `assessment-test`, refs are ordered, and a repeated read gives the same hash. A ref that states a maximum score states 1.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readCandidateRuntime = {
+export const readCandidateRuntime = safeRead({
   id: 'qti.read_candidate_runtime',
   service: 'qti',
-  method: 'GET',
   path: '/tenants/{tenantId}/qti/candidates/{candidateRef}/runtime-data',
-  query: [],
   status: 'bound',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: runtimeData,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Only the sessions that the continuation names count; attempts are put in canonical order. An outcome counts once its processing trace is `completed`. Sessions of the learner’s other runs only narrow the pool.',
   assumed: 'Every session returns the delivery snapshot of its offer, at least its `runTag`.',
-} as const satisfies UpstreamOperation;
+});
 
-export const offerSelectedItem = {
+export const offerSelectedItem = idempotentWrite({
   id: 'qti.offer_selected_item',
   service: 'qti',
-  method: 'POST',
   path: '/tenants/{tenantId}/qti/delivery-sessions',
-  query: [],
   status: 'bound',
-  retry: 'idempotent-write',
-  success: [200, 201],
   body: deliverySessionRequest,
   answer: offeredSession,
   tenantInAnswer: true,
@@ -183,37 +168,27 @@ export const offerSelectedItem = {
   rule: 'Exactly the selected artifact, a pseudonymous candidate, a non-empty delivery snapshot. `Idempotency-Key` is the deterministic offer id: 201 first, 200 for its repetition, 409 when the run holds another open offer.',
   assumed:
     'A policy that avoids or excludes prior use makes all runs of one learner over one bank one candidate, so an open offer refuses only an offer with the same `runTag`. A 409 although no session of the run is open is 424, not retryable.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readAttemptEvidence = {
+export const readAttemptEvidence = safeRead({
   id: 'qti.read_attempt_evidence',
   service: 'qti',
-  method: 'GET',
   path: '/tenants/{tenantId}/qti/attempts/{attemptId}/evidence',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: attemptIdentity,
   wholeAnswer: attemptEvidence,
   tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The one lookup by attempt id: QTI’s facts, and the ids and versions under which Results and Content hold theirs; those owners must then answer exactly these versions.',
-} as const satisfies UpstreamOperation;
+});
 
-export const readForm = {
+export const readForm = safeRead({
   id: 'qti.read_form',
   service: 'qti',
-  method: 'GET',
   path: '/tenants/{tenantId}/qti/forms/{qtiTestId}',
-  query: [],
   status: 'gap',
-  retry: 'safe-read',
-  success: [200],
-  body: undefined,
   answer: form,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'Names the test spec, and its version, that governs the form.',
-} as const satisfies UpstreamOperation;
+});

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { orderContent } from '#shared/contract/reports/order-content.ts';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { SMALL } from '#shared/platform/operation.ts';
-import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { SMALL, idempotentWrite } from '#shared/platform/operation.ts';
 import { instant, ownerId, sha256, version } from './primitives.ts';
 
 /** Bank and Blueprint: a revision order as they receive it. The same id always comes with the same bytes. */
@@ -27,34 +26,26 @@ export const revisionOrderAck = z.object({
 });
 export type RevisionOrderAck = z.infer<typeof revisionOrderAck>;
 
-export const orderBankRevision = {
+export const orderBankRevision = idempotentWrite({
   id: 'bank.receive_revision_order',
   service: 'bank',
-  method: 'POST',
   path: '/core/bank/v1/revision-orders',
-  query: [],
   status: 'gap',
-  retry: 'idempotent-write',
-  success: [200, 201],
   body: revisionOrderRequest,
   answer: revisionOrderAck,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'Acknowledged only when the answer echoes the order’s id, which is also the `Idempotency-Key`: 201 first, 200 for its repetition, with the first receipt. The same id with other content is refused with 409.',
-} as const satisfies UpstreamOperation;
+});
 
-export const orderBlueprintRevision = {
+export const orderBlueprintRevision = idempotentWrite({
   id: 'blueprint.receive_revision_order',
   service: 'blueprint',
-  method: 'POST',
   path: '/core/blueprint/v1/revision-orders',
-  query: [],
   status: 'gap',
-  retry: 'idempotent-write',
-  success: [200, 201],
   body: revisionOrderRequest,
   answer: revisionOrderAck,
   tenantInAnswer: true,
   maxAnswerBytes: SMALL,
   rule: 'As the Bank’s.',
-} as const satisfies UpstreamOperation;
+});
