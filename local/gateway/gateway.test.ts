@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { gatewayRow } from '#test/support/gateway-row.ts';
+import { gatewayRow } from '#test/support/probe-routes.ts';
 import { createFunctionPool } from './function-pool.ts';
 import type { FunctionPool } from './function-pool.ts';
 import { startGateway } from './gateway.ts';

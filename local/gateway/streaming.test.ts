@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { gatewayRow } from '#test/support/gateway-row.ts';
+import { gatewayRow } from '#test/support/probe-routes.ts';
 import { createFunctionPool } from './function-pool.ts';
 import type { FunctionPool } from './function-pool.ts';
 import { startGateway } from './gateway.ts';

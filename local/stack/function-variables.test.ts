@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
 import type { Grant } from '#shared/contract/grants.ts';
 import { defineRoute } from '#shared/contract/route.ts';
-import { gatewayRow } from '#test/support/gateway-row.ts';
+import { gatewayRow } from '#test/support/probe-routes.ts';
 import { createSigner } from '#test/support/release.ts';
 import { variablesOf } from './function-variables.ts';
 

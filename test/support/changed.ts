@@ -1,3 +1,6 @@
+import { expect } from 'vitest';
+import type * as z from 'zod';
+
 /** The value with another one at a path of its members; undefined removes the member. */
 export function changed(value: unknown, path: string, to: unknown): unknown {
   const copy: unknown = structuredClone(value);
@@ -10,4 +13,67 @@ export function changed(value: unknown, path: string, to: unknown): unknown {
   if (to === undefined) Reflect.deleteProperty(parent, last);
   else parent[last] = to;
   return copy;
+}
+
+/** Other members by their paths. */
+export type Change = Readonly<Record<string, unknown>>;
+
+/** What a schema says of a value with other members. */
+export function issuesOf(schema: z.ZodType, value: unknown, change: Change): readonly z.core.$ZodIssue[] {
+  const other = Object.entries(change).reduce((to, [path, member]) => changed(to, path, member), value);
+  return schema.safeParse(other).error?.issues ?? [];
+}
+
+/** The one thing that is wrong: the rule that the title cites, in the schema's own words. */
+export function breaking(title: string): object {
+  const rule = /RP-\d{3}/.exec(title)?.[0] ?? '';
+  return { code: 'custom', message: expect.stringContaining(rule) as string };
+}
+
+/** What may be otherwise than in the sample. */
+interface Freedom {
+  /** Names of members that may be null. */
+  readonly nullable: readonly string[];
+  /** Names of members that may be absent. */
+  readonly optional?: readonly string[];
+  /** Ends of the places that have one of a few values. */
+  readonly closed: readonly string[];
+}
+
+/** Every place of a JSON value; of a list its first row alone. */
+function* placesOf(value: unknown, place = ''): Generator<readonly [place: string, value: unknown]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value).slice(0, Array.isArray(value) ? 1 : undefined)) {
+    yield [`${place}${name}`, member];
+    yield* placesOf(member, `${place}${name}/`);
+  }
+}
+
+/**
+ * Holds a schema to the form of a sound value, in every place of it: it takes neither an undeclared member nor one that is absent, null, of
+ * another type, empty, longer than any text, or a value of its own where there are only a few.
+ */
+export function expectForm(schema: z.ZodType, sound: unknown, free: Freedom): void {
+  expect(issuesOf(schema, sound, {})).toEqual([]);
+  const takes = (change: Change): boolean => issuesOf(schema, sound, change).length === 0;
+  const nulls = new Set<string>();
+  const absent = new Set<string>();
+  expect(takes({ undeclared: 1 })).toBe(false);
+  for (const [place, value] of placesOf(sound)) {
+    const name = place.split('/').at(-1) ?? '';
+    const others: unknown[] = [];
+    if (typeof value === 'string') others.push(7, '', 'x'.repeat(2_100));
+    else if (typeof value === 'number') others.push(String(value), Infinity);
+    else if (Array.isArray(value)) others.push({});
+    else if (typeof value === 'object' && value !== null) others.push([], { ...value, undeclared: 1 });
+    if (free.closed.some((end) => `/${place}`.endsWith(`/${end}`))) others.push('of-its-own');
+    expect([place, ...others.filter((other) => takes({ [place]: other }))]).toEqual([place]);
+    if (/^\d+$/.test(name)) continue;
+    if (takes({ [place]: undefined })) absent.add(name);
+    if (value !== null && takes({ [place]: null })) nulls.add(name);
+  }
+  expect([[...nulls].sort(), [...absent].sort()]).toEqual([
+    [...free.nullable].sort(),
+    [...(free.optional ?? [])].sort(),
+  ]);
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineRoute } from '#shared/contract/route.ts';
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { checkBody } from '#shared/http/checked-body.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
@@ -84,6 +84,17 @@ export function streamedProbe(): ReturnType<typeof readProbe> {
     operationId: 'readStreamedProbe',
     success: { ...row.success, transfer: 'stream', headers: ['Link'] },
   };
+}
+
+/** A row for tests of what reads no more of it than its name, method, path and transfer. */
+export function gatewayRow(
+  operationId: string,
+  method: 'GET' | 'POST',
+  path: `/v1/${string}`,
+  transfer: Transfer = 'buffered',
+): Route {
+  const row = readProbe('mastery');
+  return { ...row, operationId, method, path, success: { ...row.success, transfer } };
 }
 
 /** POST /v1/probes/{probeId}:act: a key, an If-Match, a strict body with nested and counted parts, at most 512 bytes. */

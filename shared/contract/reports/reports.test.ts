@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type * as z from 'zod';
 import { describe, expect, it } from 'vitest';
-import { changed } from '#test/support/changed.ts';
+import { changed, expectForm } from '#test/support/changed.ts';
 import { attemptReport, attemptReportPage } from './attempt-report.ts';
 import { cohortReport } from './cohort-report.ts';
 import { equivalenceReport } from './equivalence-report.ts';
@@ -121,19 +121,41 @@ const samples = {
   receipt: [sourceRef, receipt],
 } as const satisfies Readonly<Record<string, readonly [z.ZodType, unknown]>>;
 
+/** Members that have one of a few values. */
+const closed = [
+  'object',
+  'testKind',
+  'status',
+  'score/unit',
+  'service',
+  'kind',
+  'state',
+  'uncertaintyKind',
+  'stoppingReason',
+  'decision',
+  'dokDominance',
+];
+
 describe('the response schemas, as the last look at an answer', () => {
-  it.each(Object.keys(samples) as (keyof typeof samples)[])('takes the sound %s', (name) => {
+  it.each<[string, keyof typeof samples, readonly string[], readonly string[]]>([
+    [
+      'RP-054, RP-059, RP-060, RP-061, RP-073, RP-082, RP-088, RP-091, RP-092, RP-093, RP-094, RP-096, RP-098, RP-100, RP-101, RP-103, RP-340',
+      'report',
+      ['maximum', 'minimum', 'qtiSessionId', 'resultComponentId', 'version'],
+      ['evidence'],
+    ],
+    ['RP-106, RP-107, RP-340', 'diagnostic', ['qtiSessionId', 'resultComponentId', 'version'], ['evidence']],
+    ['RP-133', 'page', ['maximum', 'minimum', 'qtiSessionId', 'version'], []],
+    ['RP-111, RP-112, RP-113, RP-340', 'readiness', ['version'], []],
+    ['RP-130, RP-340', 'cohort', ['version'], ['measures']],
+    ['RP-125, RP-340', 'equivalence', ['version'], []],
+    ['RP-084, RP-085, RP-086, RP-087', 'receipt', ['version'], []],
+  ])('have their form in every place [%s]: %s', (_, name, nullable, optional) => {
     const [schema, value] = samples[name];
-    expect(schema.safeParse(value).error?.issues ?? []).toEqual([]);
+    expectForm(schema, value, { nullable, optional, closed });
   });
 
   it.each<[string, keyof typeof samples, string, unknown]>([
-    ['another object [RP-054]', 'report', 'object', 'readiness_report'],
-    ['an undeclared member', 'report', 'tenantId', 'tenant'],
-    ['a report without its record [RP-059]', 'report', 'resultRecordId', null],
-    ['an empty reference [RP-059]', 'report', 'attemptId', ''],
-    ['a test kind of its own [RP-060]', 'report', 'testKind', 'exam'],
-    ['a status of its own [RP-061]', 'report', 'status', 'graded'],
     ['a gate on another kind [RP-066]', 'report', 'testKind', 'formative'],
     ['a mastery gate without a gate [RP-066, RP-067]', 'report', 'gate', null],
     ['a diagnostic without its detail [RP-068]', 'diagnostic', 'diagnostic', null],
@@ -144,32 +166,15 @@ describe('the response schemas, as the last look at an answer', () => {
     ['an omission twice [RP-070]', 'report', 'omitted', ['readiness', 'readiness']],
     ['an omitted section that is there [RP-065]', 'report', 'omitted', ['mastery', 'readiness']],
     ['a request id of 129 characters [RP-073]', 'report', 'requestId', 'x'.repeat(129)],
-    ['an empty trace id [RP-073]', 'report', 'traceId', ''],
     ['a score above its maximum [RP-081]', 'report', 'score/value', 41],
     ['a score below its minimum [RP-081]', 'report', 'score/value', -1],
-    ['a unit of its own [RP-082]', 'report', 'score/unit', 'stanine'],
     ['a mastery scale without version [RP-083]', 'diagnostic', 'score/scaleVersion', null],
     ['a scale version of 129 characters [RP-083]', 'report', 'score/scaleVersion', 'x'.repeat(129)],
-    ['a source service of its own [RP-084]', 'receipt', 'service', 'ledger'],
-    ['a receipt without resource [RP-085]', 'receipt', 'resourceId', null],
-    ['an empty version instead of none [RP-086]', 'receipt', 'version', ''],
     ['a version of 256 characters [RP-086]', 'receipt', 'version', 'x'.repeat(256)],
-    ['a freshness of its own [RP-087]', 'receipt', 'status', 'fresh'],
-    ['a kind of row of its own [RP-088]', 'report', 'mastery/0/kind', 'skill'],
-    ['a state of its own [RP-091]', 'report', 'mastery/0/state', 'good'],
-    ['a row without estimate [RP-092]', 'report', 'mastery/0/estimate', null],
-    ['a row without threshold [RP-092]', 'report', 'mastery/0/threshold', undefined],
     ['a negative uncertainty [RP-093]', 'report', 'mastery/0/uncertainty', -0.1],
-    ['an uncertainty of its own kind [RP-093]', 'report', 'mastery/0/uncertaintyKind', 'variance'],
-    ['a row without policy [RP-094]', 'report', 'mastery/0/policyId', ''],
     ['a policy version of 256 characters [RP-094]', 'report', 'mastery/0/policyVersion', 'x'.repeat(256)],
     ['a row with no evidence [RP-095]', 'report', 'mastery/0/evidence', []],
-    ['evidence without outcome [RP-096]', 'report', 'mastery/0/evidence/0/qtiOutcomeId', null],
-    ['evidence without contribution [RP-096, RP-098]', 'report', 'mastery/0/evidence/0/contribution', null],
-    ['a gate status of its own [RP-100]', 'report', 'gate/status', 'passed'],
-    ['a gate without criteria [RP-101]', 'report', 'gate/criteriaVersion', null],
     ['a decision without measurement [RP-102]', 'report', 'gate/achieved', null],
-    ['a gate without threshold [RP-103]', 'report', 'gate/required', null],
     ['a pass with a gap [RP-105]', 'pass', 'gate/gapCaseGuids', ['gap']],
     ['a fail without a gap [RP-105]', 'report', 'gate/gapCaseGuids', []],
     ['a gap twice [RP-105]', 'report', 'gate/gapCaseGuids', ['gap', 'gap']],
@@ -182,7 +187,6 @@ describe('the response schemas, as the last look at an answer', () => {
     ],
     ['no administered item [RP-106]', 'diagnostic', 'diagnostic/administeredItemCount', 0],
     ['a negative standard error [RP-106]', 'diagnostic', 'diagnostic/standardError', -1],
-    ['a stopping reason of its own [RP-107]', 'diagnostic', 'diagnostic/stoppingReason', 'tired'],
     ['readiness without entries [RP-110]', 'readiness', 'entries', []],
     [
       'two entries for one source [RP-110]',
@@ -190,16 +194,12 @@ describe('the response schemas, as the last look at an answer', () => {
       'entries',
       [examples.notReady.entries[0], examples.notReady.entries[0]],
     ],
-    ['a decision of its own [RP-111]', 'readiness', 'entries/0/decision', 'ready'],
-    ['a dominance of its own [RP-112]', 'readiness', 'entries/0/dokDominance', 'partly'],
-    ['an entry without rule [RP-113]', 'readiness', 'entries/0/decisionRuleVersion', ''],
     ['51 limitations [RP-114]', 'readiness', 'entries/0/limitations', Array.from({ length: 51 }, () => 'x')],
     ['a limitation of 501 characters [RP-114]', 'readiness', 'entries/0/limitations', ['x'.repeat(501)]],
     ['a form compared twice [RP-121]', 'equivalence', 'comparisonQtiTestIds', ['b', 'b']],
     ['a form without sample size [RP-123]', 'equivalence', 'comparisonQtiTestIds', ['form-fractions-5-c']],
     ['a statistic outside its interval [RP-124]', 'equivalence', 'statistic', 0.04],
     ['a negative tolerance [RP-124]', 'equivalence', 'tolerance', -0.05],
-    ['an equivalence of its own [RP-125]', 'equivalence', 'decision', 'alike'],
     ['a decision without artifact [RP-126]', 'equivalence', 'evidenceArtifactUrl', null],
     ['an artifact without TLS [RP-126]', 'equivalence', 'evidenceArtifactUrl', 'http://platform.example/a'],
     ['a class scope without class [RP-129]', 'cohort', 'scope', { type: 'class' }],
@@ -209,7 +209,6 @@ describe('the response schemas, as the last look at an answer', () => {
       'scope',
       { type: 'school_grade', schoolSourcedId: 's', grade: '5' },
     ],
-    ['a cohort without its population [RP-130]', 'cohort', 'populationCount', null],
     ['values of a suppressed snapshot [RP-131]', 'cohort', 'suppression/status', 'suppressed'],
     ['101 rows [RP-133]', 'page', 'data', Array.from({ length: 101 }, () => examples.page.data[0])],
     ['a cursor of 2049 characters [RP-134]', 'page', 'nextCursor', 'x'.repeat(2049)],
@@ -218,20 +217,6 @@ describe('the response schemas, as the last look at an answer', () => {
   ])('refuses %s', (_, name, path, to) => {
     const [schema, value] = samples[name];
     expect(schema.safeParse(changed(value, path, to)).success).toBe(false);
-  });
-
-  it.each<[keyof typeof samples, string]>([
-    ['report', 'gate/criteriaVersion'],
-    ['report', 'mastery/0/policyVersion'],
-    ['diagnostic', 'diagnostic/scaleVersion'],
-    ['diagnostic', 'diagnostic/calibrationVersion'],
-    ['readiness', 'entries/0/crosswalkVersion'],
-    ['readiness', 'entries/0/decisionRuleVersion'],
-    ['cohort', 'formulaVersion'],
-    ['equivalence', 'analysisVersion'],
-  ])('refuses a %s without %s [RP-340]', (name, path) => {
-    const [schema, value] = samples[name];
-    expect(schema.safeParse(changed(value, path, undefined)).success).toBe(false);
   });
 
   it('takes two rows of one GUID only when they are of two kinds [RP-064]', () => {
