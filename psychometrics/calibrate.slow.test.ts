@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { seedFromResponses } from '#local/seeds/from-responses.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationRecord } from '#shared/records/records.ts';
 import { FRAMEWORK_1, KC_A, KC_B } from '#test/support/sample-files.ts';
@@ -86,7 +85,7 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
   it('writes the same bytes twice: a calibration, its figures, a report, a seed’s parameters', async () => {
     const files = ['calibration.json', 'fit.json', 'parameters.json', 'report.html'];
     const texts: string[][] = [];
-    for (const out of [`${model}-1`, `${model}-2`, `${model}-1`]) {
+    for (const out of [`${model}-1`, `${model}-2`]) {
       const ended = await calibrate(...study, '--model', model, '--out', out);
       expect(ended).toMatchObject({ code: 0, error: '' });
       expect(ended.out).toMatch(/300 learners, 5 items, 2 knowledge components\nlog-likelihood −?-?\d/);
@@ -96,7 +95,6 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
       texts.push(await Promise.all(files.map((file) => read(`${out}/${file}`))));
     }
     expect(texts[1]).toEqual(texts[0]);
-    expect(texts[2]).toEqual(texts[0]);
   });
 
   it('its calibration is released as it stands, once', async () => {
@@ -105,18 +103,6 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     expect(await releaseCalibration(table, file)).toMatchObject({ ok: true, value: { already: false } });
     expect(await releaseCalibration(table, file)).toMatchObject({ ok: true, value: { already: true } });
     expect(JSON.stringify(file)).toContain('placeholders');
-  });
-
-  it('its parameters make a seed with the same study', async () => {
-    const seed = seedFromResponses(
-      {
-        'responses.csv': await read('responses.csv'),
-        'q-matrix.csv': await read('q-matrix.csv'),
-        'parameters.json': await read(`${model}-1/parameters.json`),
-      },
-      { name: undefined, fallbackName: 'study' },
-    );
-    expect(seed).toMatchObject({ ok: true });
   });
 
   it('its figures hold together', async () => {
@@ -137,41 +123,13 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     });
   });
 
-  it('its report is one page of markup that stands alone, with every picture named and no name of the study unescaped', async () => {
+  // studies.slow.test.ts opens it in a browser.
+  it('its report has no name of the study unescaped, and no figure that is no number', async () => {
     const html = await read(`${model}-1/report.html`);
-    expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
-    expect(html).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\bsrc=|https?:|\son\w+=/i);
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;');
-    expect(html).not.toContain('\u202E');
-    expect(html).not.toMatch(/NaN|Infinity|undefined|\[object/);
-    const pictures = html.match(/<svg [^>]*>/g) ?? [];
-    expect(pictures.length).toBeGreaterThanOrEqual(6);
-    for (const picture of pictures) {
-      const [, title = '', description = ''] =
-        /aria-labelledby="(\S+)" aria-describedby="(\S+)"/.exec(picture) ?? [];
-      expect(html).toContain(`<title id="${title}">`);
-      expect(html).toContain(`<desc id="${description}">`);
-    }
-    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const [, target] of html.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
-    expect(openElements(html)).toEqual([]);
+    expect(html).not.toMatch(/<script|\u202E|NaN|Infinity|undefined|\[object/);
   });
 });
-
-/** Elements that are opened and not closed, or closed out of order. */
-function openElements(html: string): string[] {
-  const open: string[] = [];
-  const alone = new Set(['meta', 'br']);
-  for (const [tag, slash = '', name = ''] of html
-    .replace(/<style>.*?<\/style>/s, '')
-    .matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
-    if (alone.has(name) || tag.endsWith('/>')) continue;
-    if (slash === '') open.push(name);
-    else if (open.pop() !== name) return [...open, `</${name}>`];
-  }
-  return open;
-}
 
 describe('npm run calibrate', () => {
   it('takes ids, framework and validity from a metadata file', async () => {

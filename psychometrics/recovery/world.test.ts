@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileModel } from '#functions/mastery/engine/index.ts';
-import { policies, policyNames } from './conditions.ts';
 import { knownParameters, misjudged, withWrongRows } from './knowledge.ts';
 import { answerOf, CORRELATION, drawLearner, PRIOR_POPULATION, RAPID } from './learners.ts';
 import { bias, correlation, mean, rootMeanSquareError } from './statistics.ts';
@@ -89,8 +88,6 @@ describe('a simulated world', () => {
 
 describe('the engine’s parameters of a world', () => {
   const world = makeWorld('known', { items: 100, kcs: 10 });
-  const tablesOf = (kind: Parameters<typeof knownParameters>[1]): readonly (readonly number[])[] =>
-    knownParameters(world, kind).items.map(({ probabilities }) => probabilities);
 
   it('has one entry turned over in each wrong row, within the strand, and all else as it is', () => {
     const large = makeWorld('rows', { items: 2000, kcs: 10 });
@@ -135,16 +132,6 @@ describe('the engine’s parameters of a world', () => {
     expect(few.guess / many.guess).toBeLessThan(5);
     expect(few.location).toBeGreaterThan(1.5 * many.location);
     expect(few.guess).toBeLessThan(0.1);
-  });
-
-  it('is the same for the same world and kind', () => {
-    for (const kind of [
-      { kind: 'calibrated', learners: 50 },
-      { kind: 'wrong rows', share: 0.5 },
-    ] as const) {
-      expect(tablesOf(kind)).toEqual(tablesOf(kind));
-      expect(tablesOf(kind)).not.toEqual(tablesOf({ kind: 'true' }));
-    }
   });
 });
 
@@ -247,27 +234,5 @@ describe('a simulated learner', () => {
     expect(correct('compensatory')).toBeCloseTo(0.5, 1);
     for (const learner of half.slice(0, 50))
       expect(answerOf(learner, item, 'by-table')).toBe(answerOf(learner, item, 'by-table'));
-  });
-});
-
-describe('policies', () => {
-  const world = makeWorld('policies', { items: 45, kcs: 6 });
-
-  it('ask for what they say', () => {
-    const limits = Object.fromEntries(policyNames.map((name) => [name, policies[name].limits(world, 9)]));
-    expect(limits['plain']).toEqual({ minima: [], maxima: [], enemySets: [] });
-    expect(limits['floors']!.minima).toEqual(
-      [0, 1, 2, 3, 4, 5].map((kc) => ({ guid: `kc-${kc}`, items: 1 })),
-    );
-    expect(limits['maxima']!.maxima[0]).toEqual({ guid: 'kc-0', items: 3 });
-    expect(limits['randomesque']!.exposure).toEqual({ method: 'randomesque', size: 5 });
-    expect(limits['enemies']!.enemySets[0]).toEqual(['item-0', 'item-6', 'item-12', 'item-18']);
-    expect(limits['enemies']!.enemySets.every((set) => set.length >= 2 && set.length <= 4)).toBe(true);
-    expect(limits['all']).toEqual({
-      minima: limits['floors']!.minima,
-      maxima: limits['maxima']!.maxima,
-      enemySets: limits['enemies']!.enemySets,
-      exposure: { method: 'randomesque', size: 5 },
-    });
   });
 });

@@ -2,13 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  readClassCohort,
-  readEquivalence,
-  readSchoolGradeCohort,
-  reportsRoutes,
-} from '#shared/contract/reports/routes.ts';
-import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
+import { offlineRelease } from '#shared/release/read-release.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './files.ts';
 
 const project = resolve(import.meta.dirname, '../..');
@@ -20,24 +14,6 @@ describe('generatedFiles', () => {
 
   it('are the same at every run', async () => {
     expect(await generatedFiles(project)).toEqual(await generatedFiles(project));
-  });
-});
-
-describe('openApiFiles', () => {
-  const pathsOf = (gates: string): readonly string[] => {
-    const open = parseGates(gates);
-    if (!open.ok) throw new Error(open.error);
-    const document = openApiFiles(offlineRelease(open.value)).get('reports.json') ?? '';
-    return Object.keys((JSON.parse(document) as { readonly paths: object }).paths);
-  };
-
-  it('have the open routes only [RP-016]', () => {
-    expect(pathsOf('')).toEqual([]);
-    expect(pathsOf('A')).toEqual([]);
-    expect(pathsOf('A,D')).toEqual(
-      [readClassCohort, readSchoolGradeCohort, readEquivalence].map(({ path }) => path),
-    );
-    expect(pathsOf('A,B,C,D,F')).toEqual(reportsRoutes.map(({ path }) => path));
   });
 });
 

@@ -59,47 +59,27 @@ function example(...argv: string[]): Promise<Ended> {
 function grouped(...argv: string[]): Promise<Ended> {
   let values: unknown;
   const command = program('npm run group --', 'A group.');
+  const done = (found: unknown) => {
+    values = found;
+    return ok(undefined);
+  };
   command
     .command('show')
-    .description('shows it')
     .option('--stage <S>', 'which', text)
-    .action(
-      exits((options) => {
-        values = { show: options };
-        return ok(undefined);
-      }),
-    );
+    .action(exits((options) => done({ show: options })));
   command
     .command('apply')
-    .description('applies it')
     .argument('<FILE>')
     .option('--dry-run', 'writes nothing')
-    .action(
-      exits((file, options) => {
-        values = { apply: file, ...options };
-        return Promise.resolve(ok(undefined));
-      }),
-    );
+    .action(exits((file, options) => Promise.resolve(done({ apply: file, ...options }))));
   return run(command, argv, () => values);
 }
 
 describe('a program', () => {
-  it('has the defaults of its options when nothing is said', async () => {
-    expect(await example()).toEqual({ code: 0, out: '', error: '', values: { port: 4010, mode: 'fast' } });
-  });
-
   it('reads values after a space and after an equals sign', async () => {
-    const { values } = await example(
-      '--tenant',
-      'a b',
-      '--port=0',
-      '--ids',
-      'x,y,x',
-      '--mode=careful',
-      '--loud',
-      '--share',
-      '5e-1',
-    );
+    expect(await example()).toEqual({ code: 0, out: '', error: '', values: { port: 4010, mode: 'fast' } });
+    const given = ['--port=0', '--ids', 'x,y,x', '--mode=careful', '--loud', '--share', '5e-1'];
+    const { values } = await example('--tenant', 'a b', ...given);
     expect(values).toEqual({
       tenant: 'a b',
       port: 0,
@@ -150,17 +130,13 @@ describe('a program', () => {
 });
 
 describe('a program with subcommands', () => {
-  it('takes the subcommand before and after its options', async () => {
-    for (const argv of [
-      ['show', '--stage', 'apply'],
-      ['--stage', 'apply', 'show'],
-    ])
-      expect(await grouped(...argv)).toMatchObject({ code: 0, values: { show: { stage: 'apply' } } });
-    for (const argv of [
-      ['apply', 'a.json', '--dry-run'],
-      ['--dry-run', 'apply', 'a.json'],
-    ])
-      expect(await grouped(...argv)).toMatchObject({ code: 0, values: { apply: 'a.json', dryRun: true } });
+  it.each([
+    [['show', '--stage', 'apply'], { show: { stage: 'apply' } }],
+    [['--stage', 'apply', 'show'], { show: { stage: 'apply' } }],
+    [['apply', 'a.json', '--dry-run'], { apply: 'a.json', dryRun: true }],
+    [['--dry-run', 'apply', 'a.json'], { apply: 'a.json', dryRun: true }],
+  ])('takes the subcommand before and after its options: %j', async (argv, values) => {
+    expect(await grouped(...argv)).toMatchObject({ code: 0, values });
   });
 
   it.each([

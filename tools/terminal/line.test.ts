@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { paintFor, plain } from './paint.ts';
-import { bar, column, columnsOf, cut, fit, gauge } from './line.ts';
+import { column, columnsOf, fit, gauge } from './line.ts';
 
 const coloured = paintFor({ isTTY: true }, {});
 const anyText = fc.string({ unit: 'grapheme' });
@@ -18,15 +18,6 @@ describe('columnsOf', () => {
     ['✓', 1],
   ])('counts the columns of %j', (text, columns) => {
     expect(columnsOf(text)).toBe(columns);
-  });
-});
-
-describe('cut', () => {
-  it('shortens between graphemes and shows that something is lost', () => {
-    expect(cut('borrow', 6)).toBe('borrow');
-    expect(cut('borrow', 4)).toBe('bor…');
-    expect(cut('分数の約分', 6)).toBe('分数…');
-    expect(cut('👩‍🏫👩‍🏫', 3)).toBe('👩‍🏫…');
   });
 });
 
@@ -58,14 +49,6 @@ describe('fit', () => {
   it('lets no text steer the terminal', () => {
     const hostile = 'a\u001b[2Jb\rc\nd\u009be\u202ef';
     expect(fit({ width: 80, paint: plain }, [['none', hostile]])).toBe('a�[2Jb�c�d�e�f');
-  });
-});
-
-describe('bar', () => {
-  it('is filled in proportion, and empty where there is no room', () => {
-    expect(bar(0.25, 8)).toBe('██░░░░░░');
-    expect(bar(7, 4)).toBe('████');
-    expect(bar(0.5, 3)).toBe('');
   });
 });
 

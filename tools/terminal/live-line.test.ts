@@ -38,28 +38,11 @@ describe('a live line', () => {
   it.each([
     [20, 'x', 18],
     [20, '漢', 9],
-    [20, '😀', 9],
     [undefined, 'x', 78],
-    [0, 'x', 78],
   ])('of a terminal with %s columns shows of many "%s" only %i', async (columns, text, shown) => {
     const terminal = columns === undefined ? { isTTY: true } : { isTTY: true, columns };
     const texts = await written(terminal, (show) => show(text.repeat(200)));
     expect(seen(texts)).toEqual([`${text.repeat(shown)}…`, '']);
-  });
-
-  it('follows a terminal that is made narrower', async () => {
-    const terminal = {
-      isTTY: true,
-      columns: 40,
-      texts: [] as string[],
-      write: (text: string) => terminal.texts.push(text),
-    };
-    await withLiveLine(terminal, (show) => {
-      show('x'.repeat(60));
-      terminal.columns = 10;
-      show('x'.repeat(60));
-    });
-    expect(seen(terminal.texts).map(({ length }) => length)).toEqual([39, 9, 0]);
   });
 
   it('stays one line, whatever it is given', async () => {
