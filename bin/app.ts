@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { deployment, type Deployment } from '#lib/deployment.ts';
+import { deployment } from '#lib/deployment.ts';
 import { offlineRelease, parseGates, readRelease } from '#shared/release/read-release.ts';
 import { SANDBOX_PATH } from '#lib/stacks/documentation.ts';
 import { stageNameDefect } from '#lib/names.ts';
-import { checkWithNag } from '#lib/nag.ts';
+import { checkWithNag } from '#lib/constructs/acknowledge.ts';
 import { enterStage } from '#shared/stage/access.ts';
 import { contextFault } from '#shared/stage/app-context.ts';
 import { domainsOf, placeholders, settingsDefect, stageNamed, type Stage } from '#shared/stage/stages.ts';
@@ -26,7 +26,7 @@ if (!built.ok) {
   process.exitCode = 1;
 }
 
-async function build(app: App): Promise<Result<Deployment, string>> {
+async function build(app: App): Promise<Result<undefined, string>> {
   // SAFETY: an object by the names of the context.
   const unread = Object.keys(app.node.getAllContext() as object)
     .map(contextFault)
@@ -60,7 +60,7 @@ async function build(app: App): Promise<Result<Deployment, string>> {
     source.value.undeployable ?? (named === undefined ? 'no -c stage=NAME was given' : undefined);
   if (gates === undefined && undeployable !== undefined)
     process.stderr.write(`CloudFormation will reject these templates: ${undeployable}\n`);
-  const stacks = deployment(app, {
+  deployment(app, {
     stage: source.value.stage,
     release,
     functions: deployedFunctions,
@@ -69,7 +69,7 @@ async function build(app: App): Promise<Result<Deployment, string>> {
     site,
   });
   checkWithNag(app);
-  return ok(stacks);
+  return ok(undefined);
 }
 
 /** What the stacks are made from. */

@@ -1,9 +1,9 @@
-import type { App, Stack } from 'aws-cdk-lib';
+import { CfnParameter, Stack, type App } from 'aws-cdk-lib';
 import { deploymentOf, type DeployedFunction, type DeploymentName } from '#shared/contract/functions.ts';
 import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import { makeUndeployable } from './constructs/undeployable.ts';
+import { acknowledge } from './constructs/acknowledge.ts';
 import { documentation } from './stacks/documentation.ts';
 import { operations } from './stacks/operations.ts';
 import { recordsAndKeys } from './stacks/records-and-keys.ts';
@@ -23,21 +23,11 @@ export interface DeploymentOptions {
   readonly site: string;
 }
 
-export interface Deployment {
-  readonly stores: Stack;
-  /** A service has a stack whatever is open, so that its addresses stay. */
-  readonly services: ReadonlyMap<ServiceName, Stack>;
-  /** Undefined where its function is not among those of the stage. */
-  readonly sandbox: Stack | undefined;
-  readonly operations: Stack;
-  readonly documentation: Stack;
-}
-
 /** Every stack of a stage. */
 export function deployment(
   app: App,
   { stage, release, functions, assets, site: siteFolder, undeployable }: DeploymentOptions,
-): Deployment {
+): void {
   const open = functions.filter((row) => isReleased(row, release));
   const ofDeployment = (name: DeploymentName) => functions.filter((row) => deploymentOf(row) === name);
   const stores = recordsAndKeys(app, stage);
@@ -55,13 +45,24 @@ export function deployment(
   const site = documentation(app, stage, siteFolder, synthetic);
   // It reads the address of the sandbox.
   if (synthetic) site.addStackDependency(synthetic);
-  const deployed = {
-    stores,
-    services,
-    sandbox: synthetic,
-    operations: watching,
-    documentation: site,
-  };
   if (undeployable !== undefined) makeUndeployable(app, undeployable);
-  return deployed;
+}
+
+/**
+ * Gives every template of the app a parameter whose default is not among its allowed values. CloudFormation rejects such a template, with
+ * the reason in its message, whoever deploys it and with whichever command.
+ */
+function makeUndeployable(app: App, reason: string): void {
+  for (const stack of app.node.children.filter((child) => Stack.isStack(child))) {
+    new CfnParameter(stack, 'NotDeployable', {
+      type: 'String',
+      default: reason,
+      allowedValues: ['a synth of a filled-in stage from its own account'],
+      description: 'This template is for reading only.',
+    });
+    acknowledge(stack, {
+      'CloudFormation-Validate::F2012': 'CloudFormation must reject the template for exactly this.',
+      'CloudFormation-Validate::W2001': 'Nothing reads the parameter: its default alone has an effect.',
+    });
+  }
 }

@@ -13,8 +13,8 @@ import type { ApiName } from './constructs/api-body.ts';
  * Every physical name of a stage. Constructs, alarms and dashboards take names from here, so that whatever looks a resource up finds it.
  */
 
-/** The first part of every physical name of a stage: two stages can share an account. */
-function prefix({ name }: Pick<Stage, 'name'>): string {
+/** The first part of every physical name of a stage: two stages can share an account. The dashboard has nothing more. */
+export function prefix({ name }: Pick<Stage, 'name'>): string {
   return `mastery-reports-${name}`;
 }
 
@@ -57,21 +57,13 @@ export function versionCheckName(stage: Stage, deployment: DeploymentName): stri
   return `${prefix(stage)}-${deployment}-${versionCheck.operationId}`;
 }
 
+/** The name of an API, and of the firewall in front of it. */
 export function apiName(stage: Stage, api: ApiName): string {
-  return `${prefix(stage)}-${api}`;
-}
-
-/** The firewall in front of an API. */
-export function webAclName(stage: Stage, api: ApiName): string {
   return `${prefix(stage)}-${api}`;
 }
 
 export function alarmName(stage: Stage, id: string): string {
   return `${prefix(stage)}-${id}`;
-}
-
-export function dashboardName(stage: Stage): string {
-  return prefix(stage);
 }
 
 /** The alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */

@@ -1,5 +1,11 @@
-import { Stack, Token, Validations } from 'aws-cdk-lib';
+import { Stack, Token, Validations, type App } from 'aws-cdk-lib';
+import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
+
+/** Lets cdk-nag judge the app: a finding that no construct acknowledges fails the synth. */
+export function checkWithNag(app: App): void {
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
+}
 
 /**
  * Accepts findings of cdk-nag on one construct and what is below it. Each reason is a sentence that is true of exactly that construct.

@@ -14,7 +14,7 @@ import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/
 import { rotatesKeys } from '#shared/contract/grants.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
-import { alarmName, apiName, functionName, LIVE, webAclName } from '../names.ts';
+import { alarmName, apiName, functionName, LIVE } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
 
@@ -27,19 +27,31 @@ export interface AlarmDefinition {
   /** A sentence. */
   readonly impact: string;
   readonly metric: Metric;
-  readonly threshold: number;
+  /** Absent: 0. */
+  readonly threshold?: number;
   /** The alarm goes off if the metric is below the threshold or has no data. */
   readonly silence?: true;
-  /** How many of the last periods must be above the threshold. */
-  readonly periods: { readonly breaching: number; readonly of: number };
+  /** How many of the last periods must be above the threshold. Absent: the last one. */
+  readonly periods?: { readonly breaching: number; readonly of: number };
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
 
 /** What callers get of a function: calls of its alias, without those of the check before a deployment. */
-function liveDimensions(stage: Stage, row: DeployedFunction): Readonly<Record<string, string>> {
+function liveDimensions(stage: Stage, row: DeployedFunction): Record<string, string> {
   const name = functionName(stage, row);
   return { FunctionName: name, Resource: `${name}:${LIVE}` };
+}
+
+/** A metric with dimensions. The period, unless another is given, is five minutes. */
+function metricOf(
+  namespace: string,
+  metricName: string,
+  dimensionsMap: Record<string, string>,
+  statistic: string = Stats.SUM,
+  period: Duration = FIVE_MINUTES,
+): Metric {
+  return new Metric({ namespace, metricName, dimensionsMap, period, statistic });
 }
 
 /** The alarms that every function has. */
@@ -47,32 +59,22 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
   const { operationId, lambda } = row;
   // A worker passes a long run on to the next message shortly before its time limit; other functions should never come near it.
   const share = !isRoute(row) && row.trigger === 'queue' ? 0.95 : 0.8;
-  const metric = (name: string, statistic: string): Metric =>
-    new Metric({
-      namespace: 'AWS/Lambda',
-      metricName: name,
-      dimensionsMap: liveDimensions(stage, row),
-      period: FIVE_MINUTES,
-      statistic,
-    });
+  const metric = (name: string, statistic?: string): Metric =>
+    metricOf('AWS/Lambda', name, liveDimensions(stage, row), statistic);
   return [
     {
       id: `${operationId}-errors`,
       section: 'function-errors',
       title: `${operationId} fails with errors`,
       impact: lambda.impact,
-      metric: metric('Errors', Stats.SUM),
-      threshold: 0,
-      periods: { breaching: 1, of: 1 },
+      metric: metric('Errors'),
     },
     {
       id: `${operationId}-throttles`,
       section: 'function-throttles',
       title: `Lambda throttles ${operationId}`,
       impact: lambda.impact,
-      metric: metric('Throttles', Stats.SUM),
-      threshold: 0,
-      periods: { breaching: 1, of: 1 },
+      metric: metric('Throttles'),
     },
     {
       id: `${operationId}-slow`,
@@ -109,21 +111,15 @@ function ofService(service: ServiceName): { readonly failing: string; readonly r
  */
 export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly AlarmDefinition[] {
   const { failing, refusing } = apiImpact[api];
-  const metric = (name: string, statistic: string): Metric =>
-    new Metric({
-      namespace: 'AWS/ApiGateway',
-      metricName: name,
-      dimensionsMap: { ApiName: apiName(stage, api), Stage: stage.name },
-      period: FIVE_MINUTES,
-      statistic,
-    });
+  const average = (name: string): Metric =>
+    metricOf('AWS/ApiGateway', name, { ApiName: apiName(stage, api), Stage: stage.name }, Stats.AVERAGE);
   return [
     {
       id: `${api}-server-errors`,
       section: 'api-server-errors',
       title: `The ${api} API returns 5xx`,
       impact: failing,
-      metric: metric('5XXError', Stats.AVERAGE),
+      metric: average('5XXError'),
       threshold: 0.01,
       periods: { breaching: 2, of: 3 },
     },
@@ -135,7 +131,7 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
             section: 'api-refuses-too-much',
             title: `The ${api} API rejects most requests`,
             impact: refusing,
-            metric: metric('4XXError', Stats.AVERAGE),
+            metric: average('4XXError'),
             threshold: 0.5,
             periods: { breaching: 3, of: 3 },
           } as const,
@@ -146,15 +142,11 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
       title: `The firewall blocks an address at the ${api} API`,
       impact:
         'All clients behind one IP address receive 429. It may be an attacker, or a school whose clients share the address.',
-      metric: new Metric({
-        namespace: 'AWS/WAFV2',
-        metricName: 'BlockedRequests',
-        dimensionsMap: { WebACL: webAclName(stage, api), Rule: 'rate-per-address', Region: region },
-        period: FIVE_MINUTES,
-        statistic: Stats.SUM,
+      metric: metricOf('AWS/WAFV2', 'BlockedRequests', {
+        WebACL: apiName(stage, api),
+        Rule: 'rate-per-address',
+        Region: region,
       }),
-      threshold: 0,
-      periods: { breaching: 1, of: 1 },
     },
   ];
 }
@@ -172,14 +164,8 @@ export function triggerAlarms(
     case 'sandbox':
       return apiAlarms(stage, 'sandbox', region);
     case 'queue': {
-      const metric = (queueName: string, name: string): Metric =>
-        new Metric({
-          namespace: 'AWS/SQS',
-          metricName: name,
-          dimensionsMap: { QueueName: queueName },
-          period: FIVE_MINUTES,
-          statistic: Stats.MAXIMUM,
-        });
+      const metric = (QueueName: string, name: string): Metric =>
+        metricOf('AWS/SQS', name, { QueueName }, Stats.MAXIMUM);
       return [
         {
           id: 'runs-waiting',
@@ -189,7 +175,6 @@ export function triggerAlarms(
           metric: metric(runs.name, 'ApproximateAgeOfOldestMessage'),
           // A message that failed once is hidden for half of this and is then taken again.
           threshold: 2 * RUN_HIDDEN.toSeconds(),
-          periods: { breaching: 1, of: 1 },
         },
         {
           id: 'runs-given-up',
@@ -198,8 +183,6 @@ export function triggerAlarms(
           impact:
             'The run has no result. The sweeper retries it for at most fourteen days, until the cause is corrected.',
           metric: metric(deadLetters.name, 'ApproximateNumberOfMessagesVisible'),
-          threshold: 0,
-          periods: { breaching: 1, of: 1 },
         },
       ];
     }
@@ -210,13 +193,13 @@ export function triggerAlarms(
           section: row.silence,
           title: `${row.operationId} is no longer invoked`,
           impact: row.lambda.impact,
-          metric: new Metric({
-            namespace: 'AWS/Lambda',
-            metricName: 'Invocations',
-            dimensionsMap: liveDimensions(stage, row),
-            period: Duration.minutes(row.everyMinutes),
-            statistic: Stats.SUM,
-          }),
+          metric: metricOf(
+            'AWS/Lambda',
+            'Invocations',
+            liveDimensions(stage, row),
+            Stats.SUM,
+            Duration.minutes(row.everyMinutes),
+          ),
           threshold: 1,
           silence: true,
           periods: { breaching: 3, of: 3 },
@@ -233,15 +216,14 @@ function rotationAlarm(stage: Stage, { lambda, silence }: ScheduledFunction): Al
     section: silence,
     title: 'A key of tokens is too old',
     impact: lambda.impact,
-    metric: new Metric({
-      namespace: METRIC_NAMESPACE,
-      metricName: 'activeKeyAgeDays',
-      dimensionsMap: { stage: stage.name },
-      period: Duration.hours(1),
-      statistic: Stats.MAXIMUM,
-    }),
+    metric: metricOf(
+      METRIC_NAMESPACE,
+      'activeKeyAgeDays',
+      { stage: stage.name },
+      Stats.MAXIMUM,
+      Duration.hours(1),
+    ),
     threshold: (stage.config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS) + 2,
-    periods: { breaching: 1, of: 1 },
   };
 }
 
@@ -258,14 +240,6 @@ const tableImpact: Readonly<Record<TableDefinition['name'], string>> = {
  * @param tableName the deployed name
  */
 export function tableAlarms(table: TableDefinition['name'], tableName: string): readonly AlarmDefinition[] {
-  const metric = (name: string): Metric =>
-    new Metric({
-      namespace: 'AWS/DynamoDB',
-      metricName: name,
-      dimensionsMap: { TableName: tableName },
-      period: FIVE_MINUTES,
-      statistic: Stats.SUM,
-    });
   const access = [
     { id: 'read', metricName: 'ReadThrottleEvents', verb: 'reads of' },
     { id: 'write', metricName: 'WriteThrottleEvents', verb: 'writes to' },
@@ -275,8 +249,7 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
     section: 'table-throttles',
     title: `DynamoDB throttles ${verb} the table ${table}`,
     impact: tableImpact[table],
-    metric: metric(metricName),
-    threshold: 0,
+    metric: metricOf('AWS/DynamoDB', metricName, { TableName: tableName }),
     periods: { breaching: 2, of: 3 },
   }));
 }
@@ -289,28 +262,21 @@ export function codeAlarms(stage: Stage): readonly AlarmDefinition[] {
       : {
           id: code.toLowerCase().replaceAll('_', '-'),
           ...alarm,
-          metric: new Metric({
-            namespace: METRIC_NAMESPACE,
-            metricName: code,
-            dimensionsMap: { stage: stage.name },
-            period: FIVE_MINUTES,
-            statistic: Stats.SUM,
-          }),
-          threshold: 0,
-          periods: { breaching: 1, of: 1 },
+          metric: metricOf(METRIC_NAMESPACE, code, { stage: stage.name }),
         },
   );
 }
 
 /** Properties of the CloudWatch alarm. Missing data means no calls and is no breach, except for an alarm on `silence`. */
 export function alarmProps(stage: Stage, definition: AlarmDefinition): CreateAlarmOptions {
-  const { id, title, impact, section, threshold, periods, silence } = definition;
+  const { id, title, impact, section, threshold = 0, silence } = definition;
+  const { breaching, of } = definition.periods ?? { breaching: 1, of: 1 };
   return {
     alarmName: alarmName(stage, id),
     alarmDescription: `${title}. Impact: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
     threshold,
-    evaluationPeriods: periods.of,
-    datapointsToAlarm: periods.breaching,
+    evaluationPeriods: of,
+    datapointsToAlarm: breaching,
     ...(silence === true
       ? {
           comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,

@@ -1,7 +1,7 @@
+import { preflightHeaders } from '#shared/contract/cors.ts';
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import { gatewayResponses, type GatewayResponse } from '#shared/problems/gateway-responses.ts';
 import type { DomainName } from '#shared/stage/stage.ts';
-import { preflight } from './preflight.ts';
 
 /** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
 export type ApiName = DomainName;
@@ -84,33 +84,92 @@ export function apiBody(
 
 /** A method that calls nothing and returns what the gateway returns for an unknown path. */
 function refusal({ statusCode, responseParameters, responseTemplates }: GatewayResponse): object {
-  const status = String(statusCode);
   const headers = Object.entries(responseParameters).map(
     ([name, value]) => [name.replace('gatewayresponse.header.', ''), value] as const,
   );
   return {
     ...parameters({ path: '/{proxy+}' }),
+    ...mocked(
+      String(statusCode),
+      'Nothing is released.',
+      headers,
+      {
+        passthroughBehavior: 'never',
+        requestTemplates: { 'application/json': JSON.stringify({ statusCode }) },
+      },
+      responseTemplates,
+    ),
+  };
+}
+
+/**
+ * The `OPTIONS` method of a path: the gateway itself responds to preflight requests. It names the first allowed origin unless the request
+ * came from another allowed one, as the CDK's own preflight does; a browser refuses a response that names another origin than the page's.
+ * @param methods those of the path, upper case
+ * @param allowedOrigins at least one
+ */
+function preflight(
+  methods: readonly string[],
+  [first, ...others]: readonly [string, ...string[]],
+): Readonly<Record<string, unknown>> {
+  const headers = Object.entries(preflightHeaders(methods, first)).map(
+    ([name, value]) => [name, `'${value}'`] as const,
+  );
+  return mocked(
+    '204',
+    'The methods and headers that a web page may send',
+    headers,
+    // A preflight request has no media type; any other is the gateway's problem about media types, and no failure.
+    { requestTemplates: { 'application/json': '{"statusCode": 200}' }, passthroughBehavior: 'never' },
+    others.length === 0 ? undefined : { 'application/json': originTemplate(others) },
+  );
+}
+
+/**
+ * What the gateway itself returns for every request of a method.
+ * @param request the integration's part of the request; the order of its members is a part of the id of a deployment
+ */
+function mocked(
+  statusCode: string,
+  description: string,
+  headers: readonly (readonly [name: string, value: string])[],
+  request: Readonly<Record<'passthroughBehavior' | 'requestTemplates', unknown>>,
+  responseTemplates: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, unknown>> {
+  return {
     responses: {
-      [status]: {
-        description: 'Nothing is released.',
+      [statusCode]: {
+        description,
         headers: Object.fromEntries(headers.map(([name]) => [name, { schema: { type: 'string' } }])),
       },
     },
     'x-amazon-apigateway-integration': {
       type: 'mock',
-      passthroughBehavior: 'never',
-      requestTemplates: { 'application/json': JSON.stringify({ statusCode }) },
+      ...request,
       responses: {
         default: {
-          statusCode: status,
+          statusCode,
           responseParameters: Object.fromEntries(
             headers.map(([name, value]) => [`method.response.header.${name}`, value]),
           ),
-          responseTemplates,
+          ...(responseTemplates === undefined ? {} : { responseTemplates }),
         },
       },
     },
   };
+}
+
+/** Names the request's own origin if it is one of these. */
+function originTemplate(origins: readonly string[]): string {
+  return [
+    '#set($origin = $input.params().header.get("Origin"))',
+    '#if($origin == "")',
+    '  #set($origin = $input.params().header.get("origin"))',
+    '#end',
+    `#if(${origins.map((origin) => `$origin == "${origin}"`).join(' || ')})`,
+    '  #set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)',
+    '#end',
+  ].join('\n');
 }
 
 /** How the gateway calls the function: a streamed answer comes from another operation of Lambda, under the same permission. */

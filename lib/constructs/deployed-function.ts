@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { answersCaller } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
@@ -12,7 +10,7 @@ import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge, wildcardFinding } from './acknowledge.ts';
 import { accessOf, keyNotePaths, type Access, type Places } from './grants.ts';
-import { retention } from './retention.ts';
+import { ownFunction } from './own-function.ts';
 
 /**
  * One function: memory, time and permissions as its row says, its own log group and role, and only the variables that it reads. What calls
@@ -30,43 +28,22 @@ export function deployedFunction(
   const { config } = stage;
   const { operationId, lambda } = row;
   const within = new Construct(scope, operationId);
-  const logGroup = new LogGroup(within, 'Logs', {
-    retention: retention[config.logRetentionDays],
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-  });
   const grants = grantsOf(row);
   const access = places === undefined ? noAccess(row) : accessOf(within, grants, stage.name, places);
-  const role = new Role(within, 'Role', {
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    description: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
-    inlinePolicies: {
-      logs: new PolicyDocument({
-        statements: [
-          new PolicyStatement({
-            actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-            resources: [logGroup.logGroupArn],
-          }),
-        ],
-      }),
-      ...(access.statements.length === 0
-        ? {}
-        : { grants: new PolicyDocument({ statements: [...access.statements] }) }),
-    },
-  });
   const reserved =
     config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);
-  const built = new LambdaFunction(within, 'Function', {
+  const built = ownFunction(within, stage, {
+    id: '',
     functionName: functionName(stage, row),
     description: isRoute(row) ? `${row.method} ${row.path}: ${row.summary}` : row.summary,
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
-    code: Code.fromAsset(join(assets, operationId)),
-    handler: 'index.handler',
+    asset: join(assets, operationId),
     memorySize: lambda.memoryMb,
-    timeout: Duration.seconds(lambda.timeoutSeconds),
-    role,
-    logGroup,
-    tracing: Tracing.ACTIVE,
+    timeoutSeconds: lambda.timeoutSeconds,
+    role: {
+      description: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
+      logs: 'logs',
+      policies: access.statements.length === 0 ? {} : { logs: [], grants: access.statements },
+    },
     environment: { ...ownEnvironment(stage, row), ...access.environment },
     // A version that was live stays, so that `live` can go back to it at once. One that never became live is deleted: Lambda would not publish the
     // same code again.
@@ -74,8 +51,6 @@ export function deployedFunction(
     ...(reserved === undefined || reserved === 'none' ? {} : { reservedConcurrentExecutions: reserved }),
   });
   acknowledge(within, {
-    'AwsSolutions-IAM5[Resource::*]':
-      'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
     ...(grants.includes('profiles:read')
       ? {
           [wildcardFinding(scope, 'ssm', `parameter${profilesPath(stage.name)}/*`)]:

@@ -1,4 +1,4 @@
-import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -12,7 +12,6 @@ import {
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnPermission } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnRecordSet } from 'aws-cdk-lib/aws-route53';
 import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
@@ -21,7 +20,7 @@ import type { ApiDomain, DomainName } from '#shared/stage/stage.ts';
 import { domainsOf, type Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { apiBody, type ApiName, type ServedOperation } from './api-body.ts';
-import { retention } from './retention.ts';
+import { logGroup } from './own-function.ts';
 import type { LiveFunction } from './rollout.ts';
 import { webAcl } from './web-acl.ts';
 
@@ -37,20 +36,18 @@ export interface RestApiOptions {
 /**
  * A REST API before functions: its one body, its stage with throttle and access log, the permissions to invoke, and its firewall.
  * @param operations with none, every call is refused as one of an unknown path
+ * @returns its address
  */
 export function restApi(
   scope: Construct,
   stage: Stage,
   { name, service, title, traced }: RestApiOptions,
   operations: readonly { readonly operation: ServedOperation; readonly function: LiveFunction }[],
-): { readonly api: SpecRestApi; readonly url: string } {
+): string {
   const { config } = stage;
   const domain = config.domains?.[name];
   const { partition, region, urlSuffix } = Stack.of(scope);
-  const accessLogs = new LogGroup(scope, 'AccessLogs', {
-    retention: retention[config.logRetentionDays],
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-  });
+  const accessLogs = logGroup(scope, 'AccessLogs', stage);
   const api = new SpecRestApi(scope, 'Api', {
     restApiName: apiName(stage, name),
     mode: RestApiMode.OVERWRITE,
@@ -119,8 +116,9 @@ export function restApi(
             'A trace of the gateway contains the whole URL, which here names a learner or is the credential; the functions are traced.',
         }),
   });
-  const own = domainsOf(config)[name];
-  return { api, url: own ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${stage.name}` };
+  return (
+    domainsOf(config)[name] ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${stage.name}`
+  );
 }
 
 /** Leads a host name of the stage's own to the stage of an API, whose paths it then has without a prefix. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ArnFormat, Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Lazy, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   ComparisonOperator,
@@ -13,18 +13,13 @@ import { CfnApplication, CfnDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Alias,
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  Runtime,
-  Tracing,
   type CfnAlias,
   type CfnVersion,
+  type Function as LambdaFunction,
   type IFunction,
   type IVersion,
   type Version,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import {
   isRoute,
@@ -36,7 +31,7 @@ import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.t
 import type { Stage } from '#shared/stage/stages.ts';
 import { functionName, LIVE, versionCheckName } from '../names.ts';
 import { acknowledge, wildcardFinding } from './acknowledge.ts';
-import { retention } from './retention.ts';
+import { ownFunction } from './own-function.ts';
 
 /** The alias `live` of a function: what every caller calls. */
 export type LiveFunction = Alias & IFunction;
@@ -207,69 +202,46 @@ function versionCheckFunction(
     readonly assets: string;
   },
 ): LambdaFunction {
-  const stack = Stack.of(within);
-  const logGroup = new LogGroup(within, 'CheckLogs', {
-    retention: retention[stage.config.logRetentionDays],
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-  });
-  const role = new Role(within, 'CheckRole', {
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    description: `Checks new versions of the ${name} functions`,
-    inlinePolicies: {
-      check: new PolicyDocument({
-        statements: [
-          new PolicyStatement({
-            actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-            resources: [logGroup.logGroupArn],
-          }),
+  const codeDeployArn = (resource: string, resourceName: string): string =>
+    Stack.of(within).formatArn({
+      service: 'codedeploy',
+      resource,
+      resourceName,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+  const check = ownFunction(within, stage, {
+    id: 'Check',
+    functionName: versionCheckName(stage, name),
+    description: 'Calls a new version before its callers do, and reports to CodeDeploy whether it responds',
+    asset: join(assets, versionCheck.operationId),
+    memorySize: 256,
+    // The sweep of a new sweeper may take a minute.
+    timeoutSeconds: 120,
+    role: {
+      description: `Checks new versions of the ${name} functions`,
+      logs: 'check',
+      policies: {
+        check: [
           new PolicyStatement({
             actions: ['lambda:InvokeFunction'],
             resources: targets.map((target) => `${target}:*`),
           }),
           new PolicyStatement({
             actions: ['codedeploy:GetApplicationRevision'],
-            resources: [
-              stack.formatArn({
-                service: 'codedeploy',
-                resource: 'application',
-                resourceName: application.ref,
-                arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-              }),
-            ],
+            resources: [codeDeployArn('application', application.ref)],
           }),
           new PolicyStatement({
             actions: ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
             resources: rows.map((row) =>
-              stack.formatArn({
-                service: 'codedeploy',
-                resource: 'deploymentgroup',
-                resourceName: `${application.ref}/${functionName(stage, row)}`,
-                arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-              }),
+              codeDeployArn('deploymentgroup', `${application.ref}/${functionName(stage, row)}`),
             ),
           }),
         ],
-      }),
+      },
     },
-  });
-  const check = new LambdaFunction(within, 'Check', {
-    functionName: versionCheckName(stage, name),
-    description: 'Calls a new version before its callers do, and reports to CodeDeploy whether it responds',
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
-    code: Code.fromAsset(join(assets, versionCheck.operationId)),
-    handler: 'index.handler',
-    memorySize: 256,
-    // The sweep of a new sweeper may take a minute.
-    timeout: Duration.minutes(2),
-    role,
-    logGroup,
-    tracing: Tracing.ACTIVE,
     environment: { LOG_LEVEL: stage.config.logLevel },
   });
   acknowledge(within, {
-    'AwsSolutions-IAM5[Resource::*]':
-      'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
     ...Object.fromEntries(
       targets.map((target) => [
         wildcardFinding(within, 'lambda', `function:${target.split(':').at(-1) ?? ''}:*`),

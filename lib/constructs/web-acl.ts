@@ -2,7 +2,7 @@ import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { webAclName } from '../names.ts';
+import { apiName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
 import { rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
@@ -18,19 +18,19 @@ export function webAcl(
   api: ApiName,
   service: ServiceName,
   stageArn: string,
-): CfnWebACL {
+): void {
   const unsampled = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
     cloudWatchMetricsEnabled: true,
     sampledRequestsEnabled: false,
     metricName,
   });
   const acl = new CfnWebACL(scope, 'WebAcl', {
-    name: webAclName(stage, api),
+    name: apiName(stage, api),
     description: `Protects the ${api} API of ${stage.name}`,
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
     // The dimension `WebACL` of every metric of the firewall. A name of its own: AWS WAF reserves `All`, and APIs share the namespace.
-    visibilityConfig: unsampled(webAclName(stage, api)),
+    visibilityConfig: unsampled(apiName(stage, api)),
     customResponseBodies: {
       rateLimited: {
         contentType: 'APPLICATION_JSON',
@@ -92,7 +92,6 @@ export function webAcl(
     ],
   });
   new CfnWebACLAssociation(scope, 'WebAclAssociation', { resourceArn: stageArn, webAclArn: acl.attrArn });
-  return acl;
 
   function managed(priority: number, name: string, counted: readonly string[] = []): CfnWebACL.RuleProperty {
     return {

@@ -16,8 +16,8 @@ import {
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
   type BehaviorOptions,
+  type FunctionAssociation,
 } from 'aws-cdk-lib/aws-cloudfront';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import {
   BlockPublicAccess,
@@ -31,7 +31,7 @@ import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deplo
 import type { Stage } from '#shared/stage/stages.ts';
 import { contentSecurityPolicy } from '#tools/page/headers.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
-import { retention } from '../constructs/retention.ts';
+import { logGroup } from '../constructs/own-function.ts';
 import { stackProps } from '../names.ts';
 import { SANDBOX_URL_OUTPUT } from './sandbox.ts';
 
@@ -101,14 +101,7 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       responseHeadersPolicy: securityHeaders(stack),
       functionAssociations: [
-        {
-          eventType: FunctionEventType.VIEWER_REQUEST,
-          function: new EdgeFunction(stack, 'Paths', {
-            code: FunctionCode.fromInline(pathFunction),
-            runtime: FunctionRuntime.JS_2_0,
-            comment: 'Index pages and paths without an extension',
-          }),
-        },
+        onRequest(stack, 'Paths', pathFunction, 'Index pages and paths without an extension'),
       ],
     },
     ...(sandbox === undefined
@@ -137,10 +130,7 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
     cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(5))],
     distribution,
     memoryLimit: 256,
-    logGroup: new LogGroup(stack, 'UploaderLogs', {
-      retention: retention[stage.config.logRetentionDays],
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    }),
+    logGroup: logGroup(stack, 'UploaderLogs', stage),
   });
   acknowledgeUploader(stack, bucket);
   new CfnOutput(stack, 'SiteUrl', {
@@ -165,16 +155,19 @@ function forwardingTo(stack: Stack, sandbox: Stack, { config }: Stage): Behavior
     allowedMethods: AllowedMethods.ALLOW_ALL,
     cachePolicy: CachePolicy.CACHING_DISABLED,
     originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-    functionAssociations: [
-      {
-        eventType: FunctionEventType.VIEWER_REQUEST,
-        function: new EdgeFunction(stack, 'SandboxPaths', {
-          code: FunctionCode.fromInline(sandboxPathFunction),
-          runtime: FunctionRuntime.JS_2_0,
-          comment: 'Paths of the sandbox',
-        }),
-      },
-    ],
+    functionAssociations: [onRequest(stack, 'SandboxPaths', sandboxPathFunction, 'Paths of the sandbox')],
+  };
+}
+
+/** A function of CloudFront that changes the paths of requests. */
+function onRequest(stack: Stack, id: string, code: string, comment: string): FunctionAssociation {
+  return {
+    eventType: FunctionEventType.VIEWER_REQUEST,
+    function: new EdgeFunction(stack, id, {
+      code: FunctionCode.fromInline(code),
+      runtime: FunctionRuntime.JS_2_0,
+      comment,
+    }),
   };
 }
 

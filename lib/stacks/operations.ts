@@ -19,7 +19,7 @@ import {
 import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { dashboardName, stackProps } from '../names.ts';
+import { prefix, stackProps } from '../names.ts';
 
 /**
  * Alarms and a dashboard over everything that is deployed. Functions, APIs and firewalls are found by their names, tables and
@@ -51,10 +51,11 @@ export function operations(
     return alarm;
   };
 
-  const deployments = [...new Set(functions.map(deploymentOf))];
+  const dashboard = new Dashboard(stack, 'Dashboard', { dashboardName: prefix(stage) });
+  const show = (name: string, height: number, definitions: readonly AlarmDefinition[]): AlarmStatusWidget =>
+    new AlarmStatusWidget({ title: `${name}: alarms`, width: 24, height, alarms: definitions.map(raise) });
   const references = storeReferences(stores);
-  const dashboard = new Dashboard(stack, 'Dashboard', { dashboardName: dashboardName(stage) });
-  for (const name of deployments) {
+  for (const name of new Set(functions.map(deploymentOf))) {
     const own = functions.filter((row) => deploymentOf(row) === name);
     const definitions = [
       ...(own.some(isRoute) ? apiAlarms(stage, name, stack.region) : []),
@@ -63,32 +64,15 @@ export function operations(
         ...(isRoute(row) ? [] : triggerAlarms(stage, row, references, stack.region)),
       ]),
     ];
-    dashboard.addWidgets(
-      new AlarmStatusWidget({
-        title: `${name}: alarms`,
-        width: 24,
-        height: 4,
-        alarms: definitions.map(raise),
-      }),
-    );
+    dashboard.addWidgets(show(name, 4, definitions));
     dashboard.addWidgets(...graphs(name, definitions));
   }
   const logged = codeAlarms(stage);
-  dashboard.addWidgets(
-    new AlarmStatusWidget({ title: 'log codes: alarms', width: 24, height: 2, alarms: logged.map(raise) }),
-    ...graphs('log codes', logged),
-  );
-  const tableDefinitions = (tables as readonly TableDefinition[]).flatMap(({ name }) =>
+  dashboard.addWidgets(show('log codes', 2, logged), ...graphs('log codes', logged));
+  const ofTables = (tables as readonly TableDefinition[]).flatMap(({ name }) =>
     tableAlarms(name, references[name].name),
   );
-  dashboard.addWidgets(
-    new AlarmStatusWidget({
-      title: 'tables: alarms',
-      width: 24,
-      height: 3,
-      alarms: tableDefinitions.map(raise),
-    }),
-  );
+  dashboard.addWidgets(show('tables', 3, ofTables));
   return stack;
 }
 

@@ -23,7 +23,7 @@ export function sandbox(app: App, stage: Stage, row: DeployedFunction, assets: s
   });
   const live = rollout(stack, stage, 'sandbox', [row], assets);
   const built = live(row, deployedFunction(stack, stage, row, undefined, assets));
-  const { url } = restApi(
+  const url = restApi(
     stack,
     stage,
     // Whoever mistakes the base URL sends a learner’s id here.

@@ -79,7 +79,7 @@ export function service(
     operation: servedOperation(route),
     function: live(route, deployedFunction(stack, stage, route, places, assets)),
   }));
-  const { url } = restApi(
+  const url = restApi(
     stack,
     stage,
     { name, service: name, title: titles[name].api, traced: titles[name].traced },
@@ -104,7 +104,7 @@ function receiptsApi(
   { service, operationId, summary }: BackgroundFunction,
   built: LiveFunction | undefined,
 ): string {
-  const { url } = restApi(
+  const url = restApi(
     new Construct(stack, 'ReceiptsApi'),
     stage,
     { name: 'receipts', service, title: 'Receipts API', traced: false },

@@ -13,27 +13,19 @@ describe('npm run synth', () => {
     });
   });
 
-  it.each([[['--profile', 'other', '--profile', 'mine']], [['--profile=mine']]])(
-    'knows the profile of %j',
-    (given) => {
-      expect(synthArguments(given)).toMatchObject({ ok: true, value: { profile: 'mine' } });
-    },
-  );
-
-  it('leaves the names of the CDK to the CDK', () => {
-    for (const pair of ['@aws-cdk/core:enablePartitionLiterals=true', 'aws:cdk:disable-stack-trace=true']) {
-      expect(synthArguments(['-c', pair])).toMatchObject({ ok: true, value: { offline: false } });
-    }
-  });
-
-  it.each([
-    [['-c', 'gates=']],
-    [['--context', 'gates=']],
-    [['--context=gates=']],
-    [['-cgates=']],
-    [['-c=gates=']],
-  ])('knows an offline synth by %j', (given) => {
-    expect(synthArguments(given)).toMatchObject({ ok: true, value: { offline: true } });
+  it.each<readonly [readonly string[], object]>([
+    [['--profile', 'other', '--profile', 'mine'], { profile: 'mine' }],
+    [['--profile=mine'], { profile: 'mine' }],
+    // The names of the CDK are the CDK's.
+    [['-c', '@aws-cdk/core:enablePartitionLiterals=true'], { offline: false }],
+    [['-c', 'aws:cdk:disable-stack-trace=true'], { offline: false }],
+    [['-c', 'gates='], { offline: true }],
+    [['--context', 'gates='], { offline: true }],
+    [['--context=gates='], { offline: true }],
+    [['-cgates='], { offline: true }],
+    [['-c=gates='], { offline: true }],
+  ])('reads %j as the CDK does', (given, value) => {
+    expect(synthArguments(given)).toMatchObject({ ok: true, value });
   });
 
   it.each([

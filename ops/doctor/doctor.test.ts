@@ -1,3 +1,5 @@
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteParameterCommand } from '@aws-sdk/client-ssm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { stackIds, stackName } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -248,23 +250,14 @@ describe('keys', () => {
   });
 
   it('that were lost are never made anew: a restore would not bring the old ones back', async () => {
-    for (const id of ['k1']) await lose('pseudonym', id);
+    const Key = { pk: { S: 'key#pseudonym' }, sk: { S: 'k1' } };
+    await stage.test.dynamo.send(new DeleteItemCommand({ TableName: settingsTable, Key }));
     const lines = await examine({ only: ['keys'] });
     expect(lines.map(renderLine).join('\n')).toMatch(
       /^failure +keys +pseudonym had keys, .*disaster-recovery/,
     );
     expect(await mendAll(lines)).toStrictEqual([]);
   });
-
-  async function lose(purpose: string, kid: string): Promise<void> {
-    const { DeleteItemCommand } = await import('@aws-sdk/client-dynamodb');
-    await stage.test.dynamo.send(
-      new DeleteItemCommand({
-        TableName: settingsTable,
-        Key: { pk: { S: `key#${purpose}` }, sk: { S: kid } },
-      }),
-    );
-  }
 });
 
 it('--fix makes the role for logs, once IAM knows it, and protects stacks; it finds nothing to do then', async () => {
@@ -290,7 +283,6 @@ it('--fix makes the role for logs, once IAM knows it, and protects stacks; it fi
 
 it('before the first deployment, it looks at the account alone, and names the command', async () => {
   for (const id of stackIds) stage.test.aws.account.stacks.delete(stackName('prod', id));
-  const { DeleteParameterCommand } = await import('@aws-sdk/client-ssm');
   await stage.test.ssm.send(new DeleteParameterCommand({ Name: MARKER }));
   const lines = await examine();
   expect(

@@ -23,7 +23,6 @@ import { listCandidateReports, listRevisionOrders } from '#shared/contract/repor
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
-import type { OpenRun } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { err } from '#shared/kernel/result.ts';
@@ -155,14 +154,11 @@ const tables = {
     const watch = watchRelease({ ...trust, read: () => stores.release.read(), now: () => READ_AT });
     const flags = flagsOf(Object.fromEntries(await readGateFlags(aws.ssm, gatesPath(STAGE))));
     return {
-      keys: await each(
-        Object.fromEntries(keyPurposes.map((purpose) => [purpose, purpose])),
-        async (purpose) => ({
-          records: (await stores.keys.list(purpose)).toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
-          active: await keys.active(purpose),
-          opened: await each({ k1: 'k1', k2: 'k2', k3: 'k3', k4: 'k4' }, (kid) => keys.open(purpose, kid)),
-        }),
-      ),
+      keys: await each(byName(keyPurposes), async (purpose) => ({
+        records: (await stores.keys.list(purpose)).toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
+        active: await keys.active(purpose),
+        opened: await each(byName(['k1', 'k2', 'k3', 'k4']), (kid) => keys.open(purpose, kid)),
+      })),
       release: { ...release, manifest },
       released: releaseOf(manifest, flags),
       watched: await watch(),
@@ -197,46 +193,36 @@ const tables = {
         calibration: ['fractions-2026.1', 'own calibration'],
         'analysis-policy': ['revision-thresholds-3', 'own analysis policy'],
       } satisfies Record<RecordKey['kind'], readonly string[]>,
-      (ids, kind) =>
-        each(Object.fromEntries(ids.map((id) => [id, id])), (id): Promise<unknown> =>
-          kinds[kind as RecordKey['kind']](id),
-        ),
+      (ids, kind) => each(byName(ids), (id): Promise<unknown> => kinds[kind as RecordKey['kind']](id)),
     );
   },
 
   improvement: async ({ stores: { improvement: store }, forms }) => {
     const runs = forms.items.improvement.filter(({ sk }) => textOf(sk) === '0-run');
-    const open: OpenRun[] = [];
-    for await (const run of store.listOpen()) open.push(run);
-    const openOfOne: OpenRun[] = [];
-    for await (const run of store.listOpen({ tenantId: TENANT, administrationId: 'administration #1' }))
-      openOfOne.push(run);
+    const open = await all(store.listOpen());
+    const one = { tenantId: TENANT, administrationId: 'administration #1' };
+    const openOfOne = await all(store.listOpen(one));
     const lineages = forms.items.improvement.filter(({ pk }) => textOf(pk).startsWith('lineage#'));
     return {
       runs: await each(
-        Object.fromEntries(
-          runs.map(({ improvementRunId }) => [textOf(improvementRunId), textOf(improvementRunId)]),
-        ),
+        byName(runs.map(({ improvementRunId }) => textOf(improvementRunId))),
         async (improvementRunId) => {
           const key = { tenantId: TENANT, improvementRunId };
           const progress = await store.readProgress(key);
-          return {
+          const apart = {
             run: await store.readRun(key),
+            evidence: progress?.evidence,
+            orders: await store.listOrders(key, { limit: 100 }),
+          };
+          return {
+            run: apart.run,
             summary: await store.readSummary(key),
             evidence: await each(
               Object.fromEntries((progress?.evidence ?? []).map((evidence) => [evidence.key, evidence])),
               async ({ key: name }) => store.readEvidence(key, name),
             ),
-            orders: await store.listOrders(key, { limit: 100 }),
-            isTheSameInProgress:
-              hashCanonical(plain(progress)) ===
-              hashCanonical(
-                plain({
-                  run: await store.readRun(key),
-                  evidence: progress?.evidence,
-                  orders: await store.listOrders(key, { limit: 100 }),
-                }),
-              ),
+            orders: apart.orders,
+            isTheSameInProgress: hashCanonical(plain(progress)) === hashCanonical(plain(apart)),
           };
         },
       ),
@@ -274,19 +260,14 @@ const others = {
   }),
 
   'retired keys': ({ stores: { retired } }) =>
-    each(Object.fromEntries(keyPurposes.map((purpose) => [purpose, purpose])), (purpose) =>
-      retired.retired(purpose),
-    ),
+    each(byName(keyPurposes), (purpose) => retired.retired(purpose)),
 
-  'leaked keys': ({ stores: { retired } }) =>
-    each(Object.fromEntries(keyPurposes.map((purpose) => [purpose, purpose])), (purpose) =>
-      retired.leaked(purpose),
-    ),
+  'leaked keys': ({ stores: { retired } }) => each(byName(keyPurposes), (purpose) => retired.leaked(purpose)),
 
   'purposes with keys': async ({ stores: { retired } }) => [...(await retired.made())].toSorted(),
 
   'service profiles': ({ stores: { profiles: reader } }) =>
-    each({ [TENANT]: TENANT, 'tenant-b': 'tenant-b' }, async (tenantId) => {
+    each(byName([TENANT, 'tenant-b']), async (tenantId) => {
       const profiles = createServiceProfiles({
         reader,
         approvedHosts: ['platform.example'],
@@ -382,6 +363,17 @@ function objectsIn({ objects }: FrozenForms, folder: string): FrozenForms['objec
 
 function textOf(value: unknown): string {
   return (value as { readonly S?: string } | undefined)?.S ?? '';
+}
+
+async function all<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const value of values) found.push(value);
+  return found;
+}
+
+/** Each name under itself. */
+function byName<Name extends string>(names: readonly Name[]): Record<string, Name> {
+  return Object.fromEntries(names.map((name) => [name, name]));
 }
 
 async function each<T, R>(

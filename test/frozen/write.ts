@@ -1,7 +1,7 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { paginateScan } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
-import { GetParametersByPathCommand } from '@aws-sdk/client-ssm';
+import { paginateGetParametersByPath } from '@aws-sdk/client-ssm';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
@@ -394,10 +394,7 @@ async function writeControl(
   };
   const held = request('held', { ifMatch: '"7"', body: undefined });
   const taken = request('taken over');
-  for (const [of, name] of [
-    [held, 'held'],
-    [taken, 'taken'],
-  ] as const) {
+  const begin = async (of: IdentifiedRequest, name: string) => {
     const { id, hash } = await identifyRequest(keys, of);
     const record = {
       id,
@@ -409,10 +406,11 @@ async function writeControl(
       leaseUntil: WRITTEN_AT + 27_500,
     } as const;
     await table.create(record, WRITTEN_AT);
-    if (of !== taken) continue;
-    const lease = { attemptId: 'the next attempt', leaseUntil: WRITTEN_AT + 60_000 };
-    await table.takeOver(record, lease, WRITTEN_AT + 30_000);
-  }
+    return record;
+  };
+  await begin(held, 'held');
+  const lease = { attemptId: 'the next attempt', leaseUntil: WRITTEN_AT + 60_000 };
+  await table.takeOver(await begin(taken, 'taken'), lease, WRITTEN_AT + 30_000);
   return {
     completed: await run(request('completed'), 201, ok('answer')),
     failed: await run(request('failed'), 201, err(problem('mastery', 'resource-not-found', 404))),
@@ -556,15 +554,17 @@ async function writeRuns({ improvement: store }: Stores): Promise<void> {
   const open = (id: string, lineage = id) =>
     store.openOrder(run, order(id, lineage, 'metric:item_difficulty'), at + 20);
   await store.openOrder(run, order('pending', 'shared'), at + 20);
-  await open('accepted');
-  await open('beside', 'accepted');
-  await store.moveOrder(run, 'order_accepted', { status: 'accepted', ack }, at + 21);
-  await open('replayed');
-  await store.moveOrder(run, 'order_replayed', { status: 'replayed', ack }, at + 22);
-  await open('rejected');
-  await store.moveOrder(run, 'order_rejected', { status: 'rejected', ack }, at + 23);
-  await open('blocked');
-  await store.moveOrder(run, 'order_blocked', { status: 'blocked_upstream' }, at + 24);
+  let movedAt = at + 20;
+  for (const [name, to] of [
+    ['accepted', { status: 'accepted', ack }],
+    ['replayed', { status: 'replayed', ack }],
+    ['rejected', { status: 'rejected', ack }],
+    ['blocked', { status: 'blocked_upstream' }],
+  ] as const) {
+    await open(name);
+    if (name === 'accepted') await open('beside', 'accepted');
+    await store.moveOrder(run, `order_${name}`, to, (movedAt += 1));
+  }
   await open('overtaken', 'passed');
   await store.confirmOrder(run, order('pending', 'shared'), at + 25);
 
@@ -660,20 +660,10 @@ async function writeParameters(
   const place = placeOfProof(localBucketName, 'manifest', sign(manifest));
   await writeGateParameter(ssm, manifestParameter(STAGE), formatReference(place));
   const found: Record<string, { type: 'String' | 'SecureString'; value: string }> = {};
-  let next: string | undefined;
-  do {
-    const page = await ssm.send(
-      new GetParametersByPathCommand({
-        Path: '/',
-        Recursive: true,
-        WithDecryption: true,
-        ...(next === undefined ? {} : { NextToken: next }),
-      }),
-    );
-    for (const { Name = '', Value = '', Type } of page.Parameters ?? [])
+  const all = { Path: '/', Recursive: true, WithDecryption: true };
+  for await (const { Parameters = [] } of paginateGetParametersByPath({ client: ssm }, all))
+    for (const { Name = '', Value = '', Type } of Parameters)
       found[Name] = { type: Type === 'SecureString' ? Type : 'String', value: Value };
-    next = page.NextToken;
-  } while (next !== undefined);
   return found;
 }
 
@@ -681,17 +671,8 @@ async function writeParameters(
 
 async function scan(client: DynamoDBClient, table: TableName): Promise<readonly FrozenItem[]> {
   const items: Readonly<Record<string, AttributeValue>>[] = [];
-  let from: Readonly<Record<string, AttributeValue>> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({
-        TableName: localTableName(table),
-        ...(from === undefined ? {} : { ExclusiveStartKey: { ...from } }),
-      }),
-    );
-    items.push(...(page.Items ?? []));
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: localTableName(table) }))
+    items.push(...Items);
   const keyOf = (item: Readonly<Record<string, AttributeValue>>): string =>
     JSON.stringify([item['pk']?.S ?? item['id']?.S, item['sk']?.S]);
   return items

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import type { Restore } from '#local/aws/wire.ts';
 import { readGateFlags, writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import type { TestAws } from '#test/support/aws.ts';
@@ -127,16 +126,14 @@ describe('a synth of a stage that is bound to an account and region', () => {
   });
 });
 
-describe('a stage that follows the credentials', () => {
+it('a stage that follows the credentials is refused in an account or region without its marker', async () => {
   const agnostic = { BOUND: 'no' };
-  it('is refused in an account or region without its marker', async () => {
-    await write('marker', 'prod');
-    const misplaced = says(1, /neither \/prod\/gates\/marker nor a gate flag of prod/);
-    expect(await synth({}, { ...agnostic, ...WRONG })).toMatchObject(misplaced);
-    expect(await synth({}, { ...agnostic, AWS_REGION: 'eu-west-1' })).toMatchObject(misplaced);
-    expect(await synth({}, agnostic)).toMatchObject(says(0, /prod: account 000000000000, region us-east-1/));
-    expect(await templates()).toStrictEqual(new Set(['aws://000000000000/us-east-1 deployable']));
-  });
+  await write('marker', 'prod');
+  const misplaced = says(1, /neither \/prod\/gates\/marker nor a gate flag of prod/);
+  expect(await synth({}, { ...agnostic, ...WRONG })).toMatchObject(misplaced);
+  expect(await synth({}, { ...agnostic, AWS_REGION: 'eu-west-1' })).toMatchObject(misplaced);
+  expect(await synth({}, agnostic)).toMatchObject(says(0, /prod: account 000000000000, region us-east-1/));
+  expect(await templates()).toStrictEqual(new Set(['aws://000000000000/us-east-1 deployable']));
 });
 
 it.each([
@@ -186,42 +183,33 @@ it('npx cdk alone bundles, and synthesizes what the app allows', async () => {
 });
 
 describe('the commands', () => {
-  const commands: readonly (readonly string[])[] = [
-    ['ops/gates.ts', 'show', '--stage', 'prod', '--table', 'local-settings'],
-    ['ops/gates.ts', 'apply', '--withdraw', 'C', '--stage', 'prod', '--table', 'local-settings'],
-    ['ops/keys.ts', 'list', '--stage', 'prod', '--table', 'local-settings'],
+  const settings = ['--stage', 'prod', '--table', 'local-settings'];
+  const show = ['ops/gates.ts', 'show', ...settings];
+  const early = '2026-01-01T00:00:00Z';
+  /** Each with what it ends with once it is in the right place. */
+  it.each<readonly [readonly string[], RegExp]>([
+    [show, /^$/],
+    [['ops/gates.ts', 'apply', '--withdraw', 'C', ...settings], /^$/],
+    [['ops/keys.ts', 'list', ...settings], /^$/],
     [
-      ...['ops/release.ts', 'deprecate', 'policy', 'p', '--at', '2026-01-01T00:00:00Z'],
-      ...['--stage', 'prod', '--table', 'local-records'],
-    ],
-    ['tools/docs.ts', '--stage', 'prod', '--out', join(tmpdir(), 'access-docs')],
-    ['ops/doctor.ts', '--stage', 'prod'],
-    ['ops/deploy.ts', '-c', 'stage=prod'],
-    [
-      ...['ops/restore.ts', '--store', 'records', '--to', '2026-01-01T00:00:00Z', '--dry-run'],
-      ...['--stage', 'prod'],
-    ],
-  ];
-  /** What each of them ends with once it is in the right place. */
-  const reached = [
-    ...[
-      /^$/,
-      /^$/,
-      /^$/,
+      [
+        ...['ops/release.ts', 'deprecate', 'policy', 'p', '--at', early],
+        ...['--stage', 'prod', '--table', 'local-records'],
+      ],
       /was never released here/,
-      /all gates are closed/,
-      /^\d+ of \d+ checks failed/,
-      /^the account is not ready/,
     ],
-    /no records table of stage prod in this account/,
-  ];
-
-  it.each(commands.map((argv, index) => [argv, reached[index] ?? /^$/] as const))(
-    '%j calls nothing with credentials of another account, and takes region and --profile',
+    [['tools/docs.ts', '--stage', 'prod', '--out', join(tmpdir(), 'access-docs')], /all gates are closed/],
+    [['ops/doctor.ts', '--stage', 'prod'], /^\d+ of \d+ checks failed/],
+    [['ops/deploy.ts', '-c', 'stage=prod'], /^the account is not ready/],
+    [
+      ['ops/restore.ts', '--store', 'records', '--to', early, '--dry-run', '--stage', 'prod'],
+      /no records table of stage prod in this account/,
+    ],
+  ])(
+    '%j calls nothing with a profile of another account, and takes region and --profile',
     async (argv, message) => {
       await write('marker', 'prod');
       const refused = says(1, /^prod belongs to account 000000000000, but these .* account 999999999999/);
-      expect(await run(argv, WRONG)).toMatchObject(refused);
       expect(await run([...argv, '--profile', 'wrong'], profiles)).toMatchObject(refused);
       expect((await readGateFlags(test.ssm, '/prod/gates')).has('C')).toBe(false);
       expect(
@@ -230,46 +218,34 @@ describe('the commands', () => {
     },
   );
 
-  it('never apply or show gates where the stores left no marker', async () => {
-    const [show = []] = commands;
+  it('never show gates with credentials of another account, or where the stores left no marker', async () => {
+    expect(await run(show, WRONG)).toMatchObject(says(1, /^prod belongs to account 000000000000/));
     expect(await run(show, {})).toMatchObject(says(1, /neither \/prod\/gates\/marker/));
     await write('C', 'closed');
     expect(await run(show, {})).toMatchObject(says(1, /gate flags without \/prod\/gates\/marker/));
   });
 });
 
-const manifest = z.object({
-  artifacts: z.record(z.string(), z.looseObject({ type: z.string(), environment: z.string().optional() })),
-});
-const template = z.object({
-  Parameters: z
-    .record(
-      z.string(),
-      z.object({ Default: z.string().optional(), AllowedValues: z.array(z.string()).optional() }),
-    )
-    .default({}),
-});
-
 /** For each stack of the last synth: where it deploys, and whether CloudFormation takes its template. */
 async function templates(): Promise<ReadonlySet<string>> {
   const out = join(folder, 'out');
-  const { artifacts } = manifest.parse(JSON.parse(await readFile(join(out, 'manifest.json'), 'utf8')));
-  const places = new Map(
-    Object.entries(artifacts)
-      .filter(([, { type }]) => type === 'aws:cloudformation:stack')
-      .map(([id, { environment }]) => [`${id}.template.json`, environment]),
-  );
-  const files = (await readdir(out)).filter((name) => places.has(name));
-  expect(files).toHaveLength(places.size);
+  const read = async (name: string): Promise<unknown> => JSON.parse(await readFile(join(out, name), 'utf8'));
+  const { artifacts } = (await read('manifest.json')) as {
+    artifacts: Record<string, { type: string; environment?: string }>;
+  };
+  const stacks = Object.entries(artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
+  expect(stacks).not.toHaveLength(0);
   return new Set(
     await Promise.all(
-      files.map(async (name) => {
-        const { Parameters } = template.parse(JSON.parse(await readFile(join(out, name), 'utf8')));
+      stacks.map(async ([id, { environment = '' }]) => {
+        const { Parameters = {} } = (await read(`${id}.template.json`)) as {
+          Parameters?: Record<string, { Default?: string; AllowedValues?: readonly string[] }>;
+        };
         const isRejected = Object.values(Parameters).some(
           ({ Default: given, AllowedValues: allowed }) =>
             given !== undefined && allowed !== undefined && !allowed.includes(given),
         );
-        return `${places.get(name) ?? ''} ${isRejected ? 'rejected' : 'deployable'}`;
+        return `${environment} ${isRejected ? 'rejected' : 'deployable'}`;
       }),
     ),
   );

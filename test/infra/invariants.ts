@@ -6,15 +6,6 @@ import type { Account, Physical, StackTemplate } from './cloudformation.ts';
  * What has to hold after every step of a deployment.
  */
 
-/** An account at one moment, by what the invariants ask of it. */
-interface Moment {
-  /** `<function>:live` of every alias whose function and version exist. */
-  readonly functions: ReadonlySet<string>;
-  /** `<function>:live <API's id>/<stage>/<METHOD>/<path>` of every permission. */
-  readonly permitted: ReadonlySet<string>;
-  readonly deployments: ReadonlyMap<string, Physical>;
-}
-
 /** A method that an API serves. */
 interface ServedMethod {
   readonly method: string;
@@ -39,28 +30,21 @@ export function defectsOf(account: Account, target: readonly StackTemplate[]): r
 
 /** Served methods without their function, or without its permission. */
 function routeDefects(account: Account): readonly string[] {
-  const moment: Moment = {
-    functions: liveFunctions(account),
-    permitted: new Set(
-      account
-        .ofType('AWS::Lambda::Permission')
-        .map(
-          ({ properties }) =>
-            `${functionIn(properties['FunctionName'])} ${String(properties['SourceArn']).split(':').slice(5).join(':')}`,
-        ),
-    ),
-    deployments: new Map(account.ofType('AWS::ApiGateway::Deployment').map((one) => [one.id, one])),
-  };
+  const functions = liveFunctions(account);
+  const permitted = new Set(
+    permissions(account).map(([called, source]) => `${called} ${source.split(':').slice(5).join(':')}`),
+  );
+  const deployments = new Map(account.ofType('AWS::ApiGateway::Deployment').map((one) => [one.id, one]));
   return account.ofType('AWS::ApiGateway::Stage').flatMap((stage) => {
-    const deployment = moment.deployments.get(String(stage.properties['DeploymentId']));
+    const deployment = deployments.get(String(stage.properties['DeploymentId']));
     if (deployment === undefined) return [`${stage.logicalId} serves a deployment that is gone`];
     return methodsIn(deployment).flatMap((served) => {
       if (served.function === undefined) return [];
       const line = `${served.method} ${served.path} is served without`;
-      if (!moment.functions.has(served.function)) return [`${line} its function ${served.function}`];
+      if (!functions.has(served.function)) return [`${line} its function ${served.function}`];
       const path = served.path.replaceAll(/\{\w+\+?\}/g, '*');
       const source = `${String(stage.properties['RestApiId'])}/${String(stage.properties['StageName'])}/${served.method}${path}`;
-      return moment.permitted.has(`${served.function} ${source}`) ? [] : [`${line} its permission`];
+      return permitted.has(`${served.function} ${source}`) ? [] : [`${line} its permission`];
     });
   });
 }
@@ -88,6 +72,13 @@ function methodsIn({ snapshot }: Physical): readonly ServedMethod[] {
 /** The name of a function with its version or alias, from its name or its ARN. */
 function functionIn(value: unknown): string {
   return String(value).replace(/^.*:function:/, '');
+}
+
+/** The functions, with their aliases, that others may call, each with who may. */
+function permissions(account: Account): readonly (readonly [called: string, source: string])[] {
+  return account
+    .ofType('AWS::Lambda::Permission')
+    .map(({ properties }) => [functionIn(properties['FunctionName']), String(properties['SourceArn'])]);
 }
 
 /** `<function>:live` of every alias that leads to a version. */
@@ -168,13 +159,7 @@ function rolloutDefects(account: Account): readonly string[] {
  */
 export function finalDefectsOf(account: Account, target: readonly StackTemplate[]): readonly string[] {
   const versions = new Map(account.ofType('AWS::Lambda::Version').map((one) => [one.id, one]));
-  const permitted = new Set(
-    account
-      .ofType('AWS::Lambda::Permission')
-      .map(
-        ({ properties }) => `${functionIn(properties['FunctionName'])} ${String(properties['SourceArn'])}`,
-      ),
-  );
+  const permitted = new Set(permissions(account).map((permission) => permission.join(' ')));
   return [
     ...alarmDefects(account, target, true),
     ...staleStages(account),

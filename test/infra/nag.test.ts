@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, it } from 'vitest';
-import { checkWithNag } from '#lib/nag.ts';
+import { checkWithNag } from '#lib/constructs/acknowledge.ts';
 import { appOf, context, everySetting } from './deployed.ts';
 
 // Each judges every resource by every rule of two packs: seconds where everything else takes milliseconds.

@@ -174,38 +174,6 @@ describe('the posterior', () => {
       { numRuns: 200 },
     );
   });
-
-  it('explains a failure away: of two KCs that an item needs, proof of one lowers the other', () => {
-    const chance = fc.double({ min: 0.01, max: 0.3, noNaN: true });
-    const kc = fc.record({
-      slope: fc.double({ min: 0.3, max: 3, noNaN: true }),
-      location: fc.double({ min: -1, max: 1, noNaN: true }),
-    });
-    fc.assert(
-      fc.property(kc, kc, chance, chance, (first, second, guess, slip) => {
-        const model = compiled({
-          // Ability is all but known, so that the KCs tell of each other through the item alone.
-          theta: { nodes: 3, min: -0.001, max: 0.001, mean: 0, sd: 0.001 },
-          kcs: [
-            { guid: 'a', ...first },
-            { guid: 'b', ...second },
-          ],
-          items: [
-            { id: 'both', kcs: ['a', 'b'], probabilities: [guess, guess, guess, 1 - slip] },
-            { id: 'a only', kcs: ['a'], probabilities: [guess, 1 - slip] },
-          ],
-          scale: [1, 2, 3],
-        });
-        const failed = estimate(model, [{ item: 0, correct: false }]);
-        const explained = estimate(model, [
-          { item: 0, correct: false },
-          { item: 1, correct: true },
-        ]);
-        expect(explained.kcPosteriors[1]).toBeLessThan(failed.kcPosteriors[1]! - 1e-6);
-      }),
-      { numRuns: 200 },
-    );
-  });
 });
 
 describe('gains that are worked out for the best items only', () => {

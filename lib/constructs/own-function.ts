@@ -1,0 +1,78 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  Runtime,
+  Tracing,
+  type FunctionProps,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type CfnLogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { Stage } from '#shared/stage/stages.ts';
+import { acknowledge } from './acknowledge.ts';
+
+/** A log group that forgets after the stage's retention, and outlives its stack. */
+export function logGroup(scope: Construct, id: string, { config }: Stage): LogGroup {
+  const group = new LogGroup(scope, id, { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE });
+  // The construct's own property takes the CDK's names of periods; the settings contain days.
+  (group.node.defaultChild as CfnLogGroup).retentionInDays = config.logRetentionDays;
+  return group;
+}
+
+/** What functions of ours differ in. */
+export interface OwnFunctionOptions extends Pick<
+  FunctionProps,
+  'functionName' | 'description' | 'memorySize' | 'currentVersionOptions' | 'reservedConcurrentExecutions'
+> {
+  /** The first part of the ids of the construct. */
+  readonly id: 'Check' | '';
+  readonly timeoutSeconds: number;
+  /** What its role is for, and the name of the policy with these statements, to which logging is added. */
+  readonly role: {
+    readonly description: string;
+    readonly policies: Readonly<Record<string, readonly PolicyStatement[]>>;
+    /** The name of the policy that lets it log. */
+    readonly logs: string;
+  };
+  readonly environment: Record<string, string>;
+  /** The folder of its bundle. */
+  readonly asset: string;
+}
+
+/** A function with its own log group and role, traced by X-Ray: what every function of ours has. */
+export function ownFunction(
+  within: Construct,
+  stage: Stage,
+  { id, timeoutSeconds, role: { description, policies, logs }, asset, ...options }: OwnFunctionOptions,
+): LambdaFunction {
+  const group = logGroup(within, `${id}Logs`, stage);
+  const logging = new PolicyStatement({
+    actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    resources: [group.logGroupArn],
+  });
+  const statements = { ...policies, [logs]: [logging, ...(policies[logs] ?? [])] };
+  const role = new Role(within, `${id}Role`, {
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    description,
+    inlinePolicies: Object.fromEntries(
+      Object.entries(statements).map(([name, own]) => [name, new PolicyDocument({ statements: [...own] })]),
+    ),
+  });
+  acknowledge(within, {
+    'AwsSolutions-IAM5[Resource::*]':
+      'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
+  });
+  return new LambdaFunction(within, id || 'Function', {
+    ...options,
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    code: Code.fromAsset(asset),
+    handler: 'index.handler',
+    timeout: Duration.seconds(timeoutSeconds),
+    role,
+    logGroup: group,
+    tracing: Tracing.ACTIVE,
+  });
+}
