@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSeed } from '#local/seeds/load.ts';
+import { useCommands } from '#test/support/commands.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -32,27 +32,15 @@ function write(path: string, text: string): Promise<void> {
   return writeFile(join(directory, path), text);
 }
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-function seed(...args: readonly string[]): Promise<Ended> {
-  const command = join(import.meta.dirname, 'seed.ts');
-  return new Promise((resolve) => {
-    execFile(process.execPath, [command, ...args], { cwd: directory }, (failure, out, error) => {
-      resolve({ code: failure === null ? 0 : Number(failure.code), out, error });
-    });
-  });
-}
+const run = useCommands();
+const seed = (...args: readonly string[]) => run('local/seed.ts', args, directory);
 
 describe('npm run seed', () => {
   it('writes a seed that loads, and writes it again', async () => {
     for (const written of ['first', 'again']) {
       const ended = await seed('from-responses', 'study', '--out', 'mine');
-      expect(ended, written).toMatchObject({ code: 0, error: '' });
-      expect(ended.out).toContain('npm start -- --seed mine');
+      expect(ended, written).toMatchObject({ code: 0, stderr: '' });
+      expect(ended.stdout).toContain('npm start -- --seed mine');
     }
     const loaded = await loadSeed(join(directory, 'mine'));
     expect(loaded.ok && loaded.value.banks.map((bank) => [bank.name, bank.learners.length])).toEqual([
@@ -64,8 +52,8 @@ describe('npm run seed', () => {
     await mkdir(join(directory, 'other'));
     await write('other/notes.txt', 'mine');
     const refused = await seed('from-responses', 'study', '--out', 'other');
-    expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.error).toMatch(/^other is not empty and is not a seed: .* --force/);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^other is not empty and is not a seed: .* --force/);
     expect((await seed('from-responses', 'study', '--out', 'other', '--force')).code).toBe(0);
     expect(await readFile(join(directory, 'other/notes.txt'), 'utf8')).toBe('mine');
     expect((await seed('from-responses', 'study', '--out', 'other/notes.txt')).code).toBe(1);
@@ -77,8 +65,8 @@ describe('npm run seed', () => {
     await write('hand/seed.json', text);
     await write('hand/study/policy.json', '{"mine":true}');
     const refused = await seed('from-responses', 'study', '--out', 'hand');
-    expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.error).toMatch(/^hand contains a seed that this command did not write: .* --force/);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^hand contains a seed that this command did not write: .* --force/);
     expect(await read('hand/seed.json')).toBe(text);
     expect(await read('hand/study/policy.json')).toBe('{"mine":true}');
     expect((await seed('from-responses', 'study', '--out', 'hand', '--force')).code).toBe(0);
@@ -98,8 +86,8 @@ describe('npm run seed', () => {
       [['--name', 'other'], 'mine/other/bank.json'],
     ] as const) {
       const refused = await seed('from-responses', 'study', '--out', 'mine', ...argv);
-      expect(refused).toMatchObject({ code: 1, out: '' });
-      expect(refused.error).toContain(
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain(
         `${path}: not written by this command, or changed since: choose another directory, or add --force`,
       );
     }
@@ -107,15 +95,15 @@ describe('npm run seed', () => {
     expect(await read('mine/other/bank.json')).toBe('mine');
     const titled = JSON.parse(await read('mine/seed.json')) as object;
     await write('mine/seed.json', JSON.stringify({ ...titled, title: 'My own title' }));
-    expect((await seed('from-responses', 'study', '--out', 'mine')).error).toMatch(/^mine\/seed\.json, /);
+    expect((await seed('from-responses', 'study', '--out', 'mine')).stderr).toMatch(/^mine\/seed\.json, /);
   });
 
   it('deletes nothing, even when forced', async () => {
     await mkdir(join(directory, 'hand/study'), { recursive: true });
     await write('hand/study/generator.json', '{}');
     const refused = await seed('from-responses', 'study', '--out', 'hand', '--force');
-    expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.error).toMatch(/^hand\/study\/generator\.json would override/);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^hand\/study\/generator\.json would override/);
     expect(await readdir(join(directory, 'hand/study'))).toEqual(['generator.json']);
     expect((await seed('from-responses', 'study', '--out', 'hand', '--force', '--name', 'new')).code).toBe(0);
     expect(await read('hand/study/generator.json')).toBe('{}');
@@ -125,24 +113,24 @@ describe('npm run seed', () => {
     await write('study/responses.csv', ',I1,I2\n1,1,x\n');
     expect(await seed('from-responses', 'study', '--out', 'mine')).toEqual({
       code: 1,
-      out: '',
-      error: expect.stringMatching(
+      stdout: '',
+      stderr: expect.stringMatching(
         /^responses\.csv: row 2, column "I2": found "x"; .* add --missing x\n$/,
       ) as string,
     });
     expect((await loadSeed(join(directory, 'mine'))).ok).toBe(false);
     expect(await seed('from-responses', 'nowhere', '--out', 'mine')).toMatchObject({
       code: 1,
-      error: 'cannot read nowhere/responses.csv: no such file or directory\n',
+      stderr: 'cannot read nowhere/responses.csv: no such file or directory\n',
     });
   });
 
   it('needs its action and where to write, and explains itself', async () => {
-    expect((await seed('from-responses', 'study')).error).toMatch(/^missing: --out$/m);
+    expect((await seed('from-responses', 'study')).stderr).toMatch(/^missing: --out$/m);
     expect(await seed('from-answers', 'study', '--out', 'mine')).toMatchObject({ code: 2 });
     expect((await seed('from-responses')).code).toBe(2);
     const help = await seed('--help');
-    expect(help).toMatchObject({ code: 0, error: '' });
-    expect(help.out).toContain('--out <SEED>');
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain('--out <SEED>');
   });
 });

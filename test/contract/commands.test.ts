@@ -1,11 +1,8 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-
-const root = join(import.meta.dirname, '../..');
+import { projectFolder, useCommands } from '#test/support/commands.ts';
 
 const usage = z.strictObject({
   arguments: z.array(z.string()).default([]),
@@ -27,30 +24,15 @@ const frozen = z
 
 const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
-  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  .parse(JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')));
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const runProgram = useCommands();
 
-const host = fork(join(root, 'test/support/command-host.ts'), {
-  cwd: root,
-  env: { PATH: process.env['PATH'] },
-  stdio: 'pipe',
-});
-afterAll(() => {
-  host.disconnect();
-});
-
-/** Runs a script of package.json with further arguments, as npm would, in the one process of all runs. */
-async function run(script: string, ...argv: readonly string[]): Promise<Ended> {
-  const [program = '', , , ...words] = scripts[script]?.split(' ') ?? [];
+/** Runs a script of package.json with further arguments, as npm would. */
+function run(script: string, ...argv: readonly string[]): ReturnType<typeof runProgram> {
+  const [program, , , file = '', ...words] = scripts[script]?.split(' ') ?? [];
   expect(program).toBe('node');
-  host.send([...words, ...argv]);
-  const [ended] = (await once(host, 'message')) as [Ended];
-  return ended;
+  return runProgram(file, [...words, ...argv]);
 }
 
 /** Every command of ours: the script, and the subcommand that is asked for. */
@@ -131,6 +113,8 @@ describe('every command', () => {
 describe('wrong usage exits with 2 and a sentence, which names everything that is missing', () => {
   it.each([
     ['token', [], /^missing: --tenant/],
+    ['start', ['--gates', 'A,G'], /'--gates <LIST>'.* unknown gate "G": expected A to F/],
+    ['start', ['--gates', 'a'], /unknown gate "a"/],
     ['call', ['answer'], 'missing: --correct or --wrong'],
     ['replay', [], 'missing: --data'],
     ['validate', [], 'missing: --data'],

@@ -1,11 +1,10 @@
 import { registerHooks } from 'node:module';
-import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /*
  * Runs programs of package.json one after the other in this process, so that what they import is loaded once. A parent process sends the
- * words of each and gets what it prints and its exit code. For runs that print and end: a program that starts something needs a process of
- * its own.
+ * file, the words and the folder of each, and gets what it prints and its exit code. For runs that end by themselves: a program that starts
+ * something needs a process of its own.
  */
 
 const RUN = '?run=';
@@ -31,12 +30,19 @@ for (const name of ['stdout', 'stderr'] as const) {
   };
 }
 
-process.on('message', ([file = '', ...argv]: readonly string[]) => {
+interface Run {
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly folder: string;
+}
+
+process.on('message', ({ file, argv, folder }: Run) => {
   Object.assign(printed, { stdout: '', stderr: '' });
-  process.argv = [process.execPath, resolve(file), ...argv];
+  process.chdir(folder);
+  process.argv = [process.execPath, file, ...argv];
   process.exitCode = undefined;
   runs += 1;
-  import(`${pathToFileURL(resolve(file)).href}${RUN}${runs}`)
+  import(`${pathToFileURL(file).href}${RUN}${runs}`)
     .catch((error: unknown) => {
       printed.stderr += String(error);
       process.exitCode = 1;
