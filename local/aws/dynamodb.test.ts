@@ -63,20 +63,6 @@ describe('the DynamoDB emulator, through the SDK client', () => {
     expect(await read('race')).toEqual(item('race', '0', winner));
   });
 
-  it('takes an item of 400 KB and refuses one that is larger', async () => {
-    // Names and values count: pk + 4, sk + 1, and the one-letter attribute.
-    const largest = 400 * 1024 - ('pk'.length + 'size'.length + 'sk'.length + 1 + 1);
-    const put = (length: number) =>
-      test.dynamo.send(
-        new PutItemCommand({ TableName, Item: { ...key('size'), x: { S: 'x'.repeat(length) } } }),
-      );
-    await put(largest);
-    await expect(put(largest + 1)).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: 'Item size has exceeded the maximum allowed size',
-    });
-  });
-
   it('refuses a member that it would have to ignore', async () => {
     await expect(
       test.dynamo.send(

@@ -2,7 +2,6 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import { manifest } from '#shared/platform/owners/bank.ts';
-import { runtimeData } from '#shared/platform/owners/qti.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
 import type { TestPlatform } from '#test/support/platform.ts';
 
@@ -223,24 +222,6 @@ describe('entities', () => {
 });
 
 describe('calls and state', () => {
-  it('each call is logged with operation, tenant, times and status', async () => {
-    await readManifest();
-    await get('/nowhere');
-    await fetch(`${platform.url}/extmap/v1/r90`);
-    await platform.fault({ operation: MANIFEST, kind: 'down', times: 1 });
-    await readManifest().catch(() => undefined);
-    const calls = await platform.calls();
-    expect(calls.map((c) => [c.operation, c.method, c.tenantId, c.status, c.fault])).toEqual([
-      [MANIFEST, 'GET', 'tenant-aurora', 200, null],
-      [null, 'GET', null, 404, null],
-      ['extmap.verify_anchor', 'GET', null, 401, null],
-      [MANIFEST, 'GET', 'tenant-aurora', null, 'down'],
-    ]);
-    for (const { startedAt, endedAt } of calls) expect(endedAt).toBeGreaterThanOrEqual(startedAt);
-    expect(await platform.control('DELETE', 'calls')).toEqual({ calls });
-    expect(await platform.calls()).toEqual([]);
-  });
-
   it('state counts per tenant and over all of them; reset brings the start back', async () => {
     const start = await platform.state();
     expect(start.counts['qti.session']).toBe(0);
@@ -264,34 +245,6 @@ describe('calls and state', () => {
     expect((await readManifest()).status).toBe(200);
   });
 
-  it('QTI has a clock of its own, keeps or drops hand-in times, and scores later when told to', async () => {
-    const conduct = (members: object) =>
-      platform.control('POST', 'qti', { tenantId: 'tenant-aurora', ...members });
-    const session = async () => {
-      const read = await get('/tenants/tenant-aurora/qti/candidates/candidate/runtime-data');
-      return runtimeData.parse(await read.json()).sessions[0]!;
-    };
-    const attempts = async () => (await session()).attempts;
-    await conduct({ clockSkewSeconds: -7200, scores: 'later' });
-    await offer('key');
-    const { deliverySessionId, createdAt } = await session();
-    expect(Math.abs(Date.parse(createdAt) - Date.now() + 7_200_000)).toBeLessThan(60_000);
-    await platform.score('tenant-aurora', deliverySessionId, 1);
-    expect(await attempts()).toEqual([
-      expect.not.objectContaining({ outcomes: expect.anything() as unknown }),
-    ]);
-    expect(await attempts()).toMatchObject([
-      { status: 'submitted', submittedAt: expect.any(String) as string },
-    ]);
-    await conduct({ scores: 'at_once', keepsHandInTimes: false });
-    await platform.score('tenant-aurora', deliverySessionId, 0);
-    const [first, second] = await attempts();
-    expect(first).toMatchObject({ status: 'scored', outcomes: { SCORE: 1 } });
-    expect(Date.parse(String(first!.submittedAt))).toBeLessThanOrEqual(Date.parse(String(first!.scoredAt)));
-    expect(second).toMatchObject({ status: 'scored', outcomes: { SCORE: 0 } });
-    expect(second).not.toHaveProperty('submittedAt');
-  });
-
   it('an unknown control path and a body that is no JSON are refused', async () => {
     expect((await fetch(`${platform.url}/_control/nothing`)).status).toBe(404);
     const response = await fetch(`${platform.url}/_control/faults`, { method: 'POST', body: '{' });
@@ -301,29 +254,6 @@ describe('calls and state', () => {
       body: '{"advanceSeconds":-1}',
     });
     expect(clock.status).toBe(400);
-  });
-});
-
-describe('the end of the platform', () => {
-  it('ends the wait of a call that a fault delays', async () => {
-    const waiting = Promise.withResolvers<AbortSignal>();
-    const closing = await startTestPlatform({
-      wait: (_, signal) => {
-        waiting.resolve(signal);
-        return new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(new Error('aborted')));
-        });
-      },
-    });
-    await closing.fault({ operation: MANIFEST, kind: 'latency', milliseconds: 120_000 });
-    const { manifests, credentials } = closing.aurora.platform;
-    const call = fetch(`${closing.url}/v1/bank-operations/${manifests[0]!.operationId}/manifest`, {
-      headers: { authorization: `Bearer ${credentials.platformJwt}` },
-    });
-    const signal = await waiting.promise;
-    expect(signal.aborted).toBe(false);
-    await Promise.all([closing.close(), expect(call).rejects.toThrow()]);
-    expect(signal.aborted).toBe(true);
   });
 });
 

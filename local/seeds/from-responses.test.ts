@@ -71,16 +71,6 @@ describe('a seed from responses', () => {
     });
   });
 
-  it('takes a byte order mark, CRLF, quotes, blanks, and columns and rows in any order', () => {
-    const plain = convert({});
-    const other = convert({
-      'q-matrix.csv': '\uFEFF"","B","A"\r\n"I2",1,1\r\n"I1", 0 ,1\r\n\r\n',
-      'responses.csv': '\uFEFFlearner,"I2","I1"\r\n7,0,1\r\n8,1,1',
-      'parameters.json': `\uFEFF${files['parameters.json']}`,
-    });
-    expect(other).toEqual(plain);
-  });
-
   it('leaves missing answers out, and learners without any, and numbers those who answered everything', () => {
     const result = convert({ 'responses.csv': ';I1;I2\n7;1;\n8;NA;x\n9;1,0;FALSE\n' }, { missing: ['x'] });
     if (!result.ok) throw new Error(result.error.join('\n'));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { createQueue } from '#local/aws/queue.ts';
@@ -62,32 +62,6 @@ const bodyOf = ({ event }: Invocation): unknown =>
   (event as { readonly Records: readonly { readonly body: unknown }[] }).Records[0]?.body;
 
 describe('the consumer of the queue', () => {
-  it('hands every message to the worker as SQS does, and deletes it when the worker took it', async () => {
-    const { improvement, next, running } = open();
-    for (const answer of [undefined, null, {}, { batchItemFailures: [] }, { batchItemFailures: null }]) {
-      improvement.send('a text');
-      const invocation = await next();
-      expect(invocation).toMatchObject({
-        name: 'analyzeImprovementRun',
-        event: {
-          Records: [
-            {
-              body: 'a text',
-              eventSource: 'aws:sqs',
-              attributes: { ApproximateReceiveCount: '1' },
-              md5OfBody: 'b229386ec4627869d2c71b7df3c9600a',
-            },
-          ],
-        },
-      });
-      invocation.answer(answered(answer));
-      await improvement.settled();
-      expect(running).toEqual([]);
-    }
-    expect(improvement.deadLetters()).toEqual([]);
-    await improvement.stop();
-  });
-
   it.each([
     ['names it as a failure', answered({ batchItemFailures: [{ itemIdentifier: 'x' }] })],
     ['throws', { kind: 'threw', message: 'x' }],
@@ -162,31 +136,6 @@ describe('the sweeper', () => {
     (await next()).answer({ kind: 'threw', message: 'x' });
     await expect(failed).rejects.toThrow('sweepImprovementRuns failed: threw');
     await improvement.stop();
-  });
-});
-
-describe('the schedule', () => {
-  beforeAll(() => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  });
-  afterAll(() => {
-    vi.useRealTimers();
-  });
-
-  it('runs the sweeper again and again, whatever becomes of it, but never twice at a time', async () => {
-    const { improvement, next, running } = open([sweepRuns], 5);
-    for (const outcome of [answered(undefined), { kind: 'threw', message: 'x' } as const]) {
-      vi.advanceTimersByTime(5_000);
-      const sweep = await next();
-      expect(sweep.name).toBe('sweepImprovementRuns');
-      vi.advanceTimersByTime(60_000);
-      expect(running).toEqual([]);
-      sweep.answer(outcome);
-      await idle();
-    }
-    await improvement.stop();
-    vi.advanceTimersByTime(60_000);
-    expect(running).toEqual([]);
   });
 });
 

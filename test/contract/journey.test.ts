@@ -27,8 +27,11 @@ const banks = [
   { bank: 'generated', learner: 4, stops: ['precision_target_met', 'classifications_complete'] },
 ] as const;
 const modes = ['production_learner', 'owner_conformance'] as const;
-const cases = localTenantIds.flatMap((tenantId) =>
-  banks.flatMap((bank) => modes.map((mode) => ({ tenantId, mode, ...bank }))),
+/** The first tenant takes every bank, the others the first one. */
+const cases = localTenantIds.flatMap((tenantId, at) =>
+  banks
+    .slice(0, at === 0 ? banks.length : 1)
+    .flatMap((bank) => modes.map((mode) => ({ tenantId, mode, ...bank }))),
 );
 
 const heldSession = z.strictObject({ candidateRef: z.string(), session: deliverySession });

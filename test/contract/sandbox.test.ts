@@ -87,17 +87,6 @@ describe('every fixture', () => {
     expect(production?.success.schema.safeParse(JSON.parse(reply.text)).error?.issues ?? []).toEqual([]);
   });
 
-  it.each(named)(
-    '%s: %s is answered with the same bytes each time, but for the ids of the request',
-    async (_, target) => {
-      const replies = [];
-      for (let at = 0; at < 3; at += 1)
-        replies.push(await sandbox.call(target, { method: methodOf(target) }));
-      const [first, ...others] = replies.map(sameness);
-      for (const other of others) expect(other).toEqual(first);
-    },
-  );
-
   it('has the headers of every answer, and follows a trace [RP-073]', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const { headers, text } = await sandbox.call(gateReport, {
