@@ -601,6 +601,12 @@ const schoolRows: readonly Own[] = [
 
 const compared = '/comparisonQtiTestIds';
 const artifact = '/evidenceArtifactUrl';
+const otherSizes = ({ analysis: { sampleSizes } }: Held): object =>
+  Object.fromEntries([['another', 1], ...Object.entries(sampleSizes).slice(1)]);
+/** Forms that both owners name. */
+const alsoAtBlueprint = (forms: (held: Held) => readonly unknown[], name: string): Fact =>
+  all(analysis(compared, forms, name), formEvidence(compared, forms, name));
+
 const equivalenceRows: readonly Own[] = [
   [form('/freshness', 'stale'), missing('qti')],
   [form('/contentTestSpecVersion', 'another'), notFound],
@@ -619,7 +625,18 @@ const equivalenceRows: readonly Own[] = [
     ),
     same,
   ],
-  [all(analysis(compared, []), formEvidence(compared, [])), missing('analytics')],
+  ...[
+    alsoAtBlueprint(() => [], 'none'),
+    alsoAtBlueprint(
+      ({
+        analysis: {
+          comparisonQtiTestIds: [form],
+        },
+      }) => [form, form],
+      'one twice',
+    ),
+    alsoAtBlueprint(({ fixtures }) => [fixtures.forms.equivalent], 'the form itself'),
+  ].map((compares): Own => [compares, missing('analytics')]),
   [
     analysis(
       '/confidenceInterval/upper',
@@ -628,9 +645,18 @@ const equivalenceRows: readonly Own[] = [
     ),
     missing('analytics'),
   ],
+  [
+    analysis(
+      '/confidenceInterval/lower',
+      (held: Held) => held.analysis.statistic + 0.001,
+      'above the statistic',
+    ),
+    missing('analytics'),
+  ],
   [analysis('/tolerance', -0.001), missing('analytics')],
   [analysis('/sampleSizes', {}), missing('analytics')],
   [analysis('/sampleSizes/another', 4), missing('analytics')],
+  [analysis('/sampleSizes', otherSizes, 'of another form in the place of one'), missing('analytics')],
   [analysis(artifact, null), missing('analytics')],
   [analysis(artifact, 'http://analytics.example/a'), missing('analytics')],
   [analysis(artifact, 'https://user:pass@analytics.example/a'), missing('analytics')],
