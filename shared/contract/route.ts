@@ -87,7 +87,17 @@ export interface Route<
   };
 }
 
-/** Keeps the exact schema types of a row, and holds it to the problems of its own service. */
+/** A row as it is written: what it leaves out is what nearly all rows have. */
+type Stated<R extends Route> = Omit<R, 'gates' | 'handler' | 'success'> & {
+  /** Default: none. */
+  readonly gates?: R['gates'];
+  /** Default: that of the operation's folder among the endpoints of its service. */
+  readonly handler?: R['handler'];
+  /** Default: a buffered 200 without further headers. */
+  readonly success: Pick<R['success'], 'schema' | 'example'> & Partial<R['success']>;
+};
+
+/** Completes a row, keeps its exact schema types, and holds it to the problems of its own service. */
 export function defineRoute<
   Service extends ServiceName,
   Path extends z.ZodObject,
@@ -96,10 +106,16 @@ export function defineRoute<
   Query extends z.ZodObject,
   Filtered extends Filters,
 >(
-  row: Route<Path, Body, Success, Query, Filtered> & {
+  row: Stated<Route<Path, Body, Success, Query, Filtered>> & {
     readonly service: Service;
     readonly problems: readonly ProblemKey<Service>[];
   },
 ): Route<Path, Body, Success, Query, Filtered> {
-  return row;
+  const folder = row.operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return {
+    gates: [],
+    handler: `functions/${row.service}/endpoints/${folder}/handler.ts`,
+    ...row,
+    success: { status: 200, transfer: 'buffered', headers: [], ...row.success },
+  };
 }

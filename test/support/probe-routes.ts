@@ -49,8 +49,6 @@ export function readProbe(service: ServiceName): Route<ProbePath, undefined, typ
     summary: 'A probe.',
     description: 'A probe.',
     scope: service === 'mastery' ? 'mastery:read' : 'reports:read',
-    gates: [],
-    handler: 'functions/probes/read/handler.ts',
     request: {
       path: probePath(service),
       query: z.strictObject({
@@ -64,9 +62,7 @@ export function readProbe(service: ServiceName): Route<ProbePath, undefined, typ
       ifMatch: false,
     },
     success: {
-      status: 200,
       schema: probeAnswer,
-      transfer: 'buffered',
       headers: ['ETag', 'Deprecation', 'Sunset', 'Link'],
       example,
     },
@@ -111,8 +107,6 @@ export function actOnProbe(
     summary: 'A probe.',
     description: 'A probe.',
     scope: service === 'mastery' ? 'mastery:run' : 'reports:write',
-    gates: [],
-    handler: 'functions/probes/act/handler.ts',
     request: {
       path: probePath(service),
       query: z.strictObject({}),
@@ -125,7 +119,6 @@ export function actOnProbe(
     success: {
       status: 201,
       schema: probeAnswer,
-      transfer: 'buffered',
       headers: service === 'mastery' ? ['ETag'] : ['Idempotent-Replayed'],
       example,
     },

@@ -73,8 +73,6 @@ export const startAdaptiveRun = defineRoute({
   description:
     'Resolves the item pool, pins its exact versions, and offers the first item as a QTI delivery session. The response contains the only handle of the run, its continuation token. A retry with the same `Idempotency-Key` returns the same run and the same offer. The normal loop: start; the learner answers in the player, and QTI scores the answer; inspect; advance with the `ETag` of inspect; repeat until `status` is `completed`.',
   scope: 'mastery:run',
-  gates: [],
-  handler: 'functions/mastery/endpoints/start-adaptive-run/handler.ts',
   request: {
     ...runRequest,
     body: startAdaptiveRunRequest,
@@ -83,7 +81,6 @@ export const startAdaptiveRun = defineRoute({
   success: {
     status: 201,
     schema: adaptiveRun,
-    transfer: 'buffered',
     headers: ['ETag'],
     example: examples.startedRun,
   },
@@ -107,8 +104,6 @@ export const inspectAdaptiveRun = defineRoute({
   description:
     'Reads the item pool and the run’s QTI attempts again, and returns the state of the run with its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing; the continuation token and its expiry stay the same.',
   scope: 'mastery:read',
-  gates: [],
-  handler: 'functions/mastery/endpoints/inspect-adaptive-run/handler.ts',
   request: {
     ...runRequest,
     maxBodyBytes: continuationBytes,
@@ -116,9 +111,7 @@ export const inspectAdaptiveRun = defineRoute({
     ifMatch: false,
   },
   success: {
-    status: 200,
     schema: adaptiveRun,
-    transfer: 'buffered',
     headers: ['ETag'],
     example: examples.startedRun,
   },
@@ -142,8 +135,6 @@ export const advanceAdaptiveRun = defineRoute({
   description:
     'Consumes the scored QTI attempt of the offered item and updates the classifications and the scale score. Then it offers the next item, or stops the run and publishes its result. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored, and advance returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`.',
   scope: 'mastery:run',
-  gates: [],
-  handler: 'functions/mastery/endpoints/advance-adaptive-run/handler.ts',
   request: {
     ...runRequest,
     maxBodyBytes: continuationBytes,
@@ -151,9 +142,7 @@ export const advanceAdaptiveRun = defineRoute({
     ifMatch: true,
   },
   success: {
-    status: 200,
     schema: adaptiveRun,
-    transfer: 'buffered',
     headers: ['ETag', 'Retry-After'],
     example: examples.advancedRun,
   },
@@ -182,16 +171,12 @@ export const readSelectionPolicy = defineRoute({
   description:
     'Returns one immutable version by its exact id. For a policy of another tenant the service returns 404, as for a policy that does not exist. A deprecated version does not change; the response headers announce the deprecation.',
   scope: 'mastery:read',
-  gates: [],
-  handler: 'functions/mastery/endpoints/read-selection-policy/handler.ts',
   request: {
     path: z.strictObject({ policyId: identifier }),
     ...readRequest,
   },
   success: {
-    status: 200,
     schema: selectionPolicy,
-    transfer: 'buffered',
     headers: ['Deprecation', 'Sunset', 'Link'],
     example: examples.policy,
   },
@@ -213,16 +198,12 @@ export const readScaleCalibration = defineRoute({
   description:
     'Returns the public descriptor of one immutable version by its exact id. Model parameters stay on the server. Expired versions remain readable. For a calibration of another tenant the service returns 404, as for a calibration that does not exist.',
   scope: 'mastery:read',
-  gates: [],
-  handler: 'functions/mastery/endpoints/read-scale-calibration/handler.ts',
   request: {
     path: z.strictObject({ calibrationId: identifier }),
     ...readRequest,
   },
   success: {
-    status: 200,
     schema: scaleCalibration,
-    transfer: 'buffered',
     headers: ['Deprecation', 'Sunset', 'Link'],
     example: examples.calibration,
   },
@@ -244,8 +225,6 @@ export const simulateScoreRecovery = defineRoute({
   description:
     'Simulated learners take the adaptive test, each one `replications` times. For each learner the response contains the difference between the mean of the recovered scale scores and the known score, and the standard error of that mean. The same request over the same versions always returns the same errors; a retry with the same `Idempotency-Key` also returns the same Caliper event. The service emits one synthetic Caliper event and reads it back; it writes nothing to Results. With more than 100 profiles, or more than 500 knowledge components in one profile, it returns 413 `simulation-limit-exceeded`.',
   scope: 'mastery:simulate',
-  gates: [],
-  handler: 'functions/mastery/endpoints/simulate-score-recovery/handler.ts',
   request: {
     ...runRequest,
     maxBodyBytes: 5 * MEBIBYTE,
@@ -254,10 +233,8 @@ export const simulateScoreRecovery = defineRoute({
     ifMatch: false,
   },
   success: {
-    status: 200,
     schema: scoreRecoverySimulation,
     transfer: 'stream',
-    headers: [],
     example: examples.simulation,
   },
   requestExample: examples.simulationRequest,
