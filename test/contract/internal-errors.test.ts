@@ -51,7 +51,12 @@ it('a simulation whose time runs out is a 500 that may be repeated and says to s
   });
   expect(result.headers.get('retry-after')).toBe('5');
   expect(made.map(({ operation }) => operation)).not.toContain('caliper.emit_completion_or_simulation');
-  expect(JSON.stringify(stack.logs().slice(lines))).toContain('SIMULATION_OUT_OF_TIME');
+  expect(
+    stack
+      .logs()
+      .slice(lines)
+      .map(({ line }) => line),
+  ).toContainEqual(expect.objectContaining({ code: 'SIMULATION_OUT_OF_TIME', simulated: 0 }));
 });
 
 it('a stored policy that is not the released one is a 500 that no repetition gets past [MA-195, MA-225]', async () => {

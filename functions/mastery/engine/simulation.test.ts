@@ -1,61 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileModel } from './model.ts';
-import type { CompiledModel } from './model.ts';
+import { exampleModel, exampleTest } from '#test/support/example-simulation.ts';
 import { prepareSelection } from './selection.ts';
-import type { Constraints, SelectionContext } from './selection.ts';
 import { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
 
-const NODES = 9;
-const KCS = 4;
-const ITEMS = 24;
-
-/** Four KCs of rising difficulty; items on one or two of them. */
-function fixture(): CompiledModel {
-  const guid = (k: number): string => `kc-${k % KCS}`;
-  const model = compileModel({
-    theta: { nodes: NODES, min: -4, max: 4, mean: 0, sd: 1 },
-    kcs: Array.from({ length: KCS }, (_, k) => ({ guid: guid(k), slope: 1.5, location: k - 1.5 })),
-    items: Array.from({ length: ITEMS }, (_, j) =>
-      j % 3 === 0
-        ? { id: `v-${j}`, kcs: [guid(j), guid(j + 1)], probabilities: [0.1, 0.3, 0.4, 0.9] }
-        : { id: `v-${j}`, kcs: [guid(j)], probabilities: [0.15, 0.85 + j / 200] },
-    ),
-    scale: Array.from({ length: NODES }, (_, g) => 100 * g),
-  });
-  if (!model.ok) throw new Error(JSON.stringify(model.error));
-  return model.value;
-}
-
-const model = fixture();
-const rules = {
-  kcCutScore: 0.5,
-  confidenceThreshold: 0.9,
-  precisionTarget: 1e-6,
-  numericPrecision: 9,
-  coverageFloors: [],
-  timeBudgetSeconds: 1,
-};
-
-function contextOf(constraints: Partial<Constraints> = {}): SelectionContext {
-  const pool = model.itemIds.map((artifactVersionId, item) => ({
-    item,
-    artifactVersionId,
-    qtiIdentifier: `q-${item}`,
-    tags: (model.itemKcs[item] ?? []).map((kc) => model.kcGuids[kc] ?? ''),
-    accessibility: [],
-  }));
-  return prepareSelection(model, pool, {
-    scope: [...model.kcGuids.keys()],
-    maxItems: 12,
-    requiredAccessibility: [],
-    enemySets: [],
-    excludedItems: [],
-    minima: [],
-    maxima: [],
-    ...constraints,
-  });
-}
+const model = exampleModel();
+const ITEMS = model.itemIds.length;
+const test = exampleTest({ maxItems: 12 });
+const rules = { ...test.rules, confidenceThreshold: 0.9, precisionTarget: 1e-6 };
 
 const known = (...probabilities: readonly number[]) =>
   probabilities.map((probability, kc) => ({ kc, probability }));
@@ -97,16 +49,16 @@ describe('a simulated learner', () => {
 
   it('answers by the item’s probability for the KCs that it has', () => {
     for (const item of [0, 1]) {
-      const mastered = Uint8Array.of(1, 0, 0, 0);
+      const mastered = Uint8Array.of(1, 0, 0, 0, 0, 0);
       const correct = Array.from({ length: 4000 }, (_, n) =>
         responderOf(model, { name: `synthetic:${n}`, node: 0, mastered })(item),
       ).filter(Boolean).length;
       expect(correct / 4000).toBeCloseTo(model.core.successProbability(item, mastered), 1);
     }
-    expect(model.core.successProbability(0, Uint8Array.of(1, 0, 0, 0))).toBe(0.3);
-    expect(model.core.successProbability(0, Uint8Array.of(0, 1, 0, 0))).toBe(0.4);
-    expect(model.core.successProbability(0, Uint8Array.of(1, 1, 0, 0))).toBe(0.9);
-    expect(() => model.core.successProbability(ITEMS, Uint8Array.of(1, 1, 1, 1))).toThrow(RangeError);
+    expect(model.core.successProbability(0, Uint8Array.of(1, 0, 0, 0, 0, 0))).toBe(0.3);
+    expect(model.core.successProbability(0, Uint8Array.of(0, 1, 0, 0, 0, 0))).toBe(0.4);
+    expect(model.core.successProbability(0, Uint8Array.of(1, 1, 0, 0, 0, 0))).toBe(0.9);
+    expect(() => model.core.successProbability(ITEMS, new Uint8Array(6))).toThrow(RangeError);
   });
 });
 
@@ -116,7 +68,7 @@ describe('a simulated run', () => {
       const name = `synthetic:${n}`;
       const simulatedLearner = drawSimulatedLearner(model, name, known(0.9, 0.6, 0.4, 0.1));
       const { evidence, stopReason } = simulateRun(
-        contextOf(),
+        test.selection,
         rules,
         simulatedRunSeed(name),
         responderOf(model, simulatedLearner),
@@ -133,7 +85,7 @@ describe('a simulated run', () => {
   });
 
   it('without an eligible item has no outcome and stops as max_items', () => {
-    const context = contextOf({ excludedItems: model.itemIds.map((_, item) => `q-${item}`) });
+    const context = prepareSelection(model, [], test.selection.constraints);
     const run = simulateRun(context, rules, 'seed', () => true);
     expect([run.evidence.outcomes, run.stopReason]).toEqual([[], 'max_items']);
   });
