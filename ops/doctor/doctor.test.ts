@@ -59,153 +59,96 @@ it('finds nothing wrong with a stage that is sound, and says what it has looked 
   );
 });
 
-const faults: readonly (readonly [string, RegExp, () => unknown, Asked?])[] = [
+const account = () => stage.test.aws.account;
+const faults = () => stage.test.aws.faults;
+const gate = (path: string, value: string) => writeGateParameter(stage.test.ssm, path, value);
+const certificate = (status: string, notAfter: number) =>
+  account().certificates.set(CERTIFICATE, { status, notAfter });
+const subscribed = (...endpoints: readonly string[]) =>
+  account().subscriptions.set(
+    TOPIC,
+    endpoints.map((endpoint) => ({ endpoint, confirmed: false })),
+  );
+/** A stage for trials. */
+const trial = { config: { ...prod, production: false } };
+
+it.each<[RegExp, () => unknown, Asked?]>([
   [
-    'a setting to fill in',
     /^failure +settings +placeholder settings: alarmsEmail\. .*step 2/,
     () => undefined,
     { config: { ...prod, alarmsEmail: 'operators@school.example' } },
   ],
   [
-    'an account that is not bootstrapped',
     /^failure +bootstrap .*npx cdk bootstrap -c stage=prod/,
-    () => stage.test.aws.faults.refuse('GetParameter', 'ParameterNotFound', 1),
+    () => faults().refuse('GetParameter', 'ParameterNotFound', 1),
   ],
+  [/^failure +bootstrap .*version 5 is older/, () => gate('/cdk-bootstrap/hnb659fds/version', '5')],
+  [/^failure +log role .*--stage prod --fix/, () => account().settings.clear()],
+  [/^warning +certificate .* valid for 29 days\. /, () => certificate('ISSUED', NOW + 29.5 * 86_400_000)],
+  [/^failure +certificate .* no longer valid\. /, () => certificate('ISSUED', NOW)],
+  [/^failure +certificate .* is PENDING_VALIDATION/, () => certificate('PENDING_VALIDATION', 0)],
   [
-    'an old bootstrap',
-    /^failure +bootstrap .*version 5 is older/,
-    () => writeGateParameter(stage.test.ssm, '/cdk-bootstrap/hnb659fds/version', '5'),
-  ],
-  [
-    'no role for logs',
-    /^failure +log role .*--stage prod --fix/,
-    () => stage.test.aws.account.settings.clear(),
-  ],
-  [
-    'a certificate that ends',
-    /^warning +certificate .* valid for 29 days\. /,
-    () =>
-      stage.test.aws.account.certificates.set(CERTIFICATE, {
-        status: 'ISSUED',
-        notAfter: NOW + 29.5 * 86_400_000,
-      }),
-  ],
-  [
-    'a certificate that has ended',
-    /^failure +certificate .* no longer valid\. /,
-    () => stage.test.aws.account.certificates.set(CERTIFICATE, { status: 'ISSUED', notAfter: NOW }),
-  ],
-  [
-    'a certificate that waits',
-    /^failure +certificate .* is PENDING_VALIDATION/,
-    () => stage.test.aws.account.certificates.set(CERTIFICATE, { status: 'PENDING_VALIDATION', notAfter: 0 }),
-  ],
-  [
-    'a flag without a manifest',
     /^failure +release .*\/prod\/gates\/A is "open", but no applied manifest.*gates -- show/,
-    () => writeGateParameter(stage.test.ssm, '/prod/gates/A', 'open'),
+    () => gate('/prod/gates/A', 'open'),
   ],
   [
-    'a stack without protection',
     /^failure +stacks .*-sandbox has no termination protection/,
     () => stage.change('sandbox', { terminationProtection: false }),
   ],
   [
-    'stores without protection, on any stage',
     /^failure +stacks .*-records-and-keys has no termination protection/,
     () => stage.change('records-and-keys', { terminationProtection: false }),
-    { config: { ...prod, production: false } },
+    trial,
   ],
   [
-    'a stack that is stuck',
     /^failure +stacks .*aws cloudformation continue-update-rollback/,
     () => stage.change('reports', { status: 'UPDATE_ROLLBACK_FAILED' }),
   ],
+  [/^failure +stacks .*deploy again/, () => stage.change('reports', { status: 'ROLLBACK_COMPLETE' })],
   [
-    'a first deployment that failed',
-    /^failure +stacks .*deploy again/,
-    () => stage.change('reports', { status: 'ROLLBACK_COMPLETE' }),
-  ],
-  [
-    'a stack that is gone',
     /^failure +stacks .*-operations does not exist/,
-    () => stage.test.aws.account.stacks.delete(stackName('prod', 'operations')),
+    () => account().stacks.delete(stackName('prod', 'operations')),
   ],
+  [/^warning +stacks .*UPDATE_IN_PROGRESS/, () => stage.change('reports', { status: 'UPDATE_IN_PROGRESS' })],
   [
-    'a deployment under way',
-    /^warning +stacks .*UPDATE_IN_PROGRESS/,
-    () => stage.change('reports', { status: 'UPDATE_IN_PROGRESS' }),
-  ],
-  [
-    'a deployment that was rolled back',
     /^warning +stacks .*describe-stack-events/,
     () => stage.change('reports', { status: 'UPDATE_ROLLBACK_COMPLETE' }),
   ],
   [
-    'a tenant without a credential',
     /^failure +profiles .*dGVuYW50Mg lacks PLATFORM_JWT/,
     () => writeBare('tenant2', 'https://platform.school.org'),
   ],
+  [/^failure +profiles .*points to elsewhere.org/, () => writeBare('tenant', 'https://elsewhere.org')],
   [
-    'a tenant at another host',
-    /^failure +profiles .*points to elsewhere.org/,
-    () => writeBare('tenant', 'https://elsewhere.org'),
-  ],
-  [
-    'an address that waits for its confirmation',
     /^failure +alarms .*operators@school.org has not confirmed.*aws sns subscribe/,
-    () =>
-      stage.test.aws.account.subscriptions.set(TOPIC, [
-        { endpoint: 'operators@school.org', confirmed: false },
-      ]),
+    () => subscribed('operators@school.org'),
   ],
+  [/^warning +alarms .*has not confirmed/, () => subscribed('operators@school.org'), trial],
+  [/^failure +alarms .*nothing subscribes/, () => subscribed()],
   [
-    'the same on a stage for trials',
-    /^warning +alarms .*has not confirmed/,
-    () =>
-      stage.test.aws.account.subscriptions.set(TOPIC, [
-        { endpoint: 'operators@school.org', confirmed: false },
-      ]),
-    { config: { ...prod, production: false } },
-  ],
-  [
-    'a topic without a subscription',
-    /^failure +alarms .*nothing subscribes/,
-    () => stage.test.aws.account.subscriptions.set(TOPIC, []),
-  ],
-  [
-    'an API that serves without a token',
     /^failure +health .*mastery: .* returned 200; expected 401/,
     () => stage.replies.set('https://mastery.test/v1/', [200, '']),
   ],
   [
-    'an API with another problem',
     /^failure +health .*sandbox: .* returned the type/,
     () => stage.replies.set('https://sandbox.test/v1/', [404, 'other']),
   ],
   [
-    'an address that leads nowhere',
     /^failure +health .*receipts: .*cannot be reached \(ENOTFOUND\)/,
     () => stage.replies.delete('https://receipts.test/'),
   ],
   [
-    'a call that AWS refuses',
     /^failure +alarms .*not checked: AWS refused: AuthorizationError.*permissions/,
-    () => stage.test.aws.faults.refuse('ListSubscriptionsByTopic', 'AuthorizationError', 1),
+    () => faults().refuse('ListSubscriptionsByTopic', 'AuthorizationError', 1),
   ],
   [
-    'a call that AWS throttles',
     /^failure +certificate .*not checked: AWS refused: ThrottlingException/,
-    () => stage.test.aws.faults.throttle('DescribeCertificate', 3),
+    () => faults().throttle('DescribeCertificate', 3),
   ],
-];
-it.each(faults.map(([title, ...fault]) => [title, fault] as const))(
-  '%s is the one complaint',
-  async (_, [line, spoil, asked]) => {
-    await spoil();
-    expect(await complaints(asked)).toMatch(new RegExp(`${line.source}[^\\n]*$`));
-  },
-);
+])('%s is the one complaint', async (line, spoil, asked) => {
+  await spoil();
+  expect(await complaints(asked)).toMatch(new RegExp(`${line.source}[^\\n]*$`));
+});
 
 async function writeBare(tenant: string, url: string): Promise<void> {
   const folder = `/prod/profiles/${Buffer.from(tenant).toString('base64url')}`;

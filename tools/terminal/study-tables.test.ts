@@ -105,75 +105,52 @@ describe('readStudyTables', () => {
     expect(withAnswers(odd.learners).map(({ name }) => name)).toEqual(['a,b']);
   });
 
-  it.each<[string, Texts, string, TableOptions?]>([
+  it.each<[Texts, string, TableOptions?]>([
     [
-      'a value that is no answer, once with its count',
       { responses: ',I1,I2,I3\na,1,99,2\nb,99,1,99\n' },
       'r.csv: row 2, column "I2": found "99" (3 cells); expected 1 (correct), 0 (incorrect), or an empty cell or NA (missing). If "99" marks a missing answer, add --missing 99',
     ],
     [
-      'a word in the Q-matrix',
       { qMatrix: ',A,B\nI1,yes,0\nI2,0,1\nI3,1,1\n' },
       'q.csv: row 2, column "A": found "yes"; expected 1 if the item needs the knowledge component, otherwise 0',
     ],
+    [{ responses: `${responses}a,1,1,1\n` }, 'r.csv: row 5: duplicate learner id "a" (first in row 2)'],
     [
-      'a learner twice',
-      { responses: `${responses}a,1,1,1\n` },
-      'r.csv: row 5: duplicate learner id "a" (first in row 2)',
-    ],
-    [
-      'a first column that is not of ids',
       { responses: 'age,I1,I2,I3\n12,1,0,1\n12,0,0,1\n' },
       'r.csv: row 1: if "age" is not the column of learner ids, add --ignore age',
     ],
-    ['a nameless learner', { responses: `${responses},1,1,1\n` }, 'r.csv: row 5: no learner id'],
+    [{ responses: `${responses},1,1,1\n` }, 'r.csv: row 5: no learner id'],
+    [{ qMatrix: `${qMatrix}I1,1,0\n` }, 'q.csv: row 5: duplicate item "I1" (first in row 2)'],
     [
-      'an item twice',
-      { qMatrix: `${qMatrix}I1,1,0\n` },
-      'q.csv: row 5: duplicate item "I1" (first in row 2)',
-    ],
-    [
-      'columns that are no items',
       { responses: 'id,I1,sex,I2,I3,age group\na,1,f,1,1,10\n' },
       'r.csv: row 1: no item of q.csv is named "sex", "age group": add --ignore "sex,age group"',
     ],
     [
-      'an item without answers',
       { qMatrix: `${qMatrix}I4,1,0\n` },
       'q.csv: row 5: item "I4" is not in r.csv: remove the row, or add --ignore I4',
     ],
     [
-      'answers without a header',
       { responses: 'a,1,0,1\nb,0,1,1\n' },
       'r.csv: row 1: no column is named after an item of q.csv: row 1 must contain the items’ names, or with one row per answer the names learner, item and score',
     ],
     [
-      'an answer twice',
       { responses: 'learner,item,score\na,I1,1\na,I2,1\na,I3,1\na,I1,0\n' },
       'r.csv: row 5: duplicate answer of learner "a" to item "I1" (first in row 2)',
     ],
     [
-      'a Q-matrix without item names',
       { qMatrix: 'A,B\n1,0\n0,1\n1,1\n' },
       'q.csv: column "A" contains only 1 and 0: the first column must name the items',
     ],
     [
-      'an item that needs nothing',
       { qMatrix: ',A,B\nI1,1,0\nI2,0,1\nI3,0,0\n' },
       'q.csv: row 4: item "I3" needs no knowledge component: mark at least one, or remove the item',
     ],
     [
-      'a knowledge component that no item needs',
       { qMatrix: ',A,B,C\nI1,1,0,0\nI2,0,1,0\nI3,1,1,0\n' },
       'q.csv: column "C": no item needs this knowledge component: remove the column, or add --ignore C',
     ],
-    [
-      'an ignored column that does not exist',
-      {},
-      '--ignore "agee": neither r.csv nor q.csv has this column',
-      { ignore: ['agee'] },
-    ],
-  ])('refuses %s with row, column and what to do', (_name, texts, line, options) => {
+    [{}, '--ignore "agee": neither r.csv nor q.csv has this column', { ignore: ['agee'] }],
+  ])('refuses %j with row, column and what to do', (texts, line, options) => {
     const tables = read(texts, options);
     expect(tables.ok ? [] : tables.error).toContain(line);
   });
