@@ -1,10 +1,9 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
-import { startTestAws } from '#test/support/aws.ts';
-import type { TestAws } from '#test/support/aws.ts';
+import { localTableName } from '#shared/stage/local-stage.ts';
+import { useTestAws } from '#test/support/aws.ts';
 import { createMemoryControlTable } from '#test/support/control-table.ts';
 import { createControlTable } from './control-table.ts';
 
@@ -26,12 +25,8 @@ function newRecord(changes: Partial<ControlRecord> = {}): ControlRecord {
   };
 }
 
-let emulator: TestAws;
-beforeAll(async () => {
-  emulator = await startTestAws();
-});
-afterAll(() => emulator.close());
-const tableName = (): string => emulator.env['CONTROL_TABLE'] ?? '';
+const test = useTestAws();
+const tableName = localTableName('control');
 
 /** DynamoDB engines that do not return the old item with a failed condition. */
 function withoutOldItems(client: DynamoDBClient): DynamoDBClient {
@@ -49,10 +44,10 @@ function withoutOldItems(client: DynamoDBClient): DynamoDBClient {
 
 const implementations: readonly (readonly [string, () => ControlTable])[] = [
   ['in memory', () => createMemoryControlTable()],
-  ['in DynamoDB', () => createControlTable(emulator.dynamo, tableName())],
+  ['in DynamoDB', () => createControlTable(test.dynamo, tableName)],
   [
     'in a DynamoDB that returns no old items',
-    () => createControlTable(withoutOldItems(emulator.dynamo), tableName()),
+    () => createControlTable(withoutOldItems(test.dynamo), tableName),
   ],
 ];
 
@@ -154,12 +149,12 @@ describe.each(implementations)('control table %s', (_, make) => {
 
 describe('a stored control record', () => {
   it('has these attributes and no other, and is purged when it is unusable [MA-004, MA-005, MA-006, MA-146]', async () => {
-    const table = createControlTable(emulator.dynamo, tableName());
+    const table = createControlTable(test.dynamo, tableName);
     const record = newRecord({ createdAt: T0 + 1 });
     await table.create(record, T0 + 1);
     await table.settle(record, { state: 'completed', terminalStatus: 201 }, T0 + 2);
-    const { Item } = await emulator.dynamo.send(
-      new GetItemCommand({ TableName: tableName(), Key: { id: { S: record.id } } }),
+    const { Item } = await test.dynamo.send(
+      new GetItemCommand({ TableName: tableName, Key: { id: { S: record.id } } }),
     );
     expect(Object.keys(Item ?? {}).sort()).toEqual([
       'attemptId',
@@ -176,24 +171,23 @@ describe('a stored control record', () => {
   });
 
   it('that this service did not write is refused', async () => {
-    const broken = {
-      send: () => Promise.resolve({ Item: { id: { S: 'x' }, hash: { S: 'h' }, state: { S: 'paused' } } }),
-    };
-    const table = createControlTable(broken as unknown as DynamoDBClient, 'control');
-    await expect(table.read('x', T0)).rejects.toThrow('state');
+    const Item = { id: { S: 'x' }, hash: { S: 'h' }, state: { S: 'paused' } };
+    await test.dynamo.send(new PutItemCommand({ TableName: tableName, Item }));
+    await expect(createControlTable(test.dynamo, tableName).read('x', T0)).rejects.toThrow('state');
   });
 
   it('cannot be reached: the failure comes through, it is never taken for an absent record', async () => {
     const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
     const table = createControlTable(
-      { send: () => Promise.reject(throttled) } as unknown as DynamoDBClient,
-      'control',
+      test.dynamoAfter(() => {
+        throw throttled;
+      }),
+      tableName,
     );
     const record = newRecord();
     await expect(table.read(record.id, T0)).rejects.toBe(throttled);
     await expect(table.create(record, T0)).rejects.toBe(throttled);
-    await expect(table.settle(record, { state: 'completed', terminalStatus: 200 }, T0)).rejects.toBe(
-      throttled,
-    );
+    const settled = { state: 'completed', terminalStatus: 200 } as const;
+    await expect(table.settle(record, settled, T0)).rejects.toBe(throttled);
   });
 });

@@ -1,37 +1,29 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { KMSClient } from '@aws-sdk/client-kms';
-import { S3Client } from '@aws-sdk/client-s3';
-import { SSMClient } from '@aws-sdk/client-ssm';
+import type { AwsSettings } from '#shared/lambda/runtime.ts';
+import { makeDynamo, makeKms, makeS3, makeSsm } from './make-clients.ts';
+
+/** Clients that talk to one given endpoint whatever this process's environment says: for who runs several, or must reach no other. */
+export function createEndpointClients(
+  settings: Required<Pick<AwsSettings, 'endpoint' | 'region' | 'credentials'>>,
+): EndpointClients {
+  const clients = {
+    dynamo: makeDynamo(settings),
+    kms: makeKms(settings),
+    s3: makeS3(settings),
+    ssm: makeSsm(settings),
+  };
+  return {
+    ...clients,
+    destroy() {
+      for (const client of Object.values(clients)) client.destroy();
+    },
+  };
+}
 
 /** Clients of one endpoint. */
 export interface EndpointClients {
-  readonly dynamo: DynamoDBClient;
-  readonly kms: KMSClient;
-  readonly s3: S3Client;
-  readonly ssm: SSMClient;
+  readonly dynamo: ReturnType<typeof makeDynamo>;
+  readonly kms: ReturnType<typeof makeKms>;
+  readonly s3: ReturnType<typeof makeS3>;
+  readonly ssm: ReturnType<typeof makeSsm>;
   readonly destroy: () => void;
-}
-
-/** Clients that talk to one given endpoint whatever this process's environment says: for who runs several, or must reach no other. */
-export function createEndpointClients(options: {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-}): EndpointClients {
-  const dynamo = new DynamoDBClient(options);
-  const kms = new KMSClient(options);
-  const s3 = new S3Client(options);
-  const ssm = new SSMClient(options);
-  return {
-    dynamo,
-    kms,
-    s3,
-    ssm,
-    destroy() {
-      dynamo.destroy();
-      kms.destroy();
-      s3.destroy();
-      ssm.destroy();
-    },
-  };
 }

@@ -1,16 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localQueueName, localQueueUrl } from '#shared/stage/local-stage.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { useTestAws } from '#test/support/aws.ts';
 import { createImprovementQueue } from './improvement-queue.ts';
 
-let test: TestAws;
-beforeAll(async () => {
-  test = await startTestAws();
-});
-afterEach(() => test.aws.faults.reset());
-afterAll(() => test.close());
+const test = useTestAws();
 
 describe('the queue of improvement runs', () => {
   it('carries the ids of a run to its worker, whatever characters they hold', async () => {

@@ -66,7 +66,7 @@ let store: ImprovementStore;
 beforeEach(() => {
   tenants += 1;
   tenantId = `tenant-${tenants}`;
-  store = tableOver(aws().dynamo);
+  store = tableOver(aws.dynamo);
 });
 
 const newRun = (improvementRunId: string, createdAt = T0) => ({
@@ -590,7 +590,7 @@ describe('a write that meets others', () => {
   /** Refuses the next `count` commands of a kind. */
   function refusing(kind: 'TransactWriteItemsCommand' | 'UpdateItemCommand', error: Error, count: number) {
     let left = count;
-    const client = aws().dynamoAfter(({ name }) => {
+    const client = aws.dynamoAfter(({ name }) => {
       if (name !== kind || left === 0) return;
       left -= 1;
       throw error;
@@ -641,7 +641,7 @@ describe('a write that meets others', () => {
     const [first, second, third] = await openRuns(3);
     await store.openOrder(first!, order('order_1'), T0);
     let isOvertaken = false;
-    const slow = aws().dynamoAfter(async ({ name }) => {
+    const slow = aws.dynamoAfter(async ({ name }) => {
       if (name !== 'TransactWriteItemsCommand' || isOvertaken) return;
       isOvertaken = true;
       await store.openOrder(second!, order('order_2'), T0 + 11);
@@ -655,7 +655,7 @@ describe('a write that meets others', () => {
 
   it('or a read of a table that throttles is made three times by the client, and then fails', async () => {
     const client = makeDynamo({
-      endpoint: aws().aws.url,
+      endpoint: aws.aws.url,
       region: localRegion,
       credentials: localCredentials,
     });
@@ -668,9 +668,9 @@ describe('a write that meets others', () => {
       ['GetItem', () => throttled.readEvidence(run, 'source:act')],
       ['Query', () => throttled.readProgress(run)],
     ] as const) {
-      aws().aws.faults.throttle(operation, 3);
+      aws.aws.faults.throttle(operation, 3);
       await expect(call()).rejects.toThrow(ProvisionedThroughputExceededException);
-      aws().aws.faults.throttle(operation, 2);
+      aws.aws.faults.throttle(operation, 2);
       await call();
     }
     expect(await store.readProgress(run)).toMatchObject({
@@ -685,7 +685,7 @@ describe('a write that meets others', () => {
 describe('a read', () => {
   it('is strongly consistent, always', async () => {
     const reads: unknown[] = [];
-    const client = aws().dynamoAfter(({ name, input }) => {
+    const client = aws.dynamoAfter(({ name, input }) => {
       if (name === 'QueryCommand' || name === 'GetItemCommand') reads.push({ name, ...input });
     });
     store = tableOver(client);
@@ -723,7 +723,7 @@ describe('a large run', () => {
     const ordinary = await store.createRun({ ...newRun('run_1'), pins: { ...pins, sources } });
     const large = await store.createRun({ ...newRun('run_2'), pins: largePins() });
     for (const run of [ordinary, large]) expect(await store.readRun(run)).toEqual(run);
-    const items = await scanImprovement(aws().dynamo);
+    const items = await scanImprovement(aws.dynamo);
     const parts = items.filter(
       (item) => item['pk']?.S === `run#${tenantId}#run_1` && item['pins'] !== undefined,
     );
@@ -745,7 +745,7 @@ describe('a large run', () => {
     for (let n = 0; n < ids.length; n += 24) await Promise.all(ids.slice(n, n + 24).map(open));
     let pages = 0;
     store = tableOver(
-      aws().dynamoAfter(({ name }) => {
+      aws.dynamoAfter(({ name }) => {
         if (name === 'QueryCommand') pages += 1;
       }),
     );
@@ -763,7 +763,7 @@ describe('a large run', () => {
     const filler = (n: number) => ({ key: `source:${n}${'f'.repeat(900)}`, evaluatedAt: T0 }) as const;
     await Promise.all(Array.from({ length: 220 }, (_, n) => store.putEvidence(run, filler(n))));
     let queries = 0;
-    const interrupted = aws().dynamoAfter(async ({ name }) => {
+    const interrupted = aws.dynamoAfter(async ({ name }) => {
       if (name !== 'QueryCommand') return;
       queries += 1;
       if (queries !== 2) return;
@@ -784,11 +784,11 @@ describe('a stored item', () => {
   /** Puts an item back with some of its columns changed or, where undefined, taken away. */
   async function damage(sk: string, columns: Record<string, AttributeValue | undefined>): Promise<void> {
     const Key = { pk: { S: `run#${tenantId}#run_1` }, sk: { S: sk } };
-    const { Item } = await aws().dynamo.send(new GetItemCommand({ TableName, Key }));
+    const { Item } = await aws.dynamo.send(new GetItemCommand({ TableName, Key }));
     const entries = Object.entries({ ...Item, ...columns }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as const],
     );
-    await aws().dynamo.send(new PutItemCommand({ TableName, Item: Object.fromEntries(entries) }));
+    await aws.dynamo.send(new PutItemCommand({ TableName, Item: Object.fromEntries(entries) }));
   }
 
   it.each<readonly ['readProgress' | 'readSummary', string, Record<string, AttributeValue | undefined>]>([
@@ -836,7 +836,7 @@ describe('a stored item', () => {
       await store.moveRun(run, ['queued'], { state: 'blocked_upstream' }, T0);
     }
     await store.moveRun(first!, ['blocked_upstream'], { state: 'completed', completedAt: T0, receipt }, T0);
-    const mine = (await scanImprovement(aws().dynamo)).filter((item) =>
+    const mine = (await scanImprovement(aws.dynamo)).filter((item) =>
       JSON.stringify(item).includes(tenantId),
     );
     const ofRun = ['0-run', '1-pins', '2-evidence', '3-order'];

@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localBucketName } from '#shared/stage/local-stage.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { useTestAws } from '#test/support/aws.ts';
 import { createReceiptBucket } from './receipt-bucket.ts';
 
-let test: TestAws;
-beforeAll(async () => {
-  test = await startTestAws();
-});
-afterEach(() => test.aws.faults.reset());
-afterAll(() => test.close());
+const test = useTestAws();
 
 const receipts = () => createReceiptBucket(test.s3, localBucketName);
 

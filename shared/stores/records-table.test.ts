@@ -1,62 +1,28 @@
-import { createRequire } from 'node:module';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { prepareCalibration, writeRecord } from '#shared/records/release.ts';
+import { localTableName } from '#shared/stage/local-stage.ts';
+import { useTestAws } from '#test/support/aws.ts';
 import { sampleCalibrationFile } from '#test/support/sample-files.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
 import { createRecordsTable, RecordTooLargeError } from './records-table.ts';
 
-// SAFETY: dynalite has no types of its own; this is the one call that its documentation shows.
-const dynalite = createRequire(import.meta.url)('dynalite') as (options: { createTableMs: number }) => Server;
+const test = useTestAws();
+const name = localTableName('records');
 
-let server: Server;
-let client: DynamoDBClient;
+// Every test has a record of its own, for they share one table.
+let records = 0;
 let table: RecordsTable;
-let name: string;
-let tables = 0;
-
-beforeAll(async () => {
-  server = dynalite({ createTableMs: 0 });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = new DynamoDBClient({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+let key: { readonly kind: 'calibration'; readonly id: string; readonly tenantId: string };
+beforeEach(() => {
+  records += 1;
+  key = { kind: 'calibration', id: `c${records}`, tenantId: 'tenant-1' };
+  table = createRecordsTable(test.dynamo, name);
 });
-
-afterAll(async () => {
-  client.destroy();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-beforeEach(async () => {
-  tables += 1;
-  name = `records-${tables}`;
-  await client.send(
-    new CreateTableCommand({
-      TableName: name,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [
-        { AttributeName: 'pk', AttributeType: 'S' },
-        { AttributeName: 'sk', AttributeType: 'S' },
-      ],
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-    }),
-  );
-  table = createRecordsTable(client, name);
-});
-
-const key = { kind: 'calibration', id: 'c1', tenantId: 'tenant-1' } as const;
 
 function parametersOf(text: string): { readonly hash: string; readonly text: string } {
   return { hash: sha256Hex(text), text };
@@ -94,21 +60,12 @@ describe('createRecordsTable', () => {
   });
 
   it('never shows half a record: without its document the parts are nothing', async () => {
-    const failing = new DynamoDBClient({
-      endpoint: await client.config.endpoint!().then((url) => `http://${url.hostname}:${url.port}`),
-      region: 'local',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    const failing = test.dynamoAfter(({ input }) => {
+      const { Item: item } = input as { Item?: Record<string, { S?: string }> };
+      if (item?.['sk']?.S === 'document') throw new Error('cut off');
     });
-    failing.middlewareStack.add(
-      (next) => (args) => {
-        const { Item: item } = args.input as { Item?: Record<string, { S?: string }> };
-        return item?.['sk']?.S === 'document' ? Promise.reject(new Error('cut off')) : next(args);
-      },
-      { step: 'initialize' },
-    );
     const record = { document: '{"v":1}', parameters: parametersOf('{"scale":[1]}') };
     await expect(createRecordsTable(failing, name).writeOnce(key, record)).rejects.toThrow('cut off');
-    failing.destroy();
     expect(await table.read(key)).toBeUndefined();
     expect(await table.writeOnce(key, record)).toBe('written');
   });
@@ -126,7 +83,7 @@ describe('createRecordsTable', () => {
   it('keeps the records of tenants and of the system apart [MA-104]', async () => {
     await table.writeOnce(key, { document: '{"v":1}' });
     expect(await table.read({ ...key, tenantId: 'tenant-2' })).toBeUndefined();
-    expect(await table.read({ kind: 'calibration', id: 'c1' })).toBeUndefined();
+    expect(await table.read({ kind: 'calibration', id: key.id })).toBeUndefined();
     expect(await table.read({ ...key, kind: 'policy' })).toBeUndefined();
   });
 
@@ -137,9 +94,9 @@ describe('createRecordsTable', () => {
     await table.writeOnce(key, { document: repetitive });
     expect((await table.read(key))?.document).toBe(repetitive);
     const random = Array.from({ length: 12_000 }, (_, i) => sha256Hex(String(i)));
-    await expect(table.writeOnce({ ...key, id: 'c2' }, { document: JSON.stringify(random) })).rejects.toThrow(
-      RecordTooLargeError,
-    );
+    await expect(
+      table.writeOnce({ ...key, id: `${key.id}-random` }, { document: JSON.stringify(random) }),
+    ).rejects.toThrow(RecordTooLargeError);
   });
 
   it('answers undefined for parameters with a missing or damaged part', async () => {
@@ -151,10 +108,10 @@ describe('createRecordsTable', () => {
     expect(reference.parts).toBeGreaterThan(1);
     expect(await table.readParameters(key, { ...reference, parts: reference.parts + 1 })).toBeUndefined();
     const part = {
-      pk: { S: 'tenant#tenant-1#calibration#c1' },
+      pk: { S: `tenant#tenant-1#calibration#${key.id}` },
       sk: { S: `parameters#${reference.hash}#0000` },
     };
-    await client.send(
+    await test.dynamo.send(
       new PutItemCommand({ TableName: name, Item: { ...part, content: { B: new Uint8Array([1, 2, 3]) } } }),
     );
     expect(await table.readParameters(key, reference)).toBeUndefined();
@@ -190,7 +147,7 @@ describe('createRecordsTable', () => {
       'fractions-2026.1',
     );
     expect(entry.ok && (await entry.value!.parameters())).toEqual({ ok: true, value: parameters });
-    const { Item: item } = await client.send(
+    const { Item: item } = await test.dynamo.send(
       new GetItemCommand({
         TableName: name,
         Key: { pk: { S: 'system#calibration#fractions-2026.1' }, sk: { S: 'document' } },

@@ -1,15 +1,9 @@
 import { GetParameterCommand } from '@aws-sdk/client-ssm';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { describe, expect, it } from 'vitest';
+import { useTestAws } from '#test/support/aws.ts';
 import { createServiceProfileParameters } from './service-profile-parameters.ts';
 
-let test: TestAws;
-beforeAll(async () => {
-  test = await startTestAws();
-});
-afterEach(() => test.aws.faults.reset());
-afterAll(() => test.close());
+const test = useTestAws();
 
 const profile = { tenant: 'aurora', jwt: 'header.payload.signature', url: 'https://platform.example' };
 

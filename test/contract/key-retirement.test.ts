@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials, localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
@@ -10,7 +8,7 @@ import type { KeyAdministration } from '#shared/keys/administration.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { clientsOf, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 // A leaked key in warm functions, whose clock is moved: what they promise of it within 30 seconds.
@@ -28,7 +26,6 @@ const hurry = { factor: 1 };
 let stack: TestStack;
 let runs: AdaptiveRuns;
 let administration: KeyAdministration;
-const clients = { destroy: (): void => undefined };
 beforeAll(async () => {
   const { sleep } = processRuntime();
   stack = await startTestStack({
@@ -38,12 +35,7 @@ beforeAll(async () => {
     }),
   });
   runs = openAdaptiveRuns(stack);
-  const { dynamo, kms, destroy } = createEndpointClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
-  });
-  clients.destroy = destroy;
+  const { dynamo, kms } = clientsOf(stack);
   administration = {
     settings: createWritableKeySettings(dynamo, localTableName('settings')),
     kms: createDataKeyMaker(kms, localKeyAlias),
@@ -53,7 +45,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   runs.close();
-  clients.destroy();
   await stack.close();
 });
 

@@ -1,8 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { localCredentials, localTableName } from '#shared/stage/local-stage.ts';
-import { localRegion } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { localTableName } from '#shared/stage/local-stage.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { bundledFunctions } from '#shared/contract/functions.ts';
 import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
@@ -11,7 +9,7 @@ import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { lazily } from '#test/support/lazily.ts';
-import { useTestStack } from '#test/support/stack.ts';
+import { clientsOf, useTestStack } from '#test/support/stack.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -54,17 +52,11 @@ describe('a deprecated record', () => {
       const read = () => callMastery(stack, route, { tenantId, path: { [parameter]: id } });
       const before = await read();
       for (const header of ['deprecation', 'sunset', 'link']) expect(before.headers.get(header)).toBeNull();
-      const clients = createEndpointClients({
-        endpoint: stack.urls.awsUrl,
-        region: localRegion,
-        credentials: localCredentials,
-      });
       const deprecated = await deprecateRecord(
-        createRecordsTable(clients.dynamo, localTableName('records')),
+        createRecordsTable(clientsOf(stack).dynamo, localTableName('records')),
         { kind, id, tenantId },
         { deprecatedAt: '2026-06-01T00:00:00Z', sunsetAt: '2027-06-01T12:00:00Z' },
       );
-      clients.destroy();
       expect(deprecated.ok).toBe(true);
       // Records are kept for minutes by each container.
       await stack.killWorkers(route.operationId);

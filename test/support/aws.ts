@@ -14,6 +14,7 @@ import {
 import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
 import type { AwsOptions, LocalAws } from '#local/aws/server.ts';
 import { startAws } from '#local/aws/server.ts';
+import { lazily } from './lazily.ts';
 
 /** A call of DynamoDB: the name of its command, as `GetItemCommand`, and its input. */
 export interface DynamoCall {
@@ -84,15 +85,15 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
 }
 
 /** The emulator of a test file: started before its first test, without faults after each, closed after the last. */
-export function useTestAws(options: AwsOptions = {}): () => TestAws {
-  let test: TestAws | undefined;
+export function useTestAws(options: AwsOptions = {}): TestAws {
+  let started: TestAws | undefined;
   beforeAll(async () => {
-    test = await startTestAws(options);
+    started = await startTestAws(options);
   });
-  afterEach(() => test?.aws.faults.reset());
-  afterAll(() => test?.close());
-  return () => {
-    if (test === undefined) throw new Error('the emulator of AWS has not started');
-    return test;
-  };
+  afterEach(() => started?.aws.faults.reset());
+  afterAll(() => started?.close());
+  return lazily(() => {
+    if (started === undefined) throw new Error('the emulator of AWS runs during tests and hooks only');
+    return started;
+  });
 }

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { paginateScan } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
@@ -28,19 +28,8 @@ export function openImprovementRecords(stack: Pick<TestStack, 'urls' | 'defer'>)
 
 /** Every item of the improvement table. */
 export async function scanImprovement(client: DynamoDBClient): Promise<readonly Item[]> {
-  const items: Item[] = [];
-  let from: Item | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({
-        TableName: localTableName('improvement'),
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    items.push(...(page.Items ?? []));
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
-  return items;
+  const pages = paginateScan({ client }, { TableName: localTableName('improvement') });
+  return (await Array.fromAsync(pages)).flatMap(({ Items }) => Items ?? []);
 }
 
 type Check = (value: AttributeValue) => boolean;
