@@ -152,6 +152,18 @@ it('has its operation id in every problem after the work began, also in a 500 [R
   expect((await lambda.invoke({ body: {} })).body['operationId']).toBeNull();
 });
 
+it('says nothing of its operation in the 404 of a repetition that may not see the resource any more [RP-316, RP-330]', async () => {
+  let hidden = false;
+  const lambda = await testProbe(actOnProbe('reports'), ({ idempotent }) =>
+    hidden
+      ? Promise.resolve(err(problem('reports', 'not-found', 404)))
+      : idempotent(() => Promise.reject(new RangeError('defect'))),
+  );
+  expect((await lambda.invoke()).body['operationId']).toMatch(/^op_/);
+  hidden = true;
+  expect((await lambda.invoke()).body).toMatchObject({ status: 404, operationId: null });
+});
+
 it('is for work that begins once, and only where a route takes one', async () => {
   const reading = await testProbe(readProbe('mastery'), ({ idempotent }) => idempotent(seen));
   const twice = await testProbe(actOnProbe('mastery'), async ({ idempotent }) => {
