@@ -60,8 +60,6 @@ export interface ImprovementRuns {
   readonly endedWell: (administrationId: string, ...runs: readonly RunKey[]) => Promise<void>;
   /** Changes a member of what an owner holds. */
   readonly change: (entity: string, id: string, pointer: string, value: unknown) => Promise<unknown>;
-  /** Has a receiver that was missing take the orders of an administration. */
-  readonly bringBack: (module: Received['module'], administrationId: string) => Promise<unknown>;
   /** Has Analytics publish the later analysis that the seed has of an administration. */
   readonly publishLater: (administrationId: string) => Promise<void>;
   /** Ends the worker environments. Returns how many were at work. */
@@ -167,8 +165,6 @@ export function openImprovementRuns(
       expect(undeclaredIn(await records.items())).toEqual([]);
     },
     change,
-    bringBack: (module, administrationId) =>
-      change(`${module}.receiver`, administrationId, '/status', 'available'),
     async publishLater(administrationId) {
       const { laterAnalyses } = stack.seededTenants.get(tenantId)!.platform.reports;
       const later = laterAnalyses.get(administrationId)![0]!;

@@ -1,4 +1,3 @@
-import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { Pin } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -7,7 +6,6 @@ import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { alignSource } from './alignment/align-source.ts';
 import type { Alignment } from './alignment/align-source.ts';
 import { showComparison } from './alignment/show-comparison.ts';
-import type { ShownComparison } from './alignment/show-comparison.ts';
 import { deriveSourceOrders } from './orders/derive-orders.ts';
 import type { Derived, OrderGrounds } from './orders/derive-orders.ts';
 
@@ -47,22 +45,14 @@ export function judgeSource(
     ...(held === undefined ? {} : { comparison: held }),
   });
   const shown = held === undefined ? undefined : showComparison(held.artifact);
+  // There is none to show, its counts are withheld, or a decision on it is.
+  const isWithheld =
+    (shown?.comparison?.observedAgreement ?? null) === null ||
+    derived.withheld.some(({ trigger }) => grounds.policy.triggers[trigger]?.metric === 'predicted_actual');
   return ok({
     alignment: alignment.value,
     limitations: shown?.limitations ?? [],
-    comparisonOmitted: comparison !== null && isOmitted(shown, derived, grounds.policy),
+    comparisonOmitted: comparison !== null && isWithheld,
     derived,
   });
-}
-
-/** Whether a run goes without a comparison that is due: there is none to show, its counts are withheld, or a decision on it is. */
-function isOmitted(
-  shown: ShownComparison | undefined,
-  { withheld }: Derived,
-  { triggers }: AnalysisPolicy,
-): boolean {
-  return (
-    (shown?.comparison?.observedAgreement ?? null) === null ||
-    withheld.some(({ trigger }) => triggers[trigger]?.metric === 'predicted_actual')
-  );
 }

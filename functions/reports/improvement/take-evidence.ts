@@ -1,6 +1,6 @@
 import { decisionsOf, fitsBundle, sourceBundle } from '#functions/reports/analysis/bundles.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
-import type { EvidenceRecord, RunProgress } from '#shared/improvement/records.ts';
+import type { RunProgress } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Delivery, OpenedOrder } from './deliver.ts';
@@ -30,7 +30,7 @@ export async function takeEvidence(
   evidence: RunEvidence,
   delivery: Delivery,
 ): Promise<Result<Taken, EvidenceFault>> {
-  const { run, store, reader, policy, tally } = worker;
+  const { run, store, receipts, reader, policy, tally } = worker;
   const evaluated = await evaluateEvidence(reader, run, policy, evidence);
   if (!evaluated.ok) return evaluated;
   const evaluation = evaluated.value;
@@ -40,8 +40,16 @@ export async function takeEvidence(
   const opened = await openOrders(worker, progress, evidence, evaluation.derived.orders);
   if (opened === undefined) return ok({ evaluation, isDone: false });
   if (!progress.evidence.some(({ key }) => key === evidence.key)) {
-    const receipt = await writeBundle(worker, evaluation);
-    await store.putEvidence(run, { key: evidence.key, evaluatedAt: worker.now(), ...receipt });
+    const { aligned } = evaluation;
+    // A metric has no bundle.
+    const bundle = aligned && sourceBundle({ run, policy, ...aligned });
+    if (bundle !== undefined) await receipts.put(run.tenantId, bundle);
+    await store.putEvidence(run, {
+      key: evidence.key,
+      evaluatedAt: worker.now(),
+      ...(bundle && { receipt: { sha256: bundle.sha256, mediaType: bundle.mediaType } }),
+      ...(aligned && { comparisonOmitted: aligned.comparisonOmitted }),
+    });
     tally.evaluated += 1;
   }
   return ok({ evaluation, isDone: await delivery.deliver(opened) });
@@ -67,16 +75,4 @@ async function openOrders(
     opened.set(revisionOrderId, { record, derived });
   });
   return isWhole ? [...opened.values()] : undefined;
-}
-
-/** Writes the bundle of a source; a metric has none. */
-async function writeBundle(
-  { run, receipts, policy }: Worker,
-  { aligned }: Evaluation,
-): Promise<Pick<EvidenceRecord, 'receipt' | 'comparisonOmitted'>> {
-  if (aligned === undefined) return {};
-  const bundle = sourceBundle({ run, policy, ...aligned });
-  await receipts.put(run.tenantId, bundle);
-  const { sha256, mediaType } = bundle;
-  return { receipt: { sha256, mediaType }, comparisonOmitted: aligned.comparisonOmitted };
 }

@@ -306,27 +306,28 @@ describe('a receiver', () => {
   });
 
   it('is asked for the longest untried orders first, so that those it refuses hold up no other [RP-217]', async () => {
-    await begin(runOf({ sources: 20 }));
+    const { discrimination } = runArtifacts;
+    const rows = Array.from({ length: 30 }, (_, at) => rowOf(`item-${at}`, 'discrimination_index', 0.1));
+    await begin(runOf({ sources: 6, discrimination: { ...discrimination, rows } }));
     const refusal: Refused = { kind: 'rejected', status: 422 };
-    const refuse: ImprovementWorld['receive'] = ({ targetModule }) =>
-      targetModule === 'blueprint' ? refusal : undefined;
-    world.receive = refuse;
+    world.receive = () => refusal;
     await work();
-    world.receive = (order) => {
+    world.receive = () => {
       // So long that less than half of them fit into one invocation.
       world.now += 30_000;
-      return refuse(order);
+      return refusal;
     };
     const ids = new Set<string>();
-    for (let sweep = 0; sweep < 3; sweep += 1) {
+    for (let sweep = 0; sweep < 4; sweep += 1) {
       world.now += FIVE_MINUTES;
       const before = world.handed.length;
       expect(await work()).toBe('blocked_upstream');
       const tried = world.handed.slice(before);
-      expect(tried.length).toBeLessThan(11);
+      expect(tried.length).toBeLessThan(20);
       for (const { order } of tried) ids.add(order.revisionOrderId);
     }
-    expect(ids.size).toBe(21);
+    // Thirty to Bank, one to Blueprint for each source and one for the comparison.
+    expect(ids.size).toBe(37);
   });
 });
 

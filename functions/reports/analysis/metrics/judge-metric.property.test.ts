@@ -204,31 +204,17 @@ describe('what can be judged of a metric', () => {
         };
         const { rows } = found;
         const { orders, withheld } = deriveMetricOrders(grounds, { ref: 'r', sha256 }, found);
-        switch (judgedRows(name, rows, policy)) {
-          case 'all':
-            expect(withheld).toEqual([]);
-            break;
-          case 'some':
-            expect(rows.length).toBeGreaterThan(0);
-            break;
-          case 'none': {
-            const known = new Map(metrics[name].measures.map((one) => [one.name, one]));
-            const isOdd = rows.some(({ measures }) =>
-              measures.some(({ name: its, value, unit }) => {
-                const one = known.get(its);
-                const isCount = one?.unit === 'count';
-                return (
-                  one !== undefined &&
-                  (unit !== one.unit ||
-                    value < one.least ||
-                    value > one.greatest ||
-                    (isCount && value % 1 !== 0))
-                );
-              }),
-            );
-            if (!isOdd) expect(orders).toEqual([]);
-          }
-        }
+        const verdict = judgedRows(name, rows, policy);
+        if (verdict === 'all') expect(withheld).toEqual([]);
+        const isOdd = rows.some(({ measures }) =>
+          measures.some(({ name: its, value, unit }) => {
+            const one = metrics[name].measures.find((measure) => measure.name === its);
+            if (one === undefined) return false;
+            const isWhole = one.unit !== 'count' || Number.isInteger(value);
+            return unit !== one.unit || value < one.least || value > one.greatest || !isWhole;
+          }),
+        );
+        if (verdict === 'none' && !isOdd) expect(orders).toEqual([]);
       }),
       { numRuns: 500 },
     );
@@ -254,45 +240,51 @@ describe('the row of a metric', () => {
     );
   });
 
-  it('shows an available metric as its artifact has it [RP-161, RP-163, RP-164]', () => {
-    expect(showMetric(judgeMetric(metric, entry, artifact, policy), artifact)).toEqual({
-      metric,
-      status: 'available',
-      ...{ artifactRef, populationCount, sampleCount, formulaVersion },
-      suppressionStatus: 'not_suppressed',
-      suppressionRule: null,
-      analysisWindow: artifact.analysisWindow,
-      reasonCode: null,
-    });
-  });
-
-  it('shows a suppressed metric with its rule and without its counts [RP-161, RP-162]', () => {
-    const withheld = { ...artifact, suppression: suppressed };
-    expect(showMetric(judgeMetric(metric, entry, withheld, policy), withheld)).toMatchObject({
-      status: 'suppressed',
-      populationCount: null,
-      sampleCount: null,
-      suppressionStatus: 'suppressed',
-      suppressionRule: suppressed.rule,
-    });
-  });
-
-  it('shows a stale metric with its counts, and no count of one that may be suppressed [RP-161]', () => {
-    const stale = { ...entry, status: 'stale' };
-    expect(showMetric(judgeMetric(metric, stale, artifact, policy), artifact)).toMatchObject({
-      status: 'stale',
-      populationCount,
-      sampleCount,
-      suppressionRule: null,
-    });
-    const partly = { ...artifact, suppression: { status: 'partly', rule: 'rule' } };
-    for (const said of [entry, stale])
-      expect(showMetric(judgeMetric(metric, said, partly, policy), partly)).toMatchObject({
-        populationCount: null,
-        sampleCount: null,
-        suppressionStatus: 'unknown',
-        suppressionRule: null,
-      });
+  const counts = { populationCount, sampleCount };
+  const nothing = { populationCount: null, sampleCount: null };
+  const partly = { status: 'partly', rule: 'rule' };
+  it.each<[string, Partial<Entry>, Partial<MetricArtifact>, object]>([
+    [
+      'an available metric as its artifact has it [RP-163, RP-164]',
+      {},
+      {},
+      {
+        ...counts,
+        status: 'available',
+        artifactRef,
+        formulaVersion,
+        analysisWindow: artifact.analysisWindow,
+      },
+    ],
+    [
+      'a suppressed metric with its rule and without its counts [RP-162]',
+      {},
+      { suppression: suppressed },
+      { ...nothing, status: 'suppressed', suppressionStatus: 'suppressed', suppressionRule: suppressed.rule },
+    ],
+    [
+      'a stale metric with its counts',
+      { status: 'stale' },
+      {},
+      { ...counts, status: 'stale', suppressionRule: null },
+    ],
+    [
+      'no count of a metric that may be suppressed',
+      {},
+      { suppression: partly },
+      { ...nothing, suppressionStatus: 'unknown', suppressionRule: null },
+    ],
+    [
+      'no count of a stale metric that may be suppressed',
+      { status: 'stale' },
+      { suppression: partly },
+      { ...nothing, suppressionStatus: 'unknown', suppressionRule: null },
+    ],
+  ])('shows %s [RP-161]', (_, said, about, expected) => {
+    const found = { ...artifact, ...about };
+    expect(showMetric(judgeMetric(metric, { ...entry, ...said }, found, policy), found)).toMatchObject(
+      expected,
+    );
   });
 
   it('knows of a pinned artifact that is lost nothing but its id [RP-160, RP-161, RP-165]', () => {

@@ -1,13 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
-import type { Gate } from '#shared/contract/gates.ts';
-import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
-import { EnvironmentError } from '#shared/http/environment.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
-import type { ReleaseState } from '#shared/release/release-state.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import { createReceiptFunction } from './operation.ts';
@@ -24,12 +20,7 @@ function bundleOf(text: string, mediaType: Bundle['mediaType'] = 'application/js
 const bundle = bundleOf('{"digest":"é"}');
 
 /** Tenant and digest of every read of the bucket. */
-let asked: string[];
-let lines: string[];
-beforeEach(() => {
-  asked = [];
-  lines = [];
-});
+const asked: string[] = [];
 
 const bucket: ReceiptDependencies['store'] = {
   get(tenantId, sha256) {
@@ -77,18 +68,17 @@ function eventOf(
 
 async function answerTo(
   event: APIGatewayProxyEvent,
-  bind: () => ReceiptDependencies = () => ({ keys, store: bucket }),
-  state: ReleaseState = wholeRelease,
+  store: ReceiptDependencies['store'] = bucket,
 ): Promise<PipelineAnswer<Uint8Array>> {
   const pipeline = createReceiptFunction(
     {
       environment: { PROBLEMS_URL: 'https://docs.example/problems' },
       now: () => NOW,
       random: (bytes) => new Uint8Array(bytes).fill(7),
-      write: (line) => lines.push(line),
+      write: () => undefined,
     },
-    bind,
-    () => () => Promise.resolve({ state }),
+    () => ({ keys, store }),
+    () => () => Promise.resolve({ state: wholeRelease }),
   );
   return pipeline(event, {
     awsRequestId: randomUUID(),
@@ -96,20 +86,14 @@ async function answerTo(
   } as Context);
 }
 
-function textOf({ body }: PipelineAnswer<Uint8Array>): string {
-  if (typeof body !== 'string') throw new TypeError('bytes, where a problem was expected');
-  return body;
-}
-
-// Over HTTP, with whatever can be wrong with a link: test/contract/reports/receipt-links.test.ts.
+// Over HTTP, with whatever can be wrong with a link: test/contract/reports/receipt-links.test.ts; while a gate is withdrawn: withdrawal.slow.test.ts.
 describe('the function of receipts', () => {
   it('names a file by its media type, and may compress it for a caller that takes gzip [RP-210]', async () => {
     const zip = bundleOf('PK', 'application/zip');
     const headers = { 'Accept-Encoding': ['br, gzip'] };
-    const answer = await answerTo(eventOf(await linkTo(zip), { multiValueHeaders: headers }), () => ({
-      keys,
-      store: { get: () => Promise.resolve(zip.bytes) },
-    }));
+    const answer = await answerTo(eventOf(await linkTo(zip), { multiValueHeaders: headers }), {
+      get: () => Promise.resolve(zip.bytes),
+    });
     expect(answer).toMatchObject({ statusCode: 200, gzip: true });
     expect(answer.headers).toMatchObject({
       'Content-Type': 'application/zip',
@@ -131,29 +115,5 @@ describe('the function of receipts', () => {
     ];
     for (const event of [...wrong, eventOf(other)]) expect((await answerTo(event)).statusCode).toBe(404);
     expect(asked).toEqual([`${TENANT} ${other.sha256}`]);
-  });
-
-  it('answers a broken environment with a 500 [RP-324]', async () => {
-    const answer = await answerTo(eventOf(await linkTo()), () => {
-      throw new EnvironmentError(['RECEIPTS_BUCKET']);
-    });
-    expect(answer.statusCode).toBe(500);
-    expect(lines.join('')).toContain('ENVIRONMENT_INVALID');
-  });
-
-  it('answers nobody while a gate is withdrawn, and looks at nothing', async () => {
-    const unasked = (): never => {
-      throw new Error('must not be bound');
-    };
-    const state = { ...wholeRelease, open: new Set<Gate>(['A', 'B', 'C', 'D']) };
-    for (const event of [eventOf(await linkTo()), eventOf({ sha256: 'x', query: {} })]) {
-      const answer = await answerTo(event, unasked, state);
-      expect(answer.statusCode).toBe(503);
-      expect(reportsProblem.parse(JSON.parse(textOf(answer)))).toMatchObject({
-        type: 'https://docs.example/problems/dependency-unavailable',
-        retryable: true,
-      });
-    }
-    expect(lines.join('')).toMatch(/"code":"RELEASE_WITHDRAWN"[^}]*"missing":\["F"\]/);
   });
 });

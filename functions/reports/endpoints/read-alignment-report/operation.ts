@@ -10,14 +10,11 @@ import {
 } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { conflicting, notFound, together } from '#functions/reports/sources/problems.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { readAlignmentReport } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import type { PinnedSource, RunRecord } from '#shared/improvement/records.ts';
+import type { RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { linkTo, openRun } from '../open-improvement.ts';
 import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
@@ -36,7 +33,16 @@ export function readAlignmentReportOperation(
     const record = await dependencies.runs.readEvidence(run, `source:${sourceKey}`);
     if (record?.receipt === undefined) return err(notAligned(run));
 
-    const facts = await readSourceFacts(reader, run, source);
+    // An owner that answers, asked twice, with another version or other ids than it was asked for is a 409 [RP-272]; one that shows nothing or
+    // other bytes under the pinned id is a 503.
+    const { comparison: pin } = source;
+    const facts = await together({
+      crosswalk: settled(() => readPinnedCrosswalk(reader, run, source)),
+      comparison:
+        pin === null || pin === 'missing'
+          ? Promise.resolve(ok(pin))
+          : settled(() => readPinnedComparison(reader, run, sourceKey, pin)),
+    });
     if (!facts.ok) return facts;
     const { crosswalk, comparison } = facts.value;
     const alignment = alignSource(crosswalk.value);
@@ -67,30 +73,6 @@ function notAligned({ state }: RunRecord): Problem {
   return state === 'failed'
     ? notFound()
     : incomplete('unknown', 'The improvement run has not aligned this source yet.');
-}
-
-interface SourceFacts {
-  readonly crosswalk: Observed<AlignmentCrosswalk>;
-  readonly comparison: Observed<ComparisonArtifact> | 'missing' | null;
-}
-
-/**
- * What the source was pinned with. An owner that answers, asked twice, with another version or other ids than it was asked for is a 409
- * [RP-272]; one that shows nothing or other bytes under the pinned id is a 503.
- */
-function readSourceFacts(
-  reader: SourceReader,
-  run: RunRecord,
-  source: PinnedSource,
-): Promise<Result<SourceFacts, Problem>> {
-  const { sourceKey, comparison } = source;
-  return together({
-    crosswalk: settled(() => readPinnedCrosswalk(reader, run, source)),
-    comparison:
-      comparison === null || comparison === 'missing'
-        ? Promise.resolve(ok(comparison))
-        : settled(() => readPinnedComparison(reader, run, sourceKey, comparison)),
-  });
 }
 
 async function settled<T>(
