@@ -1,3 +1,4 @@
+import { once } from '#local/platform/store.ts';
 import type { ReportsSeed, TenantSeed } from '#local/platform/tenant-state.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
@@ -153,12 +154,13 @@ function frameworkOf(
       changedAt,
       educationLevel: [],
       isGenerated: generated !== undefined,
-      items: () =>
+      items: once(() =>
         competencies.map((one) => ({
           ...one,
           guid: guidOf(one.code),
           parent: one.parent === undefined ? undefined : guidOf(one.parent),
         })),
+      ),
     },
   };
 }
@@ -214,7 +216,7 @@ function bankOf(content: SeedBank, tenantId: string): TenantBank {
         changedAt: '2026-01-01T00:00:00.000Z',
         educationLevel: bank.grades,
         isGenerated: false,
-        items: () => bankCompetencies(bank, ids),
+        items: once(() => bankCompetencies(bank, ids)),
       },
       ref: { contentTestSpecId: testSpecId, contentTestSpecVersion: testSpecVersion },
       crosswalks: {
