@@ -452,7 +452,14 @@ module.exports = {
       severity: 'error',
       comment:
         'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; tests of the emulator, of commands and of the key ring may too.',
-      from: { pathNot: ['^shared/stores/', '^node_modules/', '^(local/aws|ops|shared/keys)/.*\\.test\\.ts$', '^test/'] },
+      from: {
+        pathNot: [
+          '^shared/stores/',
+          '^node_modules/',
+          '^(local/aws|ops|shared/keys)/.*\\.test\\.ts$',
+          '^test/',
+        ],
+      },
       to: { path: aws },
     },
     confined(
