@@ -31,7 +31,7 @@ const isStrict = (schema: z.core.$ZodType): boolean => {
 };
 
 describe('route registry', () => {
-  it('serves these methods and paths of the reports service under these scopes and gates and no others, none of them minting a token [RP-020, RP-021, RP-223, RP-234, RP-259, RP-266, RP-269, RP-274, RP-279, RP-315]', () => {
+  it('serves these methods and paths of the reports service under these scopes and gates and no others, none of them minting a token [RP-020, RP-021, RP-223, RP-234, RP-253, RP-259, RP-266, RP-269, RP-274, RP-279, RP-315]', () => {
     expect(
       routesOf('reports').map(
         ({ method, path, scope, gates }) => `${method} ${path} ${scope} ${gates.join('+')}`,

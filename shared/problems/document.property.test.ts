@@ -51,8 +51,10 @@ describe('problem documents', () => {
         expect(schema.parse(document)).toEqual(document);
         expect(document.status).toBe(problem.status);
         expect(document.type).toBe(`https://docs.example/problems/${problem.code}`);
+        for (const status of [399, 404.5, 600])
+          expect(schema.safeParse({ ...document, status }).success).toBe(false);
         if (problem.service === 'mastery') expect(Object.values(document)).not.toContain(null);
-        else
+        else {
           expect(document).toMatchObject({
             dependency: problem.dependency ?? null,
             operationId: problem.operationId ?? null,
@@ -63,6 +65,9 @@ describe('problem documents', () => {
                 message,
               })) ?? null,
           });
+          const type = document.type.replace('https:', 'http:');
+          expect(schema.safeParse({ ...document, type }).success).toBe(false);
+        }
       }),
     );
   });

@@ -19,6 +19,7 @@ afterEach(async () => {
 
 const { titled, unused } = openTitles([
   [/ 503 /, 'RP-017, RP-028'],
+  [/^readAttemptReport 200/, 'RP-072'],
   [/^readAttemptReport 404/, 'RP-058, RP-231, RP-316'],
   [/^readAttemptReport 409/, 'RP-232'],
   [/^readAttemptReport 503/, 'RP-233'],

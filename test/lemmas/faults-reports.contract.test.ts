@@ -11,7 +11,7 @@ const read: RulesByAnswer = [
   ['200,', 'RP-086'],
   ['200', 'RP-028'],
 ];
-const failed = 'RP-028, RP-324, RP-328';
+const failed = 'RP-028, RP-324, RP-325, RP-328';
 const materialized: RulesByAnswer = [
   ['200, caliper', 'RP-071'],
   ['404 not-found, operation', 'RP-316, RP-330'],

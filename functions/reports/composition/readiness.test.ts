@@ -41,7 +41,7 @@ function composed(facts: Facts): z.input<typeof readinessReport> {
 }
 
 describe('readiness', () => {
-  it('has its shape, whatever the owners say, and their ids as they came [RP-005, RP-109, RP-111, RP-112, RP-114, RP-115]', () => {
+  it('has its shape, whatever the owners say, and their ids as they came [RP-005, RP-109, RP-111, RP-112, RP-113, RP-114, RP-115]', () => {
     fc.assert(
       fc.property(readinessFacts, (facts) => {
         const { evidence, record, criteria, candidate, framework, crosswalks } = frozen(facts);
@@ -102,7 +102,7 @@ describe('readiness', () => {
     );
   });
 
-  it('projects a pass for a passed gate with complete current evidence, and none without any part of it [RP-113, RP-116, RP-118]', () => {
+  it('projects a pass for a passed gate with complete current evidence, and none without any part of it [RP-116, RP-118]', () => {
     const spoil: readonly ((
       facts: Facts,
       entry: Facts['crosswalks']['value']['entries'][number],

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptFacts, ReadinessFacts } from '#functions/reports/facts/facts.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { reportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import { settledRecord } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -183,6 +184,7 @@ describe('the join that gate C stands for', () => {
   it.each([
     ...Object.keys(attemptEvidence.shape).map((member) => ['readAttemptEvidence', member, 'qti'] as const),
     ...Object.keys(settledRecord.shape).map((member) => ['readSettledRecord', member, 'results'] as const),
+    ...Object.keys(reportCriteria.shape).map((member) => ['readReportCriteria', member, 'content'] as const),
   ])('%s without %s is none: nothing is read in its place [RP-022, RP-027]', async (name, member, owner) => {
     const value = Object.fromEntries(Object.entries(script[name].value).filter(([own]) => own !== member));
     expect(said(await attempt({ [name]: { value } }))).toBe(`503 dependency-unavailable ${owner}`);

@@ -2,12 +2,18 @@ import fc from 'fast-check';
 import type * as z from 'zod';
 import { describe, expect, it } from 'vitest';
 import { changed, expectForm } from '#test/support/changed.ts';
-import { attemptReport, attemptReportPage } from './attempt-report.ts';
+import {
+  attemptReport,
+  attemptReportPage,
+  diagnosticDetail,
+  gateDecision,
+  masteryRow,
+} from './attempt-report.ts';
 import { cohortReport } from './cohort-report.ts';
 import { equivalenceReport } from './equivalence-report.ts';
 import * as examples from './examples.ts';
 import { count, instant, proportion, reference } from './primitives.ts';
-import { readinessReport } from './readiness-report.ts';
+import { readinessEntry, readinessReport } from './readiness-report.ts';
 import { listCandidateReports } from './routes.ts';
 import { sourceRef } from './source-ref.ts';
 
@@ -110,6 +116,12 @@ it('says of a limit that it refuses what it takes [RP-302]', () => {
   }
 });
 
+it('takes the test kind `unknown` in no request [RP-060]', () => {
+  const takes = (testKind: string): boolean =>
+    listCandidateReports.request.query.safeParse({ testKind }).success;
+  expect([takes('formative'), takes('unknown')]).toEqual([true, false]);
+});
+
 const samples = {
   report: [attemptReport, examples.failedGate],
   pass: [attemptReport, passed],
@@ -136,6 +148,8 @@ const closed = [
   'dokDominance',
 ];
 
+const { shape: report } = attemptReport;
+
 describe('the response schemas, as the last look at an answer', () => {
   it.each<[string, keyof typeof samples, readonly string[], readonly string[]]>([
     [
@@ -153,6 +167,45 @@ describe('the response schemas, as the last look at an answer', () => {
   ])('have their form in every place [%s]: %s', (_, name, nullable, optional) => {
     const [schema, value] = samples[name];
     expectForm(schema, value, { nullable, optional, closed });
+  });
+
+  it.each<[string, { readonly options: readonly string[] }, readonly string[]]>([
+    ['testKind [RP-060]', report.testKind, ['mastery_gate', 'adaptive_diagnostic', 'formative', 'unknown']],
+    ['status [RP-061]', report.status, ['scored', 'indeterminate', 'unknown']],
+    ['unit [RP-082]', report.score.shape.unit, ['points', 'percent', 'mastery_scale', 'unknown']],
+    [
+      'state [RP-091]',
+      masteryRow.shape.state,
+      ['mastered', 'not_yet', 'gap', 'insufficient_evidence', 'unknown'],
+    ],
+    [
+      'uncertaintyKind [RP-093]',
+      masteryRow.shape.uncertaintyKind,
+      ['standard_error', 'interval_half_width', 'policy_margin', 'unknown'],
+    ],
+    ['gate status [RP-100]', gateDecision.shape.status, ['pass', 'fail', 'indeterminate', 'unknown']],
+    [
+      'stoppingReason [RP-107]',
+      diagnosticDetail.shape.stoppingReason,
+      ['classifications_complete', 'precision_target_met', 'max_items', 'time_budget', 'unknown'],
+    ],
+    [
+      'readiness decision [RP-111]',
+      readinessEntry.shape.decision,
+      ['projected_pass', 'not_ready', 'indeterminate', 'unknown'],
+    ],
+    [
+      'dokDominance [RP-112]',
+      readinessEntry.shape.dokDominance,
+      ['satisfied', 'not_satisfied', 'indeterminate'],
+    ],
+    [
+      'equivalence decision [RP-125]',
+      equivalenceReport.shape.decision,
+      ['equivalent', 'not_equivalent', 'insufficient_evidence', 'unknown'],
+    ],
+  ])('have the values of the specification, no more and no fewer: %s', (_, { options }, values) => {
+    expect(options).toEqual(values);
   });
 
   it.each<[string, keyof typeof samples, string, unknown]>([

@@ -140,6 +140,8 @@ describe('a page', () => {
     ]);
     const bare = await page({ listCandidateAttempts: index([]) });
     expect(queriesOf(bare)).toEqual([{ limit: '100' }]);
+    const ofIndex = bare.owners.asked.find(({ name }) => name === 'listCandidateAttempts');
+    expect(ofIndex?.call.path).toEqual({ candidateSourcedId: CANDIDATE });
     // There is no row of which Content could say anything.
     expect(bare.owners.names()).toEqual(['listCandidateAttempts', 'readUser']);
     expect(factsOf(bare)).toMatchObject({ data: [], next: undefined });
