@@ -106,6 +106,16 @@ describe('route registry', () => {
     }
   });
 
+  it('requires every member of the bodies of the mastery engine [MA-051, MA-052, MA-053, MA-054, MA-055, MA-056, MA-059, MA-124]', () => {
+    for (const { operationId, request, requestExample } of routesOf('mastery')) {
+      const whole: object = requestExample ?? {};
+      for (const name of Object.keys(whole)) {
+        const without = { ...whole, [name]: undefined };
+        expect(request.body?.safeParse(without).success, `${operationId} ${name}`).toBe(false);
+      }
+    }
+  });
+
   it('names every operation once', () => {
     expect(new Set(routes.map((route) => route.operationId)).size).toBe(routes.length);
     expect(routeByOperationId('advanceAdaptiveRun')?.path).toBe('/v1/adaptive-runs:advance');

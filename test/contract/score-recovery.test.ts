@@ -261,7 +261,7 @@ describe('the body of a simulation', () => {
         return { ...simulationBody(stack), scaleCalibrationId };
       },
     ],
-  ])('with %s is 422, and no event [MA-052, MA-124, MA-183, MA-195]', async (_, bodyWith) => {
+  ])('with %s is 422, and no event [MA-052, MA-183, MA-195]', async (_, bodyWith) => {
     const before = await eventsOf(runs);
     const reply = await send({ body: bodyWith() });
     expect(problemOf(reply)).toMatchObject({ status: 422, code: 'calibration-invalid', retryable: false });

@@ -27,7 +27,7 @@ const rules: FaultRules = {
       ['424', 'MA-162, MA-196, MA-218'],
       ['502', 'MA-163, MA-223'],
     ],
-    'inspectAdaptiveRun, waiting for Caliper': [['200', 'MA-086, MA-140']],
+    'inspectAdaptiveRun, waiting for Caliper': [['200', 'MA-086, MA-140, MA-141']],
     advanceAdaptiveRun: [
       ['409', 'MA-165'],
       ['422', 'MA-167'],

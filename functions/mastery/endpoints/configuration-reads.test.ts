@@ -88,6 +88,8 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
     expect(status).toBe(200);
     expect(rest).toEqual(sample({ id: OWN, visibility: 'tenant' })['document']);
     expect(checksum).toBe(hashCanonical(rest));
+    for (const name of Object.keys(rest))
+      expect([name, prepare(sample({ [name]: undefined })).ok]).toEqual([name, false]);
     expect(headers).toMatchObject({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
   });
 
@@ -148,6 +150,7 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
       expect(status).toBe(200);
       for (const secret of ['theta', 'slope', 'probabilities', 'av-1', 'item-1', 'parametersHash', KC_A])
         expect(text).not.toContain(secret);
+      expect(text).not.toContain('null');
       expect(table.calls.readParameters).toBe(0);
     });
 
