@@ -27,8 +27,12 @@ export async function callsDuring<T>(
 ): Promise<{ readonly result: T; readonly calls: readonly RecordedCall[] }> {
   await stack.control('DELETE', 'calls');
   const result = await work();
-  const { calls } = recordedCalls.parse(await stack.control('GET', 'calls'));
-  return { result, calls };
+  return { result, calls: await callsSoFar(stack) };
+}
+
+/** What the owners have been asked since this was last forgotten. */
+export async function callsSoFar(stack: Pick<TestStack, 'control'>): Promise<readonly RecordedCall[]> {
+  return recordedCalls.parse(await stack.control('GET', 'calls')).calls;
 }
 
 /** How many calls count against a row's budget: all but those of single knowledge components. */

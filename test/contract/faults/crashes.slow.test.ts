@@ -4,7 +4,7 @@ import { operations } from '#shared/platform/all-operations.ts';
 import { MAX_RETRIES } from '#shared/platform/transport/retry.ts';
 import { linesOf, sentenceOf, TIMED_BANK, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven, RunReply, RunRequest } from '#test/support/adaptive-run.ts';
-import { callsDuring } from '#test/support/platform-calls.ts';
+import { callsSoFar } from '#test/support/platform-calls.ts';
 import { asBuilt, useTestStack } from '#test/support/stack.ts';
 
 const stack = useTestStack({ bundled: asBuilt });
@@ -98,21 +98,15 @@ describe('a function that dies while it offers an item', () => {
 
   it('has one session when the first write arrives after its repetition [MA-190]', async () => {
     const made = await openCounts();
+    await stack.control('DELETE', 'calls');
     const start = runs.start();
     const late = { operation: offerSelectedItem.id, fault: 'latency' };
     await stack.fault({ operation: late.operation, kind: late.fault, milliseconds: 2_000 });
     await crashWhenStruck(start);
     await start.endLease();
     const { body } = await start.sendForRun();
-    const calls: unknown[] = [];
     await expect
-      .poll(
-        async () => {
-          calls.push(...(await callsDuring(stack, () => Promise.resolve())).calls);
-          return calls;
-        },
-        { timeout: 20_000 },
-      )
+      .poll(() => callsSoFar(stack), { timeout: 20_000 })
       .toContainEqual(expect.objectContaining(late));
     expect(await made()).toEqual({ ...nothing, sessions: 1 });
     expect((await start.sendForRun()).body.offeredItem).toStrictEqual(body.offeredItem);
