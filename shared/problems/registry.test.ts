@@ -45,6 +45,8 @@ describe('problem registry', () => {
         'reports 503 dependency-unavailable true',
       ].join('\n'),
     );
+    const tagged = rows.filter(({ carries }) => carries.some((member) => member === 'currentEtag'));
+    expect(tagged.map(({ status, code }) => [status, code])).toEqual([[412, 'stream-conflict']]);
   });
 
   it('never reuses a code of one service in the other, but for those that share a page word for word', () => {
