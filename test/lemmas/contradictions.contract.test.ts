@@ -75,7 +75,7 @@ const { titled, unused } = openTitles([
   [/\/qualifyingBlueprintSlotIds /, 'RP-109, RP-116'],
   [/\/limitations 50/, 'RP-114'],
   [/\/suppression\/status /, 'RP-131'],
-  [/\/populationCount /, 'RP-004, RP-130, RP-131'],
+  [/\/populationCount /, 'RP-004, RP-053, RP-130, RP-131'],
   [/\/scope/, 'RP-004, RP-129'],
   [/\/comparisonQtiTestIds /, 'RP-121'],
   [/\/sampleSizes/, 'RP-123'],

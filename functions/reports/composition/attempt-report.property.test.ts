@@ -117,7 +117,7 @@ describe('the report of any attempt on which its owners agree', () => {
     );
   });
 
-  it('is its owners’ own facts, member by member, and nothing else [RP-003, RP-005, RP-006, RP-009, RP-010, RP-012, RP-013, RP-014, RP-015, RP-055, RP-056, RP-057, RP-058, RP-060, RP-061, RP-066, RP-067, RP-068, RP-069, RP-071, RP-080, RP-087, RP-091, RP-092, RP-093, RP-094, RP-098, RP-099, RP-106, RP-107, RP-108]', () => {
+  it('is its owners’ own facts, member by member, and nothing else [RP-003, RP-005, RP-006, RP-009, RP-010, RP-012, RP-013, RP-014, RP-015, RP-055, RP-056, RP-057, RP-058, RP-060, RP-061, RP-066, RP-067, RP-068, RP-069, RP-071, RP-080, RP-081, RP-087, RP-091, RP-092, RP-093, RP-094, RP-098, RP-099, RP-106, RP-107, RP-108]', () => {
     fc.assert(
       fc.property(attemptFacts(), (facts) => {
         expect(whole(facts)).toEqual(expectedOf(facts));
@@ -146,6 +146,16 @@ describe('the report of any attempt on which its owners agree', () => {
     const facts = anExampleOf(attemptFacts(fc.constant('formative')));
     facts.record.value.mastery = [];
     expect(whole(facts)).toMatchObject({ mastery: [], omitted: ['readiness'] });
+  });
+
+  it('has two rows of one GUID when they are of two kinds, and never two of one kind [RP-064]', () => {
+    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
+    const { mastery } = facts.record.value;
+    const row = { ...mastery[0]!, kind: 'standard' as const };
+    mastery.splice(0, Infinity, row, { ...row, kind: 'knowledge_component' });
+    expect(whole(structuredClone(facts)).mastery).toHaveLength(2);
+    mastery.push(row);
+    expect(composeAttemptReport(facts)).toMatchObject({ error: { status: 503, dependency: 'results' } });
   });
 
   it('differs between views in nothing but the projection [RP-065, RP-075, RP-076, RP-077]', () => {

@@ -69,8 +69,9 @@ describe('a read that gave no answer', () => {
 });
 
 describe('the owner that receipts and problems name', () => {
-  it('is a source of the answers’ schema for every operation [RP-084]', () => {
-    for (const operation of allOperations) expect(sourceService.options).toContain(serviceOf(operation));
+  it('is a source of the answers’ schema for every operation, and the schema has no other but the engine [RP-084]', () => {
+    const owners = new Set<string>(allOperations.map(serviceOf));
+    expect(owners.add('mastery_engine')).toEqual(new Set(sourceService.options));
   });
 
   it('is the blueprint for what Content says of it, and unknown where the answers have no name [RP-084]', () => {

@@ -189,6 +189,11 @@ describe('the join that gate C stands for', () => {
     const value = Object.fromEntries(Object.entries(script[name].value).filter(([own]) => own !== member));
     expect(said(await attempt({ [name]: { value } }))).toBe(`503 dependency-unavailable ${owner}`);
   });
+
+  it('the lookup of another attempt than the one of the path is none [RP-055]', async () => {
+    const value = { ...sound.evidence, attemptId: `${sound.evidence.attemptId}x` };
+    expect(said(await attempt({ readAttemptEvidence: { value } }))).toBe('503 dependency-unavailable qti');
+  });
 });
 
 describe('versions that do not belong together', () => {

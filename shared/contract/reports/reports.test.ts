@@ -162,7 +162,7 @@ describe('the response schemas, as the last look at an answer', () => {
     ['RP-133', 'page', ['maximum', 'minimum', 'qtiSessionId', 'version'], []],
     ['RP-111, RP-112, RP-113, RP-340', 'readiness', ['version'], []],
     ['RP-130, RP-340', 'cohort', ['version'], ['measures']],
-    ['RP-125, RP-340', 'equivalence', ['version'], []],
+    ['RP-121, RP-124, RP-125, RP-340', 'equivalence', ['version'], []],
     ['RP-084, RP-085, RP-086, RP-087', 'receipt', ['version'], []],
   ])('have their form in every place [%s]: %s', (_, name, nullable, optional) => {
     const [schema, value] = samples[name];
@@ -227,6 +227,21 @@ describe('the response schemas, as the last look at an answer', () => {
     ['a negative uncertainty [RP-093]', 'report', 'mastery/0/uncertainty', -0.1],
     ['a policy version of 256 characters [RP-094]', 'report', 'mastery/0/policyVersion', 'x'.repeat(256)],
     ['a row with no evidence [RP-095]', 'report', 'mastery/0/evidence', []],
+    [
+      'a row with 501 pieces of evidence [RP-095]',
+      'report',
+      'mastery/0/evidence',
+      Array.from({ length: 501 }, () => examples.failedGate.mastery[0]!.evidence![0]),
+    ],
+    [
+      '5,001 rows [RP-064]',
+      'report',
+      'mastery',
+      Array.from({ length: 5_001 }, (_, at) => ({
+        ...examples.failedGate.mastery[0],
+        caseGuid: `guid-${at}`,
+      })),
+    ],
     ['a decision without measurement [RP-102]', 'report', 'gate/achieved', null],
     ['a pass with a gap [RP-105]', 'pass', 'gate/gapCaseGuids', ['gap']],
     ['a fail without a gap [RP-105]', 'report', 'gate/gapCaseGuids', []],
@@ -249,9 +264,10 @@ describe('the response schemas, as the last look at an answer', () => {
     ],
     ['51 limitations [RP-114]', 'readiness', 'entries/0/limitations', Array.from({ length: 51 }, () => 'x')],
     ['a limitation of 501 characters [RP-114]', 'readiness', 'entries/0/limitations', ['x'.repeat(501)]],
-    ['a form compared twice [RP-121]', 'equivalence', 'comparisonQtiTestIds', ['b', 'b']],
     ['a form without sample size [RP-123]', 'equivalence', 'comparisonQtiTestIds', ['form-fractions-5-c']],
-    ['a statistic outside its interval [RP-124]', 'equivalence', 'statistic', 0.04],
+    ['a sample size of no form [RP-123]', 'equivalence', 'sampleSizes/form-fractions-5-c', 40],
+    ['a statistic above its interval [RP-124]', 'equivalence', 'statistic', 0.04],
+    ['a statistic below its interval [RP-124]', 'equivalence', 'statistic', -0.009],
     ['a negative tolerance [RP-124]', 'equivalence', 'tolerance', -0.05],
     ['a decision without artifact [RP-126]', 'equivalence', 'evidenceArtifactUrl', null],
     ['an artifact without TLS [RP-126]', 'equivalence', 'evidenceArtifactUrl', 'http://platform.example/a'],
@@ -277,6 +293,17 @@ describe('the response schemas, as the last look at an answer', () => {
     const component = { ...row, kind: 'knowledge_component' };
     expect(attemptReport.safeParse({ ...examples.failedGate, mastery: [row, component] }).success).toBe(true);
     expect(attemptReport.safeParse({ ...examples.failedGate, mastery: [row, row] }).success).toBe(false);
+  });
+
+  it('takes no form compared twice, even with a sample size for every place in the list [RP-121]', () => {
+    const { comparisonQtiTestIds: compared, sampleSizes } = examples.equivalentForms;
+    const accepts = (form: string): boolean =>
+      equivalenceReport.safeParse({
+        ...examples.equivalentForms,
+        comparisonQtiTestIds: [...compared, form],
+        sampleSizes: { ...sampleSizes, further: 40 },
+      }).success;
+    expect([accepts('further'), accepts(compared[0]!)]).toEqual([true, false]);
   });
 
   it('takes a projected pass only with complete evidence [RP-116]', () => {

@@ -173,7 +173,7 @@ describe('a page of the index', () => {
     Array.from({ length: count }, (_, at) => row(from + at, says));
 
   it('gives the rows that there is room for, and the page ends before the next one [RP-063]', async () => {
-    const rows = [row(1), row(2, submitted), row(3), row(4), row(5, submitted), row(6)];
+    const rows = [row(1), row(2, { status: 'submitted' }), row(3), row(4), row(5, submitted), row(6)];
     const read = await page({ listCandidateAttempts: index(rows) });
     expect(attemptsOf(read)).toEqual(['attempt-1', 'attempt-3', 'attempt-4']);
     expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-5' });
