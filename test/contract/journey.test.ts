@@ -295,7 +295,7 @@ describe.each(cases)(
       }
     });
 
-    it('renews the token with each advance and the strong tag with each step; inspect echoes the token [MA-048, MA-073, MA-075]', () => {
+    it('renews the token with each advance and the strong tag with each step; inspect echoes the token [MA-048, MA-073, MA-075, MA-136]', () => {
       const tags = journey.steps.map(({ given }) => given.etag);
       expect(tags.every(isStrongEntityTag)).toBe(true);
       expect(new Set(tags).size).toBe(tags.length);
