@@ -153,14 +153,14 @@ const { shape: report } = attemptReport;
 describe('the response schemas, as the last look at an answer', () => {
   it.each<[string, keyof typeof samples, readonly string[], readonly string[]]>([
     [
-      'RP-054, RP-059, RP-060, RP-061, RP-073, RP-082, RP-088, RP-091, RP-092, RP-093, RP-094, RP-096, RP-098, RP-100, RP-101, RP-103, RP-340',
+      'RP-054, RP-059, RP-060, RP-061, RP-073, RP-080, RP-082, RP-088, RP-091, RP-092, RP-093, RP-094, RP-096, RP-098, RP-100, RP-101, RP-103, RP-340',
       'report',
       ['maximum', 'minimum', 'qtiSessionId', 'resultComponentId', 'version'],
       ['evidence'],
     ],
     ['RP-106, RP-107, RP-340', 'diagnostic', ['qtiSessionId', 'resultComponentId', 'version'], ['evidence']],
     ['RP-133', 'page', ['maximum', 'minimum', 'qtiSessionId', 'version'], []],
-    ['RP-111, RP-112, RP-113, RP-340', 'readiness', ['version'], []],
+    ['RP-109, RP-111, RP-112, RP-113, RP-340', 'readiness', ['version'], []],
     ['RP-130, RP-340', 'cohort', ['version'], ['measures']],
     ['RP-121, RP-124, RP-125, RP-340', 'equivalence', ['version'], []],
     ['RP-084, RP-085, RP-086, RP-087', 'receipt', ['version'], []],
@@ -255,6 +255,7 @@ describe('the response schemas, as the last look at an answer', () => {
     ],
     ['no administered item [RP-106]', 'diagnostic', 'diagnostic/administeredItemCount', 0],
     ['a negative standard error [RP-106]', 'diagnostic', 'diagnostic/standardError', -1],
+    ['a slot twice [RP-109]', 'readiness', 'entries/0/qualifyingBlueprintSlotIds', ['slot', 'slot']],
     ['readiness without entries [RP-110]', 'readiness', 'entries', []],
     [
       'two entries for one source [RP-110]',
@@ -265,6 +266,7 @@ describe('the response schemas, as the last look at an answer', () => {
     ['51 limitations [RP-114]', 'readiness', 'entries/0/limitations', Array.from({ length: 51 }, () => 'x')],
     ['a limitation of 501 characters [RP-114]', 'readiness', 'entries/0/limitations', ['x'.repeat(501)]],
     ['a form without sample size [RP-123]', 'equivalence', 'comparisonQtiTestIds', ['form-fractions-5-c']],
+    ['a sample size that is no count [RP-123]', 'equivalence', 'sampleSizes/form-fractions-5-b', 1.5],
     ['a sample size of no form [RP-123]', 'equivalence', 'sampleSizes/form-fractions-5-c', 40],
     ['a statistic above its interval [RP-124]', 'equivalence', 'statistic', 0.04],
     ['a statistic below its interval [RP-124]', 'equivalence', 'statistic', -0.009],
