@@ -541,7 +541,9 @@ module.exports = {
   options: {
     doNotFollow: { path: '^node_modules/' },
     // Programs with packages of their own, and frozen readers, which are made of a former release.
-    exclude: { path: '^(tools/(openapi-checkers|instrumenter)/|test/frozen/v[0-9]+/readers[.]mjs$)' },
+    exclude: {
+      path: '^(tools/(openapi-checkers|instrumenter)/|client/dist/|test/frozen/v[0-9]+/readers[.]mjs$)',
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
