@@ -52,7 +52,10 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'continuation',
     sources: ['functions/mastery/continuation'],
-    tests: [['functions/mastery/continuation/'], ['test/contract/continuation.test.ts']],
+    tests: [
+      ['functions/mastery/continuation/', 'functions/mastery/run/transitions.test.ts'],
+      ['test/contract/continuation.test.ts'],
+    ],
     proof: 'unit',
   },
   {
