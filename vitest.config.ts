@@ -12,10 +12,12 @@ const notOurs = [...configDefaults.exclude, '{build,cdk.out,.local}/**'];
 
 /** Builds the functions, once for all files of the projects that have it. */
 const bundles = ['test/support/global-setup.ts'];
+const temporaryFolder = ['test/support/temporary-folder.ts'];
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    globalSetup: temporaryFolder,
     projects: [
       {
         extends: true,

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { DISABLE_ASSET_STAGING_CONTEXT } from 'aws-cdk-lib/cx-api';
 import * as z from 'zod';
 import { bundledFunctions, deployedFunctions } from '#shared/contract/functions.ts';
 import { gates as everyGate, routeGates, type Gate, type GateName } from '#shared/contract/gates.ts';
@@ -82,7 +83,12 @@ function releaseOf({ gates = everyGate, release }: DeployedOptions): ReleaseStat
 /** An app with every stack of a stage; not synthesized yet. */
 export function appOf(options: DeployedOptions = {}): App {
   const { stage: { name, config } = stage('prod'), settings, code = 'undefined' } = options;
-  const app = new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk-')), analyticsReporting: false });
+  const app = new App({
+    // No copy of the assets, of which no test reads a byte.
+    context: { ...context, [DISABLE_ASSET_STAGING_CONTEXT]: true },
+    outdir: mkdtempSync(join(tmpdir(), 'cdk-')),
+    analyticsReporting: false,
+  });
   deployment(app, {
     stage: { name, config: { ...config, ...settings } },
     release: releaseOf(options),
