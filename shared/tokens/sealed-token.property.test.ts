@@ -52,6 +52,25 @@ describe('a sealed token', () => {
     });
   });
 
+  it.each([
+    { zip: 'DEF' },
+    { crit: ['exp'] },
+    { alg: 'A256KW' },
+    { enc: 'A128GCM' },
+    { typ: 'JWT' },
+    { kid: undefined },
+    { jwk: { kty: 'oct', k: 'AA' } },
+  ])('is malformed with %j in its header, before any key is looked up [MA-059]', async (change) => {
+    const [header = '', ...others] = (await sealToken(keys, kind, {})).split('.');
+    const known = JSON.parse(Buffer.from(header, 'base64url').toString()) as object;
+    const changed = Buffer.from(JSON.stringify({ ...known, ...change })).toString('base64url');
+    const asked = () => Promise.reject(new Error('asked'));
+    expect(await openToken({ active: asked, open: asked }, kind, [changed, ...others].join('.'))).toEqual({
+      ok: false,
+      error: 'malformed',
+    });
+  });
+
   it('is refused, whatever text stands in its place, without an exception', async () => {
     const token = await sealToken(keys, kind, {});
     const parts = fc.constantFrom(...token.split('.'), '', 'e30', 'bnVsbA', '=');
@@ -75,6 +94,8 @@ describe('a sealed token', () => {
     );
     const at = fc.nat({ max: token.length - 1 });
     const change = fc.oneof(
+      // The tag: 16 bytes leave four unused bits in its last character, which are not forgiven.
+      char.map((put) => token.slice(0, -1) + put),
       fc.tuple(at, char).map(([index, put]) => token.slice(0, index) + put + token.slice(index + 1)),
       fc.tuple(at, char).map(([index, put]) => token.slice(0, index) + put + token.slice(index)),
       at.map((index) => token.slice(0, index) + token.slice(index + 1)),
@@ -87,17 +108,6 @@ describe('a sealed token', () => {
       }),
       { numRuns: 400 },
     );
-  });
-
-  it('has one spelling: unused bits at the end of a part are not forgiven [RP-303]', async () => {
-    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    const token = await sealToken(keys, kind, {});
-    // The tag: 16 bytes leave four unused bits in its last character.
-    const respelt = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1]!;
-    expect(Buffer.from(respelt.split('.')[4]!, 'base64url')).toEqual(
-      Buffer.from(token.split('.')[4]!, 'base64url'),
-    );
-    expect((await openToken(keys, kind, respelt)).ok).toBe(false);
   });
 
   it('needs its key ring: one that cannot be reached is a defect, not a refusal', async () => {

@@ -40,8 +40,22 @@ interface Freedom {
   readonly closed: readonly string[];
 }
 
+/** A value with another text, number or truth value at one of its places, for each of them. */
+export function withOthers<T>(value: T): readonly (readonly [place: string, other: T])[] {
+  return [...placesOf(value)].flatMap(([place, member]) => {
+    if (typeof member === 'object') return [];
+    const other =
+      typeof member === 'boolean'
+        ? !member
+        : typeof member === 'number'
+          ? member + 1
+          : `${JSON.stringify(member)}x`;
+    return [[place, changed(value, place, other) as T] as const];
+  });
+}
+
 /** Every place of a JSON value; of a list its first row alone. */
-function* placesOf(value: unknown, place = ''): Generator<readonly [place: string, value: unknown]> {
+export function* placesOf(value: unknown, place = ''): Generator<readonly [place: string, value: unknown]> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value).slice(0, Array.isArray(value) ? 1 : undefined)) {
     yield [`${place}${name}`, member];
