@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { compactDecrypt } from 'jose';
@@ -16,18 +16,12 @@ import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { signingInput } from '#ops/gates/sign-manifest.ts';
+import { versionOf, versions } from './forms.ts';
 import type { FrozenForms, FrozenItem, Stores } from './forms.ts';
 import { openForms, readers, readForm } from './read.ts';
 import { writeForms } from './write.ts';
 
-/** Every version of what is stored out there, oldest first. */
-const versions = readdirSync(import.meta.dirname)
-  .filter((name) => /^v\d+$/.test(name))
-  .toSorted((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
-
-function fileOf(version: string, name: 'forms' | 'decoded'): unknown {
-  return JSON.parse(readFileSync(`${import.meta.dirname}/${version}/${name}.json`, 'utf8'));
-}
+const newest = versions.at(-1) ?? '';
 
 /** The methods of stores that were called, as `<store>.<method>`. */
 const called = new Set<string>();
@@ -52,8 +46,7 @@ function observe(stores: Stores): Stores {
 }
 
 describe.each(versions)('what was stored and sealed as %s', (version) => {
-  const forms = fileOf(version, 'forms') as FrozenForms;
-  const decoded = fileOf(version, 'decoded') as Readonly<Record<string, unknown>>;
+  const { forms, decoded } = versionOf(version);
   let aws: TestAws;
   let reading: Awaited<ReturnType<typeof openForms>>;
   beforeAll(async () => {
@@ -69,8 +62,8 @@ describe.each(versions)('what was stored and sealed as %s', (version) => {
 });
 
 describe('the newest frozen forms', () => {
-  const newest = versions.at(-1) ?? '';
-  const forms = fileOf(newest, 'forms') as FrozenForms;
+  const base = versionOf(newest);
+  const { forms, decoded } = base;
   let aws: TestAws;
   let written: FrozenForms;
   beforeAll(async () => {
@@ -80,7 +73,7 @@ describe('the newest frozen forms', () => {
       key.startsWith('release.manifests/') ? [text] : [],
     );
     const sign = (manifest: ReleaseManifest) => `${signingInput(manifest)}.${jws.split('.')[2] ?? ''}`;
-    written = await writeForms(aws, { key: forms.keys.releaseKey, sign }, observe);
+    written = await writeForms(aws, base, { key: forms.keys.releaseKey, sign }, observe);
   });
   afterAll(() => aws.close());
 
@@ -139,7 +132,6 @@ describe('the newest frozen forms', () => {
       'object',
     ],
   ] as const)('have all %s', (_, section, values, member) => {
-    const decoded = fileOf(newest, 'decoded') as Readonly<Record<string, unknown>>;
     const found = membersOf(decoded[section], member);
     expect(values.filter((value) => !found.has(value))).toEqual([]);
   });
@@ -184,12 +176,11 @@ const knownDifferences: Readonly<Record<string, Readonly<Record<string, string>>
   },
 };
 
-describe.each(versions.filter((version) => existsSync(`${import.meta.dirname}/${version}/readers.mjs`)))(
+describe.each(versions.filter((version) => versionOf(version).isReleased))(
   'the readers of the release that wrote %s',
   (version) => {
     it('read the newest forms as today’s readers do, except for what is known', async () => {
-      const forms = fileOf(versions.at(-1) ?? '', 'forms') as FrozenForms;
-      const decoded = fileOf(versions.at(-1) ?? '', 'decoded') as Readonly<Record<string, unknown>>;
+      const { forms, decoded } = versionOf(newest);
       // SAFETY: freeze-readers.ts bundled the file of this name.
       const old = (await import(`./${version}/readers.mjs`)) as {
         readonly openForms: typeof openForms;

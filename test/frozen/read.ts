@@ -40,7 +40,7 @@ import { watchRelease } from '#shared/release/watch-release.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { readProof } from '#ops/proof/receipt.ts';
 import { checkReceipt } from '#ops/receipts/check-receipt.ts';
-import { openRing, openStores, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
+import { each, openRing, openStores, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
 import type { FrozenCursor, FrozenForms, Stores, TableName } from './forms.ts';
 
 /** What a reader is given. */
@@ -374,15 +374,6 @@ async function all<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
 /** Each name under itself. */
 function byName<Name extends string>(names: readonly Name[]): Record<string, Name> {
   return Object.fromEntries(names.map((name) => [name, name]));
-}
-
-async function each<T, R>(
-  values: Readonly<Record<string, T>>,
-  read: (value: T, name: string) => R,
-): Promise<Record<string, Awaited<R>>> {
-  const results: Record<string, Awaited<R>> = {};
-  for (const [name, value] of Object.entries(values)) results[name] = await read(value, name);
-  return results;
 }
 
 function plain(value: unknown): unknown {

@@ -4,7 +4,6 @@ import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { paginateGetParametersByPath } from '@aws-sdk/client-ssm';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
-import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import type { AdaptiveRunState, StopCause } from '#functions/mastery/continuation/run-state.ts';
 import {
@@ -21,17 +20,11 @@ import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { noteChanges } from '#shared/stores/key-notes.ts';
 import { tables } from '#shared/stores/tables.ts';
-import { gates, provable } from '#shared/contract/gates.ts';
-import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
-import type { Principal } from '#shared/http/operation.ts';
-import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import { identifyRequest } from '#shared/idempotency/request-identity.ts';
-import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
-import type { NewOrder, RunPins, RunRecord } from '#shared/improvement/records.ts';
+import type { OrderRecord, RunRecord } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { initKeyRing, replaceKey, retireKeyNow, retireKeys, rotateKey } from '#shared/keys/administration.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';
@@ -39,7 +32,6 @@ import type { KeyContext } from '#shared/keys/key-record.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
-import { internalError, problem } from '#shared/problems/registry.ts';
 import {
   sampleAnalysisPolicyFile,
   sampleCalibrationFile,
@@ -58,11 +50,11 @@ import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { improveRun } from '#test/support/improvement-facts.ts';
-import { principalWith } from '#test/support/principal.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes } from '#ops/proof/receipt.ts';
-import { freezeItem, openRing, openStores, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
-import type { FrozenCursor, FrozenForms, FrozenItem, Stores, TableName } from './forms.ts';
+import { each, freezeItem, openRing, openStores, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
+import type { DecodedForms, FrozenForms, FrozenItem, FrozenVersion, Stores, TableName } from './forms.ts';
+import type { GateFlags } from '#shared/release/release-state.ts';
 
 /** Who signs the manifest. */
 export interface FrozenSigner {
@@ -72,13 +64,15 @@ export interface FrozenSigner {
 }
 
 /**
- * Writes one of each form through the code that stores and seals today, with fixed keys, clocks and random bytes, and returns what lies in the
- * stores then. Only what has to be random differs from one call to the next: the nonces of sealed tokens.
+ * Writes one of each form through the code that stores and seals today: the values that the newest frozen forms were read as, written again
+ * under fixed keys, clocks and random bytes. What a later form holds beyond those values is given here. Only what has to be random differs from
+ * one call to the next: the nonces of sealed tokens.
  * @param aws an emulator without any data
  * @param observe sees the stores before they are used
  */
 export async function writeForms(
   aws: TestAws,
+  { forms, decoded }: FrozenVersion,
   signer: FrozenSigner,
   observe: (stores: Stores) => Stores = (stores) => stores,
 ): Promise<FrozenForms> {
@@ -86,10 +80,11 @@ export async function writeForms(
   const dataKeys = await writeKeyRing(stores);
   const ring = openRing(stores.keys, dataKeys, () => WRITTEN_AT);
   await writeRecords(stores);
-  await writeRuns(stores);
-  const requests = await writeControl(stores, ring);
-  const objects = await writeObjects(aws, stores, signer);
-  const parameters = await writeParameters(aws, stores, signer);
+  await writeRuns(stores, decoded.improvement.runs);
+  await writeControl(stores, ring, forms.requests, decoded.control);
+  const manifest = signer.sign(decoded.settings.release.manifest);
+  const objects = await writeObjects(aws, stores, manifest, decoded.settings.release);
+  const parameters = await writeParameters(aws, stores, manifest, decoded['parameters of a release'].flags);
   return {
     keys: {
       note: 'Test keys. They are public and have never protected anything.',
@@ -97,44 +92,29 @@ export async function writeForms(
       releaseKey: signer.key,
     },
     tokens: {
-      continuations: await sealAll(
-        states(await identityOf(ring)),
+      continuations: await each(
+        states(decoded.continuation),
         async (state) => (await sealContinuation(ring, state, WRITTEN_AT)).token,
       ),
-      cursors: await sealAll(cursors, async (cursor) => ({
+      cursors: await each(forms.tokens.cursors, async (cursor, name) => ({
         ...cursor,
-        token: await sealCursor(ring, useOf(cursor), places[cursor.list], WRITTEN_AT),
+        token: await sealCursor(ring, cursor, decoded.cursor[name]?.opened ?? {}, WRITTEN_AT),
       })),
-      receiptLinks: await sealAll(
-        { json: 'application/json', zip: 'application/zip' } as const,
-        async (mediaType) => {
-          const receipt = { tenantId: TENANT, sha256: sha256Hex('bundle'), mediaType };
-          return (await sealReceiptLink(ring, 'https://reports.example/receipts', receipt, WRITTEN_AT))
-            .downloadUrl;
-        },
+      receiptLinks: await each(
+        decoded['receipt-link'],
+        async (receipt) =>
+          (await sealReceiptLink(ring, 'https://reports.example/receipts', receipt, WRITTEN_AT)).downloadUrl,
       ),
     },
-    requests,
+    requests: forms.requests,
     items: Object.fromEntries(
       await Promise.all(tables.map(async ({ name }) => [name, await scan(aws.dynamo, name)] as const)),
     ) as Record<TableName, readonly FrozenItem[]>,
     objects,
     parameters,
-    messages: [
-      writeRunMessage({ tenantId: 'tenant-a', improvementRunId: 'run_1' }),
-      writeRunMessage({ tenantId: 'ü"\\\uffff\u0000😀', improvementRunId: 'run_ß' }),
-    ],
+    messages: decoded['messages of the queue'].map(writeRunMessage),
     files: { 'two-tenant-proof.json': Buffer.from(receiptBytes(sampleProof())).toString() },
   };
-}
-
-async function sealAll<T, Sealed>(
-  contents: Readonly<Record<string, T>>,
-  seal: (content: T) => Promise<Sealed>,
-): Promise<Record<string, Sealed>> {
-  const sealed: Record<string, Sealed> = {};
-  for (const [name, content] of Object.entries(contents)) sealed[name] = await seal(content);
-  return sealed;
 }
 
 /** Bytes that are the same at every call: as many as wanted of the digests of a text. */
@@ -191,46 +171,18 @@ function demand<T>(result: Result<T, unknown>): T {
 
 // --- Continuations --------------------------------------------------------------------------------------------------------------------
 
-const runControl = { operationId: 'op_AAAAAAAAAAAAAAAAAAAAAA', createdAt: WRITTEN_AT - 1_234 };
-
-async function identityOf(ring: KeyRing) {
-  const request = { resultsStudentId: 'student-ü', testBankId: 'bank-1' };
-  return deriveIdentity(ring, TENANT, runControl, request, { eligibilityRules: { priorUse: 'avoid' } });
-}
-
-/** An adaptive run in every phase, in both modes. */
-function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string, AdaptiveRunState> {
-  const begin = (runMode: RunMode): AdaptiveRunState =>
-    addOffer(
-      startState(
-        TENANT,
-        {
-          selectionPolicyId: 'fractions-policy-7',
-          scaleCalibrationId: 'fractions-2026.1',
-          testSpecId: 'spec-1',
-          testBankId: 'bank-1',
-          bankOperationId: 'bank-operation-1',
-          runMode,
-          ...(runMode === 'production_learner' ? { resultsStudentId: 'student-ü' } : {}),
-        },
-        identity,
-        {
-          testSpecId: 'spec-1',
-          testSpecHash: sha256Hex('spec'),
-          testBankId: 'bank-1',
-          testBankIdentityHash: sha256Hex('bank'),
-          bankOperationId: 'bank-operation-1',
-          qtiPoolPackageId: 'package-1',
-          qtiPoolArtifactId: 'artifact-1',
-          qtiPoolArtifactVersionId: 'artifact-version-1',
-          qtiPoolPackageHash: sha256Hex('package'),
-          qtiPoolEtag: '"etag-\\-of-the-pool"',
-          resolvedPoolHash: sha256Hex('pool'),
-        },
-        { selectionPolicy: sha256Hex('policy'), scaleCalibration: sha256Hex('calibration') },
-      ),
-      offer(1),
-    );
+/** An adaptive run in every phase, in both modes, from the values that a run of each mode began with. */
+function states(frozen: DecodedForms['continuation']): Record<string, AdaptiveRunState> {
+  const begin = (name: string): AdaptiveRunState => {
+    const { state } = frozen[name]!;
+    const checksums = {
+      selectionPolicy: state.selectionPolicyChecksum,
+      scaleCalibration: state.scaleCalibrationChecksum,
+    };
+    const identity = { ...state, runTag: state.runTag! };
+    const begun = startState(TENANT, { ...state, ...state.pins }, identity, state.pins, checksums);
+    return { ...addOffer(begun, offer(1)), clockStart: state.clockStart! };
+  };
   const offer = (sequence: number) => ({
     deliverySessionId: `session-${sequence}`,
     artifactVersionId: `av-${sequence}`,
@@ -253,12 +205,8 @@ function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string
   };
   const stop = (state: AdaptiveRunState, reason: StopReason, cause: StopCause = reason) =>
     beginFinalizing(both(state), { reason, cause });
-  const timed = (state: AdaptiveRunState): AdaptiveRunState => ({
-    ...state,
-    clockStart: state.startedAt + 321,
-  });
-  const conformance = timed(begin('owner_conformance'));
-  const learner = timed(begin('production_learner'));
+  const conformance = begin('conformance, first item offered');
+  const learner = begin('learner, first item offered');
   const event = { caliperEventIri: 'urn:uuid:9d2c5a34-6f27-8a43-9c2d-36b0c1c5a5ce' };
   const record = { resultRecordId: 'result-record-1' };
   const components = { componentsAcknowledged: true } as const;
@@ -280,149 +228,29 @@ function states(identity: Awaited<ReturnType<typeof identityOf>>): Record<string
   };
 }
 
-// --- Cursors --------------------------------------------------------------------------------------------------------------------------
-
-/** Names no candidate: the list then ends at the claims, which are looked at after the cursor. */
-const caller: Principal = principalWith({
-  tenantId: TENANT,
-  scopes: ['reports:read'],
-  classSourcedIds: ['class-2', 'class-1', 'class-2'],
-});
-
-const places = {
-  listCandidateReports: { modifiedAt: '2026-01-30T08:00:00.123456Z', attemptId: 'attempt ü\u0000/1' },
-  listRevisionOrders: { revisionOrderId: 'order_2c4f' },
-} as const satisfies Record<FrozenCursor['list'], Readonly<Record<string, string>>>;
-
-const candidates = {
-  list: 'listCandidateReports',
-  path: { candidateSourcedId: 'candidate-ü' },
-  principal: caller,
-  keyset: ['modifiedAt', 'attemptId'],
-} as const;
-const orders = {
-  list: 'listRevisionOrders',
-  path: { improvementRunId: 'run_1' },
-  principal: caller,
-  keyset: ['revisionOrderId'],
-} as const;
-
-/** Each list without and with every filter. */
-const cursors: Record<string, Omit<FrozenCursor, 'token'>> = {
-  'candidates, without filters': {
-    ...candidates,
-    query: {},
-    binding: { ...candidates.path, sort: '-modifiedAt', limit: 25 },
-  },
-  'candidates, with every filter': {
-    ...candidates,
-    query: {
-      qtiTestId: 'test-1',
-      testKind: 'formative',
-      status: 'scored',
-      modifiedSince: '2026-01-01T00:00:00.120Z',
-      sort: '-modifiedAt',
-      limit: '7',
-    },
-    binding: {
-      ...candidates.path,
-      qtiTestId: 'test-1',
-      testKind: 'formative',
-      status: 'scored',
-      // One instant has many spellings, and a binding has one.
-      modifiedSince: '2026-01-01T00:00:00.120000000Z',
-      sort: '-modifiedAt',
-      limit: 7,
-    },
-  },
-  'orders, without filters': { ...orders, query: {}, binding: { ...orders.path, limit: 25 } },
-  'orders, with every filter': {
-    ...orders,
-    query: { status: 'blocked_upstream', targetModule: 'bank', limit: '100' },
-    binding: { ...orders.path, status: 'blocked_upstream', targetModule: 'bank', limit: 100 },
-  },
-};
-
-function useOf({ list, keyset, principal, binding }: Omit<FrozenCursor, 'token'>) {
-  // SAFETY: the keyset of a list are the members of its places.
-  return { list, keyset, principal, binding } as {
-    readonly list: string;
-    readonly keyset: readonly never[];
-    readonly principal: Principal;
-    readonly binding: FrozenCursor['binding'];
-  };
-}
-
 // --- Idempotency records --------------------------------------------------------------------------------------------------------------
+
+/** How long a run holds its record. */
+const HELD_UNTIL = WRITTEN_AT + 27_500;
 
 /** A record in every state; of those that are `started`, one that a run holds, one that was let go, and one that was taken over. */
 async function writeControl(
   { control: table }: Stores,
   keys: KeyRing,
-): Promise<Record<string, IdentifiedRequest>> {
-  let calls = 0;
-  const idempotency = createIdempotency({
-    table,
-    keys,
-    now: () => WRITTEN_AT,
-    sleep: () => Promise.reject(new Error('nothing is waited for')),
-    random: (bytes) => fixedBytes(`random ${(calls += 1)}`, bytes),
-  });
-  const request = (name: string, more: Partial<IdentifiedRequest> = {}): IdentifiedRequest => ({
-    tenantId: TENANT,
-    method: 'POST',
-    canonicalPath: '/v1/adaptive-runs',
-    idempotencyKey: name,
-    ifMatch: undefined,
-    body: { runMode: 'owner_conformance', n: 0.1 },
-    ...more,
-  });
-  const run = async (
-    of: IdentifiedRequest,
-    status: number,
-    outcome: Result<string, ReturnType<typeof problem>>,
-  ): Promise<IdentifiedRequest> => {
-    const keyed = await idempotency(of);
-    await keyed.run(() => Promise.resolve(outcome), {
-      successStatus: status,
-      waitUntil: WRITTEN_AT + 10_000,
-      leaseUntil: WRITTEN_AT + 27_500,
-      conflict: () => problem('mastery', 'idempotency-key-reused', 409),
-      log: () => undefined,
-    });
-    return of;
-  };
-  const held = request('held', { ifMatch: '"7"', body: undefined });
-  const taken = request('taken over');
-  const begin = async (of: IdentifiedRequest, name: string) => {
-    const { id, hash } = await identifyRequest(keys, of);
-    const record = {
-      id,
-      hash,
-      state: 'started',
-      operationId: `op_${name}`,
-      createdAt: WRITTEN_AT,
-      attemptId: `attempt of ${name}`,
-      leaseUntil: WRITTEN_AT + 27_500,
-    } as const;
+  requests: FrozenForms['requests'],
+  frozen: DecodedForms['control'],
+): Promise<void> {
+  for (const [name, request] of Object.entries(requests)) {
+    const { state, terminalStatus = 0, ...last } = frozen[name]!;
+    const { id, hash } = await identifyRequest(keys, request);
+    const isTakenOver = name === 'taken over';
+    const lease = { attemptId: isTakenOver ? 'the first attempt' : last.attemptId, leaseUntil: HELD_UNTIL };
+    const record = { ...last, id, hash, ...lease, state: 'started' } as const;
     await table.create(record, WRITTEN_AT);
-    return record;
-  };
-  await begin(held, 'held');
-  const lease = { attemptId: 'the next attempt', leaseUntil: WRITTEN_AT + 60_000 };
-  await table.takeOver(await begin(taken, 'taken'), lease, WRITTEN_AT + 30_000);
-  return {
-    completed: await run(request('completed'), 201, ok('answer')),
-    failed: await run(request('failed'), 201, err(problem('mastery', 'resource-not-found', 404))),
-    'let go': await run(request('let go'), 201, err(internalError('mastery'))),
-    held,
-    'taken over': taken,
-    'default left out': await run(
-      request('default', { body: { attemptId: 'a', view: 'summary' }, sentBody: { attemptId: 'a' } }),
-      200,
-      ok('answer'),
-    ),
-  };
+    if (state !== 'started') await table.settle(record, { state, terminalStatus }, WRITTEN_AT);
+    else if (isTakenOver) await table.takeOver(record, last, HELD_UNTIL);
+    else if (last.leaseUntil === 0) await table.release(record, WRITTEN_AT);
+  }
 }
 
 // --- Records --------------------------------------------------------------------------------------------------------------------------
@@ -471,166 +299,91 @@ async function writeRecords({ records: table }: Stores): Promise<void> {
 
 // --- Improvement runs -----------------------------------------------------------------------------------------------------------------
 
-const pins: RunPins = {
-  contentTestSpecId: 'spec-1',
-  contentTestSpecVersion: '4',
-  analysisPolicy: { owner: 'tenant', id: 'policy', version: '2', checksum: sha256Hex('policy') },
-  formulaVersion: 'alignment-v1',
-  rules: '2',
-  sourceSet: { ref: 'set-1', sha256: sha256Hex('set') },
-  metrics: [
-    {
-      metric: 'item_difficulty',
-      status: 'available',
-      reasonCode: null,
-      artifact: { ref: 'artifact-1', sha256: sha256Hex('artifact') },
-      judged: 'some',
-    },
-    { metric: 'form_summary', status: 'unavailable', reasonCode: 'owner_artifact_missing', artifact: null },
-  ],
-  sources: [
-    {
-      sourceKey: 'act',
-      crosswalk: { ref: 'crosswalk-1', sha256: sha256Hex('crosswalk') },
-      comparison: { ref: 'comparison-1', sha256: sha256Hex('comparison') },
-    },
-    { sourceKey: 'sat', crosswalk: { ref: 'ü', sha256: sha256Hex('ü') }, comparison: 'missing' },
-    { sourceKey: 'x', crosswalk: { ref: 'c"\\', sha256: sha256Hex('c') }, comparison: null },
-  ],
-};
-const bundle = { sha256: sha256Hex('bundle'), mediaType: 'application/json' } as const;
-
-const scopes: Readonly<Record<string, Pick<RunRecord, 'classSourcedId' | 'schoolSourcedId'>>> = {
-  queued: { classSourcedId: 'class ü' },
-  parked: { schoolSourcedId: 'school #1' },
-  analyzing: { classSourcedId: 'class-1', schoolSourcedId: 'school-1' },
-};
-
 /** A run in every state; orders of every status in one that is analyzed, with their lineages. */
-async function writeRuns({ improvement: store }: Stores): Promise<void> {
-  let at = WRITTEN_AT;
-  const create = (name: string): Promise<RunRecord> =>
-    store.createRun({
-      tenantId: TENANT,
-      improvementRunId: `run_${name}`,
-      administrationId: 'administration #1',
-      // Of every kind: for a class, for a school, for both, and as runs were recorded before.
-      ...(scopes[name] ?? {}),
-      pins,
-      createdAt: (at += 1_000),
-    });
-  const order = (id: string, lineage: string, evidence: NewOrder['evidence'] = 'source:act'): NewOrder => ({
-    revisionOrderId: `order_${id}`,
-    evidence,
-    targetModule: evidence === 'source:act' ? 'blueprint' : 'bank',
-    lineage: sha256Hex(lineage),
-  });
-  const ack = { receiptId: 'receipt-1', version: '3', observedAt: at + 900_060 };
+async function writeRuns(
+  { improvement: store }: Stores,
+  frozen: DecodedForms['improvement']['runs'],
+): Promise<void> {
+  const orders = Object.values(frozen).flatMap((run) => run.orders);
+  const order = (id: string): OrderRecord => orders.find((each) => each.revisionOrderId === `order_${id}`)!;
+  const create = (name: string): Promise<RunRecord> => {
+    const created = { ...frozen[name]!.run };
+    for (const ended of ['completedAt', 'receipt']) Reflect.deleteProperty(created, ended);
+    return store.createRun(created);
+  };
+  /** Moves a run to what it was in the end. */
+  const end = (run: RunRecord, from: RunRecord['state'], change: Partial<RunRecord> = {}) => {
+    const ended = { ...frozen[run.improvementRunId]!.run, ...change };
+    // SAFETY: what a run has ended as is what it can be moved to.
+    return store.moveRun(run, [from], ended as Parameters<typeof store.moveRun>[2], ended.touchedAt);
+  };
 
-  const former = await create('failed');
-  await store.moveRun(former, ['queued'], { state: 'analyzing' }, at + 10);
-  await store.openOrder(former, order('old', 'shared'), at + 11);
-  await store.moveOrder(former, 'order_old', { status: 'accepted', ack }, at + 12);
-  await store.moveRun(former, ['analyzing'], { state: 'failed', completedAt: at + 20 }, at + 21);
+  const former = await create('run_failed');
+  await store.moveRun(former, ['queued'], { state: 'analyzing' }, former.createdAt + 10);
+  await store.openOrder(former, order('old'), former.createdAt + 11);
+  await store.moveOrder(
+    former,
+    'order_old',
+    { status: 'accepted', ack: order('old').ack! },
+    former.createdAt + 12,
+  );
+  await end(former, 'analyzing');
 
-  const run = await create('analyzing');
+  const run = await create('run_analyzing');
+  const at = run.createdAt;
   await store.moveRun(run, ['queued'], { state: 'analyzing' }, at + 10);
   await store.beginRun(run, 0, at + 11);
   await store.beginRun(run, 3, at + 12);
   await store.beginRun(run, 3, at + 13);
-  await store.putEvidence(run, { key: 'metric:item_difficulty', evaluatedAt: at + 14 });
-  await store.putEvidence(run, {
-    key: 'source:act',
-    evaluatedAt: at + 15,
-    receipt: bundle,
-    comparisonOmitted: false,
-  });
-  await store.putEvidence(run, {
-    key: 'source:sat',
-    evaluatedAt: at + 16,
-    receipt: { ...bundle, mediaType: 'application/zip' },
-    comparisonOmitted: true,
-  });
-  const open = (id: string, lineage = id) =>
-    store.openOrder(run, order(id, lineage, 'metric:item_difficulty'), at + 20);
-  await store.openOrder(run, order('pending', 'shared'), at + 20);
-  let movedAt = at + 20;
-  for (const [name, to] of [
-    ['accepted', { status: 'accepted', ack }],
-    ['replayed', { status: 'replayed', ack }],
-    ['rejected', { status: 'rejected', ack }],
-    ['blocked', { status: 'blocked_upstream' }],
-  ] as const) {
-    await open(name);
-    if (name === 'accepted') await open('beside', 'accepted');
-    await store.moveOrder(run, `order_${name}`, to, (movedAt += 1));
+  for (const evidence of Object.values(frozen['run_analyzing']!.evidence))
+    await store.putEvidence(run, evidence);
+  await store.openOrder(run, order('pending'), at + 20);
+  for (const name of ['accepted', 'replayed', 'rejected', 'blocked']) {
+    await store.openOrder(run, order(name), at + 20);
+    if (name === 'accepted') await store.openOrder(run, order('beside'), at + 20);
+    const { revisionOrderId, updatedAt, status, ack } = order(name);
+    const to = ack === null ? { status } : { status, ack };
+    await store.moveOrder(run, revisionOrderId, to as Parameters<typeof store.moveOrder>[2], updatedAt);
   }
-  await open('overtaken', 'passed');
-  await store.confirmOrder(run, order('pending', 'shared'), at + 25);
+  await store.openOrder(run, order('overtaken'), at + 20);
+  await store.confirmOrder(run, order('pending'), at + 25);
 
-  const parked = await create('parked');
-  await store.openOrder(parked, order('overtaking', 'passed'), at + 30);
-  await store.moveRun(parked, ['queued'], { state: 'blocked_upstream' }, at + 31);
-  await store.touchRun(parked, 'sweeper', at + 32);
-  await store.touchRun(parked, 'worker', at + 33);
+  const parked = await create('run_parked');
+  await store.openOrder(parked, order('overtaking'), order('overtaking').updatedAt);
+  await store.moveRun(parked, ['queued'], { state: 'blocked_upstream' }, parked.createdAt + 31);
+  await store.touchRun(parked, 'sweeper', parked.createdAt + 32);
+  await store.touchRun(parked, 'worker', parked.createdAt + 33);
 
-  const complete = await create('completed');
-  const completedAt = at + 40;
-  await store.moveRun(complete, ['queued'], { state: 'completed', completedAt, receipt: bundle }, at + 41);
-  const omitting = await create('omitting');
-  await store.moveRun(
-    omitting,
-    ['queued'],
-    {
-      state: 'completed_with_omissions',
-      completedAt,
-      receipt: { ...bundle, mediaType: 'application/zip' },
-    },
-    at + 41,
-  );
-  await create('queued');
+  const completed = await create('run_completed');
+  await end(completed, 'queued');
+  // By a clock that is behind that of its creation.
+  await end(await create('run_omitting'), 'queued', { completedAt: completed.createdAt + 40 });
+  await create('run_queued');
 }
 
 // --- Objects and parameters -----------------------------------------------------------------------------------------------------------
 
-const manifest: ReleaseManifest = {
-  manifestVersion: 1,
-  stage: STAGE,
-  rehearsal: false,
-  issuedAt: '2026-01-01T00:00:00Z',
-  expiresAt: '2027-01-01T00:00:00Z',
-  receipts: provable.map((proves, n) => ({
-    proves,
-    location:
-      [`https://proofs.example/${proves}`, `s3://proofs/${proves}`, `file:${proves}.pdf`][n % 3] ?? '',
-    sha256: sha256Hex(proves),
-    summary: `Proof of ${proves}`,
-  })),
-};
-
 async function writeObjects(
   { s3 }: TestAws,
   { receipts, release }: Stores,
-  { sign }: FrozenSigner,
+  manifest: string,
+  frozen: DecodedForms['settings']['release'],
 ): Promise<FrozenForms['objects']> {
-  const jws = sign(manifest);
-  const flags = Object.fromEntries(gates.map((gate) => [gate, gate === 'B' ? 'closed' : 'open']));
   const withdrawn = { manifest: '', flags: {}, appliedAt: WRITTEN_AT - 1 };
   await release.write(withdrawn, undefined);
-  const isolationProof = { digest: sha256Hex('two-tenant proof'), outcome: 'proved' } as const;
-  await release.write({ manifest: jws, flags, appliedAt: WRITTEN_AT, isolationProof }, withdrawn);
+  await release.write({ ...frozen, manifest }, withdrawn);
 
   const { source, run } = improveRun();
   const rehearsal = '{"rehearsal":true}';
   await receipts.put(TENANT, source);
   await receipts.put(TENANT, run);
-  await keepProof(s3, localBucketName, 'manifest', jws);
+  await keepProof(s3, localBucketName, 'manifest', manifest);
   await keepProof(s3, localBucketName, 'rehearsal', rehearsal);
   const found: Record<string, { contentType: string; text: string }> = {};
   for (const key of [
     `tenant%20%C3%BC%2F%231%2Ea/${source.sha256}`,
     `tenant%20%C3%BC%2F%231%2Ea/${run.sha256}`,
-    `release.manifests/${sha256Hex(jws)}`,
+    `release.manifests/${sha256Hex(manifest)}`,
     `release.rehearsals/${sha256Hex(rehearsal)}`,
   ]) {
     const object = await s3.send(new GetObjectCommand({ Bucket: localBucketName, Key: key }));
@@ -645,7 +398,8 @@ async function writeObjects(
 async function writeParameters(
   { ssm }: TestAws,
   { profiles }: Stores,
-  { sign }: FrozenSigner,
+  manifest: string,
+  flags: GateFlags,
 ): Promise<FrozenForms['parameters']> {
   await profiles.write(TENANT, {
     tenant: TENANT,
@@ -655,9 +409,9 @@ async function writeParameters(
     resultsKcComponents: 'supported',
   });
   await profiles.write('tenant-b', { tenant: 'tenant-b', jwt: 'token', url: 'https://platform.example' });
-  for (const gate of gates)
-    await writeGateParameter(ssm, `${gatesPath(STAGE)}/${gate}`, gate === 'B' ? 'closed' : 'open');
-  const place = placeOfProof(localBucketName, 'manifest', sign(manifest));
+  for (const [gate, flag] of Object.entries(flags))
+    await writeGateParameter(ssm, `${gatesPath(STAGE)}/${gate}`, flag);
+  const place = placeOfProof(localBucketName, 'manifest', manifest);
   await writeGateParameter(ssm, manifestParameter(STAGE), formatReference(place));
   const found: Record<string, { type: 'String' | 'SecureString'; value: string }> = {};
   const all = { Path: '/', Recursive: true, WithDecryption: true };
