@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { projectRoot } from './checks/checks.ts';
-import { arguedMutants } from './mutation/argued.ts';
+import { isArgued } from './mutation/argued.ts';
 import { drawn, instrument } from './mutation/mutants.ts';
 import type { Mutant } from './mutation/mutants.ts';
 import { mutatedModules } from './mutation/modules.ts';
@@ -217,11 +217,6 @@ async function share<T>(
     }),
   );
 }
-
-const isArgued = ({ file, original, replacement }: Tried): boolean =>
-  arguedMutants.some(
-    (each) => each.file === file && each.original === original && each.replacement === replacement,
-  );
 
 const caught = ({ outcome: how }: Tried): boolean => how === 'killed' || how === 'timed out';
 

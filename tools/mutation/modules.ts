@@ -121,7 +121,7 @@ export const mutatedModules: readonly MutatedModule[] = [
     ],
     tests: [
       ['functions/mastery/engine/selection.property.test.ts', 'functions/mastery/engine/selection.test.ts'],
-      ['functions/mastery/engine/simulation.test.ts'],
+      ['test/reference/decision-gains.property.test.ts', 'functions/mastery/engine/simulation.test.ts'],
     ],
     proof: 'unit',
   },

@@ -1,21 +1,42 @@
 import { CompactEncrypt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
+import { ok } from '#shared/kernel/result.ts';
 import { exampleState } from '#test/support/example-run.ts';
+import type { AdaptiveRunState } from './run-state.ts';
 import { openContinuation, sealContinuation } from './continuation.ts';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 const offer = { deliverySessionId: 'session-1', artifactVersionId: 'item-1' };
-const state = { ...exampleState, offers: [offer] };
+const state: AdaptiveRunState = { ...exampleState, offers: [offer] };
+/** With every member that a run can come to have. */
+const stopped: AdaptiveRunState = {
+  ...state,
+  runTag: 'b'.repeat(64),
+  clockStart: state.startedAt + 1,
+  offers: [{ ...offer, consumedAttemptId: 'attempt-1', consumedTraceRef: 'trace-1' }],
+  consumed: { count: 1, digest: 'c'.repeat(64) },
+  stopReason: 'max_items',
+  acknowledgements: {
+    resultRecordId: 'record-1',
+    componentsAcknowledged: true,
+    caliperEventIri: 'urn:uuid:event',
+  },
+};
+const stopCauses = [
+  ...(['classifications_complete', 'precision_target_met', 'max_items', 'time_budget'] as const),
+  ...(['pool_exhausted', 'content_maxima', 'component_limit', 'no_informative_item'] as const),
+];
 const { startedAt: START, tenantId } = state;
 const header = { alg: 'dir', enc: 'A256GCM', kid: 'k1', typ: 'mastery-continuation+jwe' };
 
 function keyRing(keys: Record<string, number>): KeyRing {
-  const keyOf = (kid: string) => keys[kid] && new Uint8Array(32).fill(keys[kid]);
+  const keyOf = (purpose: KeyPurpose, kid: string) =>
+    purpose === 'continuation' && keys[kid] ? new Uint8Array(32).fill(keys[kid]) : undefined;
   return {
-    active: () => Promise.resolve({ kid: 'k1', key: keyOf('k1') || new Uint8Array(32) }),
-    open: (_, kid) => Promise.resolve(keyOf(kid) || undefined),
+    active: (purpose) => Promise.resolve({ kid: 'k1', key: keyOf(purpose, 'k1') ?? new Uint8Array(32) }),
+    open: (purpose, kid) => Promise.resolve(keyOf(purpose, kid)),
   };
 }
 const ring = keyRing({ k1: 1 });
@@ -33,6 +54,10 @@ describe('continuation', () => {
     for (const secret of ['student-1', 'candidate-pseudonym', 'bank/1', 'session-1'])
       expect(others.join()).not.toContain(secret);
     expect(await open(token)).toMatchObject({ ok: true, value: { state, token } });
+    for (const stopCause of stopCauses) {
+      const end = { ...stopped, stopCause };
+      expect(await open((await sealContinuation(ring, end, START)).token)).toMatchObject(ok({ state: end }));
+    }
   });
 
   it.each([

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '#shared/http/operation.ts';
 import { anyPrincipal, confusableId, principalWith } from '#test/support/principal.ts';
-import { authorizationOf, mayReadCandidate, mayReadClass, mayReadSchool } from './claims.ts';
+import {
+  authorizationOf,
+  mayReadAdministration,
+  mayReadCandidate,
+  mayReadClass,
+  mayReadSchool,
+} from './claims.ts';
 
 const lists = ['studentIds', 'classSourcedIds', 'schoolSourcedIds', 'administrationIds'] as const;
 const rules = [
@@ -35,6 +41,21 @@ describe.each(rules)('%s', (_, mayRead, claim) => {
       }),
     );
   });
+});
+
+it('an administration is read by whoever has its own id, its class or its school in the claim for it, and by nobody else [RP-314]', () => {
+  const known = fc.option(confusableId);
+  fc.assert(
+    fc.property(anyPrincipal, confusableId, known, known, (principal, administrationId, ...scope) => {
+      const [classSourcedId, schoolSourcedId] = scope;
+      const isListed =
+        principal.administrationIds.some((id) => id === administrationId) ||
+        principal.classSourcedIds.some((id) => id === classSourcedId) ||
+        principal.schoolSourcedIds.some((id) => id === schoolSourcedId);
+      const administration = { administrationId, classSourcedId, schoolSourcedId };
+      expect(mayReadAdministration(principal, administration)).toBe(isListed);
+    }),
+  );
 });
 
 describe('the authorization that a cursor is bound to', () => {

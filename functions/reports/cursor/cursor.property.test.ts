@@ -1,4 +1,4 @@
-import { CompactEncrypt } from 'jose';
+import { CompactEncrypt, compactDecrypt } from 'jose';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
@@ -64,9 +64,16 @@ describe('a cursor', () => {
     }
   });
 
-  it('that could not be sent back is a defect, as is a position that is no text', async () => {
-    const huge = { ...position, attemptId: 'a'.repeat(2_000) };
-    await expect(sealCursor(keys, use, huge, NOW)).rejects.toThrow(RangeError);
+  it('that could not be sent back is a defect, and is so from 2,049 characters on, as is a position that is no text', async () => {
+    const lengths: number[] = [];
+    for (let length = 900; lengths.length === length - 900; length += 1) {
+      const there = { ...position, attemptId: 'a'.repeat(length) };
+      await sealCursor(keys, use, there, NOW).then(
+        (cursor) => lengths.push(cursor.length),
+        (error: unknown) => expect(error).toBeInstanceOf(RangeError),
+      );
+    }
+    expect(lengths.at(-1)).toBe(2_048);
     await expect(sealCursor(keys, use, { ...position, attemptId: '\ud800' }, NOW)).rejects.toThrow(TypeError);
   });
 
@@ -127,12 +134,15 @@ describe('a cursor', () => {
 
   it('is not a token of another kind, nor one with another content [RP-303]', async () => {
     const { kid, key } = await keys.active('cursor');
-    const payload = { issuedAt: NOW, expiresAt: NOW + HOUR };
-    const sealAs = (typ: string): Promise<string> =>
-      new CompactEncrypt(new TextEncoder().encode(JSON.stringify(payload)))
+    const { plaintext } = await compactDecrypt(await sealCursor(keys, use, position, NOW), key);
+    const content = JSON.parse(Buffer.from(plaintext).toString()) as object;
+    const sealAs = (typ: string, change = {}): Promise<string> =>
+      new CompactEncrypt(Buffer.from(JSON.stringify({ ...content, ...change })))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid, typ })
         .encrypt(key);
-    for (const typ of ['mastery-continuation+jwe', 'reports-cursor+jwe'])
-      expect(await open(await sealAs(typ))).toEqual(refused);
+    expect(await open(await sealAs('reports-cursor+jwe'))).toEqual({ ok: true, value: position });
+    expect(await open(await sealAs('mastery-continuation+jwe'))).toEqual(refused);
+    for (const change of [{ position: 'x' }, { boundTo: undefined }, { more: 1 }])
+      expect(await open(await sealAs('reports-cursor+jwe', change))).toEqual(refused);
   });
 });

@@ -77,8 +77,8 @@ export async function openCursor<Name extends string>(
   if (!content.success) return err('refused');
   const { expiresAt, boundTo, position } = content.data;
   if (now >= expiresAt || boundTo !== digestOf(use)) return err('refused');
-  const entries = use.keyset.map((name, at) => [name, decode(position[at] ?? '')]);
-  // SAFETY: one entry for each name; the digest covers the names, so the position was sealed for exactly these.
+  // SAFETY: the digest covers the names, so the position was sealed for exactly these.
+  const entries = use.keyset.map((name, at) => [name, decode(position[at] as string)]);
   return ok(Object.fromEntries(entries) as Record<Name, string>);
 }
 
