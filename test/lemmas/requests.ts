@@ -541,7 +541,7 @@ function bodyCases(route: Route, body: z.ZodType): readonly Case[] {
 const WRONG_TYPES: Readonly<Record<string, readonly unknown[]>> = {
   object: [null, [], [0.5], 'x', 7, true],
   array: [null, {}, 'x', 7, true],
-  string: [null, 7, true, ['x'], { id: 'x' }],
+  string: [null, 7, true, [], ['x'], { id: 'x' }],
   number: [null, '0.5', true, [], {}],
 };
 

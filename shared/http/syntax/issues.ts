@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { valueAt } from '#shared/kernel/defect.ts';
+import { pointer, valueAt } from '#shared/kernel/defect.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 
 /** Which part of a request a value stands in: the first segment of every pointer. */
@@ -31,7 +31,8 @@ export function invalid(
 }
 
 /**
- * What a schema refused, in words made of the schema alone: Zod's own messages may quote names and values that were submitted.
+ * What a schema refused, in words made of the schema alone: Zod's own messages may quote names and values that were submitted. Of each place
+ * it names the first issue: Zod checks the length of any value that has one, even where a text is expected.
  * @param value what was checked; only its shape is looked at
  */
 export function invalidParamsOf(
@@ -39,7 +40,10 @@ export function invalidParamsOf(
   issues: readonly z.core.$ZodIssue[],
   value: unknown,
 ): readonly InvalidParam[] {
-  return issues.flatMap((issue) => paramsOf(part, issue, value));
+  const seen = new Set<string>();
+  return issues
+    .filter(({ path }) => seen.size < seen.add(pointer(...path)).size)
+    .flatMap((issue) => paramsOf(part, issue, value));
 }
 
 function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): readonly InvalidParam[] {
