@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import { routeByOperationId } from '#shared/contract/routes.ts';
 import { sandboxIds, sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { variablesOfBackground } from '#shared/http/environment.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
@@ -63,27 +62,6 @@ describe('the manifest', () => {
   it('has a resource of every route of the sandbox, and of no other', () => {
     expect(new Set(manifest.map(({ route }) => route))).toEqual(new Set(Object.values(sandboxRoutes)));
   });
-
-  it.each(manifest.map((fixture) => [fixture.route.operationId, fixture] as const))(
-    'every answer of %s fits the schema of its route in production [RP-033]',
-    (operationId, { route, path, answer }) => {
-      const production = routeByOperationId(operationId);
-      expect([route.method, route.path]).toEqual([production?.method, production?.path]);
-      expect(production?.request.path.safeParse(path).success).toBe(true);
-      const queries: readonly object[] =
-        operationId === 'readAttemptReport'
-          ? [{}, { view: 'summary' }, { view: 'standards' }, { view: 'evidence' }]
-          : operationId === 'listCandidateReports'
-            ? [{}, { limit: '1' }, { testKind: 'formative' }, { testKind: 'mastery_gate' }]
-            : [{}];
-      for (const query of queries) {
-        const answered = answer(route.request.query.parse(query), correlation);
-        expect(
-          answered.ok && (production?.success.schema.safeParse(answered.value).error?.issues ?? []),
-        ).toEqual([]);
-      }
-    },
-  );
 
   it('projects a fixture as production does a report [RP-074]', () => {
     const moment = { ...correlation, observedAt: composedAt, problemsUrl: 'https://docs.example/problems' };

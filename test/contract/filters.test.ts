@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Filter } from '#shared/contract/filters.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -7,8 +7,7 @@ import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { startSandbox } from '#test/support/sandbox.ts';
-import type { TestSandbox } from '#test/support/sandbox.ts';
+import { callRaw } from '#test/support/raw-call.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
@@ -18,15 +17,10 @@ const tenantId = 'tenant-aurora';
 
 const stack = useTestStack();
 const runs = lazily(() => openImprovementRuns(stack, tenantId));
-let sandbox: TestSandbox;
 let improvementRunId: string;
 beforeAll(async () => {
   ({ improvementRunId } = await runs.analyze(runs.administration('autumn-gate')));
   await stack.improvement.settled();
-  sandbox = await startSandbox();
-});
-afterAll(async () => {
-  await sandbox.close();
 });
 
 type Query = Readonly<Record<string, string>>;
@@ -68,7 +62,8 @@ const lists: readonly (readonly [name: string, list: List])[] = [
       {
         route,
         ask: (query) =>
-          sandbox.call(
+          callRaw(
+            stack.urls.sandboxUrl,
             `${route.path.replace('{candidateSourcedId}', sandboxIds.candidate)}${queryOf(query)}`,
           ),
       },

@@ -19,7 +19,7 @@ export function sendDraft(
 ): Promise<GatewayReply> {
   const { headers, body } = draft;
   const url = route.service === 'mastery' ? urls.masteryUrl : urls.reportsUrl;
-  return callRaw(url, targetOf(route, draft), { method, headers, ...(body === undefined ? {} : { body }) });
+  return callRaw(url, targetOf(route, draft), { method, headers, body });
 }
 
 /** Status and problem; then the places and reasons of what is wrong, and whether to repeat the request. */

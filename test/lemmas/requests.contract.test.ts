@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { grade } from '#shared/contract/reports/cohort-report.ts';
 import type { Route } from '#shared/contract/route.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
@@ -106,6 +107,7 @@ const rules: Rules = [
   [/^readScaleCalibration 404 /, 'MA-040, MA-176'],
   [/^mastery 404 .*: a method or path of no route/, 'MA-003, MA-018, MA-227'],
   [/^reports 404 .*: a method or path of no route/, 'RP-223, RP-224'],
+  [/^sandbox 404 .*: a method or path of no route/, 'RP-042, RP-043'],
 ];
 const { titled, unused } = openTitles(rules);
 
@@ -311,28 +313,23 @@ describe('values of a path that are no ids', () => {
   });
 });
 
-describe.each(['mastery', 'reports'] as const)('what the %s service does not serve', (service) => {
-  const rows = operations.filter(({ route }) => route.service === service);
-  const hidden = notFound[service];
+describe.each([
+  ['mastery', operations.filter(({ route }) => route.service === 'mastery'), 'masteryUrl'],
+  ['reports', operations.filter(({ route }) => route.service === 'reports'), 'reportsUrl'],
+  ['sandbox', operations.filter(({ operation }) => operation in sandboxRoutes), 'sandboxUrl'],
+] as const)('what the %s does not serve', (name, rows, url) => {
+  const hidden = notFound[rows[0]!.route.service];
 
-  it(titled(`${service} ${hidden}: a method or path of no route`), async () => {
+  it(titled(`${name} ${hidden}: a method or path of no route`), async () => {
     const paths = new Set([
       ...['', '/', '/v1', '/v1/', '/.env', '/v1/webhooks', '/v1/%2e%2e/_control/state', '/v1/../v1'],
-      ...rows.flatMap(({ route: { path: template } }) => {
+      ...operations.flatMap(({ route: { path: template } }) => {
         const path = template.replaceAll(/\{\w+\}/g, 'a');
         const segments = path.split('/').slice(2);
         return [
-          ...[
-            path.replace('/v1', '/v2'),
-            path.replace('/v1', '/V1'),
-            path.replace('/v1', ''),
-            `${path}/`,
-            `${path}/x`,
-          ],
-          ...[
-            path.replace('/v1/', '/v1//'),
-            `/v1/${segments.join('%2F')}`.replace(/^(\/v1\/[^%]*)$/, '$1/b'),
-          ],
+          ...[path, path.replace('/v1', '/v2'), path.replace('/v1', '/V1'), path.replace('/v1', '')],
+          ...[`${path}/`, `${path}/x`, path.replace('/v1/', '/v1//')],
+          `/v1/${segments.join('%2F')}`.replace(/^(\/v1\/[^%]*)$/, '$1/b'),
           ...segments.map((_, at) => `/v1/${segments.with(at, '').join('/')}`),
           ...segments.map((segment, at) => `/v1/${segments.with(at, segment.toUpperCase()).join('/')}`),
           ...(path.includes(':') ? [path.replace(':', '%3A'), path.replace(/:.*/, ':x')] : []),
@@ -341,15 +338,15 @@ describe.each(['mastery', 'reports'] as const)('what the %s service does not ser
     ]);
     const served = rows.map(({ route }) => new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
     const odd = [...paths].filter((path) => !served.some((pattern) => pattern.test(path)));
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
     const distinct = new Set<string>();
-    const url = service === 'mastery' ? stack.urls.masteryUrl : stack.urls.reportsUrl;
     const token = await stack.tokenFor(
       'tenant-aurora',
       rows.map(({ route }) => route.scope),
     );
     const note = async (method: string, path: string): Promise<void> => {
       for (const headers of [[], [['Authorization', `Bearer ${token}`]]] as const) {
-        const reply = await callRaw(url, path, { method, headers });
+        const reply = await callRaw(stack.urls[url], path, { method, headers });
         expect([method, path, ...answerOf(rows[0]!.route, reply)]).toEqual([method, path, hidden]);
         distinct.add(JSON.stringify(indistinguishable(reply)));
       }
@@ -359,17 +356,8 @@ describe.each(['mastery', 'reports'] as const)('what the %s service does not ser
       for (const { operation, route } of rows) {
         const target = targetOf(route, await draft(operation, route));
         const taken = rows.filter((row) => row.route.path === route.path).map((row) => row.route.method);
-        for (const method of [
-          'GET',
-          'POST',
-          'PUT',
-          'PATCH',
-          'DELETE',
-          'OPTIONS',
-          'TRACE',
-          'PROPFIND',
-        ] as const)
-          if (!taken.some((one) => one === method)) await note(method, target);
+        for (const method of methods.filter((one) => !taken.some((own) => own === one)))
+          await note(method, target);
       }
     });
     expect(calls).toEqual([]);
