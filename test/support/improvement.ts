@@ -95,7 +95,7 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
   const served = new Map<string, Uint8Array | Refused>(runs.flatMap(({ artifacts }) => [...artifacts]));
   const bundles = new Map<string, Uint8Array>();
   const { policy } = improveRun().sourceFacts;
-  const store = await openImprovementTable();
+  const { store } = await openImprovementTable();
 
   function receive(
     operation: UpstreamOperation,

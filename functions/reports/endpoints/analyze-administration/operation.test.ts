@@ -113,7 +113,7 @@ async function analyze(
     run: Parameters<ImprovementStore['createRun']>[0],
   ) => Promise<unknown> = () => Promise.resolve(),
 ) {
-  const runs = await openImprovementTable();
+  const { store: runs } = await openImprovementTable();
   const owners = scriptedOwners({ ...script, ...changes });
   const sent: RunKey[] = [];
   const profile = {
