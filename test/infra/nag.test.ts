@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
+import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, it } from 'vitest';
 import { checkWithNag } from '#lib/constructs/acknowledge.ts';
@@ -24,6 +25,13 @@ describe('cdk-nag', { timeout: 120_000 }, () => {
     checkWithNag(app);
     expect(() => app.synth()).toThrow('AwsSolutions-S10');
   });
+});
+
+it('a synth stops where a template contradicts the published schema of a resource', () => {
+  const app = appOf();
+  const table = app.node.findChild('RecordsAndKeys').node.findChild('Records').node.defaultChild;
+  (table as CfnTable).addPropertyOverride('SSESpecification.Unknown', true);
+  expect(() => app.synth()).toThrow('CloudFormation-Validate::F3002');
 });
 
 it('cdk.json has every recommended feature flag at its recommended value', () => {

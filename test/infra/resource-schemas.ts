@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { loadAwsServiceSpecSync } from '@aws-cdk/aws-service-spec';
 
 /*
- * The resource schemas that AWS publishes, as far as templates need them: what a resource may contain, and which change of a property
- * makes CloudFormation replace it.
+ * Which change of a property makes CloudFormation replace a resource, by the resource schemas that AWS publishes. The synth itself
+ * validates templates against them (nag.test.ts).
  */
 
 const database = loadAwsServiceSpecSync();
@@ -12,16 +12,10 @@ type Schema = Pick<
   'properties' | 'primaryIdentifier' | 'additionalReplacementProperties'
 >;
 type Properties = Schema['properties'];
-type PropertyType = Properties[string]['type'];
 
 const schemas = new Map<string, Schema>(
   database.all('resource').map((schema) => [schema.cloudFormationType, schema]),
 );
-
-/** The CDK's own custom resources: their properties are the business of the function behind them. */
-function isCustom(type: string): boolean {
-  return type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource';
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -29,80 +23,6 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface DeclaredResource {
   readonly Type: string;
   readonly Properties?: Fields;
-}
-
-/** What the published schemas find wrong in the resources of a template: one line per defect, with its place. */
-export function schemaDefects(resources: Readonly<Record<string, DeclaredResource>>): readonly string[] {
-  return Object.entries(resources).flatMap(([id, { Type, Properties: fields = {} }]) => {
-    if (isCustom(Type)) return [];
-    const schema = schemas.get(Type);
-    return schema === undefined
-      ? [`${id}: unknown resource type ${Type}`]
-      : fieldDefects(schema.properties, fields, id);
-  });
-}
-
-function fieldDefects(properties: Properties, fields: Fields, place: string): readonly string[] {
-  const missing = Object.keys(properties).filter(
-    (name) => properties[name]?.required === true && fields[name] === undefined,
-  );
-  return [
-    ...missing.map((name) => `${place}: ${name} is required`),
-    ...Object.entries(fields).flatMap(([name, value]) => {
-      const property = properties[name];
-      return property === undefined
-        ? [`${place}: unknown property ${name}`]
-        : valueDefects(property.type, value, `${place}.${name}`);
-    }),
-  ];
-}
-
-function valueDefects(type: PropertyType, value: unknown, place: string): readonly string[] {
-  if (isIntrinsic(value)) return [];
-  const expected = (holds: boolean): readonly string[] =>
-    holds ? [] : [`${place}: expected ${type.type}, found ${JSON.stringify(value).slice(0, 60)}`];
-  switch (type.type) {
-    case 'string':
-    case 'date-time':
-      return expected(typeof value === 'string');
-    case 'number':
-      return expected(typeof value === 'number');
-    case 'integer':
-      return expected(Number.isInteger(value));
-    case 'boolean':
-      return expected(typeof value === 'boolean');
-    case 'null':
-      return expected(value === null);
-    case 'json':
-      return expected(typeof value === 'object' || typeof value === 'string');
-    case 'tag':
-      return expected(isFields(value) && typeof value['Key'] === 'string');
-    case 'array':
-      return Array.isArray(value)
-        ? value.flatMap((entry, index) => valueDefects(type.element, entry, `${place}[${String(index)}]`))
-        : expected(false);
-    case 'map':
-      return isFields(value)
-        ? Object.entries(value).flatMap(([name, entry]) =>
-            valueDefects(type.element, entry, `${place}.${name}`),
-          )
-        : expected(false);
-    case 'ref':
-      return isFields(value)
-        ? fieldDefects(database.get('typeDefinition', type.reference).properties, value, place)
-        : expected(false);
-    case 'union': {
-      const found = type.types.map((option) => valueDefects(option, value, place));
-      return found.some((defects) => defects.length === 0) ? [] : (found[0] ?? []);
-    }
-  }
-}
-
-/** Whether CloudFormation puts a value of its own in this place. */
-function isIntrinsic(value: unknown): boolean {
-  if (!isFields(value)) return false;
-  const [name, ...others] = Object.keys(value);
-  return name !== undefined && others.length === 0 && (name === 'Ref' || name.startsWith('Fn::'));
 }
 
 function isFields(value: unknown): value is Fields {

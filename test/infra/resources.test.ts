@@ -7,7 +7,6 @@ import { placeholders, stages } from '#shared/stage/stages.ts';
 import { isDeployedTable } from '#shared/stores/deployed-table.ts';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { appOf, deployed, everySetting, resourcesOf, stage, templateOf } from './deployed.ts';
-import { schemaDefects } from './resource-schemas.ts';
 
 /*
  * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the simulated deployments
@@ -79,10 +78,6 @@ describe.each(deployments)('a deployment %s', (_, stacks) => {
     expect(found).not.toHaveLength(0);
     for (const { stack, id, properties } of found)
       expect(properties, `${stack} ${id}`).toMatchObject(pattern);
-  });
-
-  it('conforms to the published schemas', () => {
-    expect(stacks.flatMap(({ template }) => schemaDefects(template.Resources))).toStrictEqual([]);
   });
 
   it('keeps what it must keep when it is deleted, but leaves nothing of a first deployment that failed', () => {
