@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +7,7 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand } from '@aws-sdk/client-kms';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { PutParameterCommand } from '@aws-sdk/client-ssm';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   localBucketName,
   localCredentials,
@@ -17,34 +16,10 @@ import {
   localQueueUrl,
 } from '#shared/stage/local-stage.ts';
 import { localTables } from '#local/aws/resources.ts';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { useTestAws } from '#test/support/aws.ts';
+import { sendRaw } from '#test/support/send-raw.ts';
 
-let test: TestAws;
-beforeAll(async () => {
-  test = await startTestAws();
-});
-afterEach(() => test.aws.faults.reset());
-afterAll(() => test.close());
-
-/** A raw request; fetch does not let a Host header through. */
-function send(
-  url: string,
-  headers: Record<string, string>,
-  body = '{}',
-): Promise<{ readonly status: number; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    const call = request(url, { method: 'POST', headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
-      );
-    });
-    call.on('error', reject);
-    call.end(body);
-  });
-}
+const test = useTestAws();
 
 const listTables = {
   'x-amz-target': 'DynamoDB_20120810.ListTables',
@@ -52,37 +27,34 @@ const listTables = {
   authorization: `AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/20300101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
 };
 
+const listed = (headers: Record<string, string> = {}) =>
+  sendRaw(test.aws.url, { method: 'POST', headers: { ...listTables, ...headers }, body: '{}' });
+
 describe('the AWS emulator as a server', () => {
   it('listens on the loopback interface only and answers no other host name: a browser page cannot reach it by DNS rebinding', async () => {
-    expect(new URL(test.aws.url).hostname).toBe('127.0.0.1');
-    expect((await send(test.aws.url, listTables)).status).toBe(200);
-    const { port } = new URL(test.aws.url);
-    for (const host of [`localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`]) {
-      expect((await send(test.aws.url, { ...listTables, host })).status, host).toBe(200);
-    }
-    for (const host of ['evil.example', `127.0.0.1.evil.example:${port}`, 'localhost', 'localhost:1']) {
-      expect((await send(test.aws.url, { ...listTables, host })).status, host).toBe(421);
-    }
-  });
-
-  it('refuses credentials that are not its own: they may be real ones', async () => {
-    const authorization = listTables.authorization.replace(localCredentials.accessKeyId, 'AKIAEXAMPLE');
-    const answer = await send(test.aws.url, { ...listTables, authorization });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toContain('UnrecognizedClientException');
+    const { hostname, port } = new URL(test.aws.url);
+    expect(hostname).toBe('127.0.0.1');
+    expect((await listed()).status).toBe(200);
+    for (const host of [`localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`])
+      expect((await listed({ host })).status, host).toBe(200);
+    for (const host of ['evil.example', `127.0.0.1.evil.example:${port}`, 'localhost', 'localhost:1'])
+      expect((await listed({ host })).status, host).toBe(421);
   });
 
   it.each([
-    ['another service', { 'x-amz-target': 'AWSStepFunctions.StartExecution' }],
-    ['another version', { 'x-amz-target': 'DynamoDB_20300101.ListTables' }],
-    ['another operation', { 'x-amz-target': 'DynamoDB_20120810.ExportTableToPointInTime' }],
-    ['a member of every object', { 'x-amz-target': 'DynamoDB_20120810.toString' }],
-    ['another protocol', { 'content-type': 'application/cbor' }],
-  ])('refuses %s loudly', async (_, headers) => {
-    const answer = await send(test.aws.url, { ...listTables, ...headers });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toContain('UnknownOperationException');
-  });
+    ['UnrecognizedClientException', 'authorization', 'AWS4-HMAC-SHA256 Credential=AKIAREAL/20300101/x/y/z'],
+    ['UnknownOperationException', 'x-amz-target', 'AWSStepFunctions.StartExecution'],
+    ['UnknownOperationException', 'x-amz-target', 'DynamoDB_20300101.ListTables'],
+    ['UnknownOperationException', 'x-amz-target', 'DynamoDB_20120810.ExportTableToPointInTime'],
+    ['UnknownOperationException', 'x-amz-target', 'DynamoDB_20120810.toString'],
+    ['UnknownOperationException', 'content-type', 'application/cbor'],
+  ])(
+    'refuses what is not its own, credentials included, as they may be real ones: %s for %s %s',
+    async (error, name, value) => {
+      const answer = await listed({ [name]: value });
+      expect(answer).toEqual({ status: 400, body: expect.stringContaining(error) as string });
+    },
+  );
 
   it('throttles an operation as often as told', async () => {
     test.aws.faults.throttle('GetItem', 2);

@@ -2,28 +2,26 @@ import {
   DeleteItemCommand,
   DescribeTimeToLiveCommand,
   PutItemCommand,
-  ScanCommand,
   TransactWriteItemsCommand,
   UpdateTimeToLiveCommand,
+  paginateScan,
 } from '@aws-sdk/client-dynamodb';
 import { CreateAliasCommand, CreateKeyCommand, DescribeKeyCommand } from '@aws-sdk/client-kms';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetParametersByPathCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useTestAws } from '#test/support/aws.ts';
 import { localBucketName, localQueueUrl } from '#shared/stage/local-stage.ts';
 import type { Restore } from './wire.ts';
 
 const TableName = 'local-settings';
 const Bucket = localBucketName;
 
-let test: TestAws;
+const test = useTestAws();
 let restore: Restore;
 let start: unknown;
 beforeAll(async () => {
-  test = await startTestAws();
   // Several pages of a scan.
   for (let n = 0; n < 12; n += 1) await put(`kept-${n}`, 'x'.repeat(200_000));
   await test.ssm.send(new PutParameterCommand({ Name: '/local/kept', Value: 'first', Type: 'String' }));
@@ -32,28 +30,22 @@ beforeAll(async () => {
   restore = await test.aws.snapshot();
   start = await contents();
 });
-afterAll(() => test.close());
 
 const put = (pk: string, value: string) =>
   test.dynamo.send(
     new PutItemCommand({ TableName, Item: { pk: { S: pk }, sk: { S: '0' }, value: { S: value } } }),
   );
-const send = (body: string) =>
-  test.sqs.send(new SendMessageCommand({ QueueUrl: localQueueUrl(test.aws.url), MessageBody: body }));
+const queue = () => ({ QueueUrl: localQueueUrl(test.aws.url) });
+const send = (MessageBody: string) => test.sqs.send(new SendMessageCommand({ ...queue(), MessageBody }));
 
 /** What can be seen from outside, but for what only errors tell. */
 async function contents(): Promise<unknown> {
   const items = [];
-  let from: Record<string, never> | undefined;
-  do {
-    const page = await test.dynamo.send(new ScanCommand({ TableName, ExclusiveStartKey: from }));
-    items.push(...(page.Items ?? []));
-    from = page.LastEvaluatedKey as Record<string, never> | undefined;
-  } while (from !== undefined);
+  for await (const { Items } of paginateScan({ client: test.dynamo }, { TableName })) items.push(...Items!);
   const { Parameters } = await test.ssm.send(new GetParametersByPathCommand({ Path: '/local' }));
   const { TimeToLiveDescription } = await test.dynamo.send(new DescribeTimeToLiveCommand({ TableName }));
   const { Attributes } = await test.sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: localQueueUrl(test.aws.url), AttributeNames: ['All'] }),
+    new GetQueueAttributesCommand({ ...queue(), AttributeNames: ['All'] }),
   );
   return { items, Parameters, TimeToLiveDescription, Attributes };
 }
@@ -75,9 +67,7 @@ describe('a snapshot', () => {
       await test.ssm.send(new PutParameterCommand({ Name: '/local/kept', Value: 'second', Overwrite: true }));
       await test.ssm.send(new PutParameterCommand({ Name: '/local/added', Value: 'x', Type: 'String' }));
       await send('added');
-      const taken = await test.sqs.send(
-        new ReceiveMessageCommand({ QueueUrl: localQueueUrl(test.aws.url), MaxNumberOfMessages: 10 }),
-      );
+      const taken = await test.sqs.send(new ReceiveMessageCommand({ ...queue(), MaxNumberOfMessages: 10 }));
       expect(taken.Messages?.map(({ Body }) => Body)).toStrictEqual(['kept', 'added']);
       expect(await contents()).not.toStrictEqual(start);
       await restore();
