@@ -19,7 +19,12 @@ import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
-import type { RecordHeader, SettledGate, SettledRecord } from '#shared/platform/owners/results.ts';
+import type {
+  CandidateAttempts,
+  RecordHeader,
+  SettledGate,
+  SettledRecord,
+} from '#shared/platform/owners/results.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { wholeRelease } from './release.ts';
 
@@ -337,6 +342,25 @@ export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)):
   });
 }
 
+/** The facts with as many mastery rows as there are numbers, each with so much evidence. */
+export function withRows(facts: ReportFacts, evidence: readonly number[]): ReportFacts {
+  const { record, framework } = facts;
+  const [row] = record.value.mastery;
+  const [piece] = row!.evidence;
+  const mastery = evidence.map((count, at) => ({
+    ...row!,
+    caseGuid: `component-${at}`,
+    parentCaseGuid: null,
+    evidence: Array.from({ length: count }, () => piece!),
+  }));
+  const guids = new Set(mastery.map(({ caseGuid }) => caseGuid));
+  return {
+    ...facts,
+    record: { ...record, value: { ...record.value, mastery } },
+    framework: { ...framework, value: { ...framework.value, guids, parents: new Map() } },
+  };
+}
+
 /** Caliper not consulted, consulted, or consulted in vain. */
 function enrichmentsOf(outcome: 'not' | 'read' | 'failed'): AttemptFacts['enrichments'] {
   const read = receipt('caliper', 'urn:uuid:7a2c', null);
@@ -437,6 +461,77 @@ export function rowOf({ evidence, record, criteria, candidate, proved }: ReportF
       criteria,
       proved,
     },
+  };
+}
+
+/** A passed gate under the criteria of both owners, with its coverage evidence. */
+export function passedGate(): ReportFacts {
+  const facts = anExampleOf(attemptFacts(fc.constant('mastery_gate')));
+  facts.criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
+  facts.record.value.gate = {
+    status: 'pass',
+    criteriaVersion: 'criteria-4',
+    achieved: 0.9,
+    required: 0.8,
+    gapCaseGuids: [],
+    coverageEvidenceId: 'coverage-771',
+  };
+  for (const row of facts.record.value.mastery) row.state = 'mastered';
+  return facts;
+}
+
+/** What a test says of a row of an index. */
+export interface RowSays {
+  readonly status?: string;
+  readonly spec?: string;
+  readonly version?: string;
+  /** The version that the record names. */
+  readonly settledUnder?: string;
+  readonly record?: Partial<RecordHeader> | null;
+}
+
+/** The index of a candidate with any number of attempts like one. */
+interface LikeIndex {
+  readonly candidateSourcedId: string;
+  /** The n-th row: a minute older than the one before. */
+  readonly row: (n: number, says?: RowSays) => IndexRow;
+  readonly page: (rows: readonly IndexRow[], hasMore?: boolean) => CandidateAttempts;
+  readonly criteria: (testSpecId: string, version: string) => ReportCriteria;
+}
+
+/** Opens an index whose attempts are like one. */
+export function indexLike(facts: ReportFacts): LikeIndex {
+  const { row: example, context } = rowOf(facts);
+  const { candidateSourcedId } = context;
+  return {
+    candidateSourcedId,
+    row: (n, { status = 'scored', spec = 'spec-1', version = '1', settledUnder = version, record } = {}) => {
+      const modifiedAt = new Date(Date.UTC(2026, 0, 1) - n * 60_000).toISOString();
+      const place = { attemptId: `attempt-${n}`, contentTestSpecId: spec, modifiedAt };
+      return {
+        ...example,
+        ...place,
+        attemptStatus: status,
+        contentTestSpecVersion: version,
+        record:
+          record === null
+            ? null
+            : { ...example.record, ...place, contentTestSpecVersion: settledUnder, ...record },
+      };
+    },
+    page: (rows, hasMore = false) => ({
+      tenantId,
+      candidateSourcedId,
+      version: 'index-1',
+      freshness: 'current',
+      rows: [...rows],
+      hasMore,
+    }),
+    criteria: (testSpecId, version) => ({
+      ...context.criteria.value,
+      testSpecId,
+      version,
+    }),
   };
 }
 

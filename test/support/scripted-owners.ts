@@ -1,9 +1,15 @@
+import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
+import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
+import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
+import type { ProfileFault } from '#shared/platform/service-profiles.ts';
+import { secret } from '#shared/platform/transport/secret.ts';
+import type { Problem } from '#shared/problems/problem.ts';
 
 /** An upstream operation by the name of its row. */
 export type OperationName = keyof typeof operations;
@@ -95,4 +101,64 @@ function resultOf<T>(
     upstreamRequestId: undefined,
     bodyHash,
   });
+}
+
+type AttemptRead =
+  'readAttemptEvidence' | 'readSettledRecord' | 'readReportCriteria' | 'readUser' | 'readPackage';
+
+/** What the owners answer of an attempt whose facts are given. */
+export function scriptOf({
+  evidence,
+  record,
+  criteria,
+  framework,
+}: AttemptFacts): Readonly<Record<AttemptRead, { readonly value: object }>> {
+  const { changedAt, guids, parents } = framework.value;
+  return {
+    readAttemptEvidence: { value: evidence.value },
+    readSettledRecord: { value: record.value },
+    readReportCriteria: { value: criteria.value },
+    readUser: { value: { user: { sourcedId: evidence.value.candidateSourcedId, status: 'active' } } },
+    readPackage: {
+      value: {
+        CFDocument: { identifier: criteria.value.caseFrameworkGuid, lastChangeDateTime: changedAt },
+        CFItems: [...guids].map((identifier) => ({ identifier })),
+        CFAssociations: [...parents].flatMap(([child, above]) =>
+          above.map((parent) => ({
+            associationType: 'isChildOf',
+            originNodeURI: { identifier: child },
+            destinationNodeURI: { identifier: parent },
+          })),
+        ),
+      },
+    },
+  };
+}
+
+/** What a container of the reports service binds, over any platform. */
+export function dependenciesOver(
+  connect: ReportDependencies['connect'],
+  { fault, now = Date.now }: { readonly fault?: ProfileFault; readonly now?: () => number } = {},
+): ReportDependencies {
+  return {
+    profiles: {
+      resolve: (tenantId) =>
+        Promise.resolve(
+          fault === undefined
+            ? ok({ tenantId, baseUrl: 'https://platform.example', credential: secret('jwt') })
+            : err(fault),
+        ),
+      forget: () => false,
+    },
+    connect,
+    frameworks: createFrameworks(),
+    now,
+  };
+}
+
+/** A result in one line: `facts`, or a problem's status, code and owner. */
+export function sentenceOf(result: Result<unknown, Problem>): string {
+  if (result.ok) return 'facts';
+  const { status, code, dependency } = result.error;
+  return [status, code, ...(dependency === undefined ? [] : [dependency])].join(' ');
 }

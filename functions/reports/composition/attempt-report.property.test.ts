@@ -15,7 +15,7 @@ import { reportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import { settledRecord } from '#shared/platform/owners/results.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
-import { anExampleOf, attemptFacts, frozen, moment } from '#test/support/report-facts.ts';
+import { anExampleOf, attemptFacts, frozen, moment, withRows } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
 import { decideGate } from './gate-decision.ts';
@@ -156,6 +156,17 @@ describe('the report of any attempt on which its owners agree', () => {
     expect(whole(structuredClone(facts)).mastery).toHaveLength(2);
     mastery.push(row);
     expect(composeAttemptReport(facts)).toMatchObject({ error: { status: 503, dependency: 'results' } });
+  });
+
+  it('has up to 5,000 rows, 500 pieces of evidence in each and 250,000 in all, and is none beyond [RP-028, RP-064, RP-075, RP-095, RP-233]', () => {
+    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
+    const whole = Array<number>(500).fill(500);
+    const most = [Array<number>(5_000).fill(1), [1, 500, 1], whole];
+    for (const rows of most) expect(composeAttemptReport(withRows(facts, rows))).toMatchObject({ ok: true });
+    for (const rows of [Array<number>(5_001).fill(1), [1, 501, 1], [...whole, 1]])
+      expect(composeAttemptReport(withRows(facts, rows))).toMatchObject({
+        error: { status: 503, code: 'dependency-incomplete', dependency: 'results' },
+      });
   });
 
   it('differs between views in nothing but the projection [RP-065, RP-075, RP-076, RP-077]', () => {

@@ -1,123 +1,62 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Result } from '#shared/kernel/result.ts';
-import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
-import type { Problem } from '#shared/problems/problem.ts';
-import { anExampleOf, attemptFacts, rowOf } from '#test/support/report-facts.ts';
-import { scriptedOwners } from '#test/support/scripted-owners.ts';
-import type { Script, Scripted, ScriptedOwners } from '#test/support/scripted-owners.ts';
+import type { IndexRow } from '#functions/reports/facts/facts.ts';
+import { anExampleOf, attemptFacts, indexLike } from '#test/support/report-facts.ts';
+import type { RowSays } from '#test/support/report-facts.ts';
+import { scriptedOwners, sentenceOf } from '#test/support/scripted-owners.ts';
+import type { Scripted } from '#test/support/scripted-owners.ts';
 import { MOST_INDEX_READS, readCandidatePage } from './read-facts.ts';
-import type { CandidatePage, PageRequest } from './read-facts.ts';
+import type { PageRequest } from './read-facts.ts';
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
 
 // What a wrong fact or a fault of an owner makes of a page: test/lemmas/contradictions, test/lemmas/faults-reports.
 
-const CANDIDATE = 'student-1';
-const facts = anExampleOf(attemptFacts(fc.constant('formative')));
-const example = rowOf(facts).row;
+const like = indexLike(anExampleOf(attemptFacts(fc.constant('formative'))));
+const { candidateSourcedId, row } = like;
+const index = (rows: readonly IndexRow[], hasMore = false): Scripted => ({ value: like.page(rows, hasMore) });
+const many = (from: number, count: number, says?: RowSays): readonly IndexRow[] =>
+  Array.from({ length: count }, (_, at) => row(from + at, says));
+const submitted = { status: 'submitted', record: null } as const;
 
-type Row = CandidateAttempts['rows'][number];
-
-interface RowSays {
-  readonly status?: string;
-  readonly spec?: string;
-  readonly version?: string;
-  /** The version that the record names. */
-  readonly settledUnder?: string;
-  readonly record?: null;
-}
-
-/** The n-th row: a minute older than the one before. */
-function row(
-  n: number,
-  { status = 'scored', spec = 'spec-1', version = '1', settledUnder, record }: RowSays = {},
-): Row {
-  const modifiedAt = new Date(Date.UTC(2026, 0, 1) - n * 60_000).toISOString();
-  const attemptId = `attempt-${n}`;
-  const place = { attemptId, contentTestSpecId: spec, modifiedAt };
+/**
+ * Reads a page of three rows.
+ * @param specs spec and version of the criteria, read by read
+ */
+async function read(
+  pages: readonly Scripted[],
+  specs: readonly (readonly [spec: string, version: string])[] = [['spec-1', '1']],
+  request: Partial<PageRequest> = {},
+) {
+  const owners = scriptedOwners({
+    readUser: { value: { user: { sourcedId: candidateSourcedId, status: 'active' } } },
+    listCandidateAttempts: pages,
+    readReportCriteria: specs.map(([spec, version]) => ({ value: like.criteria(spec, version) })),
+  });
+  const result = await readCandidatePage(
+    createSourceReader(owners, () => 1),
+    { candidateSourcedId, filters: {}, limit: 3, proved: new Set(), ...request },
+  );
+  const page = result.ok ? result.value : undefined;
   return {
-    ...example,
-    ...place,
-    attemptStatus: status,
-    contentTestSpecVersion: version,
-    record:
-      record === null
-        ? null
-        : {
-            ...example.record,
-            ...place,
-            candidateSourcedId: CANDIDATE,
-            contentTestSpecVersion: settledUnder ?? version,
-          },
+    page,
+    asked: owners.asked,
+    said: sentenceOf(result),
+    attempts: page?.data.map(({ identity }) => identity.attemptId),
+    queries: owners.asked
+      .filter(({ name }) => name === 'listCandidateAttempts')
+      .map(({ call }) => call.query),
   };
 }
-
-function index(rows: readonly Row[], hasMore = false, changes: object = {}): Scripted {
-  return {
-    value: {
-      tenantId: 'tenant-1',
-      candidateSourcedId: CANDIDATE,
-      version: 'index-1',
-      freshness: 'current',
-      rows,
-      hasMore,
-      ...changes,
-    },
-  };
-}
-
-const criteria = (testSpecId: string, version: string): Scripted => ({
-  value: { ...facts.criteria.value, testSpecId, version },
-});
-
-const script = {
-  readUser: { value: { user: { sourcedId: CANDIDATE, status: 'active' } } },
-  listCandidateAttempts: index([row(1), row(2)]),
-  readReportCriteria: criteria('spec-1', '1'),
-} satisfies Script;
-
-interface Read {
-  readonly owners: ScriptedOwners;
-  readonly result: Result<CandidatePage, Problem>;
-}
-
-async function page(changes: Script, request: Partial<PageRequest> = {}): Promise<Read> {
-  const owners = scriptedOwners({ ...script, ...changes });
-  const reader = createSourceReader(owners, () => 1);
-  const asked = {
-    candidateSourcedId: CANDIDATE,
-    filters: {},
-    limit: 3,
-    proved: new Set<never>(),
-    ...request,
-  };
-  return { owners, result: await readCandidatePage(reader, asked) };
-}
-
-function factsOf({ result }: Read): CandidatePage {
-  if (!result.ok) throw new Error(`${result.error.code} ${result.error.dependency}`);
-  return result.value;
-}
-
-function said({ result }: Read): string {
-  if (result.ok) return 'facts';
-  return [result.error.status, result.error.code, result.error.dependency ?? '-'].join(' ');
-}
-
-const attemptsOf = (read: Read): readonly string[] =>
-  factsOf(read).data.map(({ identity }) => identity.attemptId);
-const queriesOf = ({ owners }: Read) =>
-  owners.asked.filter(({ name }) => name === 'listCandidateAttempts').map(({ call }) => call.query);
 
 describe('a page', () => {
   it('has a receipt for everything that it stands on, and each row those of its own [RP-069, RP-137]', async () => {
-    const { sources, data } = factsOf(await page({}));
-    expect(sources.map(({ service, resourceId, version }) => [service, resourceId, version])).toEqual([
-      ['results', CANDIDATE, 'index-1'],
+    const { page } = await read([index([row(1), row(2)])]);
+    expect(page?.sources.map(({ service, resourceId, version }) => [service, resourceId, version])).toEqual([
+      ['results', candidateSourcedId, 'index-1'],
       ['content', 'spec-1', '1'],
-      ['oneroster', CANDIDATE, null],
+      ['oneroster', candidateSourcedId, null],
     ]);
-    for (const row of data) expect(row.sources.slice(1)).toEqual(sources.slice(1));
+    for (const { sources } of page?.data ?? []) expect(sources.slice(1)).toEqual(page?.sources.slice(1));
   });
 
   it('asks the index for what Results owns of the filters, and nothing else [RP-030, RP-306]', async () => {
@@ -128,8 +67,7 @@ describe('a page', () => {
       modifiedSince: '2025-01-01T00:00:00.5Z',
     } as const;
     const after = { modifiedAt: '2026-06-01T00:00:00Z', attemptId: 'attempt-0' };
-    const read = await page({ listCandidateAttempts: index([]) }, { filters, after, limit: 7 });
-    expect(queriesOf(read)).toEqual([
+    expect((await read([index([])], [], { filters, after, limit: 7 })).queries).toEqual([
       {
         limit: '100',
         qtiTestId: filters.qtiTestId,
@@ -138,105 +76,89 @@ describe('a page', () => {
         afterAttemptId: after.attemptId,
       },
     ]);
-    const bare = await page({ listCandidateAttempts: index([]) });
-    expect(queriesOf(bare)).toEqual([{ limit: '100' }]);
-    const ofIndex = bare.owners.asked.find(({ name }) => name === 'listCandidateAttempts');
-    expect(ofIndex?.call.path).toEqual({ candidateSourcedId: CANDIDATE });
+    const { asked, queries, page } = await read([index([])], []);
+    expect(queries).toEqual([{ limit: '100' }]);
     // There is no row of which Content could say anything.
-    expect(bare.owners.names()).toEqual(['listCandidateAttempts', 'readUser']);
-    expect(factsOf(bare)).toMatchObject({ data: [], next: undefined });
+    expect(asked.map(({ name, call }) => [name, call.path])).toEqual([
+      ['readUser', { sourcedId: candidateSourcedId }],
+      ['listCandidateAttempts', { candidateSourcedId }],
+    ]);
+    expect(page).toMatchObject({ data: [], next: undefined });
   });
 
-  it('reads the criteria of each spec and version once, side by side', async () => {
+  it('reads the criteria of each spec and version once, of the rows that can fill it', async () => {
     const rows = [
       row(1),
       row(2, { spec: 'spec-2' }),
       row(3),
       row(4, { version: '2' }),
       row(5, { spec: 'spec-2' }),
+      row(6, { spec: 'spec-3' }),
     ];
-    const read = await page(
-      {
-        listCandidateAttempts: index(rows),
-        readReportCriteria: [criteria('spec-1', '1'), criteria('spec-2', '1'), criteria('spec-1', '2')],
-      },
+    const { attempts, asked } = await read(
+      [index(rows)],
+      [
+        ['spec-1', '1'],
+        ['spec-2', '1'],
+        ['spec-1', '2'],
+      ],
       { limit: 5 },
     );
-    expect(attemptsOf(read)).toHaveLength(5);
-    expect(read.owners.asked).toHaveLength(5);
+    expect(attempts).toHaveLength(5);
+    expect(asked).toHaveLength(5);
   });
 });
 
 describe('a page of the index', () => {
-  const submitted = { status: 'submitted', record: null } as const;
-  const many = (from: number, count: number, says?: RowSays): readonly Row[] =>
-    Array.from({ length: count }, (_, at) => row(from + at, says));
-
   it('gives the rows that there is room for, and the page ends before the next one [RP-063]', async () => {
     const rows = [row(1), row(2, { status: 'submitted' }), row(3), row(4), row(5, submitted), row(6)];
-    const read = await page({ listCandidateAttempts: index(rows) });
-    expect(attemptsOf(read)).toEqual(['attempt-1', 'attempt-3', 'attempt-4']);
-    expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-5' });
-    expect(queriesOf(read)).toHaveLength(1);
-  });
-
-  it('ends the list where only what is no report follows', async () => {
-    const read = await page({ listCandidateAttempts: index([row(1), row(2), row(3), row(4, submitted)]) });
-    expect(attemptsOf(read)).toHaveLength(3);
-    expect(factsOf(read).next).toBeUndefined();
-  });
-
-  it('has only the test specs read of the rows that can fill the page', async () => {
-    const rows = [row(1), row(2, { spec: 'spec-2' }), row(3, { spec: 'spec-3' })];
-    const read = await page({ listCandidateAttempts: index(rows) }, { limit: 1 });
-    expect(attemptsOf(read)).toEqual(['attempt-1']);
-    expect(read.owners.asked).toHaveLength(3);
+    const { attempts, page, queries } = await read([index(rows)]);
+    expect(attempts).toEqual(['attempt-1', 'attempt-3', 'attempt-4']);
+    expect(page?.next).toMatchObject({ attemptId: 'attempt-5' });
+    expect(queries).toHaveLength(1);
+    // Where only what is no report follows, the list ends.
+    const last = await read([index(rows.slice(0, -1))]);
+    expect([last.attempts, last.page?.next]).toEqual([attempts, undefined]);
   });
 
   it('without a row of the list is followed by the next one, beside the test specs of the one before', async () => {
-    const read = await page({
-      listCandidateAttempts: [
-        index(many(1, 100, submitted), true),
-        index(many(101, 100, submitted), true),
-        index([row(201), row(202)], true),
-        index(many(301, 2), true),
-      ],
-    });
-    expect(attemptsOf(read)).toEqual(['attempt-201', 'attempt-202']);
-    expect(queriesOf(read)[1]).toEqual({
+    const { attempts, queries, page } = await read([
+      index(many(1, 100, submitted), true),
+      index(many(101, 100, submitted), true),
+      index([row(201), row(202)], true),
+      index(many(301, 2), true),
+    ]);
+    expect(attempts).toEqual(['attempt-201', 'attempt-202']);
+    expect(queries[1]).toEqual({
       limit: '100',
       afterModifiedAt: row(100).modifiedAt,
       afterAttemptId: 'attempt-100',
     });
-    expect(factsOf(read).next).toMatchObject({ attemptId: 'attempt-202', modifiedAt: row(202).modifiedAt });
-    expect(factsOf(read).sources.filter(({ service }) => service === 'results')).toHaveLength(3);
+    expect(page?.next).toMatchObject({ attemptId: 'attempt-202', modifiedAt: row(202).modifiedAt });
+    expect(page?.sources.filter(({ service }) => service === 'results')).toHaveLength(3);
   });
 
   it('is one of 50 at most: beyond, there is no page rather than an empty one', async () => {
     const pages = Array.from({ length: MOST_INDEX_READS }, (_, at) =>
       index(many(at * 100, 100, submitted), true),
     );
-    const read = await page({ listCandidateAttempts: pages });
-    expect(said(read)).toBe('503 dependency-unavailable results');
-    expect(queriesOf(read)).toHaveLength(50);
-    const last = await page({ listCandidateAttempts: [...pages.slice(1), index([row(9_000)])] });
-    expect(attemptsOf(last)).toEqual(['attempt-9000']);
+    const { said, queries } = await read(pages);
+    expect(said).toBe('503 dependency-unavailable results');
+    expect(queries).toHaveLength(50);
+    expect((await read([...pages.slice(1), index([row(9_000)])])).attempts).toEqual(['attempt-9000']);
   });
 
   it('that goes back when it is read on makes no page [RP-028]', async () => {
-    const read = await page({
-      listCandidateAttempts: [index([row(6, submitted)], true), index([row(4)])],
-    });
-    expect(said(read)).toBe('503 dependency-incomplete results');
+    const { said } = await read([index([row(6, submitted)], true), index([row(4)])]);
+    expect(said).toBe('503 dependency-incomplete results');
   });
 
   it('is asked for what is wrong with a row only by the page that covers it', async () => {
-    const foreign = row(2);
-    const rows = [row(1), { ...foreign, record: { ...foreign.record!, attemptId: 'attempt-9' } }];
-    const first = await page({ listCandidateAttempts: index(rows) }, { limit: 1 });
-    expect(factsOf(first).next).toMatchObject({ attemptId: 'attempt-1' });
-    const second = await page({ listCandidateAttempts: index(rows) }, { limit: 2 });
-    expect(said(second)).toBe('503 dependency-unavailable results');
+    const pages = [index([row(1), row(2, { record: { attemptId: 'attempt-9' } })])];
+    const first = await read(pages, undefined, { limit: 1 });
+    expect(first.page?.next).toMatchObject({ attemptId: 'attempt-1' });
+    const second = await read(pages, undefined, { limit: 2 });
+    expect(second.said).toBe('503 dependency-unavailable results');
   });
 });
 
@@ -244,12 +166,16 @@ describe('rows that do not agree with Content', () => {
   const settledLater = row(1, { settledUnder: '2' });
 
   it('are read once more with their criteria [RP-028]', async () => {
-    const read = await page({
-      listCandidateAttempts: [index([settledLater, row(2)]), index([row(1, { version: '2' }), row(2)])],
-      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-1', '2'), criteria('spec-1', '1')],
-    });
-    expect(attemptsOf(read)).toEqual(['attempt-1', 'attempt-2']);
-    expect(read.owners.asked.map(({ name, call }) => [name, call.query?.['version']]).slice(0, 5)).toEqual([
+    const { attempts, asked } = await read(
+      [index([settledLater, row(2)]), index([row(1, { version: '2' }), row(2)])],
+      [
+        ['spec-1', '1'],
+        ['spec-1', '2'],
+        ['spec-1', '1'],
+      ],
+    );
+    expect(attempts).toEqual(['attempt-1', 'attempt-2']);
+    expect(asked.map(({ name, call }) => [name, call.query?.['version']]).slice(0, 5)).toEqual([
       ['readUser', undefined],
       ['listCandidateAttempts', undefined],
       ['readReportCriteria', '1'],
@@ -259,32 +185,35 @@ describe('rows that do not agree with Content', () => {
   });
 
   it('and are of a new spec by then have it read [RP-238]', async () => {
-    const read = await page({
-      listCandidateAttempts: [index([settledLater]), index([row(0, { spec: 'spec-9' }), row(1)])],
-      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-9', '1'), criteria('spec-1', '1')],
-    });
-    expect(attemptsOf(read)).toEqual(['attempt-0', 'attempt-1']);
+    const { attempts } = await read(
+      [index([settledLater]), index([row(0, { spec: 'spec-9' }), row(1)])],
+      [
+        ['spec-1', '1'],
+        ['spec-9', '1'],
+        ['spec-1', '1'],
+      ],
+    );
+    expect(attempts).toEqual(['attempt-0', 'attempt-1']);
   });
 
   it('are read again on a later page of the index too, where that page begins', async () => {
-    const open = row(1, { status: 'open', record: null });
-    const later = row(2, { settledUnder: '2' });
-    const read = await page({
-      listCandidateAttempts: [index([open], true), index([later]), index([row(2, { version: '2' })])],
-      readReportCriteria: [criteria('spec-1', '1'), criteria('spec-1', '2')],
-    });
-    expect(attemptsOf(read)).toEqual(['attempt-2']);
-    expect(
-      queriesOf(read)
-        .slice(1)
-        .map((query) => query?.['afterAttemptId']),
-    ).toEqual(['attempt-1', 'attempt-1']);
+    const { attempts, queries } = await read(
+      [
+        index([row(1, { status: 'open', record: null })], true),
+        index([row(2, { settledUnder: '2' })]),
+        index([row(2, { version: '2' })]),
+      ],
+      [
+        ['spec-1', '1'],
+        ['spec-1', '2'],
+      ],
+    );
+    expect(attempts).toEqual(['attempt-2']);
+    expect(queries.slice(1).map((query) => query?.['afterAttemptId'])).toEqual(['attempt-1', 'attempt-1']);
   });
 
   it('fail as any read when the second one fails', async () => {
-    const read = await page({
-      listCandidateAttempts: [index([settledLater]), { kind: 'unavailable' }],
-    });
-    expect(said(read)).toBe('503 dependency-unavailable results');
+    const { said } = await read([index([settledLater]), { kind: 'unavailable' }]);
+    expect(said).toBe('503 dependency-unavailable results');
   });
 });

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope } from '#shared/platform/owners/caliper.ts';
-import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
+import { settledComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
+import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import { attemptFacts } from '#test/support/report-facts.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import { componentsOf } from './components.ts';
@@ -12,48 +13,89 @@ import { writeThrough } from './write-through.ts';
 
 interface Given {
   readonly evidence: AttemptEvidence;
-  readonly components: ComponentSet;
+  /** What Results acknowledges. */
   readonly ack: SettledComponentsAck;
 }
 
-/** Attempts with what Results would acknowledge of them. */
+function setOf(evidence: AttemptEvidence): ComponentSet {
+  const set = componentsOf(evidence);
+  if (!set.ok) throw new Error(set.error.code);
+  return set.value;
+}
+const idsOf = (evidence: AttemptEvidence): readonly string[] =>
+  setOf(evidence).body.components.map(({ componentId }) => componentId);
+
 const givens: fc.Arbitrary<Given> = attemptFacts().map(({ evidence: { value: evidence }, record }) => {
-  const components = componentsOf(evidence);
-  if (!components.ok) throw new Error(components.error.code);
-  const componentIds = components.value.body.components.map(({ componentId }) => componentId);
-  const { score, modifiedAt } = record.value;
-  if (score === null) throw new Error('every settled record has a score');
+  const { resultRecordId, version, score, modifiedAt } = record.value;
+  const componentIds = [...idsOf(evidence)];
   return {
     evidence,
-    components: components.value,
     ack: {
       tenantId: evidence.tenantId,
       attemptId: evidence.attemptId,
-      resultRecordId: record.value.resultRecordId,
-      version: record.value.version,
+      resultRecordId,
+      version,
       count: componentIds.length,
       componentIds,
-      score,
+      score: score!,
       settledAt: modifiedAt,
     },
   };
 });
 
-async function written({ evidence, components, ack }: Given) {
-  const owners = scriptedOwners({ writeSettledComponents: { value: ack }, emitEvent: { value: undefined } });
-  const result = await writeThrough(owners, evidence, components);
-  const [, emitted] = owners.asked;
-  return { owners, result, envelope: emitted?.call.body as unknown as CaliperEnvelope };
+async function written({ evidence, ack }: Given, change: Partial<SettledComponentsAck> = {}) {
+  const owners = scriptedOwners({
+    writeSettledComponents: { value: { ...ack, ...change } },
+    emitEvent: { value: undefined },
+  });
+  const result = await writeThrough(owners, evidence, setOf(evidence));
+  const envelope = owners.asked[1]?.call.body as CaliperEnvelope | undefined;
+  return { result, calls: owners.asked, envelope, event: envelope?.data[0] };
 }
 
+describe('the components of an attempt', () => {
+  it('are QTI’s outcomes byte for byte, each once, whatever order QTI lists them in, and a request that Results takes [RP-005, RP-027, RP-220]', () => {
+    fc.assert(
+      fc.property(givens, ({ evidence }) => {
+        const { body } = setOf(evidence);
+        expect(settledComponentsRequest.parse(body)).toEqual(body);
+        const unnamed = (outcomes: readonly object[]) =>
+          outcomes.map((outcome) => ({ ...outcome, componentId: '' }));
+        expect(body.components).toHaveLength(evidence.outcomes.length);
+        expect(unnamed(body.components)).toEqual(expect.arrayContaining(unnamed(evidence.outcomes)));
+        const turned = { ...evidence, outcomes: evidence.outcomes.toReversed() };
+        expect(JSON.stringify(setOf(turned))).toBe(JSON.stringify(setOf(evidence)));
+      }),
+    );
+  });
+
+  it('have ids of one tenant and one attempt alone, and another key for another content', () => {
+    fc.assert(
+      fc.property(givens, ({ evidence }) => {
+        const others = [
+          { ...evidence, tenantId: `${evidence.tenantId}-2` },
+          { ...evidence, attemptId: `${evidence.attemptId}-2` },
+        ];
+        for (const other of others)
+          expect(idsOf(other).filter((id) => idsOf(evidence).includes(id))).toEqual([]);
+        const newer = { ...evidence, version: `${evidence.version}-2` };
+        expect(idsOf(newer)).toEqual(idsOf(evidence));
+        const keys = [evidence, newer, ...others].map((one) => setOf(one).idempotencyKey);
+        expect(new Set(keys).size).toBe(4);
+      }),
+    );
+  });
+});
+
 describe('writing through', () => {
-  it('is components, then the event, with the same bytes whenever it is done again [RP-288, RP-319]', async () => {
+  it('is components, then the event, with the same bytes whenever it is done again, whatever order Results names the components in [RP-288, RP-319]', async () => {
     await fc.assert(
       fc.asyncProperty(givens, async (given) => {
-        const [first, again] = [await written(given), await written(given)];
+        const first = await written(given);
+        const again = await written(given, { componentIds: given.ack.componentIds.toReversed() });
         expect(first.result.ok).toBe(true);
-        expect(first.owners.asked.map(({ name }) => name)).toEqual(['writeSettledComponents', 'emitEvent']);
-        expect(JSON.stringify(again.owners.asked)).toBe(JSON.stringify(first.owners.asked));
+        expect(first.calls.map(({ name }) => name)).toEqual(['writeSettledComponents', 'emitEvent']);
+        expect(JSON.stringify(again.calls)).toBe(JSON.stringify(first.calls));
       }),
     );
   });
@@ -61,32 +103,27 @@ describe('writing through', () => {
   it('emits an envelope that Caliper takes, of exactly the settled score [RP-003, RP-319]', async () => {
     await fc.assert(
       fc.asyncProperty(givens, async (given) => {
-        const { envelope } = await written(given);
+        const { score, settledAt } = given.ack;
+        const { envelope, event } = await written(given);
         expect(caliperEnvelope.safeParse(envelope).error?.issues ?? []).toEqual([]);
-        const [event] = envelope.data;
-        expect([envelope.sendTime, event?.eventTime]).toEqual([
-          new Date(given.ack.settledAt).toISOString(),
-          envelope.sendTime,
-        ]);
-        expect(event?.['generated']).toMatchObject({ scoreGiven: given.ack.score.value });
-        expect(Object.hasOwn(event?.['generated'] as object, 'maxScore')).toBe(
-          given.ack.score.maximum !== null,
-        );
+        const time = new Date(settledAt).toISOString();
+        expect([envelope?.sendTime, event?.eventTime]).toEqual([time, time]);
+        const { scoreGiven, maxScore } = event?.['generated'] as Readonly<Record<string, unknown>>;
+        expect([scoreGiven, maxScore]).toEqual([score.value, score.maximum ?? undefined]);
       }),
     );
   });
 
-  it('names another event for another tenant, attempt, record or version, and no other [RP-319]', async () => {
+  it('names another event for another record or version, and no other [RP-319]', async () => {
     await fc.assert(
-      fc.asyncProperty(givens, async (given) => {
-        const idOf = async (change: Partial<SettledComponentsAck>): Promise<string> =>
-          (await written({ ...given, ack: { ...given.ack, ...change } })).envelope.data[0]!.id;
-        const unnamed = { ...given, evidence: { ...given.evidence, resultRecordId: null } };
+      fc.asyncProperty(givens, async ({ evidence, ack }) => {
+        const unnamed = { ack, evidence: { ...evidence, resultRecordId: null } };
+        const idOf = async (change: Partial<SettledComponentsAck>) =>
+          (await written(unnamed, change)).event?.id;
         const ids = [
           await idOf({}),
-          await idOf({ version: `${given.ack.version}2` }),
-          (await written({ ...unnamed, ack: { ...given.ack, resultRecordId: 'another' } })).envelope.data[0]!
-            .id,
+          await idOf({ version: `${ack.version}2` }),
+          await idOf({ resultRecordId: 'another' }),
         ];
         expect(new Set(ids).size).toBe(3);
         expect(await idOf({ settledAt: '2027-01-01T00:00:00Z' })).toBe(ids[0]);
@@ -95,15 +132,26 @@ describe('writing through', () => {
     );
   });
 
-  it('ends with Results where it does not acknowledge everything: 503 naming it, and no event [RP-258, RP-288]', async () => {
+  it('ends with Results where it does not acknowledge attempt, record, count and every component: 503 naming it, and no event [RP-258, RP-288]', async () => {
     await fc.assert(
       fc.asyncProperty(givens, async (given) => {
-        const broken = { ...given, ack: { ...given.ack, count: given.ack.count + 1 } };
-        const { owners, result } = await written(broken);
-        expect(result).toMatchObject({
-          error: { status: 503, code: 'dependency-unavailable', dependency: 'results' },
-        });
-        expect(owners.asked).toHaveLength(1);
+        const { attemptId, resultRecordId, count, componentIds } = given.ack;
+        const [first = '', ...rest] = componentIds;
+        for (const broken of [
+          { attemptId: `${attemptId}x` },
+          { resultRecordId: `${resultRecordId}x` },
+          { count: count + 1 },
+          { count: count - 1, componentIds: rest },
+          { componentIds: rest },
+          { componentIds: [...rest, `${first}x`] },
+          { componentIds: [...componentIds, first] },
+        ]) {
+          const { calls, result } = await written(given, broken);
+          expect(result).toMatchObject({
+            error: { status: 503, code: 'dependency-unavailable', dependency: 'results' },
+          });
+          expect(calls).toHaveLength(1);
+        }
       }),
     );
   });
