@@ -24,12 +24,6 @@ export function issuesOf(schema: z.ZodType, value: unknown, change: Change): rea
   return schema.safeParse(other).error?.issues ?? [];
 }
 
-/** The one thing that is wrong: the rule that the title cites, in the schema's own words. */
-export function breaking(title: string): object {
-  const rule = /RP-\d{3}/.exec(title)?.[0] ?? '';
-  return { code: 'custom', message: expect.stringContaining(rule) as string };
-}
-
 /** What may be otherwise than in the sample. */
 interface Freedom {
   /** Names of members that may be null. */

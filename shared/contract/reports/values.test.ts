@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { count, instant, proportion, reference } from './primitives.ts';
+import { listCandidateReports } from './routes.ts';
+
+/** Every character with the property White_Space of Unicode 17, and the byte order mark. */
+const whiteSpace = [
+  ...[0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff],
+  ...Array.from({ length: 11 }, (_, at) => 0x2000 + at),
+].map((code) => String.fromCharCode(code));
+
+describe('values of the reports service', () => {
+  it('takes as a reference what has 1 to 255 UTF-8 bytes and no white space, whatever it looks like [RP-049, RP-050]', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        const bytes = Buffer.byteLength(text);
+        const hasSpace = whiteSpace.some((space) => text.includes(space));
+        const fits = bytes >= 1 && bytes <= 255 && !hasSpace && text.isWellFormed();
+        expect(reference.safeParse(text).success).toBe(fits);
+      }),
+    );
+    for (const space of whiteSpace)
+      for (const text of [space, `a${space}`, `${space}a`, `a${space}b`])
+        expect([text, reference.safeParse(text).success]).toEqual([text, false]);
+    // Bytes count, not characters: random texts hardly ever come near the limit.
+    for (const [longest, over] of [
+      ['a'.repeat(255), 'a'.repeat(256)],
+      [`${'é'.repeat(127)}z`, 'é'.repeat(128)],
+      [`${'🦉'.repeat(63)}abc`, '🦉'.repeat(64)],
+    ] as const)
+      expect([reference.safeParse(longest).success, reference.safeParse(over).success]).toEqual([
+        true,
+        false,
+      ]);
+    expect(reference.parse('ID-ä/%2F')).toBe('ID-ä/%2F');
+  });
+
+  it('takes as a proportion a number from 0 to 1 of at most six fractional digits [RP-052]', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000 }), (millionths) => {
+        expect(proportion.safeParse(millionths / 1_000_000).success).toBe(true);
+      }),
+    );
+    for (const value of [-0.1, 1.000001, 0.1234567, 1e-7, Number.NaN, Infinity, '0.5'])
+      expect(proportion.safeParse(value).success).toBe(false);
+  });
+
+  it('takes as a count a whole number from 0 to 2147483647 [RP-053]', () => {
+    for (const value of [0, 2_147_483_647]) expect(count.safeParse(value).success).toBe(true);
+    for (const value of [-1, 2_147_483_648, 1.5, '3', null])
+      expect(count.safeParse(value).success).toBe(false);
+  });
+
+  it('takes as an instant an existing UTC time with a terminal Z [RP-051]', () => {
+    for (const text of [
+      '2026-01-31T09:30:00Z',
+      '2026-01-31T09:30:00.123456789Z',
+      '2026-01-31T09:30:00.1234567891Z',
+    ])
+      expect(instant.safeParse(text).success).toBe(true);
+    for (const text of [
+      '2026-01-31T09:30:00+00:00',
+      '2026-01-31T09:30:60Z',
+      '2026-02-30T09:30:00Z',
+      '2026-01-31T09:30:00z',
+      '2026-01-31',
+    ])
+      expect(instant.safeParse(text).success).toBe(false);
+  });
+});
+
+it('says of a limit that it refuses what it takes [RP-302]', () => {
+  for (const limit of ['0', '101', '1e1', '']) {
+    const { error } = listCandidateReports.request.query.safeParse({ limit });
+    expect(error?.issues).toMatchObject([
+      { path: ['limit'], message: 'must be a whole number from 1 to 100, in plain digits' },
+    ]);
+  }
+});
+
+it('takes the test kind `unknown` in no request [RP-060]', () => {
+  const takes = (testKind: string): boolean =>
+    listCandidateReports.request.query.safeParse({ testKind }).success;
+  expect([takes('formative'), takes('unknown')]).toEqual([true, false]);
+});
