@@ -225,9 +225,11 @@ describe.each(services)('an internal error of %s', (service) => {
       { body: { seen: {} }, headers: { ETag: 'W/"canary"' } },
       { body: { seen: {} }, headers: { Link: 'canary\r\nSet-Cookie: canary' } },
     ]) {
-      const lambda = await returning(answer, row);
-      expectError(await lambda.invoke(), lambda);
-      expect(lambda.lines.join('')).toContain('ANSWER_REFUSED');
+      for (const one of [row, ...(service === 'reports' ? [streamedProbe()] : [])]) {
+        const lambda = await returning(answer, one);
+        expectError(await lambda.invoke(), lambda);
+        expect(lambda.lines.join('')).toContain('ANSWER_REFUSED');
+      }
     }
   });
 

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { analyzeRun, readReceipt, sweepRuns } from '#shared/contract/background.ts';
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
+import { allOperations } from '#shared/platform/all-operations.ts';
+import { answerOf } from '#test/lemmas/answers.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
@@ -20,6 +22,20 @@ describe('the bundle', () => {
     expect([reply.status, reply.text]).toEqual([route.success.status, expect.any(String)]);
     expect(route.success.schema.safeParse(JSON.parse(reply.text)).error?.issues ?? []).toEqual([]);
   });
+
+  it.each(operations.filter(({ route }) => route.budget.calls > 0))(
+    'of $operation returns a retryable problem of the platform while every owner is down',
+    async ({ operation, route }) => {
+      const request = await worlds.request(operation);
+      for (const { id, method } of allOperations)
+        await stack.fault({ operation: id, method, kind: 'down', times: 1_000 });
+      const reply = await worlds.send(operation, request);
+      await stack.control('DELETE', 'faults');
+      const [problem, ...rest] = answerOf(route, reply);
+      expect(problem).toMatch(/^424 upstream-unavailable|^503 dependency-unavailable/);
+      expect(rest).toEqual(['retryable']);
+    },
+  );
 
   it('of the worker, the sweeper and the receipts do theirs: a run is left alone, swept, worked on, and its receipt read', async () => {
     const { administration, analyze, leaveAlone, read } = improvement;

@@ -6,9 +6,8 @@ import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { anyhow } from './faults-expected.ts';
 import type { Dependency } from './faults-expected.ts';
-import type { Flow } from './faults-flow.ts';
 import { openWaits, walk } from './faults-walk.ts';
-import type { FaultRules } from './faults-walk.ts';
+import type { FaultRules, Flow } from './faults-walk.ts';
 
 // Every fault of every upstream call of the worker on improvement runs, over the functions in this process; then the sweeper sends the run on.
 
@@ -101,4 +100,4 @@ const rules: FaultRules = {
   },
 };
 
-walk(flow, { stack: () => stack, world: () => runs, waits, exceptions: [], rules });
+walk(flow, { stack: () => stack, world: () => runs, waits, rules });

@@ -1,4 +1,5 @@
 import type { SourceService } from '#shared/contract/reports/problem.ts';
+import { meanings } from './faults.ts';
 import type { CallName, Fault, Meaning } from './faults.ts';
 
 // What a route returns when an upstream call goes wrong, in one line, by the kind of the dependency and the meaning of the fault.
@@ -22,21 +23,8 @@ export function answerTo({ another, ...answers }: Dependency, { meaning, arm }: 
 
 /** One answer, whatever goes wrong. */
 export function anyhow(answer: string): Dependency {
-  return {
-    silent: answer,
-    garbled: answer,
-    unauthorized: answer,
-    forbidden: answer,
-    absent: answer,
-    conflicting: answer,
-    rejected: answer,
-    foreign: answer,
-    another: answer,
-    driftedOnce: answer,
-    drifted: answer,
-    staleOnce: answer,
-    stale: answer,
-  };
+  // SAFETY: a member per meaning.
+  return Object.fromEntries(meanings.map((meaning) => [meaning, answer])) as Record<Meaning, string>;
 }
 
 type Versions = Pick<Answers, 'driftedOnce' | 'drifted' | 'staleOnce' | 'stale'>;

@@ -1,6 +1,6 @@
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { masteryExceptions, masteryFlows } from './faults-mastery.ts';
+import { masteryFlows } from './faults-mastery.ts';
 import { openWaits, walk } from './faults-walk.ts';
 import type { FaultRules } from './faults-walk.ts';
 
@@ -71,5 +71,4 @@ const waits = openWaits();
 const stack = useTestStack({ inProcess: waits.ports });
 const world = { stack, runs: useAdaptiveRuns(stack) };
 
-for (const flow of masteryFlows)
-  walk(flow, { stack: () => stack, world: () => world, waits, exceptions: masteryExceptions, rules });
+for (const flow of masteryFlows) walk(flow, { stack: () => stack, world: () => world, waits, rules });

@@ -17,7 +17,7 @@ import type { TestStack } from '#test/support/stack.ts';
 import { ALWAYS } from './faults.ts';
 import { anyhow, mastery as kinds } from './faults-expected.ts';
 import type { Dependencies, Dependency } from './faults-expected.ts';
-import type { Exception, Flow, Seen } from './faults-flow.ts';
+import type { Flow, Seen } from './faults-walk.ts';
 
 // The mastery engine's routes, by their states, and what they depend on.
 
@@ -411,5 +411,3 @@ export const masteryFlows: readonly MasteryFlow[] = [
   advance,
   simulation,
 ];
-
-export const masteryExceptions: readonly Exception[] = [];

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { routes } from '#shared/contract/routes.ts';
 import { startTestStack } from '#test/support/stack.ts';
-import { openReportsWorld, reportsExceptions, reportsFlows } from './faults-reports.ts';
+import { masteryFlows } from './faults-mastery.ts';
+import { openReportsWorld, reportsFlows } from './faults-reports.ts';
 import type { ReportsWorld } from './faults-reports.ts';
 import { openWaits, walk } from './faults-walk.ts';
 import type { FaultRules, RulesByAnswer } from './faults-walk.ts';
@@ -85,5 +87,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.stack.close());
 
-for (const flow of reportsFlows)
-  walk(flow, { stack: () => world.stack, world: () => world, waits, exceptions: reportsExceptions, rules });
+it('has a flow for every route that calls an owner', () => {
+  const walked = [...masteryFlows, ...reportsFlows].map(({ route }) => route.operationId);
+  const calling = routes.filter(({ budget }) => budget.calls > 0).map(({ operationId }) => operationId);
+  expect(new Set(walked)).toEqual(new Set(calling));
+});
+
+for (const flow of reportsFlows) walk(flow, { stack: () => world.stack, world: () => world, waits, rules });

@@ -28,7 +28,7 @@ import { sentenceOf, withoutSection } from './compare-answers.ts';
 import { openReads, somebody, tenantId } from './sound-reads.ts';
 import { reports as kinds } from './faults-expected.ts';
 import type { Dependencies, Dependency } from './faults-expected.ts';
-import type { Exception, Flow, Seen } from './faults-flow.ts';
+import type { Flow, Seen } from './faults-walk.ts';
 
 // The routes of the reports service, and what they depend on.
 
@@ -373,5 +373,3 @@ export const reportsFlows: readonly ReportsFlow[] = [
     { state: 'reading back', skip: { readAttemptEvidence: 1 } },
   ),
 ];
-
-export const reportsExceptions: readonly Exception[] = [];

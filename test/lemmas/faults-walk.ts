@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { Route } from '#shared/contract/route.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { PortsOf } from '#test/support/in-process.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
@@ -7,11 +8,58 @@ import type { TestStack } from '#test/support/stack.ts';
 import { faultsOf } from './faults.ts';
 import type { CallName, Fault, Meaning } from './faults.ts';
 import { answerTo } from './faults-expected.ts';
-import { expectNamed, nameOf } from './faults-flow.ts';
-import type { Exception, Flow, Prepared, Seen } from './faults-flow.ts';
+import type { Dependencies } from './faults-expected.ts';
+
+/** An answer as the walk judges it. */
+export interface Seen {
+  /** In one line: status, problem, owner; of a success also its state. */
+  readonly sentence: string;
+  readonly isProblem: boolean;
+  readonly retryAfter: string | null;
+  /** The upstream call that a problem names. */
+  readonly named?: { readonly service: string; readonly operation: string } | undefined;
+}
+
+/** A request that can be sent as often as the walk wants: the same bytes under the same key. */
+export interface Prepared {
+  readonly send: () => Promise<Seen>;
+  /** What must hold after the answer under the fault. */
+  readonly afterFault?: (seen: Seen) => Promise<void>;
+  /** Whether the same request is sent again once the owners are well; default: always. */
+  readonly isRepeated?: (seen: Seen) => boolean;
+  /** What must hold once the same request has gone through, with its last answer. */
+  readonly afterwards?: (last: Seen, underFault: Seen) => Promise<void>;
+}
+
+/** A route in one state of what it works on, and everything that it depends on there. */
+export interface Flow<World> {
+  readonly route: Pick<Route, 'operationId'>;
+  /** Which state, where a route has several. */
+  readonly state?: string;
+  readonly dependencies: Dependencies;
+  /** The answer without a fault. */
+  readonly calm: string;
+  /** Whether its writes do not wait for one another; default: what writes after a call without a usable answer is not begun. */
+  readonly areWritesApart?: boolean;
+  /** How many of a call's uses pass before the fault strikes. */
+  readonly skip?: Readonly<Partial<Record<CallName, number>>>;
+  /** Begins the state, before the first case. Returns what prepares a request for a case. */
+  readonly open: (world: World) => Promise<(call: CallName | undefined) => Promise<Prepared>>;
+}
+
+const nameOf = ({ route, state }: Pick<Flow<never>, 'route' | 'state'>): string =>
+  state === undefined ? route.operationId : `${route.operationId}, ${state}`;
+
+/** A problem that names the owner of the failed call, or the credential, names the call too. */
+function expectNamed(
+  { named }: Seen,
+  { id, service }: { readonly id: string; readonly service: string },
+): void {
+  if (named?.service === service || named?.service === 'platform_auth') expect(named.operation).toBe(id);
+}
 
 /** One case: a flow, an upstream call, a fault, and the answer. */
-export interface Case {
+interface Case {
   readonly title: string;
   readonly call: CallName;
   readonly fault: Fault;
@@ -45,15 +93,11 @@ function citationOf(
   return rules.length === 0 ? '' : ` [${rules.join(', ')}]`;
 }
 
-/** Every case of a flow. Throws where a fault has no answer or an exception meets no case. */
-function casesOf(flow: Flow<never>, exceptions: readonly Exception[], rules: FaultRules): readonly Case[] {
-  const own = exceptions.filter((exception) => exception.flow === nameOf(flow));
-  const used = new Set<Exception>();
-  const cases = callsOf(flow).flatMap((call) =>
+/** Every case of a flow. Throws where a fault has no answer. */
+function casesOf(flow: Flow<never>, rules: FaultRules): readonly Case[] {
+  return callsOf(flow).flatMap((call) =>
     faultsOf(call).map((fault): Case => {
-      const exception = own.find((one) => one.call === call && one.faults.includes(fault.name));
-      if (exception !== undefined) used.add(exception);
-      const expected = exception?.answer ?? answerTo(flow.dependencies[call]!, fault);
+      const expected = answerTo(flow.dependencies[call]!, fault);
       const { id, method } = operations[call];
       const title = `${nameOf(flow)} ${expected ?? ''}: ${method} ${id} ${fault.name}`;
       if (expected === undefined) throw new Error(`no answer: ${title}`);
@@ -61,9 +105,6 @@ function casesOf(flow: Flow<never>, exceptions: readonly Exception[], rules: Fau
       return { title: `${title}${citationOf(rules, flow, found)}`, ...found };
     }),
   );
-  const unused = own.filter((exception) => !used.has(exception));
-  if (unused.length > 0) throw new Error(`no such case: ${JSON.stringify(unused)}`);
-  return cases;
 }
 
 /** The upstream calls of a flow, those that write in their order. */
@@ -124,18 +165,12 @@ async function sendLate(stack: TestStack, waits: Waits, send: Prepared['send']):
 interface Walked<World> {
   readonly stack: () => TestStack;
   readonly world: () => World;
-  readonly waits?: Waits;
-  readonly exceptions: readonly Exception[];
-  readonly rules?: FaultRules;
-  /** Which cases; default: all. */
-  readonly choose?: (cases: readonly Case[]) => readonly Case[];
+  readonly waits: Waits;
+  readonly rules: FaultRules;
 }
 
 /** Walks the cases of a flow: the answer under the fault, then the same request again without it. */
-export function walk<World>(
-  flow: Flow<World>,
-  { stack, world, waits, exceptions, rules = { byAnswer: {} }, choose }: Walked<World>,
-): void {
+export function walk<World>(flow: Flow<World>, { stack, world, waits, rules }: Walked<World>): void {
   describe(nameOf(flow), () => {
     let prepare: Awaited<ReturnType<Flow<World>['open']>>;
     beforeAll(async () => {
@@ -146,14 +181,14 @@ export function walk<World>(
     afterEach(async () => {
       await stack().control('DELETE', 'faults');
     });
-    const cases = casesOf(flow, exceptions, rules);
+    const cases = casesOf(flow, rules);
 
     async function runCase({ call, fault, expected }: Case): Promise<void> {
       const { id: operation, method, service } = operations[call];
       const { send, afterFault, isRepeated, afterwards } = await prepare(call);
       await stack().fault({ operation, method, skip: flow.skip?.[call] ?? 0, ...fault.arm });
       const { result: seen, calls } = await callsDuring(stack(), () =>
-        fault.arm.kind === 'latency' && waits !== undefined ? sendLate(stack(), waits, send) : send(),
+        fault.arm.kind === 'latency' ? sendLate(stack(), waits, send) : send(),
       );
       expect(seen.sentence).toBe(expected);
       // A call that is late has not ended yet.
@@ -185,10 +220,6 @@ export function walk<World>(
       await afterwards?.(last, seen);
     }
 
-    if (choose !== undefined) {
-      for (const one of choose(cases)) it(one.title, () => runCase(one));
-      return;
-    }
     if (flow.skip === undefined) {
       it('depends on exactly the upstream calls that it makes', async () => {
         const { send } = await prepare(undefined);

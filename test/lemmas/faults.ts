@@ -15,20 +15,11 @@ type FaultKind = (typeof faultKinds)[number];
  * contract promises. `foreign`: another tenant's. `another`: about something else than was asked for. `drifted` and `stale`: another version
  * and an older answer, in every answer; `…Once`: in one answer. The others are refusals by their statuses.
  */
-export type Meaning =
-  | 'silent'
-  | 'garbled'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'absent'
-  | 'conflicting'
-  | 'rejected'
-  | 'foreign'
-  | 'another'
-  | 'driftedOnce'
-  | 'drifted'
-  | 'staleOnce'
-  | 'stale';
+export const meanings = [
+  ...(['silent', 'garbled', 'unauthorized', 'forbidden', 'absent', 'conflicting', 'rejected'] as const),
+  ...(['foreign', 'another', 'driftedOnce', 'drifted', 'staleOnce', 'stale'] as const),
+] as const;
+export type Meaning = (typeof meanings)[number];
 
 /** One fault of the platform's control API. */
 export interface Arm {

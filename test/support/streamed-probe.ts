@@ -27,12 +27,8 @@ const bodies: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> 
   dead: () => ({ rows: [...Array.from({ length: 1000 }, () => row), breaking(() => process.exit(1))] }),
 };
 
-const operation: Operation<typeof route> = ({ path: { probeId }, traceId, problemsUrl }) => {
-  const body = { seen: bodies[probeId]?.() ?? { traceId, problemsUrl } };
-  // The route does not know this member.
-  const undeclared = { ...body, canary: 1 };
-  return Promise.resolve(ok({ body: probeId === 'undeclared' ? undeclared : body }));
-};
+const operation: Operation<typeof route> = ({ path: { probeId } }) =>
+  Promise.resolve(ok({ body: { seen: bodies[probeId]?.() ?? {} } }));
 
 export const bind = createReadLambda(route, () => operation);
 
