@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { changed } from '#test/support/changed.ts';
 import { blockedCatalog, pointersOf, readyCatalog, withChange, withHash } from '#test/support/catalog.ts';
 import { checkCatalog, checkCatalogForm, MAX_DEFECTS } from './check.ts';
 
+const docs = join(import.meta.dirname, '../../docs');
 const source = 'source_assessments/1';
 const standard = `${source}/tested_standard_inventory/0`;
 const manifest = `${source}/public_inventory_cell_binding_manifest`;
@@ -173,6 +178,54 @@ describe('a release catalog', () => {
       for (const value of refused)
         expect(after(path, value), `${path} ${JSON.stringify(value)}`).toEqual([`/${path}`]);
     }
+  });
+
+  it('has every defect told, in its own place, however many there are, and the published JSON Schema refuses it too', () => {
+    const schema: unknown = JSON.parse(readFileSync(join(docs, 'catalog.schema.json'), 'utf8'));
+    const published = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    for (const sound of [blockedCatalog(), readyCatalog()])
+      expect(published.safeParse(sound).error).toBeUndefined();
+    const defect = fc
+      .constantFrom(
+        ...members.flatMap(([, at, names, , refused]) =>
+          names.flatMap((name) => [...refused, undefined].map((to) => ({ path: at + name, to }))),
+        ),
+      )
+      .filter(({ path, to }) => to !== undefined || !/\/\d+$/.test(path));
+    const ofEitherSource = fc
+      .tuple(defect, fc.nat(1))
+      .map(([{ path, to }, index]) => ({ path: path.replace(source, `source_assessments/${index}`), to }));
+    const isInside = (one: { readonly path: string }, other: { readonly path: string }) =>
+      `${one.path}/`.startsWith(`${other.path}/`);
+    const apart = fc.uniqueArray(ofEitherSource, {
+      minLength: 1,
+      maxLength: 12,
+      comparator: (one, other) => isInside(one, other) || isInside(other, one),
+    });
+    fc.assert(
+      fc.property(apart, (defects) => {
+        const record = defects.reduce(
+          (catalog, { path, to }) => changed(catalog, path, to) as typeof catalog,
+          blockedCatalog(),
+        );
+        expect(published.safeParse(record).success).toBe(false);
+        const isHash = defects.some(({ path }) => path === 'catalog_revision_hash');
+        expect(pointersOf(isHash ? record : withHash(record)).toSorted()).toEqual(
+          defects.map(({ path }) => `/${path}`).toSorted(),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is never answered with an exception, whatever JSON stands anywhere', () => {
+    const names = fc.constantFrom(...Object.keys(blockedCatalog()));
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.dictionary(names, fc.jsonValue()), (value, some) => {
+        expect(checkCatalog(value).ok).toBe(false);
+        expect(checkCatalog({ ...blockedCatalog(), ...some, release_state: value }).ok).toBe(false);
+      }),
+    );
   });
 
   it('keeps members that no table lists, where none closes the list [RC-025, RC-031, RC-040, RC-042]', () => {
