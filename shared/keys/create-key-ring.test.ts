@@ -251,33 +251,6 @@ describe('rotation', () => {
     expect(calls.list).toHaveLength(1);
   });
 
-  it('leaves states and times in the clear, keys only wrapped, and nothing to unwrap at its end', async () => {
-    const { key } = await container().active('continuation');
-    expect(Buffer.from((await readKey('k1'))!['wrappedKey']!.B!).includes(Buffer.from(key))).toBe(false);
-    now += 1000;
-    await replaceKey(administration, 'continuation');
-    now += RETIRE_AFTER_MS;
-    await retireKeys(administration, 'continuation');
-    expect(await readKey('k1')).toEqual({
-      ...keyItem('k1'),
-      state: { S: 'retired' },
-      createdAt: { S: '2030-01-01T00:00:00.000Z' },
-      activatedAt: { S: '2030-01-01T00:00:00.000Z' },
-      openingAt: { S: '2030-01-01T00:00:01.000Z' },
-      retiredAt: { S: '2030-01-02T00:10:01.000Z' },
-    });
-  });
-
-  it('makes one successor when twenty administrators rotate at the same time; the others are told', async () => {
-    const outcomes = await Promise.all(
-      Array.from({ length: 20 }, () => rotateKey(administration, 'continuation')),
-    );
-    const created = outcomes.flatMap((outcome) => (outcome.ok ? outcome.value.done : []));
-    expect(created).toHaveLength(1);
-    for (const outcome of outcomes) if (!outcome.ok) expect(outcome.error).toEqual({ kind: 'overtaken' });
-    expect(await states()).toEqual(['k1 active', 'k2 pending']);
-  });
-
   it('changes all keys of a step or none, each only in the expected state', async () => {
     const move = { kind: 'move', purpose: 'continuation', at: now } as const;
     const { settings } = administration;
