@@ -73,13 +73,16 @@ function compareLifecycles(
     : [{ what, state: 'changed', writes: [] }];
 }
 
+/** Of any form: the backup may be of another build. */
+const anyDocument = z.looseObject({ id: z.unknown().optional() });
+
 /** Both documents hold their own checksum, and differ. */
 function hasOtherDocument(backup: readonly Item[], current: readonly Item[]): boolean {
   const [was, now] = [recordAmong(backup), recordAmong(current)];
   return (
     was !== undefined &&
     now !== undefined &&
-    verifiedDocument(now.stored).ok &&
+    verifiedDocument(now.stored, anyDocument).ok &&
     now.stored.document !== was.stored.document
   );
 }
@@ -93,9 +96,9 @@ function soundness(pk: string, items: readonly Item[]): 'absent' | 'sound' | 'da
   const record = recordAmong(items);
   if (record === undefined) return 'absent';
   const key = parsePartitionKey(pk);
-  const document = verifiedDocument(record.stored);
+  const document = verifiedDocument(record.stored, anyDocument);
   const lifecycle = bySortKey(items).get('lifecycle');
-  if (key === undefined || !document.ok || document.value['id'] !== key.id) return 'damaged';
+  if (key === undefined || !document.ok || document.value.id !== key.id) return 'damaged';
   if (lifecycle !== undefined && !isLifecycle(lifecycle)) return 'damaged';
   const hash = record.stored.parameters?.hash;
   const wanted = withTable.safeParse(document.value).data?.eligibilityRules.exposure.tableSha256;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import { defectIf, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -87,12 +87,11 @@ function* consistencyDefects(record: unknown): Generator<Defect> {
       ['operation_created', createsOperation],
     ] as const) {
       const stated = member(record, ['release_behavior', name], fields.release_behavior.shape[name]);
-      if (stated !== undefined && stated !== demanded) {
-        yield {
-          pointer: pointer('release_behavior', name),
-          message: `must be ${String(demanded)} while the catalog is ${state}`,
-        };
-      }
+      yield* defectIf(
+        stated !== undefined && stated !== demanded,
+        ['release_behavior', name],
+        `must be ${String(demanded)} while the catalog is ${state}`,
+      );
     }
   }
   if (state === 'ready') {
@@ -106,12 +105,11 @@ function* consistencyDefects(record: unknown): Generator<Defect> {
   const stated = member(record, ['catalog_revision_hash'], fields.catalog_revision_hash);
   if (stated !== undefined && isObject(record) && isHashVerifiable(record)) {
     const computed = catalogHash(record);
-    if (stated !== computed) {
-      yield {
-        pointer: '/catalog_revision_hash',
-        message: `is not the hash of this catalog, which is ${computed}`,
-      };
-    }
+    yield* defectIf(
+      stated !== computed,
+      ['catalog_revision_hash'],
+      `is not the hash of this catalog, which is ${computed}`,
+    );
   }
 }
 

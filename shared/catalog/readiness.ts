@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { member, pointer } from '#shared/kernel/defect.ts';
+import { defectIf, member } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { cellBinding, sourceFrame } from './schema.ts';
 
@@ -35,8 +35,8 @@ export function readinessOf(sources: readonly unknown[]): readonly SourceReadine
     const key = member(source, ['source_key'], fields.source_key);
     const earlier = key === undefined ? undefined : firstWith.get(key);
     if (key !== undefined && earlier === undefined) firstWith.set(key, index);
-    const repeated =
-      earlier === undefined ? [] : [defect([...at, 'source_key'], `repeats the key of source ${earlier}`)];
+    const repeats = `repeats the key of source ${earlier ?? ''}`;
+    const repeated = defectIf(earlier !== undefined, [...at, 'source_key'], repeats);
     const { blockers, ...progress } = sourceReadiness(source, at);
     return { blockers: [...repeated, ...blockers], ...progress };
   });
@@ -74,16 +74,16 @@ function sourceReadiness(source: unknown, at: readonly PropertyKey[]): SourceRea
   };
 }
 
-function stateBlocker(at: readonly PropertyKey[], state: string | undefined): readonly Defect[] {
-  return state === undefined || state === 'ready' ? [] : [defect(at, `is ${state}`)];
+function stateBlocker(at: readonly PropertyKey[], state = 'ready'): readonly Defect[] {
+  return defectIf(state !== 'ready', at, `is ${state}`);
 }
 
 function authorityBlocker(
   at: readonly PropertyKey[],
   authority: string | null | undefined,
 ): readonly Defect[] {
-  if (authority === null) return [defect(at, 'is null: nobody has approved the bindings')];
-  return authority === '' ? [defect(at, 'is empty: nobody has approved the bindings')] : [];
+  const what = authority === null ? 'null' : 'empty';
+  return defectIf(authority === null || authority === '', at, `is ${what}: nobody has approved the bindings`);
 }
 
 /** Bindings of another source or authority, and public rows that are bound again. */
@@ -106,9 +106,11 @@ function bindingBlockers(
           'is not that of the source around it',
         ),
       ),
-      ...(earlier === undefined
-        ? []
-        : [defect([...at, index, 'public_row_code'], `repeats the row of binding ${earlier}`)]),
+      ...defectIf(
+        earlier !== undefined,
+        [...at, index, 'public_row_code'],
+        `repeats the row of binding ${earlier ?? ''}`,
+      ),
       ...(['authority', 'authority_version'] as const).flatMap((name) =>
         differenceBlocker(
           [...at, index, `binding_${name}`],
@@ -146,7 +148,7 @@ function differenceBlocker(
   ours: string | undefined,
   message: string,
 ): readonly Defect[] {
-  return theirs === undefined || ours === undefined || theirs === ours ? [] : [defect(at, message)];
+  return defectIf(theirs !== undefined && ours !== undefined && theirs !== ours, at, message);
 }
 
 function countBlocker(
@@ -154,9 +156,11 @@ function countBlocker(
   { bound, expected }: Progress,
   what: string,
 ): readonly Defect[] {
-  return bound === undefined || expected === undefined || bound === expected
-    ? []
-    : [defect(at, `is ${expected}; bound ${what}: ${bound}`)];
+  return defectIf(
+    bound !== undefined && expected !== undefined && bound !== expected,
+    at,
+    `is ${expected ?? ''}; bound ${what}: ${bound ?? ''}`,
+  );
 }
 
 /** Exact, however many cells each binding claims. */
@@ -172,8 +176,3 @@ function sumOfCells(bindings: readonly unknown[]): bigint | undefined {
 
 const toBigInt = (count: number | undefined): bigint | undefined =>
   count === undefined ? undefined : BigInt(count);
-
-const defect = (at: readonly PropertyKey[], message: string): Defect => ({
-  pointer: pointer(...at),
-  message,
-});

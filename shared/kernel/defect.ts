@@ -11,6 +11,11 @@ export function pointer(...path: readonly PropertyKey[]): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** The defect at the end of a path where something is wrong, and none otherwise. */
+export function defectIf(isWrong: boolean, path: readonly PropertyKey[], message: string): readonly Defect[] {
+  return isWrong ? [{ pointer: pointer(...path), message }] : [];
+}
+
 /**
  * Every schema issue as a defect of its own; an unknown member is named itself, not the object that holds it. With the value that was parsed,
  * a member that is absent is said to be required, whatever it would have to be.

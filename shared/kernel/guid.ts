@@ -1,4 +1,4 @@
-import { pointer } from './defect.ts';
+import { defectIf } from './defect.ts';
 import type { Defect } from './defect.ts';
 
 /** A GUID as the mastery engine takes it: a UUID of any version, in lower case (RFC 9562). */
@@ -14,12 +14,12 @@ export function guidDefects(
 ): readonly Defect[] {
   return guids.flatMap((guid, index) => {
     const before = guids[index - 1];
-    const messages = [
-      ...(CANONICAL_GUID.test(guid) ? [] : ['is no UUID in lower case']),
-      ...(guid === before ? ['repeats the GUID before it'] : []),
-      ...(before !== undefined && guid < before ? ['is not in order: sort by GUID'] : []),
+    const at = path(index);
+    return [
+      ...defectIf(!CANONICAL_GUID.test(guid), at, 'is no UUID in lower case'),
+      ...defectIf(guid === before, at, 'repeats the GUID before it'),
+      ...defectIf(before !== undefined && guid < before, at, 'is not in order: sort by GUID'),
     ];
-    return messages.map((message) => ({ pointer: pointer(...path(index)), message }));
   });
 }
 

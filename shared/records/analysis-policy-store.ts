@@ -1,10 +1,9 @@
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { createRecordFinder, verifiedDocument } from './find-record.ts';
 import type { RecordFault, RecordFinderOptions } from './find-record.ts';
-import type { StoredRecord } from './table.ts';
 
 /** A released analysis policy, with whose record it is: the tenant's own, or the platform's. */
 export interface ReleasedPolicy {
@@ -37,7 +36,7 @@ export function createAnalysisPolicyStore(options: RecordFinderOptions): Analysi
     async read(tenantId, id) {
       const found = await find('analysis-policy', tenantId, id);
       if (found === undefined) return ok(undefined);
-      const policy = policyOf(found.stored);
+      const policy = verifiedDocument(found.stored, analysisPolicy);
       if (!policy.ok) return policy;
       return ok({ policy: policy.value, owner: found.key.tenantId === undefined ? 'system' : 'tenant' });
     },
@@ -46,15 +45,8 @@ export function createAnalysisPolicyStore(options: RecordFinderOptions): Analysi
       const key = { kind: 'analysis-policy', id } as const;
       const stored = await options.table.read(owner === 'system' ? key : { ...key, tenantId });
       if (stored === undefined) return ok(undefined);
-      const policy = policyOf(stored);
+      const policy = verifiedDocument(stored, analysisPolicy);
       return !policy.ok || policy.value.checksum === checksum ? policy : ok(undefined);
     },
   };
-}
-
-function policyOf(stored: StoredRecord): Result<AnalysisPolicy, RecordFault> {
-  const document = verifiedDocument(stored);
-  if (!document.ok) return document;
-  const parsed = analysisPolicy.safeParse(document.value);
-  return parsed.success ? ok(parsed.data) : err({ kind: 'unreadable', lifecycle: stored.lifecycle });
 }

@@ -9,19 +9,10 @@ import {
   reasons,
 } from '#shared/contract/reports/analysis-policy.ts';
 import { sha256 } from '#shared/contract/reports/primitives.ts';
-import { distinctDefects, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import { member, pointer } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { documentChecksum } from './checksum.ts';
-import {
-  aliasDefects,
-  checksumDefects,
-  idDefects,
-  lifecycleDefects,
-  ownerDefects,
-  repetitionDefects,
-} from './file-members.ts';
+import { aliasDefects, checkRecordFile, repetitionDefects } from './file-members.ts';
 import { recordMembers } from './records.ts';
 
 /** A released analysis policy. It stands here and not among the records that functions read, whose bundles would carry it. */
@@ -33,21 +24,17 @@ const analysisPolicyFile = analysisPolicyRecord.extend({
   document: analysisPolicy.extend({ checksum: sha256.optional() }),
 });
 
-const fields = analysisPolicy.shape;
+const members = analysisPolicy.shape;
 
 /**
- * Checks an analysis policy before it becomes immutable and fills in its checksum. A trigger that could never make a valid order is a
- * defect [RP-193, RP-195]. Answers every defect at once, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
+ * Checks an analysis policy before it becomes immutable and fills in its checksum (`checkRecordFile`). A trigger that could never make a valid
+ * order is a defect [RP-193, RP-195].
  */
 export function checkAnalysisPolicy(file: unknown): Result<AnalysisPolicyRecord, readonly Defect[]> {
-  const parsed = analysisPolicyFile.safeParse(file);
-  const tenantId = member(file, ['tenantId'], z.string().min(1));
   const triggers = partsOfTriggers(file);
-  const defects = distinctDefects([
-    ...(parsed.success ? [] : schemaDefects(parsed.error)),
-    ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
-    ...idDefects('analysis-policy', member(file, ['document', 'id'], fields.id), tenantId),
-    ...aliasDefects(member(file, ['document', 'version'], fields.version), '/document/version'),
+  const form = { kind: 'analysis-policy', schema: analysisPolicyFile, members } as const;
+  return checkRecordFile(file, form, () => [
+    ...aliasDefects(member(file, ['document', 'version'], members.version), 'document', 'version'),
     ...triggers.flatMap((trigger) => [
       ...observationDefects(trigger),
       ...actionDefects(trigger),
@@ -55,11 +42,7 @@ export function checkAnalysisPolicy(file: unknown): Result<AnalysisPolicyRecord,
       ...subjectDefects(trigger),
     ]),
     ...duplicateDefects(triggers),
-    ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
   ]);
-  if (!parsed.success || defects.length > 0) return err(defects);
-  const { document } = parsed.data;
-  return ok({ ...parsed.data, document: { ...document, checksum: documentChecksum(document) } });
 }
 
 /** The parts of one trigger that have the right form; the others are the schema's to report. */

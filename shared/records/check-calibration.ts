@@ -1,21 +1,11 @@
-import * as z from 'zod';
 import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { distinctDefects, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import { defectIf, member } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { documentChecksum } from './checksum.ts';
-import {
-  aliasDefects,
-  checksumDefects,
-  idDefects,
-  instant,
-  lifecycleDefects,
-  ownerDefects,
-  repetitionDefects,
-} from './file-members.ts';
+import { aliasDefects, checkRecordFile, digestDefects, instant, repetitionDefects } from './file-members.ts';
 import { supportedModels, supportsModel } from './models.ts';
 import { frameworkGuidDefects, parameterGuidDefects } from './record-guids.ts';
 import { calibrationParameters, calibrationRecord } from './records.ts';
@@ -27,43 +17,30 @@ const calibrationFile = calibrationRecord.extend({
   parametersHash: sha256.optional(),
 });
 
-const fields = scaleCalibration.shape;
+const members = scaleCalibration.shape;
 
 /** What only the engine can say about parameters; pointers are relative to `parameters`. Empty when the model compiles. */
 export type ModelCheck = (parameters: CalibrationParameters) => readonly Defect[];
 
-/**
- * Checks a calibration before it becomes immutable and fills in its digests [MA-101, MA-102, MA-117..MA-122].
- * Answers every defect at once, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
- */
+/** Checks a calibration before it becomes immutable and fills in its digests (`checkRecordFile`) [MA-101, MA-102, MA-117..MA-122]. */
 export function checkCalibration(
   file: unknown,
   checkModel: ModelCheck,
 ): Result<CalibrationRecord, readonly Defect[]> {
-  const parsed = calibrationFile.safeParse(file);
-  const tenantId = member(file, ['tenantId'], z.string().min(1));
   const parameters = member(file, ['parameters'], calibrationParameters);
-  const framework = member(file, ['document', 'caseFrameworkGuid'], fields.caseFrameworkGuid);
-  const defects = distinctDefects([
-    ...(parsed.success ? [] : schemaDefects(parsed.error)),
-    ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
-    ...idDefects('calibration', member(file, ['document', 'id'], fields.id), tenantId),
+  const parametersHash = parameters === undefined ? '' : hashCanonical(parameters);
+  const framework = member(file, ['document', 'caseFrameworkGuid'], members.caseFrameworkGuid);
+  const form = { kind: 'calibration', schema: calibrationFile, members } as const;
+  const checked = checkRecordFile(file, form, (parsed) => [
     ...pinDefects(file),
     ...validityDefects(file),
-    ...gradeDefects(member(file, ['document', 'gradeCoverage'], fields.gradeCoverage) ?? []),
-    ...limitationDefects(member(file, ['document', 'limitations'], fields.limitations) ?? []),
+    ...gradeDefects(member(file, ['document', 'gradeCoverage'], members.gradeCoverage) ?? []),
+    ...limitationDefects(member(file, ['document', 'limitations'], members.limitations) ?? []),
     ...(framework === undefined ? [] : frameworkGuidDefects(framework)),
     ...(parameters === undefined ? [] : parameterDefects(parameters, checkModel)),
-    ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
-    ...(parsed.success ? parametersHashDefects(parsed.data) : []),
+    ...digestDefects(parsed?.parametersHash, parametersHash, ['parametersHash'], "parameters' hash"),
   ]);
-  if (!parsed.success || defects.length > 0) return err(defects);
-  const { document } = parsed.data;
-  return ok({
-    ...parsed.data,
-    document: { ...document, checksum: documentChecksum(document) },
-    parametersHash: hashCanonical(parsed.data.parameters),
-  });
+  return checked.ok ? ok({ ...checked.value, parametersHash }) : checked;
 }
 
 /** Versions that the calibration pins: none may move, and model and runtime must be ones that this build holds. */
@@ -72,34 +49,34 @@ function pinDefects(file: unknown): readonly Defect[] {
   const modelFamily = text('modelFamily');
   const modelVersion = text('modelVersion');
   const runtimeVersion = text('runtimeVersion');
-  const defects = [
-    ...aliasDefects(text('scaleId'), '/document/scaleId'),
-    ...aliasDefects(text('caseMappingVersion'), '/document/caseMappingVersion'),
-    ...aliasDefects(text('anchor', 'version'), '/document/anchor/version'),
+  const isKnown =
+    modelFamily === undefined ||
+    modelVersion === undefined ||
+    runtimeVersion === undefined ||
+    supportsModel({ modelFamily, modelVersion, runtimeVersion });
+  const known = supportedModels
+    .map((model) => `${model.modelFamily}, ${model.modelVersion}, ${model.runtimeVersion}`)
+    .join('; ');
+  return [
+    ...aliasDefects(text('scaleId'), 'document', 'scaleId'),
+    ...aliasDefects(text('caseMappingVersion'), 'document', 'caseMappingVersion'),
+    ...aliasDefects(text('anchor', 'version'), 'document', 'anchor', 'version'),
+    ...defectIf(
+      !isKnown,
+      ['document', 'runtimeVersion'],
+      `with this modelFamily and modelVersion is not supported; supported: ${known}`,
+    ),
   ];
-  if (
-    modelFamily !== undefined &&
-    modelVersion !== undefined &&
-    runtimeVersion !== undefined &&
-    !supportsModel({ modelFamily, modelVersion, runtimeVersion })
-  ) {
-    const known = supportedModels
-      .map((model) => `${model.modelFamily}, ${model.modelVersion}, ${model.runtimeVersion}`)
-      .join('; ');
-    defects.push({
-      pointer: '/document/runtimeVersion',
-      message: `with this modelFamily and modelVersion is not supported; supported: ${known}`,
-    });
-  }
-  return defects;
 }
 
 function validityDefects(file: unknown): readonly Defect[] {
-  const from = member(file, ['document', 'validFrom'], fields.validFrom);
-  const until = member(file, ['document', 'validUntil'], fields.validUntil);
-  return from !== undefined && until !== undefined && instant(until) <= instant(from)
-    ? [{ pointer: '/document/validUntil', message: 'must be later than validFrom' }]
-    : [];
+  const from = member(file, ['document', 'validFrom'], members.validFrom);
+  const until = member(file, ['document', 'validUntil'], members.validUntil);
+  return defectIf(
+    from !== undefined && until !== undefined && instant(until) <= instant(from),
+    ['document', 'validUntil'],
+    'must be later than validFrom',
+  );
 }
 
 /** Grade levels of the CEDS code list in their order; labels outside it keep the order that the file gives them. */
@@ -112,14 +89,11 @@ function gradeDefects(grades: readonly string[]): readonly Defect[] {
   const ranks = grades.map((grade) => GRADES.indexOf(grade));
   const disordered = ranks.flatMap((rank, index) => {
     const before = ranks[index - 1];
-    return before !== undefined && before >= 0 && rank >= 0 && rank < before
-      ? [
-          {
-            pointer: pointer(...path, index),
-            message: 'is not in order: sort grades from the lowest to the highest',
-          },
-        ]
-      : [];
+    return defectIf(
+      before !== undefined && before >= 0 && rank >= 0 && rank < before,
+      [...path, index],
+      'is not in order: sort grades from the lowest to the highest',
+    );
   });
   return [...repetitionDefects(grades, path), ...disordered];
 }
@@ -140,14 +114,11 @@ function claimsRank(text: string): boolean {
 
 function limitationDefects(limitations: readonly string[]): readonly Defect[] {
   return limitations.flatMap((text, index) =>
-    claimsRank(text)
-      ? [
-          {
-            pointer: pointer('document', 'limitations', index),
-            message: 'claims a percentile or a rank, which no calibration may',
-          },
-        ]
-      : [],
+    defectIf(
+      claimsRank(text),
+      ['document', 'limitations', index],
+      'claims a percentile or a rank, which no calibration may',
+    ),
   );
 }
 
@@ -171,12 +142,4 @@ function parameterDefects(parameters: CalibrationParameters, checkModel: ModelCh
     ...parameterGuidDefects(parameters),
     ...model,
   ];
-}
-
-function parametersHashDefects(file: z.output<typeof calibrationFile>): readonly Defect[] {
-  if (file.parametersHash === undefined) return [];
-  const computed = hashCanonical(file.parameters);
-  return file.parametersHash === computed
-    ? []
-    : [{ pointer: '/parametersHash', message: `is not the parameters' hash, which is ${computed}` }];
 }

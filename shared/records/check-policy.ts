@@ -6,18 +6,10 @@ import {
   MAX_RUN_ITEMS,
   selectionPolicy,
 } from '#shared/contract/mastery/selection-policy.ts';
-import { distinctDefects, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import { defectIf, member } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { documentChecksum } from './checksum.ts';
-import {
-  checksumDefects,
-  idDefects,
-  lifecycleDefects,
-  ownerDefects,
-  repetitionDefects,
-} from './file-members.ts';
+import { checkRecordFile, repetitionDefects } from './file-members.ts';
 import { policyGuidDefects } from './record-guids.ts';
 import { policyRecord } from './records.ts';
 import type { PolicyRecord } from './records.ts';
@@ -27,56 +19,38 @@ const policyFile = policyRecord.extend({
   document: selectionPolicy.extend({ checksum: sha256.optional() }),
 });
 
-const fields = selectionPolicy.shape;
+const members = selectionPolicy.shape;
 
-/**
- * Checks a policy before it becomes immutable and fills in its checksum [MA-112, MA-113, MA-115].
- * Answers every defect at once, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
- */
+/** Checks a policy before it becomes immutable and fills in its checksum (`checkRecordFile`) [MA-112, MA-113, MA-115]. */
 export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect[]> {
-  const parsed = policyFile.safeParse(file);
-  const tenantId = member(file, ['tenantId'], z.string().min(1));
-  const maxItems = member(file, ['document', 'maxItems'], fields.maxItems);
+  const confidence = member(file, ['document', 'confidenceThreshold'], members.confidenceThreshold);
+  const maxItems = member(file, ['document', 'maxItems'], members.maxItems);
   const floors = member(file, ['document', 'coverageFloors'], z.array(coverageFloor)) ?? [];
   const rules = member(file, ['document', 'eligibilityRules'], eligibilityRules) ?? {};
-  const defects = distinctDefects([
-    ...(parsed.success ? [] : schemaDefects(parsed.error)),
-    ...ownerDefects(member(file, ['document', 'visibility'], fields.visibility), file),
-    ...idDefects('policy', member(file, ['document', 'id'], fields.id), tenantId),
-    ...confidenceDefects(member(file, ['document', 'confidenceThreshold'], fields.confidenceThreshold)),
-    ...(maxItems !== undefined && maxItems > MAX_RUN_ITEMS
-      ? [{ pointer: '/document/maxItems', message: `must be at most ${MAX_RUN_ITEMS}` }]
-      : []),
+  return checkRecordFile(file, { kind: 'policy', schema: policyFile, members }, () => [
+    // At 0.5 or below, a component could be both mastered and a gap by the same posterior.
+    ...defectIf((confidence ?? 1) <= 0.5, ['document', 'confidenceThreshold'], 'must be above 0.5'),
+    ...defectIf(
+      (maxItems ?? 0) > MAX_RUN_ITEMS,
+      ['document', 'maxItems'],
+      `must be at most ${MAX_RUN_ITEMS}`,
+    ),
     ...policyGuidDefects({ coverageFloors: floors, eligibilityRules: rules }),
     ...floorDefects(floors, maxItems),
     ...ruleDefects(rules, floors, maxItems),
-    ...(parsed.success ? [...lifecycleDefects(parsed.data), ...checksumDefects(parsed.data.document)] : []),
   ]);
-  if (!parsed.success || defects.length > 0) return err(defects);
-  const { document } = parsed.data;
-  return ok({ ...parsed.data, document: { ...document, checksum: documentChecksum(document) } });
-}
-
-/** At 0.5 or below, a component could be both mastered and a gap by the same posterior. */
-function confidenceDefects(threshold: number | undefined): readonly Defect[] {
-  return threshold !== undefined && threshold <= 0.5
-    ? [{ pointer: '/document/confidenceThreshold', message: 'must be above 0.5' }]
-    : [];
 }
 
 type Floors = readonly z.output<typeof coverageFloor>[];
 type Rules = z.output<typeof eligibilityRules>;
 
-function floorDefects(floors: Floors, maxItems: number | undefined): readonly Defect[] {
+function floorDefects(floors: Floors, maxItems = Infinity): readonly Defect[] {
   return floors.flatMap((floor, index) =>
-    maxItems !== undefined && floor.minimumEvidenceItems > maxItems
-      ? [
-          {
-            pointer: pointer('document', 'coverageFloors', index, 'minimumEvidenceItems'),
-            message: `cannot be reached with maxItems ${maxItems}`,
-          },
-        ]
-      : [],
+    defectIf(
+      floor.minimumEvidenceItems > maxItems,
+      ['document', 'coverageFloors', index, 'minimumEvidenceItems'],
+      `cannot be reached with maxItems ${maxItems}`,
+    ),
   );
 }
 
@@ -94,14 +68,11 @@ function ruleDefects(rules: Rules, floors: Floors, maxItems: number | undefined)
       constraintDefects([...path, 'contentConstraints', guid], guid, range, floors, maxItems),
     ),
     ...(rules.kcScope ?? []).flatMap((guid) =>
-      rules.contentConstraints?.[guid]?.maxItems === 0
-        ? [
-            {
-              pointer: pointer(...path, 'contentConstraints', guid, 'maxItems'),
-              message: 'bars every item of a component of kcScope, which then can never be classified',
-            },
-          ]
-        : [],
+      defectIf(
+        rules.contentConstraints?.[guid]?.maxItems === 0,
+        [...path, 'contentConstraints', guid, 'maxItems'],
+        'bars every item of a component of kcScope, which then can never be classified',
+      ),
     ),
   ];
 }
@@ -111,34 +82,30 @@ function constraintDefects(
   guid: string,
   range: { readonly minItems?: number | undefined; readonly maxItems?: number | undefined },
   floors: Floors,
-  maxItems: number | undefined,
+  maxItems = Infinity,
 ): readonly Defect[] {
-  const defects: Defect[] = [];
   const { minItems, maxItems: most } = range;
-  if (minItems === undefined && most === undefined) {
-    defects.push({
-      pointer: pointer(...path),
-      message: 'constrains nothing: state minItems, maxItems or both',
-    });
-  }
-  if (minItems !== undefined && most !== undefined && minItems > most) {
-    defects.push({
-      pointer: pointer(...path, 'minItems'),
-      message: 'is greater than maxItems of the same GUID',
-    });
-  }
-  if (minItems !== undefined && maxItems !== undefined && minItems > maxItems) {
-    defects.push({
-      pointer: pointer(...path, 'minItems'),
-      message: `cannot be reached with the policy's maxItems ${maxItems}`,
-    });
-  }
-  const floor = floors.find((candidate) => candidate.caseCompetencyGuid === guid);
-  if (floor !== undefined && most !== undefined && floor.minimumEvidenceItems > most) {
-    defects.push({
-      pointer: pointer(...path, 'maxItems'),
-      message: 'is lower than the coverage floor of the same GUID',
-    });
-  }
-  return defects;
+  const floor = floors.find((candidate) => candidate.caseCompetencyGuid === guid)?.minimumEvidenceItems;
+  return [
+    ...defectIf(
+      minItems === undefined && most === undefined,
+      path,
+      'constrains nothing: state minItems, maxItems or both',
+    ),
+    ...defectIf(
+      (minItems ?? 0) > (most ?? Infinity),
+      [...path, 'minItems'],
+      'is greater than maxItems of the same GUID',
+    ),
+    ...defectIf(
+      (minItems ?? 0) > maxItems,
+      [...path, 'minItems'],
+      `cannot be reached with the policy's maxItems ${maxItems}`,
+    ),
+    ...defectIf(
+      (floor ?? 0) > (most ?? Infinity),
+      [...path, 'maxItems'],
+      'is lower than the coverage floor of the same GUID',
+    ),
+  ];
 }

@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
@@ -55,14 +56,16 @@ export function createRecordFinder({ table, mayReadSystem }: RecordFinderOptions
   };
 }
 
-/** The document as JSON when its text is intact, i.e. its own checksum holds [MA-115, MA-122]. */
-export function verifiedDocument(
-  stored: StoredRecord,
-): Result<Readonly<Record<string, unknown>>, RecordFault> {
-  const document = parseObject(stored.document);
-  return document !== undefined && document['checksum'] === documentChecksum(document)
-    ? ok(document)
-    : err({ kind: 'checksum-mismatch', lifecycle: stored.lifecycle });
+/** The document when its text is intact, i.e. its own checksum holds [MA-115, MA-122], and has the form that this build knows. */
+export function verifiedDocument<T>(
+  { document: text, lifecycle }: StoredRecord,
+  schema: z.ZodType<T>,
+): Result<T, RecordFault> {
+  const document = parseObject(text);
+  if (document === undefined || document['checksum'] !== documentChecksum(document))
+    return err({ kind: 'checksum-mismatch', lifecycle });
+  const { success, data } = schema.safeParse(document);
+  return success ? ok(data) : err({ kind: 'unreadable', lifecycle });
 }
 
 /** Damaged bytes need not even be JSON. */

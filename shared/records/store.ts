@@ -77,27 +77,24 @@ export function createRecordStore(options: RecordStoreOptions): RecordStore {
       const found = await find('policy', tenantId, id);
       if (found === undefined) return ok(undefined);
       const { lifecycle, parameters } = found.stored;
-      const document = verifiedDocument(found.stored);
-      if (!document.ok) return document;
-      const parsed = selectionPolicy.safeParse(document.value);
-      if (!parsed.success) return err({ kind: 'unreadable', lifecycle });
-      const { exposure } = parsed.data.eligibilityRules;
-      if (exposure?.method !== 'sympson_hetter')
-        return ok({ document: parsed.data, lifecycle, exposureTable: undefined });
+      const verified = verifiedDocument(found.stored, selectionPolicy);
+      if (!verified.ok) return verified;
+      const document = verified.value;
+      const { exposure } = document.eligibilityRules;
+      if (exposure?.method !== 'sympson_hetter') return ok({ document, lifecycle, exposureTable: undefined });
       if (parameters?.hash !== exposure.tableSha256) return err({ kind: 'checksum-mismatch', lifecycle });
       const table = await readParameters(tableOf, found.key, parameters, lifecycle);
-      return table.ok ? ok({ document: parsed.data, lifecycle, exposureTable: table.value }) : table;
+      return table.ok ? ok({ document, lifecycle, exposureTable: table.value }) : table;
     },
     async calibration(tenantId, id) {
       const found = await find('calibration', tenantId, id);
       if (found === undefined) return ok(undefined);
       const { lifecycle, parameters } = found.stored;
-      const document = verifiedDocument(found.stored);
+      const document = verifiedDocument(found.stored, scaleCalibration);
       if (!document.ok) return document;
-      const parsed = scaleCalibration.safeParse(document.value);
-      if (!parsed.success || parameters === undefined) return err({ kind: 'unreadable', lifecycle });
+      if (parameters === undefined) return err({ kind: 'unreadable', lifecycle });
       return ok({
-        document: parsed.data,
+        document: document.value,
         lifecycle,
         parametersHash: parameters.hash,
         parameters: () => readParameters(parametersOf, found.key, parameters, lifecycle),
