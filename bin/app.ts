@@ -12,7 +12,7 @@ import { domainsOf, placeholders, settingsDefect, stageNamed, type Stage } from 
 import { s3, ssm } from '#shared/stores/clients.ts';
 import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { readObject } from '#shared/stores/proof-objects.ts';
-import { bundledFunctions, deployedFunctions } from '#shared/contract/functions.ts';
+import { bundledFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
@@ -60,14 +60,7 @@ async function build(app: App): Promise<Result<undefined, string>> {
     source.value.undeployable ?? (named === undefined ? 'no -c stage=NAME was given' : undefined);
   if (gates === undefined && undeployable !== undefined)
     process.stderr.write(`CloudFormation will reject these templates: ${undeployable}\n`);
-  deployment(app, {
-    stage: source.value.stage,
-    release,
-    functions: deployedFunctions,
-    undeployable,
-    assets,
-    site,
-  });
+  deployment(app, { stage: source.value.stage, release, undeployable, assets, site });
   checkWithNag(app);
   return ok(undefined);
 }

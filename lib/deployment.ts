@@ -1,6 +1,6 @@
 import { CfnParameter, Stack, type App } from 'aws-cdk-lib';
-import { deploymentOf, type DeployedFunction, type DeploymentName } from '#shared/contract/functions.ts';
-import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
+import { deployedFunctions } from '#shared/contract/functions.ts';
+import { serviceNames } from '#shared/contract/route.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './constructs/acknowledge.ts';
@@ -14,7 +14,6 @@ export interface DeploymentOptions {
   readonly stage: Stage;
   /** What is open; everything else is absent. */
   readonly release: ReleaseState;
-  readonly functions: readonly DeployedFunction[];
   /** Why the templates must not be deployed; undefined: they come from the stage itself. */
   readonly undeployable: string | undefined;
   /** The folder with `<operationId>/index.mjs`. */
@@ -26,25 +25,18 @@ export interface DeploymentOptions {
 /** Every stack of a stage. */
 export function deployment(
   app: App,
-  { stage, release, functions, assets, site: siteFolder, undeployable }: DeploymentOptions,
+  { stage, release, assets, site: siteFolder, undeployable }: DeploymentOptions,
 ): void {
-  const open = functions.filter((row) => isReleased(row, release));
-  const ofDeployment = (name: DeploymentName) => functions.filter((row) => deploymentOf(row) === name);
+  const open = deployedFunctions.filter((row) => isReleased(row, release));
   const stores = recordsAndKeys(app, stage);
-  const services = new Map<ServiceName, Stack>();
-  for (const name of serviceNames) {
-    const rows = ofDeployment(name);
-    if (rows.length > 0) services.set(name, service(app, stage, name, { rows, release, stores, assets }));
-  }
-  const [row] = ofDeployment('sandbox');
-  const synthetic = row && sandbox(app, stage, row, assets);
+  const services = serviceNames.map((name) => service(app, stage, name, { release, stores, assets }));
+  const synthetic = sandbox(app, stage, assets);
   const watching = operations(app, stage, open, stores);
   // An alarm that exists before its function has nothing to count, and silence raises the one of the sweeper.
-  for (const watched of [...services.values(), ...(synthetic ? [synthetic] : [])])
-    watching.addStackDependency(watched);
+  for (const watched of [...services, synthetic]) watching.addStackDependency(watched);
   const site = documentation(app, stage, siteFolder, synthetic);
   // It reads the address of the sandbox.
-  if (synthetic) site.addStackDependency(synthetic);
+  site.addStackDependency(synthetic);
   if (undeployable !== undefined) makeUndeployable(app, undeployable);
 }
 

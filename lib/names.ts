@@ -62,10 +62,6 @@ export function apiName(stage: Stage, api: ApiName): string {
   return `${prefix(stage)}-${api}`;
 }
 
-export function alarmName(stage: Stage, id: string): string {
-  return `${prefix(stage)}-${id}`;
-}
-
 /** The alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */
 export function keyAlias({ name }: Pick<Stage, 'name'>): string {
   return `alias/mastery-reports/${name}`;

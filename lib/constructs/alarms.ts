@@ -9,12 +9,11 @@ import {
 import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { BackgroundFunction, ScheduledFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
-import type { ServiceName } from '#shared/contract/route.ts';
 import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/log-codes.ts';
 import { rotatesKeys } from '#shared/contract/grants.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
-import { alarmName, apiName, functionName, LIVE } from '../names.ts';
+import { apiName, functionName, LIVE, prefix } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from './api-body.ts';
 
@@ -88,29 +87,19 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
   ];
 }
 
-/** The impact of failures of an API, and of an API that rejects most requests: undefined where rejections are no sign of a fault. */
-const apiImpact: Readonly<Record<ApiName, { readonly failing: string; readonly refusing?: string }>> = {
-  mastery: ofService('mastery'),
-  reports: ofService('reports'),
-  // A link that has expired is rejected, as it should be.
-  receipts: { failing: 'More than 1 % of the requests for receipt bundles fail with 5xx.' },
-  // Developers try out invalid requests.
-  sandbox: { failing: 'More than 1 % of the requests to the sandbox fail with 5xx.' },
+/** The requests that fail when an API does. */
+const requestsOf: Readonly<Record<ApiName, string>> = {
+  mastery: 'requests to the mastery service',
+  reports: 'requests to the reports service',
+  receipts: 'requests for receipt bundles',
+  sandbox: 'requests to the sandbox',
 };
-
-function ofService(service: ServiceName): { readonly failing: string; readonly refusing: string } {
-  return {
-    failing: `More than 1 % of the requests to the ${service} service fail with 5xx.`,
-    refusing: `The ${service} service rejects most requests. Possible causes: a faulty release, the issuer’s keys, a missing dependency, or one faulty client.`,
-  };
-}
 
 /**
  * The alarms of one API.
  * @param region where it is deployed: a dimension of the firewall's metrics
  */
 export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly AlarmDefinition[] {
-  const { failing, refusing } = apiImpact[api];
   const average = (name: string): Metric =>
     metricOf('AWS/ApiGateway', name, { ApiName: apiName(stage, api), Stage: stage.name }, Stats.AVERAGE);
   return [
@@ -118,19 +107,20 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
       id: `${api}-server-errors`,
       section: 'api-server-errors',
       title: `The ${api} API returns 5xx`,
-      impact: failing,
+      impact: `More than 1 % of the ${requestsOf[api]} fail with 5xx.`,
       metric: average('5XXError'),
       threshold: 0.01,
       periods: { breaching: 2, of: 3 },
     },
-    ...(refusing === undefined
+    // A link that has expired is rejected, as it should be, and developers send invalid requests to the sandbox.
+    ...(api === 'receipts' || api === 'sandbox'
       ? []
       : [
           {
             id: `${api}-client-errors`,
             section: 'api-refuses-too-much',
             title: `The ${api} API rejects most requests`,
-            impact: refusing,
+            impact: `The ${api} service rejects most requests. Possible causes: a faulty release, the issuer’s keys, a missing dependency, or one faulty client.`,
             metric: average('4XXError'),
             threshold: 0.5,
             periods: { breaching: 3, of: 3 },
@@ -272,7 +262,7 @@ export function alarmProps(stage: Stage, definition: AlarmDefinition): CreateAla
   const { id, title, impact, section, threshold = 0, silence } = definition;
   const { breaching, of } = definition.periods ?? { breaching: 1, of: 1 };
   return {
-    alarmName: alarmName(stage, id),
+    alarmName: `${prefix(stage)}-${id}`,
     alarmDescription: `${title}. Impact: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
     threshold,
     evaluationPeriods: of,

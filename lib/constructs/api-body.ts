@@ -6,18 +6,11 @@ import type { DomainName } from '#shared/stage/stage.ts';
 /** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
 export type ApiName = DomainName;
 
-/** What an API says of one of its methods. */
+/** What an API says of one of its methods. The path is a template below the API's stage; `{name}` is one segment. */
 export type ServedOperation = Pick<Route, 'operationId' | 'method' | 'summary'> & {
-  /** Template below the API's stage; `{name}` is one segment. */
   readonly path: `/${string}`;
-  readonly status: number;
-  readonly transfer: Transfer;
+  readonly success: Pick<Route['success'], 'status' | 'transfer'>;
 };
-
-/** What an API says of a route. */
-export function servedOperation({ operationId, method, path, summary, success }: Route): ServedOperation {
-  return { operationId, method, path, summary, status: success.status, transfer: success.transfer };
-}
 
 /** An operation with the invocation address of its function. */
 export interface RoutedFunction {
@@ -50,11 +43,11 @@ export function apiBody(
     (paths[operation.path] ??= {})[operation.method.toLowerCase()] = {
       operationId: operation.operationId,
       ...parameters(operation),
-      responses: { [String(operation.status)]: { description: operation.summary } },
+      responses: { [String(operation.success.status)]: { description: operation.summary } },
       'x-amazon-apigateway-integration': {
         type: 'aws_proxy',
         httpMethod: 'POST',
-        ...invocation(operation.transfer, functionArn, options),
+        ...invocation(operation.success.transfer, functionArn, options),
         passthroughBehavior: 'when_no_match',
         timeoutInMillis: 29_000,
       },

@@ -9,7 +9,7 @@ import { functionName, profilesPath } from '../names.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge, wildcardFinding } from './acknowledge.ts';
-import { accessOf, keyNotePaths, type Access, type Places } from './grants.ts';
+import { accessOf, keyNotePaths, type Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /**
@@ -29,7 +29,9 @@ export function deployedFunction(
   const { operationId, lambda } = row;
   const within = new Construct(scope, operationId);
   const grants = grantsOf(row);
-  const access = places === undefined ? noAccess(row) : accessOf(within, grants, stage.name, places);
+  if (places === undefined && grants.length > 0)
+    throw new Error(`nothing tells where the grants of ${operationId} are`);
+  const access = places && accessOf(within, grants, stage.name, places);
   const reserved =
     config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);
   const built = ownFunction(within, stage, {
@@ -42,9 +44,9 @@ export function deployedFunction(
     role: {
       description: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
       logs: 'logs',
-      policies: access.statements.length === 0 ? {} : { logs: [], grants: access.statements },
+      policies: access?.statements.length ? { logs: [], grants: access.statements } : {},
     },
-    environment: { ...ownEnvironment(stage, row), ...access.environment },
+    environment: { ...ownEnvironment(stage, row), ...access?.environment },
     // A version that was live stays, so that `live` can go back to it at once. One that never became live is deleted: Lambda would not publish the
     // same code again.
     currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
@@ -69,23 +71,12 @@ export function deployedFunction(
       : {}),
     ...(places !== undefined && (grants.includes('receipts:read') || grants.includes('receipts:write'))
       ? {
-          [`AwsSolutions-IAM5[Resource::${receiptsFinding(scope, places)}]`]:
+          [`AwsSolutions-IAM5[Resource::${JSON.stringify(Stack.of(scope).resolve(places.receipts.arn))}/*]`]:
             'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.',
         }
       : {}),
   });
   return built;
-}
-
-/** What a function has that is told of no place. */
-function noAccess(row: DeployedFunction): Access {
-  if (grantsOf(row).length > 0) throw new Error(`nothing tells where the grants of ${row.operationId} are`);
-  return { statements: [], environment: {} };
-}
-
-/** The resource of the statements about receipts as cdk-nag writes it. */
-function receiptsFinding(scope: Construct, { receipts }: Places): string {
-  return `${JSON.stringify(Stack.of(scope).resolve(receipts.arn))}/*`;
 }
 
 /** What a function reads besides the variables of its grants. */

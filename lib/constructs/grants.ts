@@ -9,7 +9,7 @@ import type { StoreReferences } from '../stacks/records-and-keys.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
 /** What a function may touch and how it learns where that is. */
-export interface Access {
+interface Access {
   readonly statements: readonly PolicyStatement[];
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -41,11 +41,15 @@ export function accessOf(
     PROFILES_PATH: profilesPath(stage),
     KEY_ARN: places.keyArn,
   };
-  const allowed = statementsBy(Stack.of(scope), stage, places);
+  const allowed: Readonly<Partial<Record<Grant, readonly PolicyStatement[]>>> = statementsBy(
+    Stack.of(scope),
+    stage,
+    places,
+  );
   const purposes = keyPurposesOf(grants);
   return {
     statements: [
-      ...grants.flatMap((grant) => (isKeyGrant(grant) ? [] : allowed[grant]())),
+      ...grants.flatMap((grant) => allowed[grant] ?? []),
       ...(purposes.length === 0 ? [] : keyStatements(purposes, stage, places)),
     ],
     environment: Object.fromEntries(
@@ -59,87 +63,80 @@ export function accessOf(
   };
 }
 
-type KeyGrant = Extract<Grant, `keys:${string}`>;
+type Conditions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-function isKeyGrant(grant: Grant): grant is KeyGrant {
-  return grant.startsWith('keys:');
+function allow(
+  resources: string | readonly string[],
+  actions: readonly string[],
+  conditions: Conditions = {},
+): PolicyStatement {
+  return new PolicyStatement({ actions: [...actions], resources: [...[resources].flat()], conditions });
 }
 
-/** What each grant allows, but for those of keys, which one pair of statements allows together. */
+/** On items of the settings table with these partition keys alone. */
+function ofItems(...keys: readonly string[]): Conditions {
+  return { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': keys } };
+}
+
+/** On keys of these purposes alone. */
+function ofPurposes(stage: StageName, purposes: readonly string[]): Conditions {
+  return {
+    StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
+  };
+}
+
+/** What each grant allows, but for those of keys, which `keyStatements` allows together. */
 function statementsBy(
   stack: Stack,
   stage: StageName,
-  places: Places,
-): Readonly<Record<Exclude<Grant, KeyGrant>, () => readonly PolicyStatement[]>> {
-  const allow = (resource: string, ...actions: string[]) => [
-    new PolicyStatement({ actions, resources: [resource] }),
-  ];
-  const { records, control, improvement, runs, receipts, settings } = places;
+  { records, control, improvement, runs, receipts, settings, keyArn }: Places,
+): Readonly<Record<Exclude<Grant, `keys:${string}`>, readonly PolicyStatement[]>> {
+  const parameter = (path: string): string =>
+    Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, stack);
+  const profiles = parameter(`${profilesPath(stage)}/*`);
+  const items = (...operations: readonly string[]) => operations.map((operation) => `dynamodb:${operation}`);
   return {
-    'records:read': () => allow(records.arn, 'dynamodb:GetItem'),
-    'control:write': () => allow(control.arn, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'),
-    'improvement:read': () => allow(improvement.arn, 'dynamodb:GetItem', 'dynamodb:Query'),
-    'improvement:write': () =>
-      allow(
-        improvement.arn,
-        'dynamodb:GetItem',
-        'dynamodb:Query',
-        'dynamodb:PutItem',
-        'dynamodb:UpdateItem',
-        'dynamodb:DeleteItem',
-      ),
-    'improvement:queue': () => allow(runs.arn, 'sqs:SendMessage'),
+    'records:read': [allow(records.arn, items('GetItem'))],
+    'control:write': [allow(control.arn, items('GetItem', 'PutItem', 'UpdateItem'))],
+    'improvement:read': [allow(improvement.arn, items('GetItem', 'Query'))],
+    'improvement:write': [
+      allow(improvement.arn, items('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')),
+    ],
+    'improvement:queue': [allow(runs.arn, ['sqs:SendMessage'])],
     // No s3:ListBucket: links are made for bundles that are there, and who could list would see every tenant's.
-    'receipts:read': () => allow(`${receipts.arn}/*`, 's3:GetObject'),
-    'receipts:write': () => allow(`${receipts.arn}/*`, 's3:PutObject'),
+    'receipts:read': [allow(`${receipts.arn}/*`, ['s3:GetObject'])],
+    'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
     // An address alone.
-    'receipts:link': () => [],
-    'release:read': () => [
-      new PolicyStatement({
-        actions: ['dynamodb:GetItem'],
-        resources: [settings.arn],
-        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['release'] } },
-      }),
+    'receipts:link': [],
+    'release:read': [allow(settings.arn, items('GetItem'), ofItems('release'))],
+    'ring:rotate': [
+      allow(
+        settings.arn,
+        items('PutItem', 'Query', 'UpdateItem'),
+        ofItems(...scheduledPurposes.map((purpose) => `key#${purpose}`)),
+      ),
+      allow(keyNotePaths(stage).map(parameter), ['ssm:GetParametersByPath', 'ssm:PutParameter']),
     ],
-    'ring:rotate': () => {
-      const keys = {
-        'ForAllValues:StringEquals': {
-          'dynamodb:LeadingKeys': scheduledPurposes.map((purpose) => `key#${purpose}`),
-        },
-      };
-      return [
-        new PolicyStatement({
-          actions: ['dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
-          resources: [settings.arn],
-          conditions: keys,
-        }),
-        new PolicyStatement({
-          actions: ['ssm:GetParametersByPath', 'ssm:PutParameter'],
-          resources: keyNotePaths(stage).map((path) => parameterArn(stack, path)),
-        }),
-      ];
-    },
-    'ring:wrap': () => [
-      new PolicyStatement({
-        actions: ['kms:GenerateDataKeyWithoutPlaintext'],
-        resources: [places.keyArn],
-        conditions: {
-          StringEquals: {
-            'kms:EncryptionContext:stage': stage,
-            'kms:EncryptionContext:purpose': scheduledPurposes,
-          },
-        },
-      }),
+    'ring:wrap': [
+      allow(keyArn, ['kms:GenerateDataKeyWithoutPlaintext'], ofPurposes(stage, scheduledPurposes)),
     ],
-    'profiles:read': () => {
-      const profiles = parameterArn(stack, `${profilesPath(stage)}/*`);
-      return [
-        ...allow(profiles, 'ssm:GetParameters'),
-        // Parameter Store opens a SecureString with the caller's own permission and binds it to the parameter's ARN.
-        decrypts(places, { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
-      ];
-    },
+    'profiles:read': [
+      allow(profiles, ['ssm:GetParameters']),
+      // Parameter Store opens a SecureString with the caller's own permission and binds it to the parameter's ARN.
+      allow(keyArn, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
+    ],
   };
+}
+
+function keyStatements(
+  purposes: readonly string[],
+  stage: StageName,
+  { settings, keyArn }: Places,
+): readonly PolicyStatement[] {
+  return [
+    allow(settings.arn, ['dynamodb:Query'], ofItems(...purposes.map((purpose) => `key#${purpose}`))),
+    allow(keyArn, ['kms:Decrypt'], ofPurposes(stage, purposes)),
+  ];
 }
 
 /** The parameters in which a rotation notes what it does (`shared/stores/key-notes.ts`), and the folders that it reads. */
@@ -151,33 +148,4 @@ export function keyNotePaths(stage: StageName): readonly string[] {
     ...retired,
     ...retired.map((path) => `${path}/*`),
   ];
-}
-
-function parameterArn(stack: Stack, path: string): string {
-  return Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, stack);
-}
-
-function keyStatements(
-  purposes: readonly string[],
-  stage: StageName,
-  places: Places,
-): readonly PolicyStatement[] {
-  return [
-    new PolicyStatement({
-      actions: ['dynamodb:Query'],
-      resources: [places.settings.arn],
-      conditions: {
-        'ForAllValues:StringEquals': {
-          'dynamodb:LeadingKeys': purposes.map((purpose) => `key#${purpose}`),
-        },
-      },
-    }),
-    decrypts(places, {
-      StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
-    }),
-  ];
-}
-
-function decrypts({ keyArn }: Places, context: Record<string, Record<string, unknown>>): PolicyStatement {
-  return new PolicyStatement({ actions: ['kms:Decrypt'], resources: [keyArn], conditions: context });
 }

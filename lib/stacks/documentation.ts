@@ -64,9 +64,9 @@ export const sandboxPathFunction = `function handler(event) {
  * The documentation site: a private bucket that only CloudFront reads. Nothing refers to this stack, so that it can be deployed, changed
  * and deleted alone.
  * @param site the folder of the rendered site
- * @param sandbox the stack of the sandbox, which the site's origin forwards to; without one, the site is static files alone
+ * @param sandbox the stack of the sandbox, which the site's origin forwards to
  */
-export function documentation(app: App, stage: Stage, site: string, sandbox: Stack | undefined): Stack {
+export function documentation(app: App, stage: Stage, site: string, sandbox: Stack): Stack {
   const stack = new Stack(app, 'Documentation', {
     ...stackProps(stage, 'documentation'),
     description: 'Mastery reports: the documentation site with the problem pages',
@@ -104,9 +104,7 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
         onRequest(stack, 'Paths', pathFunction, 'Index pages and paths without an extension'),
       ],
     },
-    ...(sandbox === undefined
-      ? {}
-      : { additionalBehaviors: { [`${SANDBOX_PATH}/*`]: forwardingTo(stack, sandbox, stage) } }),
+    additionalBehaviors: { [`${SANDBOX_PATH}/*`]: forwardingTo(stack, sandbox, stage) },
     // S3 tells a reader who may not list the bucket that an absent object is forbidden.
     errorResponses: [
       { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/404.html', ttl: Duration.minutes(1) },

@@ -79,11 +79,8 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       ...(definition.name === 'records' ? { resourcePolicy: recordsPolicy(stage) } : {}),
     });
-    new CfnOutput(stack, outputName(definition.name, 'Name'), {
-      value: table.tableName,
-      description: definition.holds,
-    });
-    new CfnOutput(stack, outputName(definition.name, 'Arn'), { value: table.tableArn });
+    const { tableName: Name, tableArn: Arn } = table;
+    outputs(stack, `${pascal(definition.name)}Table`, definition.holds, { Name, Arn });
   }
 
   const { key: choice } = stage.config;
@@ -159,11 +156,8 @@ function runQueue(stack: Stack): void {
   for (const [id, queue, holds] of [
     ['RunQueue', runs, 'improvement runs to be worked on'],
     ['DeadLetterQueue', deadLetters, 'improvement runs that were received in vain five times'],
-  ] as const) {
-    new CfnOutput(stack, `${id}Name`, { value: queue.queueName, description: holds });
-    new CfnOutput(stack, `${id}Arn`, { value: queue.queueArn });
-    new CfnOutput(stack, `${id}Url`, { value: queue.queueUrl });
-  }
+  ] as const)
+    outputs(stack, id, holds, { Name: queue.queueName, Arn: queue.queueArn, Url: queue.queueUrl });
 }
 
 /**
@@ -207,11 +201,8 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     'AwsSolutions-S1':
       'Server access logs would hold the object keys, in which tenants stand; the access log of the receipts API has every download.',
   });
-  new CfnOutput(stack, 'ReceiptsBucketName', {
-    value: bucket.bucketName,
-    description: 'immutable receipt bundles of improvement runs',
-  });
-  new CfnOutput(stack, 'ReceiptsBucketArn', { value: bucket.bucketArn });
+  const { bucketName: Name, bucketArn: Arn } = bucket;
+  outputs(stack, 'ReceiptsBucket', 'immutable receipt bundles of improvement runs', { Name, Arn });
   // For whoever applies a manifest: unlike a table's, the name of a bucket does not always show its stack.
   new StringParameter(stack, 'ReceiptsBucketParameter', {
     parameterName: bucketParameter(stage.name),
@@ -276,29 +267,27 @@ function replicaKey(stack: Stack, stage: Stage, arn: string): IKey {
  */
 export function storeReferences(stack: Stack): StoreReferences {
   const output = (name: string): string => Fn.getStackOutput(stack.stackName, name);
-  const reference = (table: TableDefinition['name']): StoreReference => ({
-    name: output(outputName(table, 'Name')),
-    arn: output(outputName(table, 'Arn')),
-  });
-  const queue = (id: string): QueueReference => ({
+  const reference = (id: string): StoreReference => ({
     name: output(`${id}Name`),
     arn: output(`${id}Arn`),
-    url: output(`${id}Url`),
   });
+  const queue = (id: string): QueueReference => ({ ...reference(id), url: output(`${id}Url`) });
   return {
-    records: reference('records'),
-    control: reference('control'),
-    settings: reference('settings'),
-    improvement: reference('improvement'),
+    records: reference('RecordsTable'),
+    control: reference('ControlTable'),
+    settings: reference('SettingsTable'),
+    improvement: reference('ImprovementTable'),
     keyArn: output('KeyArn'),
     runs: queue('RunQueue'),
     deadLetters: queue('DeadLetterQueue'),
-    receipts: { name: output('ReceiptsBucketName'), arn: output('ReceiptsBucketArn') },
+    receipts: reference('ReceiptsBucket'),
   };
 }
 
-function outputName(table: TableDefinition['name'], what: 'Name' | 'Arn'): string {
-  return `${pascal(table)}Table${what}`;
+/** What other stacks read of a store: `<id>Name`, which says what it holds, `<id>Arn` and so on. */
+function outputs(stack: Stack, id: string, holds: string, values: Readonly<Record<string, string>>): void {
+  for (const [part, value] of Object.entries(values))
+    new CfnOutput(stack, `${id}${part}`, { value, ...(part === 'Name' && { description: holds }) });
 }
 
 function pascal(name: string): string {

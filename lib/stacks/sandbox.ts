@@ -1,7 +1,5 @@
 import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
-import type { DeployedFunction } from '#shared/contract/functions.ts';
-import { sandboxRoutes } from '#shared/contract/sandbox.ts';
-import { servedOperation } from '../constructs/api-body.ts';
+import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
 import { rollout } from '../constructs/rollout.ts';
@@ -16,19 +14,19 @@ export const SANDBOX_URL_OUTPUT = 'BaseUrl';
  * that nothing of a tenant is in its reach, and is the same whatever the gates [RP-033].
  * @param assets the folder of the bundles
  */
-export function sandbox(app: App, stage: Stage, row: DeployedFunction, assets: string): Stack {
+export function sandbox(app: App, stage: Stage, assets: string): Stack {
   const stack = new Stack(app, 'Sandbox', {
     ...stackProps(stage, 'sandbox'),
     description: 'Mastery reports: the synthetic sandbox of the reports service',
   });
-  const live = rollout(stack, stage, 'sandbox', [row], assets);
-  const built = live(row, deployedFunction(stack, stage, row, undefined, assets));
+  const live = rollout(stack, stage, 'sandbox', [serveSandbox], assets);
+  const built = live(serveSandbox, deployedFunction(stack, stage, serveSandbox, undefined, assets));
   const url = restApi(
     stack,
     stage,
     // Whoever mistakes the base URL sends a learner’s id here.
-    { name: 'sandbox', service: row.service, title: 'Attempt Reports Sandbox API', traced: false },
-    Object.values(sandboxRoutes).map((route) => ({ operation: servedOperation(route), function: built })),
+    { name: 'sandbox', service: serveSandbox.service, title: 'Attempt Reports Sandbox API', traced: false },
+    Object.values(sandboxRoutes).map((route) => ({ operation: route, function: built })),
   );
   new CfnOutput(stack, SANDBOX_URL_OUTPUT, {
     value: url,

@@ -1,9 +1,8 @@
 import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
-import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
+import { deployedFunctions, deploymentOf, isRoute } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { servedOperation } from '../constructs/api-body.ts';
 import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
 import { rollout, type LiveFunction } from '../constructs/rollout.ts';
@@ -22,8 +21,6 @@ const titles: Readonly<
 };
 
 interface ServiceOptions {
-  /** Every function of the service; those that are not released are absent from the stack. */
-  readonly rows: readonly DeployedFunction[];
   readonly release: ReleaseState;
   /** The stack of the tables, the receipts, the queue of runs and the key. */
   readonly stores: Stack;
@@ -39,7 +36,7 @@ export function service(
   app: App,
   stage: Stage,
   name: ServiceName,
-  { rows, release, stores, assets }: ServiceOptions,
+  { release, stores, assets }: ServiceOptions,
 ): Stack {
   const stack = new Stack(app, titles[name].id, {
     ...stackProps(stage, name),
@@ -48,6 +45,7 @@ export function service(
   stack.addStackDependency(stores);
   const references = storeReferences(stores);
 
+  const rows = deployedFunctions.filter((row) => deploymentOf(row) === name);
   const released = rows.filter((row) => isReleased(row, release));
   const live = rollout(stack, stage, name, released, assets);
 
@@ -76,7 +74,7 @@ export function service(
 
   const places = receiptsUrl === undefined ? references : { ...references, receiptsUrl };
   const served = released.filter(isRoute).map((route) => ({
-    operation: servedOperation(route),
+    operation: route,
     function: live(route, deployedFunction(stack, stage, route, places, assets)),
   }));
   const url = restApi(
@@ -114,12 +112,8 @@ function receiptsApi(
           {
             // A bundle can outgrow the 6 MB of a whole answer.
             operation: {
-              operationId,
-              method: 'GET',
-              path: '/{sha256}',
-              summary,
-              status: 200,
-              transfer: 'stream',
+              ...{ operationId, summary, method: 'GET', path: '/{sha256}' },
+              success: { status: 200, transfer: 'stream' },
             },
             function: built,
           },

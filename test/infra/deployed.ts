@@ -92,7 +92,6 @@ export function appOf(options: DeployedOptions = {}): App {
   deployment(app, {
     stage: { name, config: { ...config, ...settings } },
     release: releaseOf(options),
-    functions: deployedFunctions,
     undeployable: undefined,
     assets: stubs(
       Object.fromEntries(
