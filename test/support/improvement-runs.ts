@@ -10,6 +10,9 @@ import type { RunKey, RunProgress } from '#shared/improvement/records.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { revisionOrderAck, revisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
+import type { ReportsSeed } from '#local/platform/tenant-state.ts';
+import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
+import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
 import { openImprovementRecords, undeclaredIn } from './improvement-records.ts';
 import type { ImprovementRecords } from './improvement-records.ts';
@@ -35,12 +38,27 @@ export interface Received {
   readonly receiptId: string;
 }
 
+/** What the owners hold of an administration when the tests begin. */
+export interface Held {
+  readonly administration: ReportsSeed['administrations'][number];
+  readonly analysis: ReportsSeed['analyses'][number];
+  readonly sourceSet: ReportsSeed['alignmentSources'][number];
+  readonly artifactOf: (metric: string) => MetricArtifact | undefined;
+  /** Each source with its crosswalk and its comparison: absent where none is due, null where one is and Analytics has none. */
+  readonly sources: readonly {
+    readonly sourceKey: string;
+    readonly crosswalk: AlignmentCrosswalk;
+    readonly comparison: ComparisonArtifact | null | undefined;
+  }[];
+}
+
 /** The improvement runs of one tenant on a stack. */
 export interface ImprovementRuns {
   readonly caller: ReportsCaller;
   readonly records: ImprovementRecords;
   /** Id of an administration by its name in the seed. */
   readonly administration: (name: string) => string;
+  readonly held: (name: string) => Held;
   /** Begins a run, and fails the test when there is none. */
   readonly analyze: (administrationId: string, key?: string) => Promise<RunKey & { readonly key: string }>;
   readonly send: (administrationId: string, call?: GatewayCall) => Promise<GatewayReply>;
@@ -106,15 +124,46 @@ export function openImprovementRuns(
     return byId;
   };
 
+  const administrationOf = (name: string): string => {
+    const { special, administrations } = caller.fixtures(tenantId);
+    const listed = stack.seed.reports.fixtures.administrations.indexOf(name);
+    const id = listed < 0 ? special.administrations[name] : administrations[listed];
+    if (id === undefined) throw new Error(`the seed has no administration ${name}`);
+    return id;
+  };
+
   return {
     caller,
     records,
-    administration(name) {
-      const { special, administrations } = caller.fixtures(tenantId);
-      const listed = stack.seed.reports.fixtures.administrations.indexOf(name);
-      const id = listed < 0 ? special.administrations[name] : administrations[listed];
-      if (id === undefined) throw new Error(`the seed has no administration ${name}`);
-      return id;
+    administration: administrationOf,
+    held(name) {
+      const { reports } = stack.seededTenants.get(tenantId)!.platform;
+      const id = administrationOf(name);
+      const administration = reports.administrations.find(({ administrationId }) => administrationId === id)!;
+      const { contentTestSpecId: spec, contentTestSpecVersion: version } = administration;
+      const analysis = reports.analyses.find(({ administrationId }) => administrationId === id)!;
+      const sourceSet = reports.alignmentSources.find(
+        ({ testSpecId, testSpecVersion }) => testSpecId === spec && testSpecVersion === version,
+      )!;
+      const artifact = (ref: string | undefined) =>
+        reports.analysisArtifacts.find(({ artifactRef }) => artifactRef === ref);
+      return {
+        ...{ administration, analysis, sourceSet },
+        artifactOf(metric) {
+          const entry = analysis.metrics.find((one) => one.metric === metric);
+          const found = artifact(entry?.artifact?.artifactRef);
+          return found?.kind === 'metric' ? found : undefined;
+        },
+        sources: sourceSet.sources.map(({ sourceKey, crosswalkId }) => {
+          const due = analysis.comparisons.find((one) => one.sourceKey === sourceKey);
+          const found = artifact(due?.artifact?.artifactRef);
+          return {
+            sourceKey,
+            crosswalk: reports.alignmentCrosswalks.find((one) => one.crosswalkId === crosswalkId)!,
+            comparison: due === undefined ? undefined : found?.kind === 'comparison' ? found : null,
+          };
+        }),
+      };
     },
     send,
     async analyze(administrationId, key = randomUUID()) {

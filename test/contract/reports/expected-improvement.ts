@@ -1,4 +1,8 @@
-import type { AlignmentContribution, AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
+import type {
+  AlignmentContribution,
+  AlignmentReport,
+  PredictedActualComparison,
+} from '#shared/contract/reports/alignment-report.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
@@ -11,7 +15,7 @@ const DIGITS = 20;
 const ONE = 10n ** BigInt(DIGITS);
 
 /** The decimal that the text of a number is, of at most 20 digits after its point. */
-export function exact(value: number): Exact {
+function exact(value: number): Exact {
   const [digits = '', exponent = '0'] = String(value).split('e');
   const [whole = '', fraction = ''] = digits.split('.');
   const more = DIGITS + Number(exponent) - fraction.length;
@@ -19,18 +23,18 @@ export function exact(value: number): Exact {
   return BigInt(whole + fraction) * 10n ** BigInt(more);
 }
 
-export function sumOf(values: readonly number[]): Exact {
+function sumOf(values: readonly number[]): Exact {
   return values.reduce((sum, value) => sum + exact(value), 0n);
 }
 
 /** factor × part / whole of non-negative numbers with six digits, half up, in the form of JSON. */
-export function sixDigits(factor: bigint, part: Exact, whole: Exact): number {
+function sixDigits(factor: bigint, part: Exact, whole: Exact): number {
   const millionths = (2n * factor * 1_000_000n * part + whole) / (2n * whole);
   return Number(`${millionths / 1_000_000n}.${String(millionths % 1_000_000n).padStart(6, '0')}`);
 }
 
 /** The number of JSON that an exact one is written as. */
-export function written(value: Exact): number {
+function written(value: Exact): number {
   return Number(`${value / ONE}.${String(value % ONE).padStart(DIGITS, '0')}`);
 }
 
@@ -87,6 +91,32 @@ export function expectedAlignment({
     numerator: written(numerator),
     denominator: written(denominator),
     alignmentPercent: sixDigits(100n, numerator, denominator),
+  };
+}
+
+/** What is shown of a comparison: its counts only where they can be and are not suppressed, itself only where anybody was compared. */
+export function expectedComparison(artifact: ComparisonArtifact): PredictedActualComparison | null {
+  const { artifactRef, populationCount, method, analysisVersion, suppression, ...counts } = artifact;
+  const { predictedPassCount, actualPassCount, agreementCount } = counts;
+  const identity = { artifactRef, populationCount, method, analysisVersion };
+  if (populationCount === 0) return null;
+  if (suppression.status === 'not_suppressed')
+    return isPossible(artifact)
+      ? {
+          ...identity,
+          suppressionStatus: 'not_suppressed',
+          suppressionRule: null,
+          ...{ predictedPassCount, actualPassCount, agreementCount },
+          observedAgreement: sixDigits(1n, exact(agreementCount!), exact(populationCount)),
+        }
+      : null;
+  const isSuppressed = suppression.status === 'suppressed';
+  if (isSuppressed && suppression.rule === null) return null;
+  return {
+    ...identity,
+    suppressionStatus: isSuppressed ? 'suppressed' : 'unknown',
+    suppressionRule: isSuppressed ? suppression.rule : null,
+    ...{ predictedPassCount: null, actualPassCount: null, agreementCount: null, observedAgreement: null },
   };
 }
 
@@ -210,7 +240,7 @@ function observedInSource({ crosswalk, comparison }: Grounds['sources'][number])
 }
 
 /** Whether anybody was compared, and the counts are those of some division into who passed in both, in one, and in neither. */
-export function isPossible({
+function isPossible({
   populationCount: all,
   predictedPassCount: predicted,
   actualPassCount: actual,

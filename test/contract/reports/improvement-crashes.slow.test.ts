@@ -7,7 +7,6 @@ import {
   readImprovementRun,
 } from '#shared/contract/reports/routes.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
-import * as operations from '#shared/platform/operations.ts';
 import { ALWAYS } from '#test/lemmas/faults.ts';
 import { analysisOf } from '#test/support/analyses.ts';
 import type { Analysis } from '#test/support/analyses.ts';
@@ -22,8 +21,6 @@ import { asBuilt, useTestStack } from '#test/support/stack.ts';
 // run, the same message the run to its one end.
 
 const TENANT = 'tenant-aurora';
-/** Longer than any test: the function that meets it is still waiting when it dies. */
-const FOREVER_MS = 120_000;
 
 const stack = useTestStack({ bundled: asBuilt });
 const control = lazily(() => openControlRecords(stack));
@@ -71,20 +68,6 @@ async function endsWell(analysis: Analysis, heldBefore: number): Promise<void> {
 }
 
 describe('a function that dies', () => {
-  it('before an owner has answered an analysis: no run yet; the repetition begins one [RP-293]', async () => {
-    const before = await runsHeld();
-    const analysis = request();
-    const { id: operation } = operations.readAnalysisArtifact;
-    await stack.fault({ operation, kind: 'latency', milliseconds: FOREVER_MS });
-    const answering = analysis.send();
-    await stack.faultsStruck();
-    expect(await killed()).toBe(1);
-    expect(reportsAnswerOf(await answering)).toBe('500 internal-error');
-    expect(await runsHeld()).toBe(before);
-    await analysis.endLease();
-    await endsWell(analysis, before);
-  });
-
   it('before one of the calls of an analysis to AWS after another: one run for each request, and none is lost [RP-292, RP-293]', async () => {
     const analyses: Analysis[] = [];
     let leftARun = 0;

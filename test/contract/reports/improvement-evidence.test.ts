@@ -4,12 +4,11 @@ import * as z from 'zod';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
-import type { ImprovementRun, RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders, readAlignmentReport } from '#shared/contract/reports/routes.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
@@ -39,21 +38,9 @@ afterEach(async () => {
 const seeded = () => stack.seededTenants.get(tenantId)!;
 const gate = (): string => runs.administration('spring-gate');
 
-/** What the owners of the gate hold of it. */
-function held() {
-  const { administrations, alignmentSources, analyses, analysisArtifacts } = seeded().platform.reports;
-  const { contentTestSpecId } = administrations.find((one) => one.administrationId === gate())!;
-  const analysis = analyses.find((one) => one.administrationId === gate())!;
-  // The first source is the one whose scores Analytics compares.
-  const { sources } = alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;
-  const artifactOf = (metric: RunMetric): MetricArtifact => {
-    const ref = analysis.metrics.find((entry) => entry.metric === metric)!.artifact!.artifactRef;
-    return analysisArtifacts.find(
-      (one): one is MetricArtifact => one.kind === 'metric' && one.artifactRef === ref,
-    )!;
-  };
-  return { contentTestSpecId, analysis, source: sources[0]!, artifactOf };
-}
+const held = () => runs.held('spring-gate');
+/** The source whose scores Analytics compares. */
+const source = () => held().sourceSet.sources[0]!;
 
 const changedEntity = z.object({ entity: z.object({}).loose() });
 
@@ -104,7 +91,7 @@ async function improve(): Promise<Improved> {
   const key = await runs.analyze(gate());
   await stack.improvement.settled();
   const { improvementRunId } = key;
-  const { sourceKey } = held().source;
+  const { sourceKey } = source();
   const page = await runs.caller.call(listRevisionOrders, {
     tenantId,
     path: { improvementRunId },
@@ -148,7 +135,7 @@ describe('a metric that Analytics calls available', () => {
   ] as const)(
     'is an omission where of its rows %s; the others are judged [RP-145, RP-152, RP-158, RP-159, RP-160, RP-161, RP-165, RP-166, RP-195]',
     async (_, status, reasonCode) => {
-      const { rows } = held().artifactOf('item_discrimination');
+      const { rows } = held().artifactOf('item_discrimination')!;
       const isLow = ({ measures }: (typeof rows)[number]): boolean => measures[0]!.value < 0.2;
       const isKept = (row: (typeof rows)[number]): boolean => status === 'available' && isLow(row);
       const odd = rows.map((row) => (isKept(row) ? row : { ...row, qtiItemId: null }));
@@ -172,11 +159,11 @@ describe('a metric that Analytics calls available', () => {
 
 describe('a tripped threshold', () => {
   it('on requirements without any mapping is an order without a GUID, even if an earlier policy demands the GUIDs [RP-150, RP-196, RP-199]', async () => {
-    const { contentTestSpecId, source } = held();
+    const { contentTestSpecId } = held().administration;
     const requirements = [requirementOf('a'), requirementOf('b')];
     const sha256 = await change(
       'content.alignment_crosswalk',
-      source.crosswalkId,
+      source().crosswalkId,
       '/requirements',
       requirements,
     );
@@ -185,7 +172,7 @@ describe('a tripped threshold', () => {
     const improved = await improve();
     expect(improved.run).toMatchObject({ analysisPolicyId, status: 'completed' });
     const ofSource = onMeasure('uncovered_requirements', improved).filter(({ sourceKeys }) =>
-      sourceKeys.includes(source.sourceKey),
+      sourceKeys.includes(source().sourceKey),
     );
     expect(ofSource).toMatchObject([
       {
@@ -225,7 +212,7 @@ describe('a tripped threshold', () => {
 describe('evidence that is changed after it was pinned', () => {
   const request = () => analysisOf({ caller: runs.caller, control }, tenantId, gate());
   const spoil = () =>
-    change('analytics.artifact', held().artifactOf('item_difficulty').artifactRef, '/populationCount', 25);
+    change('analytics.artifact', held().artifactOf('item_difficulty')!.artifactRef, '/populationCount', 25);
 
   it('makes a complete run 503, and a repetition of its analysis too [RP-154, RP-268, RP-293]', async () => {
     const asked = request();
@@ -245,7 +232,7 @@ describe('evidence that is changed after it was pinned', () => {
     await spoil();
     stack.improvement.resume();
     await stack.improvement.settled();
-    const lost = held().artifactOf('item_difficulty').artifactRef;
+    const lost = held().artifactOf('item_difficulty')!.artifactRef;
     for (const reply of [await readRun(runs.caller, improvementRunId), await asked.send()]) {
       const { run } = analyzed(reply);
       expect(run).toMatchObject({

@@ -1,11 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
-import {
-  analyzeAdministration as route,
-  listRevisionOrders,
-  readAlignmentReport,
-  readImprovementRun,
-} from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';
 import { routes } from '#shared/contract/routes.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { isReleased } from '#shared/release/release-state.ts';
@@ -41,14 +36,6 @@ const request = (administrationId: string, key?: string): Analysis =>
   analysisOf({ caller: aurora.caller, control }, AURORA, administrationId, key);
 const idOf = (name: string): string => aurora.administration(name);
 
-/** An administration as its owner holds it. */
-function held(name: string) {
-  const id = idOf(name);
-  return stack.seededTenants
-    .get(AURORA)!
-    .platform.reports.administrations.find(({ administrationId }) => administrationId === id)!;
-}
-
 /** The answer in one line, with the places that it finds fault with. */
 function refusalOf(reply: GatewayReply): string {
   const places = reply.status < 400 ? [] : (reportsProblemOf(reply).fieldErrors ?? []);
@@ -74,7 +61,7 @@ async function refused(analysis: Analysis, changes?: GatewayCall): Promise<Gatew
 describe('claims', () => {
   /** Claims each of which alone lets its bearer in. */
   const opening = (name: string): readonly Claims[] => {
-    const { administrationId, classSourcedId, schoolSourcedId } = held(name);
+    const { administrationId, classSourcedId, schoolSourcedId } = aurora.held(name).administration;
     return [
       { administrationIds: ['another', administrationId] },
       ...(classSourcedId === null ? [] : [{ classSourcedIds: ['another', classSourcedId] }]),
@@ -92,35 +79,6 @@ describe('claims', () => {
       const services = analyzed(result).run.sources.map(({ service }) => service);
       expect(services).toEqual(['blueprint', 'analytics', 'analytics', 'analytics', 'analytics']);
     }
-  });
-
-  it('that do not name it hide a run on every route of runs while Administration is down [RP-267, RP-271, RP-277, RP-316]', async () => {
-    const { improvementRunId } = (await request(idOf('spring-gate')).succeed()).run;
-    await stack.fault({ operation: operations.readAdministration.id, kind: 'down', times: 1_000 });
-    const [sourceKey = ''] = aurora.caller.fixtures(AURORA).sourceKeys;
-    for (const [row, path] of [
-      [readImprovementRun, {}],
-      [readAlignmentReport, { sourceKey }],
-      [listRevisionOrders, {}],
-    ] as const) {
-      const read = (id: string, claims?: Claims) =>
-        aurora.caller.call(row, {
-          tenantId: AURORA,
-          path: { ...path, improvementRunId: id },
-          ...(claims && { claims }),
-        });
-      const absent = await read(`${improvementRunId}0`);
-      expect([row.operationId, reportsAnswerOf(absent)]).toEqual([row.operationId, '404 not-found']);
-      for (const [what, claims] of closeTo('spring-gate'))
-        expect([row.operationId, what, indistinguishable(await read(improvementRunId, claims))]).toEqual([
-          row.operationId,
-          what,
-          indistinguishable(absent),
-        ]);
-    }
-    const [, byClass] = opening('spring-gate');
-    expect(reportsAnswerOf(await readRun(aurora.caller, improvementRunId, { claims: byClass! }))).toBe('200');
-    await stack.control('DELETE', 'faults');
   });
 
   it('hide an analysis like that of an absent administration while Administration is down [RP-261, RP-316]', async () => {
@@ -169,64 +127,31 @@ describe('claims', () => {
 });
 
 describe('what nothing can be analyzed of', () => {
-  it.each([
-    ['open-gate', '503 dependency-incomplete unknown'],
-    ['without-analysis', '503 dependency-incomplete analytics'],
-    ['stale-analysis', '503 dependency-incomplete analytics'],
-    ['analysis-of-another-version', '409 source-version-conflict analytics'],
-  ])('%s: %s, and no run [RP-017, RP-144, RP-264, RP-265, RP-290, RP-333]', async (name, expected) => {
-    const analysis = request(idOf(name));
-    const reply = await beginningNoRun(() => refused(analysis));
-    expect(refusalOf(reply)).toBe(expected);
-    const { retryable, operationId } = reportsProblemOf(reply);
-    expect(retryable).toBe(true);
-    expect(reply.headers.has('retry-after')).toBe(true);
-    expect(await analysis.record()).toMatchObject({ state: 'started', operationId });
-  });
-
+  const unscored = { entity: 'administration.administration', pointer: '/status', value: 'SCORED' };
   const gate = () => idOf('spring-gate');
-  const administration = 'administration.administration';
 
-  // What else owners can contradict each other in: functions/reports/endpoints/analyze-administration/operation.test.ts.
-  it.each<[string, string, string, string, unknown]>([
-    [
-      'an administration in a state of its owner’s own',
-      '503 dependency-incomplete unknown',
-      administration,
-      '/status',
-      'SCORED',
-    ],
-    [
-      'an artifact of other bytes than its entry has',
-      '409 source-version-conflict analytics',
-      'analytics.administration_analysis',
-      '/metrics/0/artifact/sha256',
-      '0'.repeat(64),
-    ],
+  // What else owners can lack or contradict each other in: test/lemmas/faults-reports.ts, and operation.test.ts beside the operation.
+  it.each([
+    ['open-gate', undefined, '503 dependency-incomplete unknown'],
+    ['without-analysis', undefined, '503 dependency-incomplete analytics'],
+    ['analysis-of-another-version', undefined, '409 source-version-conflict analytics'],
+    ['spring-gate', unscored, '503 dependency-incomplete unknown'],
   ])(
-    '%s: %s, and no run; afterwards, the same request begins one [RP-017, RP-144, RP-264, RP-265, RP-290, RP-333]',
-    async (_, expected, entity, pointer, value) => {
-      await aurora.change(entity, gate(), pointer, value);
-      const analysis = request(gate());
-      expect(refusalOf(await beginningNoRun(() => refused(analysis)))).toBe(expected);
-      expect(await analysis.record()).toMatchObject({ state: 'started' });
+    '%s, changed by %o: %s, and no run; once it is mended, the same request begins one [RP-017, RP-144, RP-264, RP-265, RP-290, RP-333]',
+    async (name, change, expected) => {
+      if (change !== undefined) await aurora.change(change.entity, idOf(name), change.pointer, change.value);
+      const analysis = request(idOf(name));
+      const reply = await beginningNoRun(() => refused(analysis));
+      expect(refusalOf(reply)).toBe(expected);
+      const { retryable, operationId } = reportsProblemOf(reply);
+      expect([retryable, reply.headers.has('retry-after')]).toEqual([true, true]);
+      expect(await analysis.record()).toMatchObject({ state: 'started', operationId });
+      if (change === undefined) return;
       await stack.control('POST', 'reset');
       const { run, replayed } = await analysis.succeed();
       expect([run.status, replayed]).toEqual(['queued', false]);
     },
   );
-
-  it('an administration that is not current: 503, and nothing is begun at all; afterwards, the same request begins a run [RP-017, RP-087, RP-265]', async () => {
-    await aurora.change(administration, gate(), '/freshness', 'stale');
-    const analysis = request(gate());
-    expect(refusalOf(await beginningNoRun(() => refused(analysis)))).toBe(
-      '503 dependency-incomplete unknown',
-    );
-    expect(await analysis.record()).toBeUndefined();
-    await stack.control('POST', 'reset');
-    const { run, replayed } = await analysis.succeed();
-    expect([run.status, replayed]).toEqual(['queued', false]);
-  });
 
   it('without a released policy that the tenant’s profile names, its own or shared with it, there is no run; with it again, there is [RP-265, RP-294]', async () => {
     const { analysisPolicyId } = stack.seededTenants.get(AURORA)!.fixtures.reports;

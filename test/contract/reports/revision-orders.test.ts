@@ -61,39 +61,15 @@ async function completed(tenantId: string, name: string): Promise<RunKey> {
 
 /** What the owners hold for an administration. */
 function groundsOf(tenantId: string, name: string): Grounds {
-  const { platform, analysisPolicy } = stack.seededTenants.get(tenantId)!;
-  const { administrations, alignmentSources, alignmentCrosswalks, analyses } = platform.reports;
-  // Analyses that find the same name the same artifact.
-  const analysisArtifacts = [
-    ...new Map(
-      platform.reports.analysisArtifacts.map((artifact) => [artifact.artifactRef, artifact]),
-    ).values(),
-  ];
-  const administrationId = runsOf(tenantId).administration(name);
-  const { contentTestSpecId } = administrations.find((one) => one.administrationId === administrationId)!;
-  const analysis = analyses.find((one) => one.administrationId === administrationId)!;
-  const refs = analysis.metrics.flatMap(({ status, artifact }) =>
-    status === 'available' ? (artifact?.artifactRef ?? []) : [],
-  );
-  const { sources } = alignmentSources.find(({ testSpecId }) => testSpecId === contentTestSpecId)!;
+  const { analysis, artifactOf, sources } = runsOf(tenantId).held(name);
   return {
-    policy: analysisPolicy.document,
-    metrics: analysisArtifacts.flatMap((artifact) =>
-      artifact.kind === 'metric' && refs.includes(artifact.artifactRef) ? artifact : [],
+    policy: stack.seededTenants.get(tenantId)!.analysisPolicy.document,
+    metrics: analysis.metrics.flatMap(({ metric, status }) =>
+      status === 'available' ? (artifactOf(metric) ?? []) : [],
     ),
-    sources: sources.map(({ sourceKey, crosswalkId }) => {
-      const ref = analysis.comparisons.find((one) => one.sourceKey === sourceKey)?.artifact?.artifactRef;
-      const comparison = analysisArtifacts.find(({ artifactRef }) => artifactRef === ref);
-      return {
-        crosswalk: alignmentCrosswalks.find((one) => one.crosswalkId === crosswalkId)!,
-        comparison: comparison?.kind === 'comparison' ? comparison : undefined,
-      };
-    }),
+    sources: sources.map(({ crosswalk, comparison }) => ({ crosswalk, comparison: comparison ?? undefined })),
   };
 }
-
-const byText = (values: readonly object[]): readonly string[] =>
-  values.map((value) => JSON.stringify(value)).toSorted();
 
 describe.each(localTenantIds)('the orders of %s', (tenantId) => {
   it.each(['spring-gate', 'school-gate', 'normed-diagnostic', 'refused-by-bank'])(
@@ -124,18 +100,14 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
         },
       );
       expect(wanted.length).toBeGreaterThan(0);
-      const members = Object.keys(wanted[0]!).filter(
-        (member) => member !== 'evidence',
-      ) as (keyof RevisionOrder)[];
-      const shown = orders.map((order) => ({
-        evidence: order.evidenceRefs.map(({ resourceId }) => resourceId),
-        ...Object.fromEntries(members.map((member) => [member, order[member]])),
+      const shown = orders.map(({ evidenceRefs, ...order }) => ({
+        evidence: evidenceRefs.map(({ resourceId }) => resourceId),
+        ...order,
       }));
-      const sorted = (of: readonly object[]) =>
-        byText(
-          of.map((one) => Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))),
-        );
-      expect(sorted(shown)).toEqual(sorted(wanted));
+      expect(shown).toHaveLength(wanted.length);
+      expect(shown).toEqual(
+        expect.arrayContaining(wanted.map((one) => expect.objectContaining(one) as unknown)),
+      );
     },
   );
 
@@ -284,14 +256,6 @@ describe('the list', () => {
       }
     expect(empty).toBeGreaterThan(0);
   });
-
-  it.each(['nothing-trips', 'no-named-source'])(
-    'of a run without orders is an empty last page: %s [RP-207, RP-209, RP-306]',
-    async (name) => {
-      const run = await completed('tenant-aurora', name);
-      expect(await page(run)).toMatchObject({ data: [], nextCursor: null, hasMore: false });
-    },
-  );
 
   it('in pages of any size gives every order once, in the order of their ids [RP-207, RP-208]', async () => {
     const run = await completed('tenant-aurora', 'spring-gate');

@@ -3,35 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { predictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import { comparisonArtifact as comparisonSchema } from '#shared/platform/owners/analytics.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
-import { exact, isPossible, sixDigits } from '#test/contract/reports/expected-improvement.ts';
+import { expectedComparison } from '#test/contract/reports/expected-improvement.ts';
 import { comparisonArtifact, runArtifacts } from '#test/support/improvement-facts.ts';
 import { showComparison } from './show-comparison.ts';
-
-/** The other way to tell what is shown: its counts only where they can be and are not suppressed, itself only where anybody was compared. */
-function expected(artifact: ComparisonArtifact) {
-  const { artifactRef, populationCount, method, analysisVersion, suppression, ...counts } = artifact;
-  const { predictedPassCount, actualPassCount, agreementCount } = counts;
-  const identity = { artifactRef, populationCount, method, analysisVersion };
-  if (populationCount === 0) return null;
-  if (suppression.status === 'not_suppressed')
-    return isPossible(artifact)
-      ? {
-          ...identity,
-          suppressionStatus: 'not_suppressed',
-          suppressionRule: null,
-          ...{ predictedPassCount, actualPassCount, agreementCount },
-          observedAgreement: sixDigits(1n, exact(agreementCount!), exact(populationCount)),
-        }
-      : null;
-  const isSuppressed = suppression.status === 'suppressed';
-  if (isSuppressed && suppression.rule === null) return null;
-  return {
-    ...identity,
-    suppressionStatus: isSuppressed ? 'suppressed' : 'unknown',
-    suppressionRule: isSuppressed ? suppression.rule : null,
-    ...{ predictedPassCount: null, actualPassCount: null, agreementCount: null, observedAgreement: null },
-  };
-}
 
 describe('a comparison of predicted with actual results', () => {
   it('is one as the contract wants it or none, shows its counts exactly where they can be and are not suppressed, and names what it does not show [RP-175, RP-176, RP-185, RP-186, RP-187, RP-188, RP-189]', () => {
@@ -39,7 +13,7 @@ describe('a comparison of predicted with actual results', () => {
       fc.property(comparisonArtifact, (artifact) => {
         expect(comparisonSchema.parse(artifact)).toEqual(artifact);
         const { comparison, limitations } = showComparison(artifact);
-        expect(comparison).toEqual(expected(artifact));
+        expect(comparison).toEqual(expectedComparison(artifact));
         if (comparison !== null) expect(predictedActualComparison.parse(comparison)).toEqual(comparison);
         expect(limitations).toHaveLength(comparison?.suppressionStatus === 'not_suppressed' ? 0 : 1);
         for (const sentence of limitations) {
