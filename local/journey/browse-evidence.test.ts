@@ -29,31 +29,25 @@ const first = 'Name k-gap  gap  1 of 2';
 const second = 'Name k-mastered  mastered  2 of 2';
 
 describe('browseEvidence', () => {
-  it('offers the row that needs most first, and ends with the keys', async () => {
-    expect(await after()).toStrictEqual({ kept: '', offers: [first] });
-  });
-
-  it('chooses up and down, within the rows', async () => {
-    expect((await after('down', 'down', 'up', 'up', 'j', 'k')).offers).toStrictEqual([
-      first,
-      second,
-      second,
-      first,
-      first,
-      second,
-      first,
-    ]);
+  it.each([
+    ['offers the row that needs most first, and ends with the keys', [], [first]],
+    [
+      'chooses up and down, within the rows',
+      ['down', 'down', 'up', 'up', 'j', 'k'],
+      [first, second, second, first, first, second, first],
+    ],
+    ...['q', 'escape', 'ctrl-c', 'ctrl-d'].map((key): [string, string[], string[]] => [
+      `ends with ${key}`,
+      [key, 'j'],
+      [first],
+    ]),
+  ])('%s, and takes its offer away', async (_, keys, offers) => {
+    expect(await after(...keys)).toStrictEqual({ kept: '', offers });
   });
 
   it.each(['e', 'return'])('shows the evidence of the chosen row with %s, and keeps it', async (key) => {
     const { kept, offers } = await after('down', key);
-    expect(kept).toContain('outcome-q1');
-    expect(kept).toContain('outcome-q3');
-    expect(kept).not.toContain('outcome-q2');
+    expect(kept.match(/outcome-q\d/g)).toEqual(['outcome-q1', 'outcome-q3']);
     expect(offers.at(-1)).toBe(second);
-  });
-
-  it.each(['q', 'escape', 'ctrl-c', 'ctrl-d'])('ends with %s, and takes its offer away', async (key) => {
-    expect(await after(key, 'a')).toStrictEqual({ kept: '', offers: [first] });
   });
 });

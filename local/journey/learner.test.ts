@@ -54,20 +54,15 @@ describe('simulatedLearner', () => {
 });
 
 describe('replayedLearner', () => {
-  const kc = { guid: 'k', uri: 'https://case.example/k', slope: 1, location: 0 };
   const names = ['v1', 'v2', 'v3', 'v4'];
+  const kc = { ...parameters.kcs[0]!, location: 0 };
+  const items = names.map((id) => ({
+    ...{ artifactVersionId: id, qtiIdentifier: id },
+    ...{ kcs: [kc.guid], probabilities: [1e-9, 1 - 1e-9] },
+  }));
   const bank = {
     itemNames: { v1: 'a', v2: 'b', v3: 'c', v4: 'd' },
-    parameters: {
-      ...parameters,
-      kcs: [kc],
-      items: names.map((id) => ({
-        artifactVersionId: id,
-        qtiIdentifier: id,
-        kcs: ['k'],
-        probabilities: [1e-9, 1 - 1e-9],
-      })),
-    },
+    parameters: { ...parameters, kcs: [kc], items },
   };
 
   it('gives the recorded answers', () => {

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { paintFor, plain } from '#tools/terminal/paint.ts';
 import type { AdaptiveRun } from '#client/index.ts';
-import { sampleRun } from '#test/support/sample-report.ts';
+import { sampleComponent, sampleRun } from '#test/support/sample-report.ts';
 import { openView, renderLive, renderStep, renderSummary, withState } from './view.ts';
 import type { JourneyView } from './view.ts';
 
@@ -11,73 +11,54 @@ const labels = new Map([
   ['k2', 'borrow'],
   ['k3', 'simplify'],
 ]);
+const started: AdaptiveRun = {
+  ...sampleRun,
+  status: 'in_progress',
+  offeredItem: { deliverySessionId: 's', artifactVersionId: 'v1', sequence: 1 },
+  kcClassifications: [...labels.keys()].map((guid) => sampleComponent(guid, 'not_yet', 0.5, [])),
+  scaleReportability: 'pending',
+  scale: null,
+  stopReason: null,
+  remainingUncertainty: 1,
+};
+const answered: AdaptiveRun = {
+  ...started,
+  offeredItem: { deliverySessionId: 's', artifactVersionId: 'v2', sequence: 2 },
+  kcClassifications: [
+    sampleComponent('k3', 'not_yet', 0.5, []),
+    sampleComponent('k1', 'mastered', 0.97, ['e1', 'e2']),
+    sampleComponent('k2', 'gap', 0.04, ['e1']),
+  ],
+  scaleReportability: 'reportable',
+  scale: { ...sampleRun.scale!, scaleScore: 512, standardError: 40 },
+  remainingUncertainty: 0.6,
+};
+const completed: AdaptiveRun = {
+  ...answered,
+  status: 'completed',
+  offeredItem: null,
+  stopReason: 'max_items',
+};
 
-function run(change: Partial<AdaptiveRun> = {}): AdaptiveRun {
-  return {
-    ...sampleRun,
-    status: 'in_progress',
-    selectionPolicyId: 'policy-1',
-    scaleCalibrationId: 'calibration-1',
-    offeredItem: { deliverySessionId: 's', artifactVersionId: 'v2', sequence: 2 },
-    kcClassifications: [kc('k3', 'not_yet', 0.5, 0), kc('k1', 'mastered', 0.97, 2), kc('k2', 'gap', 0.04, 1)],
-    scaleReportability: 'reportable',
-    scale: { ...sampleRun.scale!, scaleScore: 512, standardError: 40, scaleId: 'scale-1' },
-    stopReason: null,
-    remainingUncertainty: 0.6,
-    receiptId: 'receipt-1',
-    ...change,
-  };
-}
-
-function kc(
-  caseCompetencyGuid: string,
-  classification: string,
-  posteriorProbability: number,
-  evidence: number,
-): AdaptiveRun['kcClassifications'][number] {
-  return {
-    ...sampleRun.kcClassifications[0]!,
-    caseCompetencyGuid,
-    classification,
-    posteriorProbability,
-    evidenceItemRefs: Array.from({ length: evidence }, (_, at) => `e${at}`),
-  };
-}
-
-const texts = (id: string): { name: string; stem: string } => ({
-  name: `Name-${id}`,
-  stem: `What is ${id}?`,
-});
-
+/** The view of these states of a run, after a correct answer and an incorrect one by turns. */
 function journey(...states: AdaptiveRun[]): JourneyView {
   return states.reduce(
-    (view, state, at) =>
-      withState(
-        view,
-        state,
-        at === 0
-          ? undefined
-          : {
-              item: { deliverySessionId: 's', artifactVersionId: `v${at}`, sequence: at },
-              correct: at % 2 === 1,
-            },
-        texts,
-      ),
+    (view, state, at) => {
+      const item = { deliverySessionId: 's', artifactVersionId: `v${at}`, sequence: at };
+      return withState(view, state, at === 0 ? undefined : { item, correct: at % 2 === 1 }, (id) => ({
+        name: `Name-${id}`,
+        stem: `What is ${id}?`,
+      }));
+    },
     openView('aurora · bank', labels, { mastered: new Set(['k1', 'k2']), scale: 530 }),
   );
 }
 
-const pending = run({
-  kcClassifications: [kc('k1', 'not_yet', 0.5, 0), kc('k2', 'not_yet', 0.5, 0), kc('k3', 'not_yet', 0.5, 0)],
-  scaleReportability: 'pending',
-  scale: null,
-  remainingUncertainty: 1,
-});
 const screen = { width: 80, height: 40, paint: plain };
 
 describe('renderLive', () => {
   it('shows components in the order of the bank, the band, the uncertainty, the answers and the offer', () => {
-    expect(renderLive(journey(pending, run()), screen)).toMatchInlineSnapshot(`
+    expect(renderLive(journey(started, answered), screen)).toMatchInlineSnapshot(`
       [
         "aurora · bank",
         "",
@@ -94,66 +75,52 @@ describe('renderLive', () => {
     `);
   });
 
+  it('shows why the run has stopped instead of an offer', () => {
+    const finalizing: AdaptiveRun = { ...completed, status: 'finalizing' };
+    expect(renderLive(journey(started, finalizing), screen)).toContain('finalizing   max_items');
+  });
+
   it('never exceeds the width, with or without colours', () => {
-    const coloured = paintFor({ isTTY: true }, {});
-    for (let width = 1; width <= 120; width += 1) {
-      for (const paint of [plain, coloured]) {
-        for (const line of renderLive(journey(pending, run(), run()), { width, height: 40, paint })) {
+    for (let width = 1; width <= 120; width += 1)
+      for (const paint of [plain, paintFor({ isTTY: true }, {})]) {
+        const view = journey(started, answered, answered);
+        for (const line of [
+          ...renderLive(view, { ...screen, width, paint }),
+          ...renderSummary(view, { width, paint }),
+        ])
           expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(width);
-        }
-        for (const line of renderSummary(journey(pending, run()), { width, paint })) {
-          expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(width);
-        }
       }
-    }
   });
 
   it('keeps to the height: open components with evidence first, the others counted', () => {
-    const many = run({
-      kcClassifications: [
-        ...Array.from({ length: 30 }, (_, at) => kc(`x${at}`, 'not_yet', 0.5, 0)),
-        kc('open', 'not_yet', 0.6, 1),
-        kc('done', 'mastered', 0.99, 3),
-      ],
-    });
-    const lines = renderLive(journey(pending, many), { ...screen, height: 14 });
+    const kcClassifications = [
+      ...Array.from({ length: 30 }, (_, at) => sampleComponent(`x${at}`, 'not_yet', 0.5, [])),
+      sampleComponent('open', 'not_yet', 0.6, ['e']),
+      sampleComponent('done', 'mastered', 0.99, ['e']),
+    ];
+    const lines = renderLive(journey(started, { ...answered, kcClassifications }), { ...screen, height: 14 });
     expect(lines.length).toBeLessThanOrEqual(14);
-    const text = lines.join('\n');
-    expect(text).toMatch(/^open /m);
-    expect(text).toMatch(/^done /m);
-    expect(text).toMatch(/^… and \d+ more: \d+ not yet$/m);
-  });
-
-  it('shows why the run has stopped instead of an offer', () => {
-    const done = run({ status: 'finalizing', offeredItem: null, stopReason: 'max_items' });
-    expect(renderLive(journey(pending, done), screen)).toContain('finalizing   max_items');
+    for (const line of [/^open /m, /^done /m, /^… and \d+ more: \d+ not yet$/m])
+      expect(lines.join('\n')).toMatch(line);
   });
 });
 
 describe('renderStep', () => {
   it('is one line per state', () => {
-    expect(renderStep(journey(pending))).toBe('started  settled 0/3  scale pending  uncertainty 1.000 bits');
-    expect(renderStep(journey(pending, run()))).toBe(
+    const states = [started, answered, completed];
+    expect(states.map((_, at) => renderStep(journey(...states.slice(0, at + 1))))).toStrictEqual([
+      'started  settled 0/3  scale pending  uncertainty 1.000 bits',
       'item 1 Name-v1 correct  settled 2/3  scale 512.0 ± 40.0  uncertainty 0.600 bits',
-    );
-    expect(
-      renderStep(journey(pending, run(), run({ status: 'completed', stopReason: 'precision_target_met' }))),
-    ).toMatch(/^item 2 Name-v2 incorrect .* completed: precision_target_met$/);
+      expect.stringMatching(/^item 2 Name-v2 incorrect .* completed: max_items$/),
+    ]);
   });
 });
 
 describe('renderSummary', () => {
   it('shows stop reason, scale, references, and every classification beside the truth', () => {
-    const done = run({
-      status: 'completed',
-      offeredItem: null,
-      stopReason: 'classifications_complete',
-      resultRecordRef: 'record-1',
-      caliperEventRef: 'urn:uuid:1',
-    });
-    expect(renderSummary(journey(pending, run(), done), screen)).toMatchInlineSnapshot(`
+    expect(renderSummary(journey(started, answered, completed), screen)).toMatchInlineSnapshot(`
       [
-        "stop reason       classifications_complete",
+        "stop reason       max_items",
         "items             2, 1 correct",
         "scale             512.0 ± 40.0 on scale-1",
         "true scale value  530.0",

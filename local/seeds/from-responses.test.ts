@@ -85,10 +85,8 @@ describe('a seed from responses', () => {
 
   it('is named by --name, the file, or the folder, and a name that cannot be one is refused', () => {
     const nameless = withParameters((p) => ({ ...p, name: undefined }));
-    const named = (name: string | undefined) =>
-      seedFromResponses({ ...files, ...nameless }, { name, fallbackName: 'My Study!' });
     const of = (name: string | undefined): unknown => {
-      const result = named(name);
+      const result = seedFromResponses({ ...files, ...nameless }, { name, fallbackName: 'My Study!' });
       return result.ok ? Object.keys(result.value.files)[1] : result.error;
     };
     expect(of('given')).toBe('given/bank.json');
@@ -97,17 +95,12 @@ describe('a seed from responses', () => {
   });
 });
 
+const withItems = (one: object, two: object, ...more: object[]): Partial<ResponseFiles> =>
+  withParameters((p) => ({ ...p, items: [{ ...p.items[0], ...one }, { ...p.items[1], ...two }, ...more] }));
+const items = 'parameters.json#/items';
+
 describe('defects of the inputs', () => {
   it.each<[string, Partial<ResponseFiles>, string[]]>([
-    [
-      'a value that is no answer',
-      { 'responses.csv': ',I1,I2\n7,1,0\n8,NA,2\n' },
-      [
-        expect.stringMatching(
-          /^responses\.csv: row 3, column "I2": found "2"; expected 1 \(correct\)/,
-        ) as string,
-      ],
-    ],
     [
       'items in one file and not in the other',
       { 'responses.csv': ',I1,I4\n7,1,0\n', 'q-matrix.csv': ',A,B\nI1,1,0\nI4,1,1\n' },
@@ -139,46 +132,39 @@ describe('defects of the inputs', () => {
       ['parameters.json: is empty', 'q-matrix.csv: the file is empty', 'responses.csv: the file is empty'],
     ],
     [
-      'parameters that are no JSON, or say something twice',
+      'a member twice',
       { 'parameters.json': '{"theta":{"min":1,"min":2}}' },
       ['parameters.json#/theta: is not valid JSON (duplicate-key)'],
-    ],
-    [
-      'a table of the wrong length',
-      withParameters((p) => ({ ...p, items: [p.items[0], { ...p.items[1], probabilities: [0.1, 0.9] }] })),
-      ["parameters.json#/items/1/probabilities: found 2 numbers; the item's 2 knowledge components need 4"],
-    ],
-    [
-      'a table that falls',
-      withParameters((p) => ({
-        ...p,
-        items: [p.items[0], { ...p.items[1], probabilities: [0.2, 0.1, 0.3, 0.9] }],
-      })),
-      ['parameters.json#/items/1/probabilities/1: must not be lower than with one knowledge component fewer'],
-    ],
-    [
-      'a guess above 1 - slip',
-      withParameters((p) => ({ ...p, items: [{ ...p.items[0], guess: 0.9 }, p.items[1]] })),
-      ['parameters.json#/items/0/guess: must be below 1 - slip'],
-    ],
-    [
-      'both forms of an item at once',
-      withParameters((p) => ({ ...p, items: [{ ...p.items[0], probabilities: [0.1, 0.2] }, p.items[1]] })),
-      [expect.stringMatching(/^parameters\.json#\/items\/0: needs "item" and either/) as string],
-    ],
-    [
-      'an unknown component and a repeated item',
-      withParameters((p) => ({ ...p, items: [p.items[0], p.items[0], { ...p.items[1], kcs: ['A', 'Z'] }] })),
-      [
-        'parameters.json: the item "I1" is listed twice',
-        'parameters.json#/items/2/kcs: "Z" is not listed under kcs',
-        'q-matrix.csv: item "I2", column "B": found 1, but parameters.json does not list it',
-      ],
     ],
     [
       'an unknown member',
       withParameters((p) => ({ ...p, teta: 1 })),
       ['parameters.json#/teta: is not a member that this version knows'],
+    ],
+    [
+      'a table of the wrong length',
+      withItems({}, { probabilities: [0.1, 0.9] }),
+      [`${items}/1/probabilities: found 2 numbers; the item's 2 knowledge components need 4`],
+    ],
+    [
+      'a table that falls',
+      withItems({}, { probabilities: [0.2, 0.1, 0.3, 0.9] }),
+      [`${items}/1/probabilities/1: must not be lower than with one knowledge component fewer`],
+    ],
+    ['a guess above 1 - slip', withItems({ guess: 0.9 }, {}), [`${items}/0/guess: must be below 1 - slip`]],
+    [
+      'both forms of an item at once',
+      withItems({ probabilities: [0.1, 0.2] }, {}),
+      [expect.stringMatching(/^parameters\.json#\/items\/0: needs "item" and either/) as string],
+    ],
+    [
+      'an unknown component and a repeated item',
+      withItems({}, { kcs: ['A', 'Z'] }, parameters.items[0]!),
+      [
+        'parameters.json: the item "I1" is listed twice',
+        `${items}/1/kcs: "Z" is not listed under kcs`,
+        'q-matrix.csv: item "I2", column "B": found 1, but parameters.json does not list it',
+      ],
     ],
   ])('%s', (_, changes, expected) => {
     expect(defects(changes)).toEqual(expected);

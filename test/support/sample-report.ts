@@ -17,9 +17,9 @@ export const sampleRun: AdaptiveRun = {
   scaleCalibrationId: 'calibration-1',
   offeredItem: null,
   kcClassifications: [
-    component('k-mastered', 'mastered', 0.97, ['q1', 'q3']),
-    component('k-gap', 'gap', 0.04, ['q2']),
-    component('k-unasked', 'not_yet', 0.5, []),
+    sampleComponent('k-mastered', 'mastered', 0.97, ['q1', 'q3']),
+    sampleComponent('k-gap', 'gap', 0.04, ['q2']),
+    sampleComponent('k-unasked', 'not_yet', 0.5, []),
   ],
   scaleReportability: 'reportable',
   scale: { ...reported, scaleScore: 512.4375, standardError: 18.25, scaleId: 'scale-1' },
@@ -30,7 +30,8 @@ export const sampleRun: AdaptiveRun = {
   receiptId: 'receipt-1',
 };
 
-function component(
+/** A classification of the sample's kind. */
+export function sampleComponent(
   caseCompetencyGuid: string,
   classification: string,
   posteriorProbability: number,
