@@ -144,37 +144,32 @@ describe('a first request', () => {
     expect(table.records()).toEqual([]);
   });
 
-  it('ends failed on a 4xx that no retry can change [MA-145]', async () => {
+  it('ends failed on a 4xx that no retry can change, which a repetition composes again [MA-145]', async () => {
     const { table, open, options } = setUp();
     const outcome = await (await open()).run(failWith(calibrationInvalid), options());
     expect(outcome).toEqual(err(calibrationInvalid));
+    const again = await (await open()).run(succeed, options());
+    expect(again).toMatchObject({ ok: true, value: { replayed: true } });
     expect(table.records()).toMatchObject([{ state: 'failed', terminalStatus: 422 }]);
   });
 
+  const defect = new TypeError('defect');
+  const poolInvalid = problem('mastery', 'qti-adaptive-pool-invalid', 502, {
+    upstream: { service: 'qti', operation: 'x' },
+  });
   it.each([
-    ['a retryable 4xx', upstreamDown],
-    [
-      'a 5xx',
-      problem('mastery', 'qti-adaptive-pool-invalid', 502, { upstream: { service: 'qti', operation: 'x' } }),
-    ],
-  ])(
-    'stays started after %s and lets go of its lease, so that a retry resumes at once',
-    async (_, failure) => {
-      const { table, open, options, slept } = setUp();
-      expect(await (await open()).run(failWith(failure), options())).toEqual(err(failure));
-      expect(table.records()).toMatchObject([{ state: 'started', leaseUntil: 0 }]);
-      const retried = await (await open()).run(succeed, options());
-      expect(retried).toMatchObject({ ok: true, value: { createdAt: T0, replayed: true } });
-      expect(slept).toEqual([]);
-      expect(table.records()).toMatchObject([{ state: 'completed' }]);
-    },
-  );
-
-  it('stays started after a defect, which comes through as it is', async () => {
-    const { table, open, options } = setUp();
-    const defect = new TypeError('defect');
-    await expect((await open()).run(() => Promise.reject(defect), options())).rejects.toBe(defect);
+    ['a retryable 4xx', failWith(upstreamDown), err(upstreamDown)],
+    ['a 5xx', failWith(poolInvalid), err(poolInvalid)],
+    ['a defect, which comes through as it is', () => Promise.reject(defect), defect],
+  ])('stays started after %s and lets go of its lease: a retry resumes at once', async (_, work, outcome) => {
+    const { table, open, options, slept } = setUp();
+    const first = (await open()).run(work, options());
+    expect(await first.catch((error: unknown) => error)).toEqual(outcome);
     expect(table.records()).toMatchObject([{ state: 'started', leaseUntil: 0 }]);
+    const retried = await (await open()).run(succeed, options());
+    expect(retried).toMatchObject({ ok: true, value: { createdAt: T0, replayed: true } });
+    expect(slept).toEqual([]);
+    expect(table.records()).toMatchObject([{ state: 'completed' }]);
   });
 });
 
@@ -190,40 +185,18 @@ describe('a repeated request', () => {
     expect(table.records()).toEqual(before);
   });
 
-  it('is composed again after a final failure too', async () => {
-    const { table, open, options } = setUp();
-    await (await open()).run(failWith(calibrationInvalid), options());
-    expect(await (await open()).run(succeed, options())).toMatchObject({
-      ok: true,
-      value: { replayed: true },
-    });
-    expect(table.records()).toMatchObject([{ state: 'failed', terminalStatus: 422 }]);
-  });
-
-  it('is another operation from the 24th hour on [MA-005, RP-335]', async () => {
-    const { open, options, clock } = setUp();
-    const operation = async (): Promise<string> => {
-      const outcome = await (await open()).run(succeed, options());
-      return outcome.ok ? outcome.value.operationId : '';
-    };
-    const first = await operation();
-    clock.now = T0 + DAY - 1;
-    expect(await operation()).toBe(first);
-    clock.now = T0 + DAY;
-    expect(await operation()).not.toBe(first);
-  });
-
-  it('counts its 24 hours from the creation, not from the completion or a take-over [MA-005]', async () => {
+  it('is another operation from the 24th hour on, counted from the creation and not from a take-over or the completion [MA-005, RP-335]', async () => {
     const { table, open, options, clock } = setUp();
     await (await open()).run(failWith(upstreamDown), options());
-    clock.now = T0 + DAY - 1000;
-    await (await open()).run(succeed, options());
+    const [first] = table.records();
+    clock.now = T0 + DAY - 1;
+    const last = await (await open()).run(succeed, options());
+    expect(last).toMatchObject({ ok: true, value: { operationId: first?.operationId, replayed: true } });
     expect(table.records()).toMatchObject([{ createdAt: T0, state: 'completed' }]);
     clock.now = T0 + DAY;
-    expect(await (await open()).run(succeed, options())).toMatchObject({
-      ok: true,
-      value: { createdAt: T0 + DAY, replayed: false },
-    });
+    const next = await (await open()).run(succeed, options());
+    expect(next).toMatchObject({ ok: true, value: { createdAt: T0 + DAY, replayed: false } });
+    expect(table.records()[0]?.operationId).not.toBe(first?.operationId);
   });
 
   it('with another body or If-Match is refused while the first is in flight, and afterwards [MA-191, RP-262, RP-332]', async () => {
@@ -330,41 +303,28 @@ describe('a repetition in flight', () => {
     expect(clock.now).toBe(T0 + 5_000);
   });
 
-  it('that took over and the run that lost its lease both end well', async () => {
+  it.each([
+    ['ends well', ok('late')],
+    ['fails', err(upstreamDown)],
+  ] as const)('that took over keeps its lease when the run that lost it %s', async (_, late) => {
     const { table, open, options, clock } = setUp();
-    let release: (value: Result<string, Problem>) => void = () => undefined;
-    const slow = (await open()).run(
-      () => new Promise<Result<string, Problem>>((resolve) => (release = resolve)),
-      options({ leaseUntil: T0 + 1_000 }),
-    );
-    await new Promise((resolve) => setImmediate(resolve));
-    clock.now = T0 + 1_000;
-    expect(await (await open()).run(succeed, options())).toMatchObject({
-      ok: true,
-      value: { replayed: true },
-    });
-    release(ok('late'));
-    expect(await slow).toEqual(ok('late'));
-    expect(table.records()).toMatchObject([{ state: 'completed', terminalStatus: 201 }]);
-  });
-
-  it('that took over keeps its lease when the run that lost it fails', async () => {
-    const { table, open, options, clock } = setUp();
-    let release: (value: Result<never, Problem>) => void = () => undefined;
-    const slow = (await open()).run(
-      () => new Promise<Result<never, Problem>>((resolve) => (release = resolve)),
-      options({ leaseUntil: T0 + 1_000 }),
-    );
+    const work = Promise.withResolvers<Result<string, Problem>>();
+    const slow = (await open()).run(() => work.promise, options({ leaseUntil: T0 + 1_000 }));
     await new Promise((resolve) => setImmediate(resolve));
     clock.now = T0 + 1_000;
     const leaseUntil = T0 + 29_000;
     const second = (await open()).run(async (control) => {
-      release(err(upstreamDown));
-      expect(await slow).toEqual(err(upstreamDown));
+      expect(control.replayed).toBe(true);
       expect(table.records()).toMatchObject([{ state: 'started', leaseUntil }]);
+      work.resolve(late);
+      expect(await slow).toEqual(late);
+      expect(table.records()).toMatchObject([
+        late.ok ? { state: 'completed', terminalStatus: 201 } : { state: 'started', leaseUntil },
+      ]);
       return succeed(control);
     }, options({ leaseUntil }));
     expect(await second).toMatchObject({ ok: true });
+    expect(table.records()).toMatchObject([{ state: 'completed', terminalStatus: 201 }]);
   });
 });
 

@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { gates } from '#shared/contract/gates.ts';
+import type { Provable } from '#shared/contract/gates.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { formatReference } from './applied-manifest.ts';
 import type { ReleaseManifest } from './manifest.ts';
-import { signManifest } from '#ops/gates/sign-manifest.ts';
+import { createSigner, signedManifest } from '#test/support/release.ts';
 import { offlineRelease, parseGates, readRelease } from './read-release.ts';
 
 describe('parseGates', () => {
@@ -45,25 +45,12 @@ describe('offlineRelease', () => {
 });
 
 const NOW = Date.parse('2030-01-01T00:00:00.000Z');
-const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const trusted = pair();
-const manifestOf = (
-  proves: readonly ReleaseManifest['receipts'][number]['proves'][],
-  changed: Partial<ReleaseManifest> = {},
-): ReleaseManifest => ({
-  manifestVersion: 1,
-  stage: 'prod',
-  rehearsal: false,
-  issuedAt: '2029-12-01T00:00:00Z',
-  expiresAt: '2030-02-01T00:00:00Z',
-  receipts: proves.map((name) => ({
-    proves: name,
-    location: `https://proofs.test/${name}`,
-    sha256: '0'.repeat(64),
-    summary: name,
-  })),
-  ...changed,
-});
+const trusted = createSigner();
+const otherKey = createSigner();
+const during = { issuedAt: '2029-12-01T00:00:00Z', expiresAt: '2030-02-01T00:00:00Z' };
+/** A manifest of production, valid today. */
+const signed = (proves: readonly Provable[], changed: Partial<ReleaseManifest> = {}, signer = trusted) =>
+  signedManifest(signer, proves, { stage: 'prod', rehearsal: false, ...during, ...changed });
 
 describe('readRelease', () => {
   interface Stored {
@@ -71,8 +58,7 @@ describe('readRelease', () => {
     /** Default: the stores have left their marker. */
     readonly isMarked?: boolean;
     readonly isFirst?: boolean;
-    readonly manifest?: ReleaseManifest;
-    readonly key?: ReturnType<typeof pair>['privateKey'];
+    readonly manifest?: string;
     readonly reference?: (good: string) => string | undefined;
     readonly bytes?: (good: string) => string | undefined;
   }
@@ -80,21 +66,22 @@ describe('readRelease', () => {
     flags = {},
     isMarked = true,
     isFirst = false,
-    manifest,
-    key = trusted.privateKey,
+    manifest = signed(['A', 'C', 'D', 'candidate_attempt_index']),
     reference,
     bytes,
   }: Stored) => {
-    const jws = signManifest(manifest ?? manifestOf(['A', 'C', 'D', 'candidate_attempt_index']), key);
-    const good = formatReference({ sha256: sha256Hex(jws), location: 's3://receipts/release.manifests/x' });
+    const good = formatReference({
+      sha256: sha256Hex(manifest),
+      location: 's3://receipts/release.manifests/x',
+    });
     return readRelease(
-      { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW },
+      { key: trusted.key, stage: 'prod', now: NOW },
       {
         readFlags: () =>
           Promise.resolve(new Map(Object.entries(isMarked ? { marker: 'prod', ...flags } : flags))),
         readParameter: () => Promise.resolve(reference === undefined ? good : reference(good)),
         readManifest: () => {
-          const text = bytes === undefined ? jws : bytes(jws);
+          const text = bytes === undefined ? manifest : bytes(manifest);
           return Promise.resolve(text === undefined ? undefined : Buffer.from(text));
         },
       },
@@ -164,7 +151,7 @@ describe('readRelease', () => {
       return Promise.resolve(undefined);
     };
     await readRelease(
-      { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'staging', now: NOW },
+      { key: trusted.key, stage: 'staging', now: NOW },
       {
         readFlags: async (path) => {
           await ask(path);
@@ -210,31 +197,31 @@ describe('readRelease', () => {
       'another manifest in its place',
       {
         flags: { A: 'open', E: 'open' },
-        bytes: () => signManifest(manifestOf(['A', 'B']), trusted.privateKey),
+        bytes: () => signed(['A', 'B']),
       },
       /is not the one that was applied/,
     ],
     [
       'another key',
-      { flags: { A: 'open', E: 'open' }, key: pair().privateKey },
+      { flags: { A: 'open', E: 'open' }, manifest: signed(['A'], {}, otherKey) },
       /not signed with the key that prod trusts/,
     ],
     [
       'an expired manifest',
       {
         flags: { A: 'open', E: 'open' },
-        manifest: manifestOf(['A'], { expiresAt: '2030-01-01T00:00:00Z' }),
+        manifest: signed(['A'], { expiresAt: '2030-01-01T00:00:00Z' }),
       },
       /has expired/,
     ],
     [
       'the manifest of another stage',
-      { flags: { A: 'open', E: 'open' }, manifest: manifestOf(['A'], { stage: 'staging' }) },
+      { flags: { A: 'open', E: 'open' }, manifest: signed(['A'], { stage: 'staging' }) },
       /was not signed for prod but for another stage/,
     ],
     [
       'a rehearsal',
-      { flags: { A: 'open', E: 'open' }, manifest: manifestOf(['A'], { rehearsal: true }) },
+      { flags: { A: 'open', E: 'open' }, manifest: signed(['A'], { rehearsal: true }) },
       /is a rehearsal/,
     ],
     ['another value', { flags: { A: 'true' } }, /gates\/A is neither "open" nor "closed"/],
@@ -250,7 +237,7 @@ describe('readRelease', () => {
 
   it('takes no answer for an error, never for "all closed"', async () => {
     const failing = () => Promise.reject(new Error('The security token has expired'));
-    const use = { key: trusted.publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW };
+    const use = { key: trusted.key, stage: 'prod', now: NOW };
     const applied = {
       readFlags: () =>
         Promise.resolve(

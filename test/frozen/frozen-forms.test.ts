@@ -5,8 +5,8 @@ import { compactDecrypt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stopCause } from '#functions/mastery/continuation/run-state.ts';
 import { stopReason } from '#shared/contract/stop-reason.ts';
-import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
-import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
+import { runMode } from '#shared/contract/mastery/adaptive-run.ts';
+import { orderStatus } from '#shared/contract/reports/revision-order.ts';
 import type { ControlState } from '#shared/idempotency/control-record.ts';
 import { improvementRunStates } from '#shared/improvement/records.ts';
 import type { ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
@@ -101,30 +101,13 @@ describe('the newest frozen forms', () => {
 
   // One entry for each value of a type: another one does not compile until it stands here, and then has to be frozen.
   it.each([
-    [
-      'adaptive run modes',
-      'continuation',
-      everyOf<RunMode>({ owner_conformance: 0, production_learner: 0 }),
-      'runMode',
-    ],
+    ['adaptive run modes', 'continuation', runMode.options, 'runMode'],
     ['stop reasons', 'continuation', stopReason.options, 'stopReason'],
     ['stop causes', 'continuation', stopCause.options, 'stopCause'],
     ['control states', 'control', everyOf<ControlState>({ started: 0, completed: 0, failed: 0 }), 'state'],
     ['key states', 'settings', everyOf<KeyState>({ pending: 0, active: 0, opening: 0, retired: 0 }), 'state'],
     ['improvement run states', 'improvement', improvementRunStates, 'state'],
-    [
-      'order statuses',
-      'improvement',
-      everyOf<OrderStatus>({
-        pending: 0,
-        accepted: 0,
-        replayed: 0,
-        blocked_upstream: 0,
-        rejected: 0,
-        superseded: 0,
-      }),
-      'status',
-    ],
+    ['order statuses', 'improvement', orderStatus.options, 'status'],
     [
       'receipt bundles',
       'receipt bundles',
