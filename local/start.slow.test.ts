@@ -26,7 +26,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-function launch(program: string, argv: readonly string[], cwd = folder): ChildProcess {
+function launch(program: string, argv: readonly string[], cwd = folder) {
   return spawn(process.execPath, [resolve(import.meta.dirname, '..', program), ...argv], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,11 +36,7 @@ function launch(program: string, argv: readonly string[], cwd = folder): ChildPr
 
 async function run(program: string, ...argv: string[]): Promise<Ended> {
   const child = launch(program, argv);
-  const [stdout, stderr] = await Promise.all([
-    child.stdout === null ? '' : text(child.stdout),
-    child.stderr === null ? '' : text(child.stderr),
-    once(child, 'close'),
-  ]);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: child.exitCode, stdout, stderr };
 }
 
@@ -49,7 +45,7 @@ async function startIn(cwd: string, ...argv: readonly string[]) {
   const child = launch('local/start.ts', ['--port', '0', ...argv], cwd);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (piece: Buffer) => {
+    stream.on('data', (piece: Buffer) => {
       output += piece.toString();
     });
   }
@@ -61,6 +57,12 @@ async function startIn(cwd: string, ...argv: readonly string[]) {
   );
   const described = stackDescription.parse(JSON.parse(await readFile(localFiles(cwd).stack, 'utf8')));
   return { child, shown: () => output, described };
+}
+
+/** Arms a fault of the platform, or forgets all of them. */
+async function control(path: 'faults' | 'reset', body: object = {}): Promise<void> {
+  const url = `${description.platformUrl}/_control/${path}`;
+  expect((await fetch(url, { method: 'POST', body: JSON.stringify(body) })).ok).toBe(true);
 }
 
 async function end(child: ChildProcess, cwd: string): Promise<void> {
@@ -120,7 +122,7 @@ describe('npm start', () => {
     const statuses = new Map<string, string>();
     for (const [, command = ''] of printed.stdout.matchAll(/^(curl .*)$/gm))
       statuses.set(command, await statusOf(command));
-    await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
+    await control('reset');
     // Every route but those that continue a run, the sandbox's routes, and the fault that is armed.
     expect(statuses.size).toBe(routes.length - 5 + Object.keys(sandboxRoutes).length + 2);
     for (const [command, status] of statuses) expect(status, command).toMatch(/^20[01]$/);
@@ -158,46 +160,34 @@ describe('npm start', () => {
 });
 
 describe('npm run token', () => {
-  it('prints a token alone on its last line, with the claims that were asked for', async () => {
-    const { code, stdout } = await run(
+  it('prints a token alone on its last line, with the claims that were asked for, and warns of a scope that no route requires', async () => {
+    const { code, stdout, stderr } = await run(
       'local/token.ts',
-      ...[
-        '--tenant',
-        'tenant-borealis',
-        '--scope',
-        'mastery:read',
-        '--studentIds',
-        'a,b',
-        '--expires-in',
-        '60',
-      ],
+      ...['--tenant', 'tenant-borealis', '--scope', 'mastery:read report:read'],
+      ...['--studentIds', 'a,b', '--expires-in', '60'],
     );
-    expect(code).toBe(0);
     const claims = decodeJwt(stdout.trimEnd().split('\n').at(-1) ?? '');
     expect(claims).toMatchObject({
       tenantId: 'tenant-borealis',
-      scope: 'mastery:read',
+      scope: 'mastery:read report:read',
       studentIds: ['a', 'b'],
     });
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(60);
-  });
-
-  it('warns of a scope that no route requires', async () => {
-    const { code, stderr } = await run(
-      'local/token.ts',
-      ...['--tenant', 'tenant-aurora', '--scope', 'reports:read report:read'],
-    );
     expect([code, stderr]).toStrictEqual([
       0,
       'warning: no route requires the scope "report:read": the scopes are mastery:run, mastery:read, mastery:simulate, reports:read, reports:write\n',
     ]);
   });
+});
 
-  it('names the known tenants', async () => {
-    const ended = await run('local/token.ts', '--tenant', 'nobody');
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toMatch(/unknown tenant "nobody": expected tenant-aurora or tenant-borealis/);
-  });
+it.each([
+  ['token', ['--tenant', 'nobody'], /unknown tenant "nobody": expected tenant-aurora or tenant-borealis/],
+  ['journey', ['--tenant', 'nobody'], /unknown tenant "nobody": expected tenant-aurora or/],
+  ['journey', ['--bank', 'none'], /unknown bank "none": expected fraction-subtraction or /],
+  ['journey', ['--learner', '9999'], /has learners 1 to \d+/],
+])('npm run %s names what is known instead of %j', async (name, argv, message) => {
+  const ended = await run(`local/${name}.ts`, ...argv);
+  expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string });
 });
 
 describe('npm run call', () => {
@@ -266,60 +256,45 @@ describe('npm run call', () => {
 });
 
 describe('npm run journey', () => {
-  it('takes a learner to the stop, one line an item, without any escape code', async () => {
-    const { code, stdout, stderr } = await run('local/journey.ts', '--random-seed', '3');
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
+  it('takes a learner to the stop, one line per item, then shows the report of this attempt, which agrees with the engine', async () => {
+    const { code, stdout, stderr } = await run('local/journey.ts', '--random-seed', '3', '--evidence');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toContain('\u001b');
-    expect(stdout).toMatch(/^item 1 \S+ (in)?correct {2}settled \d+\/8 {2}scale [\d.]+ ± [\d.]+/m);
-    expect(stdout).toMatch(/^stop reason +(classifications_complete|precision_target_met|max_items)$/m);
-    expect(stdout).toMatch(/^results record +(?!none)\S+$/m);
-    expect(stdout).toMatch(/^event +urn:uuid:/m);
-  });
-
-  it('ends with the report of its own attempt, which says what the engine answered', async () => {
-    const { code, stdout } = await run('local/journey.ts', '--random-seed', '3', '--evidence');
     const [engine = '', report = ''] = stdout.split(/^(?=attempt report )/m);
-    const recordIn = (text: string): string | undefined => /^results record +(\S+)$/m.exec(text)?.[1];
-    expect(recordIn(report)).toBe(recordIn(engine));
+    expect(engine).toMatch(/^item 1 \S+ (in)?correct {2}settled \d+\/8 {2}scale [\d.]+ ± [\d.]+/m);
+    expect(engine).toMatch(/^stop reason +(classifications_complete|precision_target_met|max_items)$/m);
+    expect(engine).toMatch(/^event +urn:uuid:/m);
     expect(engine).toMatch(/^materialized: .* \(operation op_\S+\)$/m);
+    const recordIn = (text: string): string | undefined => /^results record +(?!none)(\S+)$/m.exec(text)?.[1];
+    expect(recordIn(engine)).toBeTruthy();
+    expect(recordIn(report)).toBe(recordIn(engine));
     expect(report).toMatch(/^ {2}item +contribution +scored at +QTI outcome, results component$/m);
     expect(report).toMatch(/^the report agrees with the engine: \d+ facts, \d knowledge components/m);
-    expect(code).toBe(0);
-  });
-
-  it('fails when the report cannot be read, after the run is shown', async () => {
-    const faults = `${description.platformUrl}/_control/faults`;
-    const fault = { operation: 'oneroster.read_user', kind: 'status', status: 404, times: 100 };
-    expect((await fetch(faults, { method: 'POST', body: JSON.stringify(fault) })).status).toBe(201);
-    const { code, stdout, stderr } = await run('local/journey.ts');
-    await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
-    expect([code, stderr]).toStrictEqual([
-      1,
-      expect.stringMatching(/^there is no report: listCandidateReports: 404 not-found: /),
-    ]);
-    expect(stdout).toMatch(/^stop reason /m);
   });
 
   it.each([
-    [['--tenant', 'nobody'], /unknown tenant "nobody"/],
-    [['--learner', '9999'], /has learners 1 to \d+/],
-  ])('says what is wrong with %j', async (argv, message) => {
-    const ended = await run('local/journey.ts', ...argv);
-    expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(message);
-  });
-
-  it('ends with exit code 1 and the problem when the run cannot be taken', async () => {
-    await fetch(`${description.platformUrl}/_control/faults`, {
-      method: 'POST',
-      body: JSON.stringify({ operation: 'bank.read_adaptive_pool_manifest', kind: 'version_drift' }),
-    });
-    const ended = await run('local/journey.ts');
-    await fetch(`${description.platformUrl}/_control/reset`, { method: 'POST' });
-    expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(/^the run ends early: startAdaptiveRun: (409|502) /);
-  });
+    [
+      'the report cannot be read',
+      { operation: 'oneroster.read_user', kind: 'status', status: 404, times: 100 },
+      /^stop reason /m,
+      /^there is no report: listCandidateReports: 404 not-found: /,
+    ],
+    [
+      'the run cannot be taken',
+      { operation: 'bank.read_adaptive_pool_manifest', kind: 'version_drift' },
+      / · /,
+      /^the run ends early: startAdaptiveRun: (409|502) /,
+    ],
+  ])(
+    'exits with 1 and the problem when %s, after what there is to show',
+    async (_, fault, shows, problem) => {
+      await control('faults', fault);
+      const { code, stdout, stderr } = await run('local/journey.ts');
+      await control('reset');
+      expect([code, stderr]).toStrictEqual([1, expect.stringMatching(problem)]);
+      expect(stdout).toMatch(shows);
+    },
+  );
 });
 
 describe('npm run gates', () => {
@@ -340,13 +315,8 @@ describe('npm run gates', () => {
         stdout: expect.stringMatching(/is signed for local as a rehearsal[\s\S]*F +OK +s3:/) as string,
       });
 
-      const { stdout: token } = await run(
-        'local/token.ts',
-        '--tenant',
-        'tenant-aurora',
-        '--scope',
-        'reports:read',
-      );
+      const claims = ['--tenant', 'tenant-aurora', '--scope', 'reports:read'];
+      const { stdout: token } = await run('local/token.ts', ...claims);
       const form = description.fixtures['tenant-aurora']?.reports.forms.equivalent ?? '';
       const status = async (): Promise<number> => {
         const { status: found } = await fetch(
@@ -379,14 +349,14 @@ describe('npm run gates', () => {
 describe('the end', () => {
   it('removes description and lock in the middle of a call that a fault delays, and the commands then say how to start', async () => {
     const { tenantId = '', playerToken = '' } = description.tenants[0] ?? {};
-    const control = `${description.platformUrl}/_control/faults`;
-    const fault = { operation: 'qti.score_item_attempt', kind: 'latency', milliseconds: 120_000 };
-    expect((await fetch(control, { method: 'POST', body: JSON.stringify(fault) })).status).toBe(201);
+    await control('faults', { operation: 'qti.score_item_attempt', kind: 'latency', milliseconds: 120_000 });
+    const armed = async (): Promise<unknown> =>
+      (await fetch(`${description.platformUrl}/_control/faults`)).json();
     const delayed = fetch(
       `${description.platformUrl}/tenants/${tenantId}/qti/delivery-sessions/none/attempts`,
       { method: 'POST', headers: { Authorization: `Bearer ${playerToken}` } },
     ).catch(() => 'cut off');
-    await expect.poll(async () => (await fetch(control)).json()).toStrictEqual({ faults: [] });
+    await expect.poll(armed).toStrictEqual({ faults: [] });
     stack.kill('SIGTERM');
     await once(stack, 'close');
     expect(await delayed).toBe('cut off');

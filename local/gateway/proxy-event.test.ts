@@ -48,7 +48,7 @@ describe('toProxyEvent', () => {
     });
   });
 
-  it('has null where there is nothing', () => {
+  it('has null where there is nothing, and passes a body on as text', () => {
     expect(event({}, { ...match, pathParameters: {} })).toMatchObject({
       pathParameters: null,
       queryStringParameters: null,
@@ -56,6 +56,7 @@ describe('toProxyEvent', () => {
       stageVariables: null,
       body: null,
     });
+    expect(event({ body: Buffer.from('{"a":"é"}') }).body).toBe('{"a":"é"}');
   });
 
   it('decodes the query once, a plus sign as a space, and shows repetition only in the multi-value member', () => {
@@ -82,10 +83,6 @@ describe('toProxyEvent', () => {
       'User-Agent': ['u'],
     });
     expect(found.requestContext).toMatchObject({ domainName: 'h:1', identity: { userAgent: 'u' } });
-  });
-
-  it('passes the body on as text', () => {
-    expect(event({ body: Buffer.from('{"a":"é"}') }).body).toBe('{"a":"é"}');
   });
 });
 

@@ -1,16 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { createQueue } from '#local/aws/queue.ts';
-import type { QueueAccess } from '#local/aws/queue.ts';
 import type { Outcome } from '#local/gateway/environment.ts';
-import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
-import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
-import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
-import { openReportsCaller } from '#test/support/reports-call.ts';
-import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { asBuilt, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
 import { startImprovement } from './improvement.ts';
 
 const answered = (value: unknown): Outcome => ({ kind: 'answered', value });
@@ -22,21 +13,17 @@ interface Invocation {
   readonly answer: (outcome: Outcome) => void;
 }
 
-function openQueue(): QueueAccess {
+/** The consumer with functions that answer when, and as, a test says. */
+function open() {
   const deadLetters = createQueue({ queueName: 'dead' }, undefined, Date.now);
   const redrive = { deadLetterQueueName: 'dead', maxReceiveCount: 5 };
-  return createQueue({ queueName: 'runs', visibilityTimeoutSeconds: 1800, redrive }, deadLetters, Date.now);
-}
-
-/** The consumer with functions that answer when, and as, a test says. */
-function open(deployed: readonly BackgroundFunction[] = [analyzeRun, sweepRuns], sweepEverySeconds?: number) {
-  const queue = openQueue();
+  const runs = { queueName: 'runs', visibilityTimeoutSeconds: 1800, redrive };
+  const queue = createQueue(runs, deadLetters, Date.now);
   const running: Invocation[] = [];
   const killed: (string | undefined)[] = [];
   const improvement = startImprovement({
     queue,
-    deployed,
-    ...(sweepEverySeconds === undefined ? {} : { sweepEverySeconds }),
+    deployed: [analyzeRun, sweepRuns],
     pool: {
       invoke: (name, event) => new Promise((resolve) => running.push({ name, event, answer: resolve })),
       kill: (name) => {
@@ -136,53 +123,5 @@ describe('the sweeper', () => {
     (await next()).answer({ kind: 'threw', message: 'x' });
     await expect(failed).rejects.toThrow('sweepImprovementRuns failed: threw');
     await improvement.stop();
-  });
-});
-
-describe('improvement runs on the local stack', { timeout: 120_000 }, () => {
-  let stack: TestStack;
-  let caller: ReportsCaller;
-  beforeAll(async () => {
-    stack = await startTestStack({ bundled: asBuilt });
-    caller = openReportsCaller(stack);
-  });
-  afterAll(() => stack.close());
-
-  const TENANT = 'tenant-aurora';
-  const runOf = ({ text }: { readonly text: string }): ImprovementRun =>
-    improvementRun.parse(JSON.parse(text));
-  async function analyze(): Promise<ImprovementRun> {
-    const [administrationId = ''] = caller.fixtures(TENANT).administrations;
-    return runOf(await caller.call(analyzeAdministration, { path: { administrationId } }));
-  }
-  async function read({ improvementRunId }: ImprovementRun): Promise<ImprovementRun> {
-    return runOf(await caller.call(readImprovementRun, { path: { improvementRunId } }));
-  }
-
-  it('wait while the queue is paused, and end by themselves', async () => {
-    stack.improvement.pause();
-    const begun = await analyze();
-    expect(begun.status).toBe('queued');
-    await stack.improvement.settled();
-    expect((await read(begun)).status).toBe('queued');
-    stack.improvement.resume();
-    await stack.improvement.settled();
-    expect((await read(begun)).status).toMatch(/^completed/);
-    expect(stack.improvement.deadLetters()).toEqual([]);
-  });
-
-  it('survive the death of their worker in the middle of its work', async () => {
-    stack.improvement.pause();
-    const begun = await analyze();
-    await stack.fault({
-      operation: 'content.read_alignment_crosswalk',
-      kind: 'latency',
-      milliseconds: 60_000,
-    });
-    stack.improvement.resume();
-    await stack.faultsStruck();
-    expect(await stack.killWorkers('analyzeImprovementRun')).toBe(1);
-    await stack.improvement.settled();
-    expect((await read(begun)).status).toMatch(/^completed/);
   });
 });
