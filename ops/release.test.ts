@@ -188,15 +188,6 @@ describe('release FILE', () => {
     expect(await runtime.table.read({ kind: 'calibration', id: 'latest' })).toBeUndefined();
   });
 
-  it('checks without a table when asked for a dry run', async () => {
-    const runtime: ReleaseRuntime = {
-      ...runtimeWith({ 'c.json': sampleCalibrationFile() }),
-      openTable: () => Promise.reject(new Error('opened')),
-    };
-    const checked = await releaseFile(runtime, 'calibration', 'c.json', { ...anywhere, dryRun: true });
-    expect(checked).toEqual(ok(undefined));
-  });
-
   it.each([
     ['{"document": {}, "document": {}}', 'repeated member name in its outermost object'],
     ['{"document": {"a": 1, "a": 2}}', 'repeated member name in /document'],
@@ -206,14 +197,6 @@ describe('release FILE', () => {
     const runtime = runtimeWith({ 'p.json': content });
     const refused = await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun: true });
     expect(refused).toEqual(err(expect.stringContaining(message)));
-  });
-
-  it('says which file it cannot read', async () => {
-    const runtime = runtimeWith({});
-    const options = { ...anywhere, dryRun: true };
-    expect(await releaseFile(runtime, 'policy', 'p.json', options)).toEqual(
-      err(expect.stringContaining('cannot read p.json')),
-    );
   });
 });
 
@@ -371,7 +354,10 @@ describe('docs/records.md', () => {
     const examples = [...(await page()).matchAll(/```json\n(.*?)```/gs)].map((match) => match[1]);
     const kinds = ['policy', 'calibration', 'analysis-policy'] as const;
     expect(examples).toHaveLength(kinds.length);
-    const runtime = runtimeWith(Object.fromEntries(kinds.map((kind, index) => [kind, examples[index]])));
+    const runtime: TestRuntime = {
+      ...runtimeWith(Object.fromEntries(kinds.map((kind, index) => [kind, examples[index]]))),
+      openTable: () => Promise.reject(new Error('a dry run needs no table')),
+    };
     for (const kind of kinds) {
       expect(await releaseFile(runtime, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
     }

@@ -12,10 +12,10 @@ export type ServedOperation = Pick<Route, 'operationId' | 'method' | 'summary'> 
   readonly success: Pick<Route['success'], 'status' | 'transfer'>;
 };
 
-/** An operation with the invocation address of its function. */
-export interface RoutedFunction {
+/** An operation with its function. */
+interface RoutedFunction {
   readonly operation: ServedOperation;
-  readonly functionArn: string;
+  readonly function: { readonly functionArn: string };
 }
 
 export interface ApiBodyOptions {
@@ -39,7 +39,7 @@ export function apiBody(
   functions: readonly RoutedFunction[],
 ): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const { operation, functionArn } of functions) {
+  for (const { operation, function: called } of functions) {
     (paths[operation.path] ??= {})[operation.method.toLowerCase()] = {
       operationId: operation.operationId,
       ...parameters(operation),
@@ -47,7 +47,7 @@ export function apiBody(
       'x-amazon-apigateway-integration': {
         type: 'aws_proxy',
         httpMethod: 'POST',
-        ...invocation(operation.success.transfer, functionArn, options),
+        ...invocation(operation.success.transfer, called.functionArn, options),
         passthroughBehavior: 'when_no_match',
         timeoutInMillis: 29_000,
       },

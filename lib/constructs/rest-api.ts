@@ -24,14 +24,19 @@ import { logGroup } from './own-function.ts';
 import type { LiveFunction } from './rollout.ts';
 import { webAcl } from './web-acl.ts';
 
-export interface RestApiOptions {
-  readonly name: ApiName;
-  /** Whose problems the gateway and the firewall answer with. */
-  readonly service: ServiceName;
-  readonly title: string;
-  /** Whether X-Ray traces its stage. A trace contains whole URLs, so no URL of a traced API may name a learner or be a credential. */
-  readonly traced: boolean;
-}
+/**
+ * Every API: its title, the service whose problems gateway and firewall return, and whether X-Ray traces its stage. A trace contains whole URLs, so
+ * no URL of a traced API may name a learner or be a credential.
+ */
+const apis: Readonly<
+  Record<ApiName, { readonly title: string; readonly service: ServiceName; readonly traced: boolean }>
+> = {
+  mastery: { title: 'Adaptive Mastery Engine API', service: 'mastery', traced: true },
+  reports: { title: 'Attempt Reports API', service: 'reports', traced: false },
+  receipts: { title: 'Receipts API', service: 'reports', traced: false },
+  // Whoever mistakes the base URL sends a learner’s id here.
+  sandbox: { title: 'Attempt Reports Sandbox API', service: 'reports', traced: false },
+};
 
 /**
  * A REST API before functions: its one body, its stage with throttle and access log, the permissions to invoke, and its firewall.
@@ -41,10 +46,11 @@ export interface RestApiOptions {
 export function restApi(
   scope: Construct,
   stage: Stage,
-  { name, service, title, traced }: RestApiOptions,
+  name: ApiName,
   operations: readonly { readonly operation: ServedOperation; readonly function: LiveFunction }[],
 ): string {
   const { config } = stage;
+  const { title, service, traced } = apis[name];
   const domain = config.domains?.[name];
   const { partition, region, urlSuffix } = Stack.of(scope);
   const accessLogs = logGroup(scope, 'AccessLogs', stage);
@@ -65,7 +71,7 @@ export function restApi(
           partition,
           region,
         },
-        operations.map(({ operation, function: { functionArn } }) => ({ operation, functionArn })),
+        operations,
       ),
     ),
     deployOptions: {

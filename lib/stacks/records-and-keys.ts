@@ -84,9 +84,10 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
   }
 
   const { key: choice } = stage.config;
-  const key =
-    choice !== undefined && choice !== 'multi-region'
-      ? replicaKey(stack, stage, choice)
+  const replica = choice === 'multi-region' ? undefined : choice;
+  const key: IKey =
+    replica !== undefined
+      ? Key.fromKeyArn(stack, 'Key', replica)
       : new Key(stack, 'Key', {
           alias: keyAlias(stage),
           description: `Wraps the data keys of the key ring and the service profiles of ${stage.name}; each use names its purpose in the encryption context.`,
@@ -94,6 +95,7 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
           ...(choice === undefined ? {} : { multiRegion: true }),
           removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         });
+  if (replica !== undefined) new Alias(stack, 'KeyAlias', { aliasName: keyAlias(stage), targetKey: key });
   new CfnOutput(stack, 'KeyArn', { value: key.keyArn });
 
   new StringParameter(stack, 'GatesMarker', {
@@ -252,13 +254,6 @@ function replication(
       },
     ],
   };
-}
-
-/** The replica of another region's key, under the alias of the stage. */
-function replicaKey(stack: Stack, stage: Stage, arn: string): IKey {
-  const key = Key.fromKeyArn(stack, 'Key', arn);
-  new Alias(stack, 'KeyAlias', { aliasName: keyAlias(stage), targetKey: key });
-  return key;
 }
 
 /**

@@ -24,8 +24,7 @@ export function sandbox(app: App, stage: Stage, assets: string): Stack {
   const url = restApi(
     stack,
     stage,
-    // Whoever mistakes the base URL sends a learner’s id here.
-    { name: 'sandbox', service: serveSandbox.service, title: 'Attempt Reports Sandbox API', traced: false },
+    'sandbox',
     Object.values(sandboxRoutes).map((route) => ({ operation: route, function: built })),
   );
   new CfnOutput(stack, SANDBOX_URL_OUTPUT, {

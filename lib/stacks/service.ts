@@ -12,14 +12,6 @@ import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
 import { stackProps } from '../names.ts';
 
-const titles: Readonly<
-  Record<ServiceName, { readonly id: string; readonly api: string; readonly traced: boolean }>
-> = {
-  mastery: { id: 'Mastery', api: 'Adaptive Mastery Engine API', traced: true },
-  // Its paths and queries name learners.
-  reports: { id: 'Reports', api: 'Attempt Reports API', traced: false },
-};
-
 interface ServiceOptions {
   readonly release: ReleaseState;
   /** The stack of the tables, the receipts, the queue of runs and the key. */
@@ -38,7 +30,7 @@ export function service(
   name: ServiceName,
   { release, stores, assets }: ServiceOptions,
 ): Stack {
-  const stack = new Stack(app, titles[name].id, {
+  const stack = new Stack(app, name === 'mastery' ? 'Mastery' : 'Reports', {
     ...stackProps(stage, name),
     description: `Mastery reports: the ${name} service`,
   });
@@ -77,12 +69,7 @@ export function service(
     operation: route,
     function: live(route, deployedFunction(stack, stage, route, places, assets)),
   }));
-  const url = restApi(
-    stack,
-    stage,
-    { name, service: name, title: titles[name].api, traced: titles[name].traced },
-    served,
-  );
+  const url = restApi(stack, stage, name, served);
   new CfnOutput(stack, 'BaseUrl', {
     value: url,
     description: 'The {base_url} of the API document: routes follow as /v1/…',
@@ -99,13 +86,13 @@ export function service(
 function receiptsApi(
   stack: Stack,
   stage: Stage,
-  { service, operationId, summary }: BackgroundFunction,
+  { operationId, summary }: BackgroundFunction,
   built: LiveFunction | undefined,
 ): string {
   const url = restApi(
     new Construct(stack, 'ReceiptsApi'),
     stage,
-    { name: 'receipts', service, title: 'Receipts API', traced: false },
+    'receipts',
     built === undefined
       ? []
       : [

@@ -85,17 +85,7 @@ describe('npm run receipts', () => {
       1,
       'cannot read absent: no such file or directory\n',
     ],
-    [['show', 'bundle.json'], 2, "unknown command 'show'\n"],
-    [['verify'], 2, 'missing: FILE\n'],
-    [['verify', 'bundle.json', '--zip'], 2, "unknown option '--zip'\n"],
   ])('says what is wrong with %j', (argv, status, stderr) => {
     expect(run(...argv)).toEqual({ status, stdout: '', stderr });
-  });
-
-  it('explains itself', () => {
-    expect(run('--help')).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('--artifacts <DIR>') as string,
-    });
   });
 });

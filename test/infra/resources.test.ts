@@ -10,7 +10,7 @@ import { appOf, deployed, everySetting, resourcesOf, stage, templateOf } from '.
 
 /*
  * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the simulated deployments
- * (transitions.test.ts) demand is not repeated: TLS, rotation, recovery to a point in time; that data and addresses outlive a change.
+ * (transitions.test.ts) demand is not repeated: TLS, no public access, rotation, recovery to a point in time; that data and addresses outlive a change.
  */
 
 const deployments = [
@@ -26,10 +26,6 @@ const closedBucket = {
     ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
   },
   OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
-  PublicAccessBlockConfiguration: {
-    ...{ BlockPublicAcls: true, BlockPublicPolicy: true },
-    ...{ IgnorePublicAcls: true, RestrictPublicBuckets: true },
-  },
 };
 
 /** Refuses X-HTTP-Method-Override, in any form, before anything else. */
@@ -51,7 +47,6 @@ describe.each(deployments)('a deployment %s', (_, stacks) => {
     ['AWS::DynamoDB::Table', { BillingMode: 'PAY_PER_REQUEST', SSESpecification: { SSEEnabled: true } }],
     ['AWS::S3::Bucket', closedBucket],
     ['AWS::SQS::Queue', { SqsManagedSseEnabled: true }],
-    ['AWS::KMS::Key', { EnableKeyRotation: true }],
     ['AWS::Logs::LogGroup', { RetentionInDays: logRetentionDays }],
     [
       'AWS::ApiGateway::Stage',
@@ -234,26 +229,20 @@ describe('the tables', () => {
   });
 });
 
-describe('the key', () => {
-  const aliasOf = (settings: Partial<StageConfig>) => {
-    const stacks = deployed({ settings });
+it('the key can have replicas in other regions, or be one, if the stage wants it', () => {
+  const key = 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1234abcd';
+  const found = ([undefined, 'multi-region', key] as const).map((choice) => {
+    const stacks = deployed(choice === undefined ? {} : { settings: { key: choice } });
     return [
       resourcesOf(stacks, 'AWS::KMS::Key').map(({ properties }) => properties['MultiRegion']),
       resourcesOf(stacks, 'AWS::KMS::Alias').map(({ properties }) => properties['TargetKeyId']),
     ];
-  };
-
-  it('can have replicas in other regions, or be one, if the stage wants it', () => {
-    const key = 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1234abcd';
-    expect(aliasOf({})).toStrictEqual([[undefined], ['Key.Arn']]);
-    expect(aliasOf({ key: 'multi-region' })).toStrictEqual([[true], ['Key.Arn']]);
-    expect(aliasOf({ key })).toStrictEqual([[], [key]]);
-    expect(templateOf(deployed({ settings: { key } }), 'records-and-keys').Outputs?.['KeyArn']).toMatchObject(
-      {
-        Value: key,
-      },
-    );
   });
+  expect(found).toStrictEqual([
+    [[undefined], ['Key.Arn']],
+    [[true], ['Key.Arn']],
+    [[], [key]],
+  ]);
 });
 
 it('the queue of runs hides a message for six times as long as its worker may take, and gives it up after five times, to a queue that keeps it longer', () => {

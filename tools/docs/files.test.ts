@@ -7,14 +7,8 @@ import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './files.
 
 const project = resolve(import.meta.dirname, '../..');
 
-describe('generatedFiles', () => {
-  it('are up to date: run npm run docs after a change of a registry', async () => {
-    expect(await staleFiles(project, await generatedFiles(project))).toEqual([]);
-  });
-
-  it('are the same at every run', async () => {
-    expect(await generatedFiles(project)).toEqual(await generatedFiles(project));
-  });
+it('generated files are up to date: run npm run docs after a change of a registry', async () => {
+  expect(await staleFiles(project, await generatedFiles(project))).toEqual([]);
 });
 
 it('OpenAPI documents of a stage name its own host names, and a placeholder without one', () => {
