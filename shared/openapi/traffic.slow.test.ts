@@ -107,6 +107,5 @@ it.each<[string, Plant, string]>([
     body: JSON.stringify(runs.startBody()),
   });
   await proxy.close();
-  runs.close();
   expect(seen.differences).toEqual([expect.stringContaining(`POST /v1/adaptive-runs response 201 ${place}`)]);
 });

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import * as z from 'zod';
+import { describe, expect, it } from 'vitest';
 import { readSelectionPolicy, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
@@ -15,20 +14,13 @@ const MARKED = 0.123456789;
 
 const stack = useTestStack();
 const runs = useAdaptiveRuns(stack);
-/** By artifact version the QTI identifier. */
-let identifiers: ReadonlyMap<string, string>;
-beforeAll(async () => {
-  const { entities } = await runs.state();
-  const manifest = entities['bank.manifest']![String(startBody()['bankOperationId'])];
-  const member = z.object({ artifactVersionId: z.string(), qtiIdentifier: z.string() });
-  const { members } = z.object({ members: z.array(member) }).parse(manifest);
-  identifiers = new Map(members.map((one) => [one.artifactVersionId, one.qtiIdentifier]));
-});
-
 const startBody = (): Readonly<Record<string, unknown>> => ({
   ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),
 });
-const itemOf = ({ body }: RunGiven): string => identifiers.get(body.offeredItem!.artifactVersionId)!;
+/** By artifact version the QTI identifier. */
+const identifiers = (): ReadonlyMap<string, string> =>
+  new Map(runs.membersOf(BANK).map((one) => [one.artifactVersionId, one.qtiIdentifier]));
+const itemOf = ({ body }: RunGiven): string => identifiers().get(body.offeredItem!.artifactVersionId)!;
 
 type Exposure = SelectionPolicy['eligibilityRules']['exposure'];
 
@@ -51,7 +43,7 @@ function sympsonHetter(table: Readonly<Record<string, number>>): Promise<string>
 }
 
 const everyItem = (probability: number): Record<string, number> =>
-  Object.fromEntries([...identifiers.values()].map((id) => [id, probability]));
+  Object.fromEntries([...identifiers().values()].map((id) => [id, probability]));
 
 /** Starts a run and advances it twice, each request sent again: what a repetition answers is held against the first answer. */
 async function taken(selectionPolicyId: string): Promise<readonly string[]> {

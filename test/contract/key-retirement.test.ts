@@ -44,7 +44,6 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  runs.close();
   await stack.close();
 });
 

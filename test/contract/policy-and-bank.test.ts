@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import { storeCalibration, storePolicy } from '#test/support/released-records.ts';
@@ -30,17 +29,8 @@ const floor = (caseCompetencyGuid: string, minimumEvidenceItems = 0): object => 
   minimumEvidenceItems,
 });
 
-const member = z.object({
-  artifactVersionId: z.string(),
-  caseGuids: z.array(z.string()),
-  kcGuids: z.array(z.string()),
-});
 /** The pool's members, as Bank has them. */
-async function members(): Promise<readonly z.infer<typeof member>[]> {
-  const { entities } = await runs.state();
-  const manifest = entities['bank.manifest']![String(startBody()['bankOperationId'])];
-  return z.object({ members: z.array(member) }).parse(manifest).members;
-}
+const members = () => runs.membersOf(BANK);
 
 describe('a policy that counts on what the pool does not have', () => {
   it.each<[string, (kc: string, standard: string) => PolicyChange]>([
@@ -49,7 +39,7 @@ describe('a policy that counts on what the pool does not have', () => {
     ['a floor', () => ({ coverageFloors: [floor(ABSENT)] as PolicyChange['coverageFloors'] & object })],
     ['a minimum', () => ({ eligibilityRules: { contentConstraints: { [ABSENT]: { minItems: 1 } } } })],
   ])('as %s is 400 at the policy, for a start and for a simulation', async (_, change) => {
-    const [first] = await members();
+    const [first] = members();
     const selectionPolicyId = await store(change(first!.kcGuids[0]!, first!.caseGuids[0]!));
     const started = await callMastery(stack, startAdaptiveRun, {
       body: { ...startBody(), selectionPolicyId },
@@ -108,7 +98,7 @@ describe('a record that was released with GUIDs in another form', () => {
   ])(
     'is 422 at start and simulation, and can be read: a policy with %s [MA-026, MA-195]',
     async (_, change) => {
-      const [a = '', b = ''] = [...new Set((await members()).flatMap(({ kcGuids }) => kcGuids))].toSorted();
+      const [a = '', b = ''] = [...new Set(members().flatMap(({ kcGuids }) => kcGuids))].toSorted();
       expect(await repliesWith({ selectionPolicyId: await store(change([a, b])) })).toEqual(refused);
     },
   );
@@ -161,7 +151,7 @@ describe('the slots of the blueprint', () => {
     }
   }
   it('are minima where the policy says so, and nothing where it does not', async () => {
-    const all = await members();
+    const all = members();
     const bearing = (items: readonly string[], guid: string): number =>
       all.filter(
         ({ artifactVersionId, kcGuids, caseGuids }) =>

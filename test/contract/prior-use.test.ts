@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { replaceKey } from '#shared/keys/administration.ts';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
@@ -9,7 +8,6 @@ import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
-import { openedContinuation } from '#test/support/control-records.ts';
 import { storePolicy } from '#test/support/released-records.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
@@ -214,9 +212,7 @@ describe('a policy that excludes what was met before', () => {
   });
 
   it('a start that leaves fewer items than a floor needs returns 422, and a replay of an earlier one its run [MA-153, MA-192]', async () => {
-    const { platform } = stack.seededTenants.get(TENANT)!;
-    const { bankOperationId } = runs.startBody({ bank: BANK }) as { readonly bankOperationId: string };
-    const { members = [] } = platform.manifests.find(({ operationId }) => operationId === bankOperationId)!;
+    const members = runs.membersOf(BANK);
     const guid = members[0]!.kcGuids[0]!;
     const bearing = new Set(
       members.filter(({ kcGuids }) => kcGuids.includes(guid)).map((member) => member.artifactVersionId),
@@ -292,39 +288,6 @@ describe('the pseudonym key', () => {
     const later = await runs.start(bodyFor(learner, policyWith('avoid'))).sendForRun();
     expect((await sessionOf(later)).candidateRef).not.toBe(before.candidateRef);
     expect(itemOf(later)).toBe(itemOf(first));
-  });
-});
-
-describe('a run whose token was sealed before there were tags', () => {
-  it('goes on with the sessions that have none, takes its lost offer up, and still sees a conflict [MA-028, MA-190, MA-215]', async () => {
-    const learner = newLearner();
-    const start = await runs.start(bodyFor(learner, policyWith('exclude'))).sendForRun();
-    const forget = (deliverySessionId: string) =>
-      runs.change({
-        entity: 'qti.session',
-        id: deliverySessionId,
-        changes: [{ pointer: '/session/deliverySnapshot/runTag' }],
-      });
-    await forget(start.body.offeredItem!.deliverySessionId);
-    // The same run in the form in which its token was sealed before there were tags.
-    const { keys, state } = await openedContinuation(stack, start.body.continuationToken);
-    const { runTag, ...untagged } = state;
-    expect(runTag).toBeDefined();
-    const { token: continuationToken } = await sealContinuation(keys, untagged, Date.now());
-    await runs.play(start.body);
-    const inspected = await runs.inspect(continuationToken).sendForRun();
-    const request = runs.advance(continuationToken, inspected.etag);
-    const second = await request.sendForRun();
-    expect((await sessionOf(second)).session.deliverySnapshot).not.toHaveProperty('runTag');
-    const again = await request.sendForRun();
-    expect(again.body.offeredItem).toEqual(second.body.offeredItem);
-    const undo = await runs.change({
-      entity: 'qti.session',
-      id: second.body.offeredItem!.deliverySessionId,
-      changes: [{ pointer: '/session/rootArtifactVersionId', value: itemOf(start) }],
-    });
-    expect(sentenceOf(await request.send())).toBe('409 stream-conflict');
-    await undo();
   });
 });
 

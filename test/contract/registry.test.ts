@@ -1,20 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { localTableName } from '#shared/stage/local-stage.ts';
-import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { bundledFunctions } from '#shared/contract/functions.ts';
-import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
-import { deprecateRecord } from '#shared/records/release.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { callMastery } from '#test/support/mastery-call.ts';
-import { openPublishedContract } from '#test/support/published-contract.ts';
-import { lazily } from '#test/support/lazily.ts';
-import { clientsOf, useTestStack } from '#test/support/stack.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 const root = new URL('../../', import.meta.url);
 
 const stack = useTestStack();
-const runs = lazily(() => openAdaptiveRuns(stack));
+const runs = useAdaptiveRuns(stack);
 
 describe('rows and handlers', () => {
   it('every row names a file, and every handler is named by one row', () => {
@@ -36,37 +29,4 @@ describe('an owner that is missing for now', () => {
     await stack.control('DELETE', 'faults');
     expect((await starting.sendForRun()).status).toBe(201);
   });
-});
-
-describe('a deprecated record', () => {
-  it.each([
-    ['policy', readSelectionPolicy, 'policyId', 'selectionPolicyId'],
-    ['calibration', readScaleCalibration, 'calibrationId', 'scaleCalibrationId'],
-  ] as const)(
-    '%s: says so in its headers and stays as it is [MA-049, MA-050]',
-    async (kind, route, parameter, name) => {
-      const tenantId = 'tenant-borealis';
-      const other = openAdaptiveRuns(stack, tenantId);
-      const { [name]: id = '' } = other.startBody({ bank: 'generated' }) as Readonly<Record<string, string>>;
-      other.close();
-      const read = () => callMastery(stack, route, { tenantId, path: { [parameter]: id } });
-      const before = await read();
-      for (const header of ['deprecation', 'sunset', 'link']) expect(before.headers.get(header)).toBeNull();
-      const deprecated = await deprecateRecord(
-        createRecordsTable(clientsOf(stack).dynamo, localTableName('records')),
-        { kind, id, tenantId },
-        { deprecatedAt: '2026-06-01T00:00:00Z', sunsetAt: '2027-06-01T12:00:00Z' },
-      );
-      expect(deprecated.ok).toBe(true);
-      // Records are kept for minutes by each container.
-      await stack.killWorkers(route.operationId);
-      const after = await read();
-      expect(after.status).toBe(200);
-      expect(after.text).toBe(before.text);
-      expect(after.headers.get('deprecation')).toBe('@1780272000');
-      expect(after.headers.get('sunset')).toBe('Tue, 01 Jun 2027 12:00:00 GMT');
-      expect(after.headers.get('link')).toMatch(/^<https:.*>; rel="deprecation"/);
-      openPublishedContract('mastery')(route, after);
-    },
-  );
 });

@@ -42,7 +42,6 @@ it('a file gets the worker’s stack as if it had just been started, whatever an
     await runs.start().sendForRun();
     expect(second.awsCalls('kms', 'Decrypt')).toBeGreaterThan(opened);
   } finally {
-    runs.close();
     await second.close();
   }
 });

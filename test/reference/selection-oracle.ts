@@ -3,7 +3,12 @@ import { decisionGains, decisionModel } from '#functions/mastery/engine/decision
 import type { Exposure } from '#functions/mastery/engine/exposure.ts';
 import { compileModel } from '#functions/mastery/engine/model.ts';
 import { prepareSelection } from '#functions/mastery/engine/selection.ts';
-import type { RunPosition, Selection, SelectionContext } from '#functions/mastery/engine/selection.ts';
+import type {
+  Constraints,
+  RunPosition,
+  Selection,
+  SelectionContext,
+} from '#functions/mastery/engine/selection.ts';
 import type { StopCause } from '#functions/mastery/engine/stopping.ts';
 import type { Estimate } from '#functions/mastery/engine/types.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
@@ -30,29 +35,16 @@ const KC_SETS = [
 ];
 
 /** A number of items with a tag: a standard's or a KC's. */
-export interface Rule {
-  readonly guid: string;
-  readonly items: number;
-}
+export type Rule = Constraints['minima'][number];
 
-export interface Case {
+export interface Case extends Constraints {
   readonly items: readonly {
     readonly kcs: readonly number[];
     readonly tags: readonly string[];
     readonly high: number;
     readonly accessibility: readonly string[];
   }[];
-  readonly minima: readonly Rule[];
-  readonly maxima: readonly Rule[];
-  readonly enemySets: readonly (readonly string[])[];
-  readonly excludedItems: readonly string[];
-  readonly requiredAccessibility: readonly string[];
-  readonly scope: readonly number[];
-  readonly maxItems: number;
   readonly exposure: Exposure;
-  readonly priorUse?: 'avoid' | 'exclude';
-  readonly selectionTarget?: 'unsettled_components';
-  readonly minimumGain?: number;
   /** Items that the learner met in earlier runs. */
   readonly met: readonly number[];
 }

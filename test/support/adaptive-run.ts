@@ -6,7 +6,9 @@ import type { AdaptiveRun, RunMode } from '#shared/contract/mastery/adaptive-run
 import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { ControlRecord } from '#shared/idempotency/control-record.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { lineMembers } from '#shared/observability/line-formatter.ts';
 import { resultRecordRequest } from '#shared/platform/owners/results.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import type { MasteryProblem } from '#shared/problems/document.ts';
@@ -60,42 +62,13 @@ export interface OwnerChange {
 }
 
 /** The runs of one tenant of a stack: its requests, its player, and a look at what its owners hold. */
-export interface AdaptiveRuns {
-  /** The body of a start over one of the seed's banks; default: a learner's run over the bank that every answer is news to. */
-  readonly startBody: (options?: { readonly bank?: string; readonly mode?: RunMode }) => object;
-  readonly start: (body?: object) => RunRequest;
-  readonly inspect: (continuationToken: string) => RunRequest;
-  readonly advance: (continuationToken: string, etag: string) => RunRequest;
-  /** Plays the offered item: QTI scores one attempt. */
-  readonly play: (run: AdaptiveRun, score?: 0 | 1) => Promise<void>;
-  /** Plays the offered item and inspects, which gives the tag that the next advance needs. */
-  readonly playAndInspect: (run: AdaptiveRun, score?: 0 | 1) => Promise<RunGiven>;
-  /** Plays the offered item and advances. */
-  readonly answer: (run: RunGiven, score?: 0 | 1) => Promise<RunGiven>;
-  /** Answers every item that is offered, until the run stops. */
-  readonly toEnd: (run: RunGiven, score?: 0 | 1) => Promise<RunGiven>;
-  /** A run with one answer consumed and its second item offered. */
-  readonly underWay: () => Promise<{ readonly first: RunGiven; readonly second: RunGiven }>;
-  /** A run over the timed bank that has played its first item when its time was over: the advance ends it. */
-  readonly playedOut: (mode?: RunMode) => Promise<{
-    readonly started: RunGiven;
-    readonly etag: string;
-    readonly advance: RunRequest;
-  }>;
-  readonly state: () => Promise<PlatformState>;
-  /** What Results has been sent as the record of a completed run. */
-  readonly recordOf: (run: RunGiven) => Promise<z.infer<typeof resultRecordRequest>>;
-  /** Changes an entity as its owner would; resolves to what brings the former entity back. */
-  readonly change: (change: OwnerChange) => Promise<() => Promise<void>>;
-  readonly close: () => void;
-}
+export type AdaptiveRuns = ReturnType<typeof makeRuns>;
 
 /** The bank whose policy stops after five items, and the one that stops when its two seconds are over. */
 export const SHORT_BANK = 'fraction-subtraction-short';
 export const TIMED_BANK = 'fraction-subtraction-timed';
 
-/** Opens the runs of a tenant. */
-export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): AdaptiveRuns {
+function makeRuns(stack: TestStack, tenantId: string) {
   const seeded = stack.seededTenants.get(tenantId)!;
   const control = openControlRecords(stack);
 
@@ -130,25 +103,8 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
     };
   }
 
-  const play: AdaptiveRuns['play'] = async (run, score = 1) => {
-    if (run.offeredItem === null) throw new Error('no item is offered');
-    const session = encodeURIComponent(run.offeredItem.deliverySessionId);
-    const url = `${stack.urls.platformUrl}/tenants/${tenantId}/qti/delivery-sessions/${session}/attempts`;
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${await stack.tokenFor(tenantId, [])}`,
-        'Content-Type': 'application/json',
-      },
-      body: JSON.stringify({ outcomes: { SCORE: score } }),
-    });
-    expect(response.status).toBe(201);
-  };
-  const inspect: AdaptiveRuns['inspect'] = (continuationToken) =>
-    request(inspectAdaptiveRun, { continuationToken });
-  const state: AdaptiveRuns['state'] = async () =>
-    platformStates.parse(await stack.control('GET', 'state')).tenants[tenantId]!;
-  const startBody: AdaptiveRuns['startBody'] = ({ bank = SHORT_BANK, mode = 'production_learner' } = {}) => {
+  /** The body of a start over one of the seed's banks; default: a learner's run over the bank that every answer is news to. */
+  function startBody({ bank = SHORT_BANK, mode = 'production_learner' } = {}): object {
     const { mastery } = seeded.fixtures;
     const fixture = mastery.banks.find(({ name }) => name === bank)!;
     const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
@@ -161,49 +117,83 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
       runMode: mode,
       ...(mode === 'production_learner' ? { resultsStudentId: mastery.resultsStudentId } : {}),
     };
-  };
-
-  const start: AdaptiveRuns['start'] = (body = startBody()) => request(startAdaptiveRun, body);
-  const advance: AdaptiveRuns['advance'] = (continuationToken, etag) =>
+  }
+  /** The members of a bank's pool, as the seed gave them to Bank. */
+  function membersOf(bank: string) {
+    const { bankOperationId } = seeded.fixtures.mastery.banks.find(({ name }) => name === bank)!;
+    return (
+      seeded.platform.manifests.find(({ operationId }) => operationId === bankOperationId)!.members ?? []
+    );
+  }
+  const start = (body = startBody()): RunRequest => request(startAdaptiveRun, body);
+  const inspect = (continuationToken: string): RunRequest =>
+    request(inspectAdaptiveRun, { continuationToken });
+  const advance = (continuationToken: string, etag: string): RunRequest =>
     request(advanceAdaptiveRun, { continuationToken }, etag);
-  const playAndInspect: AdaptiveRuns['playAndInspect'] = async (run, score) => {
+
+  /** Plays the offered item: QTI scores one attempt. */
+  async function play(run: AdaptiveRun, score: 0 | 1 = 1): Promise<void> {
+    if (run.offeredItem === null) throw new Error('no item is offered');
+    const session = encodeURIComponent(run.offeredItem.deliverySessionId);
+    const url = `${stack.urls.platformUrl}/tenants/${tenantId}/qti/delivery-sessions/${session}/attempts`;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${await stack.tokenFor(tenantId, [])}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({ outcomes: { SCORE: score } }),
+    });
+    expect(response.status).toBe(201);
+  }
+  /** Plays the offered item and inspects, which gives the tag that the next advance needs. */
+  async function playAndInspect(run: AdaptiveRun, score?: 0 | 1): Promise<RunGiven> {
     await play(run, score);
     return inspect(run.continuationToken).sendForRun();
-  };
-  const answer: AdaptiveRuns['answer'] = async ({ body }, score) => {
+  }
+  /** Plays the offered item and advances. */
+  async function answer({ body }: RunGiven, score?: 0 | 1): Promise<RunGiven> {
     const { etag } = await playAndInspect(body, score);
     return advance(body.continuationToken, etag).sendForRun();
-  };
+  }
+  const state = async (): Promise<PlatformState> =>
+    platformStates.parse(await stack.control('GET', 'state')).tenants[tenantId]!;
 
   return {
     startBody,
+    membersOf,
     start,
     inspect,
     advance,
     play,
     playAndInspect,
     answer,
-    async toEnd(run, score) {
+    state,
+    /** Answers every item that is offered, until the run stops. */
+    async toEnd(run: RunGiven): Promise<RunGiven> {
       let last = run;
-      while (last.body.status === 'in_progress') last = await answer(last, score);
+      while (last.body.status === 'in_progress') last = await answer(last);
       return last;
     },
+    /** A run with one answer consumed and its second item offered. */
     async underWay() {
       const first = await start().sendForRun();
       return { first, second: await answer(first) };
     },
-    async playedOut(mode) {
+    /** A run over the timed bank that has played its first item when its time was over: the advance ends it. */
+    async playedOut(mode?: RunMode) {
       const started = await start(startBody({ bank: TIMED_BANK, ...(mode && { mode }) })).sendForRun();
       await stack.control('POST', 'clock', { advanceSeconds: 60 });
       const { etag } = await playAndInspect(started.body);
       return { started, etag, advance: advance(started.body.continuationToken, etag) };
     },
-    state,
-    async recordOf({ body }) {
+    /** What Results has been sent as the record of a completed run. */
+    async recordOf({ body }: RunGiven) {
       const record = (await state()).entities['results.record']![body.resultRecordRef!];
       return z.object({ request: resultRecordRequest }).parse(record).request;
     },
-    async change(change) {
+    /** Changes an entity as its owner would; resolves to what brings the former entity back. */
+    async change(change: OwnerChange): Promise<() => Promise<void>> {
       const before = (await state()).entities[change.entity]?.[change.id];
       await stack.control('PATCH', 'entities', { tenantId, ...change });
       return async () => {
@@ -211,8 +201,12 @@ export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): 
         await stack.control('PATCH', 'entities', { tenantId, ...change, changes });
       };
     },
-    close: control.close,
   };
+}
+
+/** Opens the runs of a tenant. */
+export function openAdaptiveRuns(stack: TestStack, tenantId = 'tenant-aurora'): AdaptiveRuns {
+  return makeRuns(stack, tenantId);
 }
 
 /** The runs of one tenant, for all tests of a file. */
@@ -227,6 +221,30 @@ export function receiptOf(stack: Pick<TestStack, 'logs'>, receiptId: string): Re
   if (found === undefined) throw new Error('no log line has this receipt');
   return found;
 }
+
+/** A receipt without what every log line has, of which its id is the content address. */
+export function receiptTraceOf(
+  stack: Pick<TestStack, 'logs'>,
+  receiptId: string,
+): z.infer<typeof receiptTrace> & { readonly code: unknown } {
+  const { receiptId: own, ...line } = receiptOf(stack, receiptId);
+  const ofAnyLine = new Set<string>(lineMembers);
+  const trace = Object.fromEntries(Object.entries(line).filter(([name]) => !ofAnyLine.has(name)));
+  expect(hashCanonical(trace)).toBe(own);
+  return { code: line['code'], ...receiptTrace.parse(trace) };
+}
+const receiptTrace = z.looseObject({
+  profile: z.string(),
+  hosts: z.array(z.string()).length(1),
+  trace: z.array(
+    z.looseObject({
+      operation: z.string(),
+      tenant: z.string(),
+      namedTenant: z.string().nullable(),
+      outcome: z.string(),
+    }),
+  ),
+});
 
 /** How many log lines have a code. */
 export function linesOf(stack: Pick<TestStack, 'logs'>, code: string): number {

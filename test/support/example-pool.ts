@@ -123,12 +123,9 @@ function cfItemOf(guid: string): CfItem {
 }
 
 export type Row = keyof typeof operations;
-type FaultKind = UpstreamFault['kind'];
 
 /** What a test changes in one answer. */
 export interface Override {
-  readonly fault?: FaultKind;
-  readonly status?: number;
   readonly value?: unknown;
   readonly etag?: string | undefined;
 }
@@ -174,16 +171,13 @@ export function platformOf(
     turn = Math.max(turn, depth + 1);
     const override = change(row, nth) ?? {};
     const value = 'value' in override ? override.value : answers[row]?.(path);
-    const fault = override.fault ?? (value === undefined ? 'not-found' : undefined);
-    if (fault !== undefined) {
+    if (value === undefined)
       return err({
-        kind: fault,
+        kind: 'not-found',
         service: operation.service,
         operation: operation.id,
-        transient: fault === 'unavailable',
-        ...(override.status === undefined ? {} : { status: override.status }),
+        transient: false,
       });
-    }
     const text = JSON.stringify(value);
     return ok({
       value,

@@ -1,3 +1,5 @@
+import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import type { PreparedRecord } from '#shared/records/release.ts';
 import { partitionKey } from '#shared/records/record-key.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
@@ -63,4 +65,15 @@ export function createMemoryRecordsTable(): MemoryRecordsTable {
       if ('parameters' in change && found.parameters !== undefined) found.parameters.text = change.parameters;
     },
   };
+}
+
+/** Releases a policy or a calibration, which has parameters, into a table; the model's own check is left out. */
+export async function releaseInto(
+  table: RecordsTable,
+  file: Readonly<Record<string, unknown>>,
+): Promise<PreparedRecord> {
+  const prepared = 'parameters' in file ? prepareCalibration(file, () => []) : preparePolicy(file);
+  if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
+  await writeRecord(table, prepared.value);
+  return prepared.value;
 }

@@ -4,12 +4,12 @@ import { documentChecksum } from '#shared/records/checksum.ts';
 import type { CalibrationRecord } from '#shared/records/records.ts';
 import { writeRecord } from '#shared/records/release.ts';
 import type { NewRecord } from '#shared/records/table.ts';
-import { localCredentials, localRegion, localTableName } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { localTableName } from '#shared/stage/local-stage.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
+import { clientsOf } from './stack.ts';
 import type { TestStack } from './stack.ts';
 
-type Stack = Pick<TestStack, 'urls' | 'seededTenants'>;
+type Stack = Pick<TestStack, 'urls' | 'seededTenants' | 'defer'>;
 
 export type PolicyChange = Partial<Omit<SelectionPolicy, 'id' | 'checksum'>>;
 
@@ -71,16 +71,10 @@ async function store(
   rest: Omit<NewRecord, 'document'> = {},
 ): Promise<void> {
   const checksum = documentChecksum(content);
-  const clients = createEndpointClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
-  });
-  await writeRecord(createRecordsTable(clients.dynamo, localTableName('records')), {
+  await writeRecord(createRecordsTable(clientsOf(stack).dynamo, localTableName('records')), {
     key: { kind, tenantId, id: content.id },
     checksum,
     stored: { document: canonicalJson({ ...content, checksum }), ...rest },
     lifecycle: {},
   });
-  clients.destroy();
 }

@@ -120,7 +120,7 @@ export const mutatedModules: readonly MutatedModule[] = [
       'functions/mastery/engine/exposure.ts',
     ],
     tests: [
-      ['functions/mastery/engine/selection.property.test.ts', 'functions/mastery/engine/selection.test.ts'],
+      ['functions/mastery/engine/selection.property.test.ts'],
       ['test/reference/decision-gains.property.test.ts', 'functions/mastery/engine/simulation.test.ts'],
     ],
     proof: 'unit',

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
-import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import { prepareCalibration, preparePolicy } from '#shared/records/release.ts';
 import type { PreparedRecord } from '#shared/records/release.ts';
 import { KC_A, sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
@@ -63,12 +63,8 @@ function withoutOccurrence({ status, headers, body, text }: TestAnswer): unknown
 }
 
 describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open, damaged }) => {
-  async function release(document: object, rest: object = {}): Promise<PreparedRecord> {
-    const prepared = prepare(sample({ ...document }, { ...rest }));
-    if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
-    await writeRecord(table, prepared.value);
-    return prepared.value;
-  }
+  const release = (document: object, rest: object = {}): Promise<PreparedRecord> =>
+    releaseInto(table, sample({ ...document }, { ...rest }));
   const read = async (id: string, tenantId = 'tenant-aurora'): Promise<TestAnswer> => {
     const Authorization = `Bearer ${await issuer.sign({ tenantId })}`;
     return lambda.invoke({ path: path(id), headers: { Authorization } });

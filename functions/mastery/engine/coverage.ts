@@ -51,7 +51,7 @@ const STEP_COST = 100;
  * runs out the plan is the greedy one, which is feasible but may leave a requirement out that could have been met.
  */
 export function planCoverage(problem: CoverageProblem, slots: number, budget: SearchBudget): CoveragePlan {
-  const all = [...problem.needs.keys()].filter((r) => needOf(problem, r) > 0);
+  const all = [...problem.needs.keys()].filter((r) => at(problem.needs, r) > 0);
   const greedy = planGreedily(problem, all, slots, { left: Infinity });
   if (greedy.met.length === all.length) return greedy;
   const possible = all.filter(
@@ -125,7 +125,7 @@ function planGreedily(
   budget: SearchBudget,
 ): CoveragePlan {
   const { service, usage, barred } = problem;
-  const slack = (r: number): number => serversOf(problem, r).length - needOf(problem, r);
+  const slack = (r: number): number => serversOf(problem, r).length - at(problem.needs, r);
   const tally = tallyOf(problem, wanted);
   const { open } = tally;
   const chosen: number[] = [];
@@ -294,10 +294,6 @@ function widestSum(widths: Int32Array, slots: number): number {
 
 function serversOf({ servers }: CoverageProblem, requirement: number): Int32Array {
   return servers[requirement] ?? new Int32Array();
-}
-
-function needOf({ needs }: CoverageProblem, requirement: number): number {
-  return needs[requirement] ?? 0;
 }
 
 /** All subsets of that size, in lexicographic order. */

@@ -1,4 +1,5 @@
 import { cover, planCoverage } from './coverage.ts';
+import type { CoverageProblem } from './coverage.ts';
 import { coverageProblem, needsAfter } from './reachability.ts';
 import type { SelectionContext } from './selection.ts';
 import { usageOf } from './side-conditions.ts';
@@ -36,43 +37,38 @@ type Answer = 'yes' | 'no' | 'undecided';
  * meet at all make no difference, nor does a search that comes to no end.
  */
 export function losesMinimum(context: SelectionContext, without: readonly number[]): boolean {
-  const { constraints, admitted, conditions, requirements } = context;
-  const needs = needsAfter(requirements, []);
   const planned = (barred: readonly number[]) => {
-    const candidates = admitted.slice();
-    usageOf(conditions, []).bar(candidates);
-    for (const item of barred) candidates[item] = 0;
     const budget = { left: QUESTION_BUDGET };
-    const problem = coverageProblem(requirements, conditions, needs, [], candidates);
-    return {
-      met: planCoverage(problem, constraints.maxItems, budget).met.length,
-      isCertain: budget.left > 0,
-    };
+    const { met } = planCoverage(wholeProblem(context, barred), context.constraints.maxItems, budget);
+    return { met: met.length, isCertain: budget.left > 0 };
   };
   const rest = planned(without);
   return rest.isCertain && rest.met < planned([]).met;
 }
 
-/** Which of the minima can be met by a run that begins with the whole pool, and by which others the rest are kept from it. */
-export function feasibilityOf({
-  constraints,
-  admitted,
-  conditions,
-  requirements,
-}: SelectionContext): Feasibility {
+/** The minima as they stand before a run that is offered every admitted item but the barred ones. */
+function wholeProblem(
+  { admitted, conditions, requirements }: SelectionContext,
+  barred: readonly number[] = [],
+): CoverageProblem {
   const candidates = admitted.slice();
   usageOf(conditions, []).bar(candidates);
-  const needs = needsAfter(requirements, []);
-  const problem = coverageProblem(requirements, conditions, needs, [], candidates);
+  for (const item of barred) candidates[item] = 0;
+  return coverageProblem(requirements, conditions, needsAfter(requirements, []), [], candidates);
+}
+
+/** Which of the minima can be met by a run that begins with the whole pool, and by which others the rest are kept from it. */
+export function feasibilityOf(context: SelectionContext): Feasibility {
+  const problem = wholeProblem(context);
   const canMeet = (minima: readonly number[]): Answer => {
     const budget = { left: QUESTION_BUDGET };
-    if (cover(problem, minima, constraints.maxItems, budget) !== undefined) return 'yes';
+    if (cover(problem, minima, context.constraints.maxItems, budget) !== undefined) return 'yes';
     return budget.left > 0 ? 'no' : 'undecided';
   };
   const met: number[] = [];
   const unmeetable: UnmeetableMinimum[] = [];
   const undecided: number[] = [];
-  for (const [minimum, need] of needs.entries()) {
+  for (const [minimum, need] of problem.needs.entries()) {
     if (need <= 0) continue;
     const items = problem.servers[minimum]?.length ?? 0;
     const alone = items < need ? 'no' : canMeet([minimum]);

@@ -1,15 +1,7 @@
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { CURRENT_RUNTIME_VERSION, findKernel } from './kernels/index.ts';
-import type {
-  Estimate,
-  Kernel,
-  KernelModel,
-  KnownMastery,
-  ModelDefect,
-  ModelParameters,
-  Outcome,
-} from './types.ts';
+import type { Estimate, Kernel, KernelModel, ModelDefect, ModelParameters, Outcome } from './types.ts';
 
 /** A calibration's parameters, checked and laid out for one kernel. It holds nothing of a run and may be kept and shared. */
 export interface CompiledModel {
@@ -84,11 +76,6 @@ export function remainingUncertainty(
   let total = 0;
   for (const kc of scopeKcs) total += model.kernel.binaryEntropy(kcPosteriors[kc] ?? NaN);
   return total / scopeKcs.length;
-}
-
-/** The scale score that a perfect test of this profile would show, the `knownScale` of a recovery simulation [MA-130]. */
-export function knownScale(model: CompiledModel, mastery: readonly KnownMastery[]): number {
-  return model.core.knownScale(mastery);
 }
 
 function thetaDefects({ theta }: ModelParameters): ModelDefect[] {

@@ -88,4 +88,40 @@ describe('selection against the definitions of its rules', () => {
         expect(happened.get(what) ?? 0, what).toBeGreaterThan(3);
     },
   );
+
+  /** A pool without any rule. */
+  const free = (items: number, maxItems: number): Case => ({
+    items: Array.from({ length: items }, (_, j) => ({
+      kcs: [j % 14],
+      tags: [`t-${j % 300}`],
+      high: 0.9 - ((j * 37) % items) / 2000,
+      accessibility: [],
+    })),
+    ...{ minima: [], maxima: [], enemySets: [], excludedItems: [], requiredAccessibility: [], met: [] },
+    scope: Array.from({ length: 14 }, (_, kc) => kc),
+    maxItems,
+    exposure: { method: 'progressive' },
+  });
+
+  it('takes under progressive control what the gains of all items give, though it works out only some', () => {
+    const value = free(300, 10);
+    const context = contextOf(value);
+    for (let offered = 0; offered < 10; offered += 1) {
+      const used = Array.from({ length: offered }, (_, n) => 7 * n);
+      const answers = used.map((item) => ({ item, correct: true }));
+      const posterior = estimate(context.model, answers);
+      for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
+        const run = { used, runSeed, sequence: offered + 1 };
+        const expected = selectionsByDefinition(value, context, undefined, posterior, run);
+        expect([selectItem(context, posterior, run)]).toEqual(expected);
+      }
+    }
+  });
+
+  it('works a pool with hundreds of minima off within its budget', () => {
+    const minima = Array.from({ length: 300 }, (_, n) => ({ guid: `t-${n}`, items: 2 }));
+    const context = contextOf({ ...free(1200, 40), minima, exposure: { method: 'randomesque', size: 1 } });
+    const run = { used: [], runSeed: 'seed', sequence: 1 };
+    expect(selectItem(context, estimate(context.model, []), run).kind).toBe('selected');
+  });
 });

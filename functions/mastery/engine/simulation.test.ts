@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleModel, exampleTest } from '#test/support/example-simulation.ts';
 import { prepareSelection } from './selection.ts';
-import { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
+import { drawSimulatedLearner, responderOf, simulateRun } from './simulation.ts';
 
 const model = exampleModel();
 const ITEMS = model.itemIds.length;
@@ -63,27 +63,6 @@ describe('a simulated learner', () => {
 });
 
 describe('a simulated run', () => {
-  it('ends by the rules that end a learner’s, each item once, and never for want of time', () => {
-    for (let n = 0; n < 20; n += 1) {
-      const name = `synthetic:${n}`;
-      const simulatedLearner = drawSimulatedLearner(model, name, known(0.9, 0.6, 0.4, 0.1));
-      const { evidence, stopReason } = simulateRun(
-        test.selection,
-        rules,
-        simulatedRunSeed(name),
-        responderOf(model, simulatedLearner),
-      );
-      const items = evidence.outcomes.map(({ item }) => item);
-      expect(new Set(items).size).toBe(items.length);
-      const complete = evidence.classifications.every((value) => value !== 'not_yet');
-      expect([complete, stopReason]).toEqual(
-        items.length < 12 ? [true, 'classifications_complete'] : [complete, expect.any(String)],
-      );
-      for (const { item, correct } of evidence.outcomes)
-        expect(correct).toBe(responderOf(model, simulatedLearner)(item));
-    }
-  });
-
   it('without an eligible item has no outcome and stops as max_items', () => {
     const context = prepareSelection(model, [], test.selection.constraints);
     const run = simulateRun(context, rules, 'seed', () => true);

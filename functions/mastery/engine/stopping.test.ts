@@ -10,7 +10,6 @@ const running: StoppingInput = {
   coverage: [{ scoredItems: 2, minimum: 2 }],
   itemsOffered: 3,
   maxItems: 10,
-  poolExhausted: false,
   elapsedMilliseconds: 59_999,
   timeBudgetSeconds: 60,
 };
@@ -42,11 +41,6 @@ describe('stopReason', () => {
   it('stops at the hard maximum of items [MA-110]', () => {
     expect(stopReason({ ...running, itemsOffered: 9 })).toBeUndefined();
     expect(stopReason({ ...running, itemsOffered: 10 })).toBe('max_items');
-  });
-
-  it('calls an exhausted pool max_items, also with a floor that it never met', () => {
-    const starved = { ...running, coverage: [{ scoredItems: 0, minimum: 5 }], poolExhausted: true };
-    expect(stopReason(starved)).toBe('max_items');
   });
 
   it('stops when the time budget has elapsed; null switches off only that rule [MA-111]', () => {

@@ -24,8 +24,6 @@ export interface StoppingInput {
   /** Items offered so far, all of them scored. */
   readonly itemsOffered: number;
   readonly maxItems: number;
-  /** Whether selection has found no further item. */
-  readonly poolExhausted: boolean;
   /** Milliseconds of the time budget that are over. */
   readonly elapsedMilliseconds: number;
   readonly timeBudgetSeconds: number | null;
@@ -33,7 +31,7 @@ export interface StoppingInput {
 
 /**
  * The first stopping rule that holds, in the order classifications_complete, precision_target_met, max_items, time_budget [MA-198];
- * undefined while the run goes on. A pool without a further item stops as `max_items`. A coverage floor that the pool can no longer meet
+ * undefined while the run goes on. A coverage floor that the pool can no longer meet
  * keeps precision from stopping the run, as any unmet floor does [MA-109], but not the other rules, and it does not restrict selection
  * any more: no such run goes on without end. A scope without KCs is never complete.
  */
@@ -47,7 +45,7 @@ export function stopReason(input: StoppingInput): StopReason | undefined {
   // Before the first answer nothing has been measured, however sure the prior is.
   if (input.itemsOffered > 0 && covered && uncertainty <= input.precisionTarget)
     return 'precision_target_met';
-  if (input.poolExhausted || input.itemsOffered >= input.maxItems) return 'max_items';
+  if (input.itemsOffered >= input.maxItems) return 'max_items';
   const { timeBudgetSeconds } = input;
   if (timeBudgetSeconds !== null && input.elapsedMilliseconds >= timeBudgetSeconds * 1000)
     return 'time_budget';

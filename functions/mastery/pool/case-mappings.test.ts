@@ -19,15 +19,6 @@ describe('verifyCaseMappings', () => {
     expect((await verifyCaseMappings(platformOf(validWorld()), FRAMEWORK, [])).ok).toBe(true);
   });
 
-  it('refuses another identifier as a calibration that does not fit [MA-031]', async () => {
-    const world = validWorld();
-    world.items[known[1]!]!.identifier = 'KC-1';
-    expect(await verifyCaseMappings(platformOf(world), FRAMEWORK, mappingsOf(known))).toMatchObject({
-      ok: false,
-      error: { status: 422, code: 'calibration-invalid', retryable: false },
-    });
-  });
-
   it('reads hundreds in lanes, and stops asking after a failure', async () => {
     const many = Array.from({ length: 100 }, (_, index) => `many-${index}`);
     const world = validWorld();

@@ -1,5 +1,6 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
+import type { Recent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -50,15 +51,10 @@ export type ContentUse = 'binding' | 'noted' | 'none';
  * Reconciled pools by the content addresses of what they were made of. It spares the proof of a pool that was proved before, never the
  * reading. The same pool is the same object, so that whatever is built on it can be kept beside it.
  */
-export interface PoolCache {
-  get(key: string): ReconciledPool | undefined;
-  set(key: string, pool: ReconciledPool): void;
-}
+export type PoolCache = Recent<ReconciledPool>;
 
 /** A cache of the pools used last, one per container. */
-export function createPoolCache(maximum = 4): PoolCache {
-  return createRecent<ReconciledPool>(maximum);
-}
+export const createPoolCache = (): PoolCache => createRecent(4);
 
 /**
  * Reads and proves the pool that a caller names: six calls, three deep. Blueprint, bank and manifest; then the manifest again and the root

@@ -27,6 +27,14 @@ const mutations: Record<string, Mutation> = {
   'alter a member’s identifier': ({ manifest }, at) => void (manifest.members[at]!.qtiIdentifier += 'x'),
   'alter a reference’s version': ({ root }, at) => void (root.itemRefs[at]!.artifactVersionId += 'x'),
   'alter a reference’s identifier': ({ root }, at) => void (root.itemRefs[at]!.identifier += 'x'),
+  'repeat a member’s identifier': ({ manifest: { members } }, at, other) =>
+    void (members[at]!.qtiIdentifier = members[other]!.qtiIdentifier),
+  'make the root its own member': ({ manifest }, at) =>
+    void (manifest.members[at]!.artifactVersionId = 'root@1'),
+  'make the root its own member and reference': ({ manifest, root }, at) =>
+    void (manifest.members[at]!.artifactVersionId = root.itemRefs[at]!.artifactVersionId = 'root@1'),
+  'drop every reference': ({ root }) => void (root.itemRefs = []),
+  'drop the list of members': ({ manifest }) => void Reflect.deleteProperty(manifest, 'members'),
   'unsort CASE GUIDs': ({ manifest }, at) => void manifest.members[at]!.caseGuids.reverse(),
   'unsort KC GUIDs': ({ manifest }, at) => void manifest.members[at]!.kcGuids.reverse(),
   'repeat a KC GUID': ({ manifest }, at) =>

@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { err } from '#shared/kernel/result.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
-import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
-import type { PreparedRecord } from '#shared/records/release.ts';
 import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createRunRecords } from './load.ts';
@@ -15,14 +13,9 @@ const NOW = Date.parse('2026-06-01T00:00:00Z');
 const CALIBRATION = 'fractions-2026.1';
 const POLICY = 'fractions-policy-7';
 
-async function released(
-  file: Record<string, unknown>,
-): Promise<{ readonly table: MemoryRecordsTable; readonly record: PreparedRecord }> {
-  const prepared = 'parameters' in file ? prepareCalibration(file, () => []) : preparePolicy(file);
-  if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
+async function released(file: Record<string, unknown>) {
   const table = createMemoryRecordsTable();
-  await writeRecord(table, prepared.value);
-  return { table, record: prepared.value };
+  return { table, record: await releaseInto(table, file) };
 }
 
 const recordsOver = (table: MemoryRecordsTable, compile?: typeof compileModel): RunRecords =>

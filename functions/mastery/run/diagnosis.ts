@@ -3,7 +3,7 @@ import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
-import type { Evidence, RunClock, StopCause } from '#functions/mastery/engine/index.ts';
+import type { Evidence, StopCause } from '#functions/mastery/engine/index.ts';
 import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { RunBasis } from './basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
@@ -42,12 +42,17 @@ export function assess(
   { elapsedMilliseconds, met }: { readonly elapsedMilliseconds: number; readonly met: ReadonlySet<string> },
 ): Assessment {
   const evidence = weighOutcomes(basis, outcomes);
-  const next = decide(basis, evidence, {
+  const { policy, calibration, bound } = basis;
+  const step = nextStep(bound.selection(), stoppingRulesOf(policy, calibration.document), evidence, {
     runSeed: state.runSeed,
     elapsedMilliseconds,
-    met: modelItems(basis.bound, met),
+    met: modelItems(bound, met),
   });
-  return { diagnosis: describe(basis, evidence, next.kind === 'stop'), next };
+  const diagnosis = describe(basis, evidence, step.kind === 'stop');
+  if (step.kind === 'stop') return { diagnosis, next: step };
+  const item = bound.byModelItem.get(step.item);
+  if (item === undefined) throw new Error('a selected item is not a member of the pool');
+  return { diagnosis, next: { kind: 'offer', item } };
 }
 
 /** Whether a policy that excludes what was met before leaves too few items for a floor or minimum that the pool can meet. */
@@ -156,18 +161,6 @@ function describe(
         : null,
     remainingUncertainty: shown(evidence.remainingUncertainty),
   };
-}
-
-function decide(
-  { calibration, policy, bound }: RunBasis,
-  evidence: Evidence,
-  clock: RunClock,
-): Assessment['next'] {
-  const step = nextStep(bound.selection(), stoppingRulesOf(policy, calibration.document), evidence, clock);
-  if (step.kind === 'stop') return step;
-  const item = bound.byModelItem.get(step.item);
-  if (item === undefined) throw new Error('a selected item is not a member of the pool');
-  return { kind: 'offer', item };
 }
 
 /** The model indices of those artifact versions that are in the pool. */

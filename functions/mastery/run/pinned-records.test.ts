@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
-import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
+import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RunDependencies } from './dependencies.ts';
@@ -20,21 +19,18 @@ const invalid = { ok: false, error: { status: 422, code: 'calibration-invalid', 
 /** A system policy and calibration, and the state of a run that is pinned to them. */
 async function pinned() {
   const table = createMemoryRecordsTable();
-  const policy = preparePolicy(samplePolicyFile());
-  const calibration = prepareCalibration(sampleCalibrationFile(), () => []);
-  if (!policy.ok || !calibration.ok) throw new Error('the samples cannot be released');
-  await writeRecord(table, policy.value);
-  await writeRecord(table, calibration.value);
+  const policy = await releaseInto(table, samplePolicyFile());
+  const calibration = await releaseInto(table, sampleCalibrationFile());
   const store = createRecordStore({ table, mayReadSystem: () => true });
   const dependencies = {
     records: createRunRecords(store),
   } as unknown as RunDependencies;
   const state = {
     tenantId: TENANT,
-    selectionPolicyId: policy.value.key.id,
-    selectionPolicyChecksum: policy.value.checksum,
-    scaleCalibrationId: calibration.value.key.id,
-    scaleCalibrationChecksum: calibration.value.checksum,
+    selectionPolicyId: policy.key.id,
+    selectionPolicyChecksum: policy.checksum,
+    scaleCalibrationId: calibration.key.id,
+    scaleCalibrationChecksum: calibration.checksum,
     startedAt: STARTED,
     stopReason: null,
   } as unknown as AdaptiveRunState;
@@ -57,23 +53,16 @@ describe('loadPinnedRecords', () => {
   });
 
   it.each([
-    ['policy', samplePolicyFile, preparePolicy],
-    ['calibration', sampleCalibrationFile, (file: unknown) => prepareCalibration(file, () => [])],
-  ] as const)(
-    'refuses a %s that has come to stand before the pinned one under the same id',
-    async (kind, sampleFile, prepare) => {
-      const { table, dependencies, state } = await pinned();
-      const own = prepare(
-        sampleFile(
-          { visibility: 'tenant', ...(kind === 'policy' ? { maxItems: 5 } : { subject: 'Reading' }) },
-          { tenantId: TENANT },
-        ),
-      );
-      if (!own.ok) throw new Error(JSON.stringify(own.error));
-      await writeRecord(table, own.value);
-      expect(await loadPinnedRecords(dependencies, state, STARTED)).toMatchObject(invalid);
-    },
-  );
+    ['policy', samplePolicyFile({ visibility: 'tenant', maxItems: 5 }, { tenantId: TENANT })],
+    [
+      'calibration',
+      sampleCalibrationFile({ visibility: 'tenant', subject: 'Reading' }, { tenantId: TENANT }),
+    ],
+  ])('refuses a %s that has come to stand before the pinned one under the same id', async (_, own) => {
+    const { table, dependencies, state } = await pinned();
+    await releaseInto(table, own);
+    expect(await loadPinnedRecords(dependencies, state, STARTED)).toMatchObject(invalid);
+  });
 
   it('lets a run go on with the GUIDs that it began with, on which none starts any more [MA-026]', async () => {
     const { table, dependencies, state } = await pinned();

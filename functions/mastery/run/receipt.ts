@@ -1,4 +1,3 @@
-import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
@@ -6,7 +5,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
 import type { KnownIsolation } from '#shared/release/release-state.ts';
 import type { RunBasis } from './basis.ts';
-import type { AdaptiveRunState, StopCause } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
@@ -16,34 +15,36 @@ export interface OpenedRun extends OpenedPlatform {
   readonly isolation: KnownIsolation;
 }
 
-type ReceiptBasis = Pick<RunBasis, 'calibration' | 'bound' | 'pins' | 'content'>;
-
 /**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
  * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, whether the stage's
  * isolation is proved, and every call with status, version, hash, times and the tenant that the answer named. Nothing in it names a learner, a candidate, a session or a score.
+ * A simulation's is that of a conformance run without candidate and sessions, whole from Bank to Caliper [MA-134].
  */
 export function recordReceipt(
   log: OperationRequest['log'],
+  code: 'RUN_RECEIPT' | 'SIMULATION_RECEIPT',
   opened: OpenedRun,
-  basis: ReceiptBasis,
+  { calibration, bound, pins, content }: Pick<RunBasis, 'calibration' | 'bound' | 'pins' | 'content'>,
   { runMode, offers, stopCause }: Pick<AdaptiveRunState, 'runMode' | 'offers' | 'stopCause'>,
 ): string {
-  const traceRefs = offers.flatMap(({ consumedTraceRef }) => consumedTraceRef ?? []);
-  const receipt = receiptOf(opened, basis, runMode, traceRefs, stopCause);
-  log('RUN_RECEIPT', receipt);
-  return receipt.receiptId;
-}
-
-/** The same for a simulation: the trace of a conformance run without candidate and sessions, whole from Bank to Caliper [MA-134]. */
-export function recordSimulationReceipt(
-  log: OperationRequest['log'],
-  opened: OpenedRun,
-  basis: ReceiptBasis,
-): string {
-  const receipt = receiptOf(opened, basis, 'owner_conformance', []);
-  log('SIMULATION_RECEIPT', receipt);
-  return receipt.receiptId;
+  const trace = {
+    ...traceOf(opened),
+    runMode,
+    runtimeVersion: calibration.model.runtimeVersion,
+    kernelHash: calibration.model.kernelHash,
+    resolvedPoolHash: pins.resolvedPoolHash,
+    content,
+    reconciledMembers: bound.items.length,
+    absentItems: bound.absentItems,
+    processingTraces: offers.flatMap(({ consumedTraceRef }) =>
+      consumedTraceRef === undefined ? [] : word(consumedTraceRef),
+    ),
+    ...(stopCause === undefined ? {} : { stopCause }),
+  };
+  const receiptId = hashCanonical(trace);
+  log(code, { receiptId, ...trace });
+  return receiptId;
 }
 
 /** The same of a pool that was refused, as far as the request came: what its 502 names [MA-221]. */
@@ -63,28 +64,6 @@ function traceOf({ profile, platform, isolation }: OpenedRun) {
     ...('digest' in isolation ? { isolationDigest: isolation.digest } : {}),
     trace: foldMappings(platform.trace()),
   };
-}
-
-function receiptOf(
-  opened: OpenedRun,
-  { calibration, bound, pins, content }: ReceiptBasis,
-  runMode: RunMode,
-  traceRefs: readonly string[],
-  stopCause?: StopCause,
-) {
-  const trace = {
-    ...traceOf(opened),
-    runMode,
-    runtimeVersion: calibration.model.runtimeVersion,
-    kernelHash: calibration.model.kernelHash,
-    resolvedPoolHash: pins.resolvedPoolHash,
-    content,
-    reconciledMembers: bound.items.length,
-    absentItems: bound.absentItems,
-    processingTraces: traceRefs.map(word),
-    ...(stopCause === undefined ? {} : { stopCause }),
-  };
-  return { receiptId: hashCanonical(trace), ...trace };
 }
 
 type LoggedEntry = Omit<TraceEntry, 'version'> & {

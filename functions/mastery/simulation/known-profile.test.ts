@@ -8,7 +8,7 @@ const scope = model.kcGuids
   .slice(0, 4)
   .map((guid, modelKc) => ({ guid, uri: `https://case/${guid}`, modelKc }));
 const read = (knownMastery: Record<string, number>, numericPrecision = 12) =>
-  readProfiles([{ syntheticProfileId: 'synthetic:1', knownMastery }], { model, scope, numericPrecision });
+  readProfiles([{ syntheticProfileId: 'synthetic:1', knownMastery }], model, { scope, numericPrecision });
 
 describe('profiles in the numbering of a model', () => {
   it('are the same whatever the order of their members: sums of doubles are not', () => {

@@ -14,24 +14,17 @@ export interface KnownProfile {
   readonly known: readonly KnownMastery[];
 }
 
-/** What profiles are held against. */
-export interface ProfileScope {
-  readonly model: Pick<CompiledModel, 'kcIndex'>;
-  /** The KCs that the test measures, each resolved in CASE. */
-  readonly scope: readonly ScopedKc[];
-  /** Decimal significant digits at which probabilities are read [MA-041]. */
-  readonly numericPrecision: number;
-}
-
 /**
  * Reads profiles for a model. 422 `calibration-invalid` for a knowledge component that the calibration has no parameters for, or that the
  * policy and the pool do not measure: CASE has not been asked about it, so that a trace with it would not be complete [MA-013, MA-195].
+ * @param test the KCs that it measures, and the decimal significant digits at which probabilities are read [MA-041]
  */
 export function readProfiles(
   profiles: readonly SyntheticProfile[],
-  { model, scope, numericPrecision }: ProfileScope,
+  model: Pick<CompiledModel, 'kcIndex'>,
+  test: { readonly scope: readonly ScopedKc[]; readonly numericPrecision: number },
 ): Result<readonly KnownProfile[], Problem> {
-  const measured = new Set(scope.map(({ modelKc }) => modelKc));
+  const measured = new Set(test.scope.map(({ modelKc }) => modelKc));
   const read: KnownProfile[] = [];
   for (const { syntheticProfileId, knownMastery } of profiles) {
     const known: KnownMastery[] = [];
@@ -45,7 +38,7 @@ export function readProfiles(
         return err(
           invalidCalibration('A profile names a knowledge component that the test does not measure.'),
         );
-      known.push({ kc, probability: roundSignificant(probability, numericPrecision) });
+      known.push({ kc, probability: roundSignificant(probability, test.numericPrecision) });
     }
     read.push({ syntheticProfileId, known: known.toSorted((a, b) => a.kc - b.kc) });
   }

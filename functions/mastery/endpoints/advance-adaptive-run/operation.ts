@@ -107,7 +107,7 @@ async function advance(
       successor,
       basis.value.policy,
       diagnosis,
-      recordReceipt(request.log, opened, basis.value, state),
+      recordReceipt(request.log, 'RUN_RECEIPT', opened, basis.value, state),
     ),
     headers: {
       ETag: runEntityTag(state, step.value.runtime),

@@ -47,7 +47,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
         const findings = findingsOf(state, diagnosis, runtime.value.consumed);
         const shown = await withProof(platform, continuation.value, findings);
-        const receiptId = recordReceipt(request.log, opened, basis.value, state);
+        const receiptId = recordReceipt(request.log, 'RUN_RECEIPT', opened, basis.value, state);
         return ok({
           body: composeRun(shown, basis.value.policy, diagnosis, receiptId),
           headers: { ETag: runEntityTag(state, runtime.value.named) },

@@ -1,6 +1,5 @@
-import { emitAndReadBack } from '#functions/mastery/evidence/acknowledge-event.ts';
-import type { EventDoubt } from '#functions/mastery/evidence/acknowledge-event.ts';
-import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
+import { emitAndReadBack, envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
+import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
 import { readAnchor } from '#functions/mastery/pool/anchor.ts';
 import { readBoundPool, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
@@ -8,7 +7,7 @@ import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
 import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
 import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
-import { recordSimulationReceipt } from '#functions/mastery/run/receipt.ts';
+import { recordReceipt } from '#functions/mastery/run/receipt.ts';
 import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { invalidOwnerData, reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
@@ -77,7 +76,7 @@ async function simulate(
   const basis = { ...records, ...pool.value };
   const { bound, pins } = basis;
   const { numericPrecision, recoveryTolerance } = document;
-  const profiles = readProfiles(body.profiles, { model, scope: bound.scope, numericPrecision });
+  const profiles = readProfiles(body.profiles, model, { scope: bound.scope, numericPrecision });
   if (!profiles.ok) return profiles;
 
   const test = {
@@ -126,7 +125,10 @@ async function simulate(
     body: {
       ...matrix,
       executionPins: pins,
-      receiptId: recordSimulationReceipt(log, opened, basis),
+      receiptId: recordReceipt(log, 'SIMULATION_RECEIPT', opened, basis, {
+        runMode: 'owner_conformance',
+        offers: [],
+      }),
       eventIri: event.id,
       envelopeHash: hashCanonical(envelopeOf(event)),
     },

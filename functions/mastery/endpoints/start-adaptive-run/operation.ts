@@ -83,7 +83,12 @@ async function begin(
   const state = { ...addOffer(blank, offer), clockStart };
   const continuation = await sealContinuation(dependencies.keys, state, control.createdAt);
   return ok({
-    body: composeRun(continuation, policy, diagnosis, recordReceipt(log, opened, basis.value, state)),
+    body: composeRun(
+      continuation,
+      policy,
+      diagnosis,
+      recordReceipt(log, 'RUN_RECEIPT', opened, basis.value, state),
+    ),
     headers: { ETag: runEntityTag(state, { sessions: [placed.value] }) },
   });
 }

@@ -6,8 +6,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { emitAndReadBack, readBack } from '#functions/mastery/evidence/acknowledge-event.ts';
-import type { EventDoubt } from '#functions/mastery/evidence/acknowledge-event.ts';
+import { emitAndReadBack, readBack } from '#functions/mastery/evidence/caliper-event.ts';
+import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
 import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
 import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
@@ -19,8 +19,8 @@ import { componentsKey, producerResultId } from '../names.ts';
 import { kcComponents, resultRecord } from './result-record.ts';
 
 /** Why a publication did not go on: an owner is silent for now (the run stays `finalizing`), or has refused. */
-type Halt = { readonly silent: true } | { readonly silent: false; readonly problem: Problem };
-type Published<T> = Result<T, Halt>;
+type Halt = 'silent' | Problem;
+type Published = Result<AdaptiveRunState, Halt>;
 
 /**
  * finalizing → completed, as far as the owners let it: Results record, its components, the Caliper event, its read-back, in this order, each
@@ -36,7 +36,7 @@ export async function publish(
   for (const step of [publishRecord, publishComponents, publishEvent]) {
     const outcome = await step(platform, current, findings);
     if (outcome.ok) current = outcome.value;
-    else return outcome.error.silent ? ok(current) : err(outcome.error.problem);
+    else return outcome.error === 'silent' ? ok(current) : err(outcome.error);
   }
   return ok(current);
 }
@@ -58,7 +58,7 @@ async function publishRecord(
   platform: Platform,
   state: AdaptiveRunState,
   findings: Findings,
-): Promise<Published<AdaptiveRunState>> {
+): Promise<Published> {
   const { resultsStudentId } = state;
   if (resultsStudentId === undefined || state.acknowledgements.resultRecordId !== undefined) return ok(state);
   const answer = await platform.call(operations.writeResultRecord, {
@@ -75,7 +75,7 @@ async function publishComponents(
   platform: Platform,
   state: AdaptiveRunState,
   { classifications }: Findings,
-): Promise<Published<AdaptiveRunState>> {
+): Promise<Published> {
   const { resultRecordId } = state.acknowledgements;
   if (resultsAcknowledged(state) || resultRecordId === undefined) return ok(state);
   const body = kcComponents(state, resultRecordId, classifications);
@@ -102,7 +102,7 @@ async function publishEvent(
   platform: Platform,
   state: AdaptiveRunState,
   findings: Findings,
-): Promise<Published<AdaptiveRunState>> {
+): Promise<Published> {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
   const event = completionEvent(completionOf(state, findings));
   const acknowledged = await emitAndReadBack(platform, event);
@@ -117,7 +117,7 @@ function doubted(doubt: EventDoubt): Halt {
       return failed(doubt.fault);
     case 'not-shown':
       // The event has just been accepted: an owner that does not show it yet is late, not wrong.
-      return { silent: true };
+      return 'silent';
     case 'another':
       return unacknowledged(operations.readEvidenceAck, doubt.upstreamRequestId);
   }
@@ -137,17 +137,12 @@ function completionOf(state: AdaptiveRunState, { scale, outcomes, lastOutcome }:
 
 /** A transient fault leaves the step open; anything else is the owner's refusal. */
 function failed(fault: UpstreamFault): Halt {
-  return fault.kind === 'unavailable' && fault.transient
-    ? { silent: true }
-    : { silent: false, problem: finalizationProblem(fault) };
+  return fault.kind === 'unavailable' && fault.transient ? 'silent' : finalizationProblem(fault);
 }
 
 /** An answer that does not acknowledge what was sent. */
-function unacknowledged(operation: UpstreamOperation, requestId: string | undefined): Halt {
-  return {
-    silent: false,
-    problem: problem('mastery', 'finalization-incomplete', 424, {
-      upstream: reference(operation.service, operation.id, requestId),
-    }),
-  };
+function unacknowledged(operation: UpstreamOperation, requestId: string | undefined): Problem {
+  return problem('mastery', 'finalization-incomplete', 424, {
+    upstream: reference(operation.service, operation.id, requestId),
+  });
 }
