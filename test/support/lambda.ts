@@ -8,7 +8,6 @@ import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
-import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { createMemoryControlTable } from './control-table.ts';
 import type { MemoryControlTable } from './control-table.ts';
@@ -155,11 +154,8 @@ export interface TestLambdaOptions {
   /** Default: `testIssuer`. */
   readonly issuer?: TestIssuer;
   readonly table?: MemoryControlTable;
-  readonly keys?: KeyRing;
   /** Replaces single environment variables; `undefined` removes one. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Answers the key set's address; default: the issuer's key set. */
-  readonly fetch?: typeof fetch;
   /** Milliseconds that the function has for a request. */
   readonly remainingMs?: number;
   /** Default: everything is released. */
@@ -189,7 +185,6 @@ export async function testLambda<R extends Route>(
   const {
     issuer = testIssuer,
     table = createMemoryControlTable(),
-    keys = createMemoryKeyRing(),
     remainingMs = 29_000,
   } = options;
   const clock = { now: testNow };
@@ -202,8 +197,7 @@ export async function testLambda<R extends Route>(
     return new Promise((resolve) => setImmediate(resolve));
   };
   const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
-  const answerKeys: typeof fetch =
-    options.fetch ?? (() => Promise.resolve(new Response(JSON.stringify(issuer.jwks), { status: 200 })));
+  const keys = createMemoryKeyRing();
   const { release = () => Promise.resolve({ state: wholeRelease }) } = options;
 
   const pipeline = createPipeline(route, {
@@ -224,7 +218,7 @@ export async function testLambda<R extends Route>(
         LOG_LEVEL: 'debug',
         ...options.environment,
       },
-      fetch: answerKeys,
+      fetch: () => Promise.resolve(new Response(JSON.stringify(issuer.jwks))),
       now,
       sleep,
       random,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { count, instant, proportion, reference } from './primitives.ts';
-import { listCandidateReports } from './routes.ts';
+import { count, proportion, reference } from './primitives.ts';
+
+// Instants, page sizes and values of filters, as requests have them: test/lemmas/requests.ts.
 
 /** Every character with the property White_Space of Unicode 17, and the byte order mark. */
 const whiteSpace = [
@@ -50,36 +51,4 @@ describe('values of the reports service', () => {
     for (const value of [-1, 2_147_483_648, 1.5, '3', null])
       expect(count.safeParse(value).success).toBe(false);
   });
-
-  it('takes as an instant an existing UTC time with a terminal Z [RP-051]', () => {
-    for (const text of [
-      '2026-01-31T09:30:00Z',
-      '2026-01-31T09:30:00.123456789Z',
-      '2026-01-31T09:30:00.1234567891Z',
-    ])
-      expect(instant.safeParse(text).success).toBe(true);
-    for (const text of [
-      '2026-01-31T09:30:00+00:00',
-      '2026-01-31T09:30:60Z',
-      '2026-02-30T09:30:00Z',
-      '2026-01-31T09:30:00z',
-      '2026-01-31',
-    ])
-      expect(instant.safeParse(text).success).toBe(false);
-  });
-});
-
-it('says of a limit that it refuses what it takes [RP-302]', () => {
-  for (const limit of ['0', '101', '1e1', '']) {
-    const { error } = listCandidateReports.request.query.safeParse({ limit });
-    expect(error?.issues).toMatchObject([
-      { path: ['limit'], message: 'must be a whole number from 1 to 100, in plain digits' },
-    ]);
-  }
-});
-
-it('takes the test kind `unknown` in no request [RP-060]', () => {
-  const takes = (testKind: string): boolean =>
-    listCandidateReports.request.query.safeParse({ testKind }).success;
-  expect([takes('formative'), takes('unknown')]).toEqual([true, false]);
 });

@@ -3,9 +3,6 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { createMemoryControlTable } from '#test/support/control-table.ts';
-import type { MemoryControlTable } from '#test/support/control-table.ts';
-import { testIssuer } from '#test/support/lambda.ts';
 import type { TestLambda } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe, seen, testProbe } from '#test/support/probe-routes.ts';
 import type { Control } from '../operation.ts';
@@ -30,14 +27,10 @@ const failures: Readonly<Record<ServiceName, Readonly<Record<string, Problem>>>>
 };
 
 /** A probe that does one upstream write for each operation and answers its operation id. */
-async function bind(
-  service: ServiceName,
-  table: MemoryControlTable = createMemoryControlTable(),
-  row = actOnProbe(service),
-): Promise<TestLambda & { readonly runs: Control[] }> {
+async function bind(service: ServiceName): Promise<TestLambda & { readonly runs: Control[] }> {
   const runs: Control[] = [];
   const lambda = await testProbe(
-    row,
+    actOnProbe(service),
     async ({ idempotent, body: { attemptId } }) => {
       const done = await idempotent((control) => {
         runs.push(control);
@@ -47,7 +40,6 @@ async function bind(
       });
       return done.ok ? ok({ body: { seen: {}, operation: done.value } }) : done;
     },
-    { table },
   );
   return { ...lambda, runs };
 }
@@ -84,48 +76,6 @@ describe.each(services)('a key on %s', (service) => {
       expect(answer.body['operationId']).toBe(isMastery ? undefined : first.body['operation']);
     }
     expect(lambda.runs).toHaveLength(1);
-  });
-
-  it(`on another path, on another route or of another tenant is another operation ${isMastery ? '[MA-189]' : '[RP-292]'}`, async () => {
-    const table = createMemoryControlTable();
-    const lambda = await bind(service, table);
-    const other = await bind(service, table, actOnProbe(service, 'otherProbe', '/v1/probes/{probeId}:other'));
-    const borealis = `Bearer ${await testIssuer.sign({ tenantId: 'tenant-borealis' })}`;
-    const answers = [
-      await lambda.invoke(),
-      await lambda.invoke({ path: { probeId: 'q' }, body: { attemptId: 'b' } }),
-      await other.invoke({ body: { attemptId: 'c' } }),
-      await lambda.invoke({ headers: { Authorization: borealis }, body: { attemptId: 'd' } }),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    expect(new Set(answers.map(({ body }) => body['operation'])).size).toBe(4);
-  });
-
-  it('of a failure leads to its work again', async () => {
-    const lambda = await bind(service);
-    for (const attemptId of ['final', 'later', 'final', 'later']) {
-      const answer = await lambda.invoke({ body: { attemptId }, headers: { 'Idempotency-Key': attemptId } });
-      expect(answer.status).toBe(failures[service][attemptId]?.status);
-    }
-    expect(lambda.runs.map(({ replayed }) => replayed)).toEqual([false, false, true, true]);
-    expect(new Set(lambda.runs.map(({ operationId }) => operationId)).size).toBe(2);
-  });
-
-  it('whose record cannot be written stops the request before any upstream write: 500, retryable', async () => {
-    const lambda = await bind(service);
-    const throttled = Object.assign(new Error('slow down'), {
-      name: 'ProvisionedThroughputExceededException',
-    });
-    for (const operation of ['read', 'create'] as const) {
-      lambda.table.fail(throttled, operation);
-      const answer = await lambda.invoke();
-      expect(answer).toMatchObject({ summary: '500 internal-error', body: { retryable: true } });
-      expect(answer.text).not.toContain('slow down');
-    }
-    expect(lambda.runs).toEqual([]);
-    lambda.table.fail(undefined);
-    expect((await lambda.invoke()).status).toBe(201);
-    expect(lambda.lines.join('')).toContain('ProvisionedThroughputExceededException');
   });
 
   it('is waited for within the request’s own time, then the work is resumed: never a 500 or a conflict', async () => {
