@@ -1,13 +1,9 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { openEnvironment } from '#local/gateway/environment.ts';
-import type { FunctionDefinition, Outcome, StartEnvironment } from '#local/gateway/environment.ts';
-import { toHttpAnswer } from '#local/gateway/http-answer.ts';
+import type { StartEnvironment } from '#local/gateway/environment.ts';
 import { awsLambda } from '#local/gateway/response-stream.ts';
 import { serveInvocations } from '#local/gateway/serve-invocations.ts';
 import type { InvokedHandler } from '#local/gateway/serve-invocations.ts';
-import { readStreamedAnswer } from '#local/gateway/streamed-answer.ts';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { AwsClients, Runtime } from '#shared/lambda/runtime.ts';
@@ -76,67 +72,6 @@ async function importBind(url: string): Promise<(runtime: Runtime) => InvokedHan
   return bind;
 }
 
-/** An HTTP answer of a function. */
-export interface InProcessAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: Buffer;
-}
-
-/** One function in this process, bound to ports of its own, for one invocation at a time. */
-export interface InProcessFunction {
-  readonly call: (event: APIGatewayProxyEvent) => Promise<InProcessAnswer>;
-  /** Cuts its ports. */
-  readonly close: () => Promise<void>;
-}
-
-/**
- * Binds the handler of a row to ports.
- * @param variables the whole environment of the function; with those of AWS, its clients use them
- * @example
- * const report = openInProcess(readAttemptReport, variables, { now: () => clock.now });
- * const { status, body } = await report.call(proxyEvent(readAttemptReport, { path: { attemptId } }));
- */
-export function openInProcess(
-  row: DeployedFunction,
-  variables: Readonly<Record<string, string>>,
-  ports: ReturnType<PortsOf>,
-): InProcessFunction {
-  const { operationId, lambda } = row;
-  const definition: FunctionDefinition = {
-    name: operationId,
-    bundleUrl: pathToFileURL(sourceOf(row)).href,
-    memoryMb: lambda.memoryMb,
-    timeoutSeconds: lambda.timeoutSeconds,
-    variables,
-  };
-  const environment = inProcess(() => ports)(definition, () => undefined);
-  return {
-    async call(event) {
-      const { outcome, done } = environment.invoke(event, event.requestContext.requestId);
-      const answer = await answerOf(await outcome);
-      await done;
-      return answer;
-    },
-    close: () => environment.kill(),
-  };
-}
-
-async function answerOf(outcome: Outcome): Promise<InProcessAnswer> {
-  if (outcome.kind === 'streaming') {
-    const streamed = await readStreamedAnswer(outcome.stream);
-    if (streamed === undefined) throw new Error('the stream has no prelude');
-    const { status, headers, body } = streamed;
-    const chunks: Buffer[] = [];
-    for await (const chunk of body) chunks.push(chunk as Buffer);
-    return { status, headers, body: Buffer.concat(chunks) };
-  }
-  if (outcome.kind !== 'answered') throw new Error(`${outcome.kind}: ${outcome.message}`);
-  const answer = toHttpAnswer(outcome.value);
-  if (answer === undefined) throw new Error('the function returned no HTTP answer');
-  return { ...answer, body: Buffer.from(answer.body) };
-}
-
 /** What every SDK client has, of which the port knows nothing. */
 interface AnyClient {
   readonly middlewareStack: {
@@ -149,7 +84,7 @@ interface AnyClient {
 }
 
 /** The clients that a function's own variables describe: nothing of this process's environment is looked at. */
-export function awsClientsOf(variables: Readonly<Record<string, string>>): AwsClients {
+function awsClientsOf(variables: Readonly<Record<string, string>>): AwsClients {
   const { AWS_ENDPOINT_URL: endpoint, AWS_REGION: region } = variables;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = variables;
   return createAwsClients(() => {
