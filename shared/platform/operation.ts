@@ -48,8 +48,39 @@ export interface UpstreamOperation<
   readonly assumed?: string;
 }
 
-/** What a row says of itself. The rest follows from whether it reads or writes: an operation that is neither of the two has no row. */
-type Stated = Omit<UpstreamOperation, 'method' | 'query' | 'success' | 'body'>;
+/** Bounds of an owner's answer, in bytes. */
+const SMALL = 256 * 1024;
+export const LARGE = 16 * 1024 * 1024;
+/** A record with a quarter of a million evidence rows; what is beyond is refused for its number of rows, or here for its size. */
+export const HUGE = 64 * 1024 * 1024;
+
+/**
+ * What a row says of itself: its owner is the first part of its id, and it answers in at most 256 KiB with its tenant's name unless it says
+ * otherwise. The rest follows from whether it reads or writes: an operation that is neither of the two has no row.
+ */
+type Stated = Omit<
+  UpstreamOperation,
+  'id' | 'service' | 'method' | 'query' | 'success' | 'body' | 'tenantInAnswer' | 'maxAnswerBytes'
+> &
+  Partial<Pick<UpstreamOperation, 'service' | 'tenantInAnswer' | 'maxAnswerBytes'>> & {
+    readonly id: `${UpstreamService | 'extmap'}.${string}`;
+  };
+type OwnerOf<Row extends Stated> = Row extends { readonly service: infer Owner }
+  ? Owner
+  : Row['id'] extends `${infer Service extends UpstreamService}.${string}`
+    ? Service
+    : 'extmap states its owner';
+type Completed<Row extends Stated> = Row & {
+  readonly service: OwnerOf<Row>;
+  readonly tenantInAnswer: boolean;
+  readonly maxAnswerBytes: number;
+};
+
+function completed<Row extends Stated>(row: Row): Completed<Row> {
+  const [service] = row.id.split('.');
+  // SAFETY: the owner is the first part of every id.
+  return { service, tenantInAnswer: true, maxAnswerBytes: SMALL, ...row } as Completed<Row>;
+}
 
 /**
  * A read that changes nothing. The client repeats it when it was not answered, and once when its answer is malformed. Unless it says
@@ -57,13 +88,13 @@ type Stated = Omit<UpstreamOperation, 'method' | 'query' | 'success' | 'body'>;
  */
 export function safeRead<const Row extends Stated & { readonly query?: readonly string[] }>(
   row: Row,
-): Row & {
+): Completed<Row> & {
   readonly method: 'GET';
   readonly query: readonly string[];
   readonly success: readonly [200];
   readonly body: undefined;
 } {
-  return { query: [], ...row, method: 'GET', success: [200], body: undefined };
+  return { query: [], ...completed(row), method: 'GET', success: [200], body: undefined };
 }
 
 /**
@@ -74,12 +105,10 @@ export function idempotentWrite<
   const Row extends Stated & { readonly body: z.ZodType; readonly success?: readonly number[] },
 >(
   row: Row,
-): Row & { readonly method: 'POST'; readonly query: readonly []; readonly success: readonly number[] } {
-  return { success: [200, 201], ...row, method: 'POST', query: [] };
+): Completed<Row> & {
+  readonly method: 'POST';
+  readonly query: readonly [];
+  readonly success: readonly number[];
+} {
+  return { success: [200, 201], ...completed(row), method: 'POST', query: [] };
 }
-
-/** Bounds of an owner's answer, in bytes. */
-export const SMALL = 256 * 1024;
-export const LARGE = 16 * 1024 * 1024;
-/** A record with a quarter of a million evidence rows; what is beyond is refused for its number of rows, or here for its size. */
-export const HUGE = 64 * 1024 * 1024;

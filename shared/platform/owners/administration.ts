@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { SMALL, safeRead } from '#shared/platform/operation.ts';
+import { safeRead } from '#shared/platform/operation.ts';
 import { freshness, ownerId, version } from './primitives.ts';
 
 /** Administration: one sitting of a test, and the class or school that it was for. */
@@ -20,11 +20,8 @@ export type Administration = z.infer<typeof administration>;
 
 export const readAdministration = safeRead({
   id: 'administration.read_administration',
-  service: 'administration',
   path: '/core/administration/v1/administrations/{administrationId}',
   status: 'gap',
   answer: administration,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'The class or school that an administration was for.',
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { count, reference, text } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, safeRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
 
 const scope = z.discriminatedUnion('type', [
@@ -119,55 +119,42 @@ export type AnalysisArtifact = z.infer<typeof analysisArtifact>;
 
 export const readClassRollup = safeRead({
   id: 'analytics.read_class_rollup',
-  service: 'analytics',
   path: '/core/analytics/v1/classes/{classSourcedId}/rollup',
   status: 'gap',
   answer: rollup,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'About exactly that class; its values are passed on as published, none when suppressed.',
 });
 
 export const readSchoolGradeRollup = safeRead({
   id: 'analytics.read_school_grade_rollup',
-  service: 'analytics',
   path: '/core/analytics/v1/schools/{schoolSourcedId}/grades/{grade}/rollup',
   status: 'gap',
   answer: rollup,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'About exactly that school and grade; its values are passed on as published, none when suppressed.',
 });
 
 export const readFormEquivalence = safeRead({
   id: 'analytics.read_form_equivalence',
-  service: 'analytics',
   path: '/core/analytics/v1/forms/{qtiTestId}/equivalence',
   status: 'gap',
   answer: formEquivalence,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Method, numbers and decision are passed on as published; the test spec is the form’s own.',
 });
 
 export const readAdministrationAnalysis = safeRead({
   id: 'analytics.read_administration_analysis',
-  service: 'analytics',
   path: '/core/analytics/v1/administrations/{administrationId}/analysis',
   status: 'gap',
   answer: administrationAnalysis,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Which metric and comparison artifacts there are of an administration, each with the SHA-256 of its bytes; of the administration’s own test spec and version.',
 });
 
 export const readAnalysisArtifact = safeRead({
   id: 'analytics.read_analysis_artifact',
-  service: 'analytics',
   path: '/core/analytics/v1/analysis-artifacts/{artifactRef}',
   status: 'gap',
   answer: analysisArtifact,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Immutable: the same bytes as long as anybody asks for them. Checked against the pinned SHA-256; its values are shown and compared, never copied or recomputed.',
 });

@@ -37,11 +37,9 @@ export type Manifest = z.infer<typeof manifest>;
 
 export const readAdaptivePoolManifest = safeRead({
   id: 'bank.read_adaptive_pool_manifest',
-  service: 'bank',
   path: '/v1/bank-operations/{operationId}/manifest',
   status: 'bound',
   answer: manifest,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Terminal and of the same tenant; ETag and hash agree on a repeated read; members and QTI root correspond one to one.',
 });

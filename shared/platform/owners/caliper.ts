@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SMALL, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
+import { idempotentWrite, safeRead } from '#shared/platform/operation.ts';
 import { ownerId } from './primitives.ts';
 
 export const CALIPER_CONTEXT = 'http://purl.imsglobal.org/ctx/caliper/v1p2';
@@ -37,7 +37,6 @@ const storedEvent = z.looseObject({
 
 export const emitEvent = idempotentWrite({
   id: 'caliper.emit_completion_or_simulation',
-  service: 'caliper',
   path: '/caliper/v1p2/events',
   status: 'bound',
   success: [200, 201, 202, 204],
@@ -45,18 +44,14 @@ export const emitEvent = idempotentWrite({
   answer: z.undefined(),
   bodyIgnored: true,
   tenantInAnswer: false,
-  maxAnswerBytes: SMALL,
   rule: 'The same event id is the same event. Learner completion only after Results.',
 });
 
 export const readEvidenceAck = safeRead({
   id: 'caliper.read_evidence_ack',
-  service: 'caliper',
   path: '/caliper/v1p2/events',
   query: ['eventIri'],
   status: 'bound',
   answer: storedEvent,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'The event IRI and the generated refs are those of the emitted event; anything else is no acknowledgement.',
 });

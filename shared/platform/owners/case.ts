@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, safeRead } from '#shared/platform/operation.ts';
 import { instant, ownerId } from './primitives.ts';
 
 /** CASE 1.1 CFItem: the members that the service reads; the standard's optional ones are tolerated and ignored. */
@@ -27,18 +27,15 @@ export type CfPackage = z.infer<typeof cfPackage>;
 
 export const resolveMapping = safeRead({
   id: 'case.resolve_mapping',
-  service: 'case',
   path: '/ims/case/v1p1/CFItems/{sourcedId}',
   status: 'bound',
   answer: cfItem,
   tenantInAnswer: false,
-  maxAnswerBytes: SMALL,
   rule: 'Identifier and URI are those of the pinned mapping.',
 });
 
 export const readPackage = safeRead({
   id: 'case.read_package',
-  service: 'case',
   path: '/ims/case/v1p1/CFPackages/{sourcedId}',
   status: 'bound',
   answer: cfPackage,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { proportion, reference, text } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, safeRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
 
 /**
@@ -143,82 +143,65 @@ export type AlignmentCrosswalk = z.infer<typeof alignmentCrosswalk>;
 
 export const readTestSpec = safeRead({
   id: 'content.read_test_spec',
-  service: 'content',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/blueprint',
   status: 'bound',
   answer: blueprint,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The role is `spec`; the complete normalized projection is hashed.',
 });
 
 export const validateAdaptiveBankIdentity = safeRead({
   id: 'content.validate_adaptive_bank_identity',
-  service: 'content',
   path: '/tenants/{tenantId}/core/content/items/{testBankId}/bank-members',
   status: 'bound',
   answer: bankMembers,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Bank and spec match, the membership rule is `qti_adaptive_selection`, and there is no Content member.',
 });
 
 export const readReportCriteria = safeRead({
   id: 'content.read_report_criteria',
-  service: 'content',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/report-criteria',
   query: ['version'],
   status: 'gap',
   answer: reportCriteria,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Exactly the version that is asked for: test kind, criteria and framework of reports.',
 });
 
 export const readReadinessCrosswalks = safeRead({
   id: 'content.read_readiness_crosswalks',
-  service: 'content',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/readiness-crosswalks',
   query: ['version'],
   status: 'gap',
   answer: readinessCrosswalks,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The blueprint’s crosswalks to named external tests, for exactly the version that is asked for; none is an empty list.',
 });
 
 export const readFormEvidence = safeRead({
   id: 'content.read_form_evidence',
-  service: 'content',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/form-evidence/{qtiTestId}',
   query: ['version'],
   status: 'gap',
   answer: formEvidence,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'What the blueprint, in exactly the version that is asked for, says of coverage and depth of knowledge of a form beside the forms that Analytics compared.',
 });
 
 export const readAlignmentSources = safeRead({
   id: 'content.read_alignment_sources',
-  service: 'content',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/alignment-sources',
   query: ['version'],
   status: 'gap',
   answer: alignmentSources,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The named external assessments of exactly the version that is asked for, each with the SHA-256 of its crosswalk’s bytes. Immutable: a run pins the bytes that it has read.',
 });
 
 export const readAlignmentCrosswalk = safeRead({
   id: 'content.read_alignment_crosswalk',
-  service: 'content',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/alignment-sources/{crosswalkId}',
   query: ['version'],
   status: 'gap',
   answer: alignmentCrosswalk,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Complete and immutable: the same bytes as long as anybody asks for them. Checked against the pinned SHA-256.',
 });

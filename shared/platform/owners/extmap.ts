@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SMALL, safeRead } from '#shared/platform/operation.ts';
+import { safeRead } from '#shared/platform/operation.ts';
 import { ownerId, sha256 } from './primitives.ts';
 
 /**
@@ -26,7 +26,5 @@ export const verifyAnchor = safeRead({
   path: '/extmap/v1/r90',
   status: 'bound',
   answer: anchorTable,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'The table has the version, and in it the source point, that the calibration’s anchor names, with a non-null source ref; no rank is read.',
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { SMALL, safeRead } from '#shared/platform/operation.ts';
+import { safeRead } from '#shared/platform/operation.ts';
 
 /** OneRoster 1.2 base: `tobedeleted` means absent. */
 const base = z.object({ sourcedId: reference, status: z.enum(['active', 'tobedeleted']) });
@@ -19,33 +19,27 @@ export type SchoolSingleton = z.infer<typeof schoolSingleton>;
 
 export const readUser = safeRead({
   id: 'oneroster.read_user',
-  service: 'oneroster',
   path: '/ims/oneroster/rostering/v1p2/users/{sourcedId}',
   status: 'bound',
   answer: userSingleton,
   tenantInAnswer: false,
-  maxAnswerBytes: SMALL,
   rule: 'The candidate is on the roster; `tobedeleted` is absent.',
 });
 
 export const readClass = safeRead({
   id: 'oneroster.read_class',
-  service: 'oneroster',
   path: '/ims/oneroster/rostering/v1p2/classes/{sourcedId}',
   status: 'bound',
   answer: classSingleton,
   tenantInAnswer: false,
-  maxAnswerBytes: SMALL,
   rule: 'The class is on the roster; `tobedeleted` is absent.',
 });
 
 export const readSchool = safeRead({
   id: 'oneroster.read_school',
-  service: 'oneroster',
   path: '/ims/oneroster/rostering/v1p2/schools/{sourcedId}',
   status: 'bound',
   answer: schoolSingleton,
   tenantInAnswer: false,
-  maxAnswerBytes: SMALL,
   rule: 'The school is on the roster; `tobedeleted` is absent.',
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { LARGE, SMALL, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, sha256, utcInstant, version } from './primitives.ts';
 
 /** QTI: the delivery form of an immutable artifact version; for a pool its assessment-test root with ordered item refs [MA-024]. */
@@ -135,22 +135,18 @@ export type Form = z.infer<typeof form>;
 
 export const readAdaptivePoolRoot = safeRead({
   id: 'qti.read_adaptive_pool_root',
-  service: 'qti',
   path: '/tenants/{tenantId}/qti/artifact-versions/{artifactVersionId}/delivery-json',
   status: 'bound',
   answer: deliveryJson,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The version and a strong ETag match, the type is `assessment-test`, refs are ordered, and a repeated read gives the same hash. A ref that states a maximum score states 1.',
 });
 
 export const readCandidateRuntime = safeRead({
   id: 'qti.read_candidate_runtime',
-  service: 'qti',
   path: '/tenants/{tenantId}/qti/candidates/{candidateRef}/runtime-data',
   status: 'bound',
   answer: runtimeData,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Only the sessions that the continuation names count; attempts are put in canonical order. An outcome counts once its processing trace is `completed`. Sessions of the learner’s other runs only narrow the pool.',
   assumed: 'Every session returns the delivery snapshot of its offer, at least its `runTag`.',
@@ -158,13 +154,10 @@ export const readCandidateRuntime = safeRead({
 
 export const offerSelectedItem = idempotentWrite({
   id: 'qti.offer_selected_item',
-  service: 'qti',
   path: '/tenants/{tenantId}/qti/delivery-sessions',
   status: 'bound',
   body: deliverySessionRequest,
   answer: offeredSession,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Exactly the selected artifact, a pseudonymous candidate, a non-empty delivery snapshot. `Idempotency-Key` is the deterministic offer id: 201 first, 200 for its repetition, 409 when the run holds another open offer.',
   assumed:
     'A policy that avoids or excludes prior use makes all runs of one learner over one bank one candidate, so an open offer refuses only an offer with the same `runTag`. A 409 although no session of the run is open is 424, not retryable.',
@@ -172,23 +165,18 @@ export const offerSelectedItem = idempotentWrite({
 
 export const readAttemptEvidence = safeRead({
   id: 'qti.read_attempt_evidence',
-  service: 'qti',
   path: '/tenants/{tenantId}/qti/attempts/{attemptId}/evidence',
   status: 'gap',
   answer: attemptIdentity,
   wholeAnswer: attemptEvidence,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The one lookup by attempt id: QTI’s facts, and the ids and versions under which Results and Content hold theirs; those owners must then answer exactly these versions.',
 });
 
 export const readForm = safeRead({
   id: 'qti.read_form',
-  service: 'qti',
   path: '/tenants/{tenantId}/qti/forms/{qtiTestId}',
   status: 'gap',
   answer: form,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Names the test spec, and its version, that governs the form.',
 });

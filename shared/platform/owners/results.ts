@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference, text } from '#shared/contract/reports/primitives.ts';
-import { HUGE, LARGE, SMALL, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
+import { HUGE, LARGE, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, version } from './primitives.ts';
 
 /** Results: a settled scale score of a learner. `producerResultId` is ours and deterministic; Results echoes it [MA-033]. */
@@ -202,60 +202,48 @@ export type CandidateAttempts = z.infer<typeof candidateAttempts>;
 
 export const writeResultRecord = idempotentWrite({
   id: 'results.write_result_record',
-  service: 'results',
   path: '/core/results/v1/result-records',
   status: 'bound',
   body: resultRecordRequest,
   answer: resultRecordAck,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Acknowledged only when the answer echoes the producer result id. The same id with other content is refused with 409.',
 });
 
 export const writeKcComponents = idempotentWrite({
   id: 'results.write_kc_components',
-  service: 'results',
   path: '/core/results/v1/result-records/{resultRecordId}/components',
   status: 'gap',
   body: kcComponentsRequest,
   answer: kcComponentsAck,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Acknowledged only when the answer names every component id and their count. Called only for a tenant whose service profile says `RESULTS_KC_COMPONENTS=supported`; without it no learner run starts.',
 });
 
 export const writeSettledComponents = idempotentWrite({
   id: 'results.write_settled_components',
-  service: 'results',
   path: '/core/results/v1/attempts/{attemptId}/components',
   status: 'gap',
   body: settledComponentsRequest,
   answer: settledComponentsAck,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'The scored outcomes of one attempt, all of them, each under its deterministic component id; `Idempotency-Key` is made of the content. Results settles the attempt: 201 first, 200 for what it holds already, 409 for an id, an outcome or a key that stands for something else. Acknowledged only when the answer names the attempt, every component id and their count.',
 });
 
 export const readSettledRecord = safeRead({
   id: 'results.read_settled_record',
-  service: 'results',
   path: '/core/results/v1/result-records/{resultRecordId}',
   status: 'gap',
   answer: settledRecord,
-  tenantInAnswer: true,
   maxAnswerBytes: HUGE,
   rule: 'The settled facts of one attempt under one version; passed on, never recomputed.',
 });
 
 export const listCandidateAttempts = safeRead({
   id: 'results.list_candidate_attempts',
-  service: 'results',
   path: '/core/results/v1/candidates/{candidateSourcedId}/attempts',
   query: ['limit'],
   optionalQuery: ['qtiTestId', 'modifiedSince', 'afterModifiedAt', 'afterAttemptId'],
   status: 'gap',
   answer: candidateAttempts,
-  tenantInAnswer: true,
   maxAnswerBytes: LARGE,
   rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive.',
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { orderContent } from '#shared/contract/reports/order-content.ts';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { SMALL, idempotentWrite } from '#shared/platform/operation.ts';
+import { idempotentWrite } from '#shared/platform/operation.ts';
 import { instant, ownerId, sha256, version } from './primitives.ts';
 
 /** Bank and Blueprint: a revision order as they receive it. The same id always comes with the same bytes. */
@@ -28,24 +28,18 @@ export type RevisionOrderAck = z.infer<typeof revisionOrderAck>;
 
 export const orderBankRevision = idempotentWrite({
   id: 'bank.receive_revision_order',
-  service: 'bank',
   path: '/core/bank/v1/revision-orders',
   status: 'gap',
   body: revisionOrderRequest,
   answer: revisionOrderAck,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'Acknowledged only when the answer echoes the order’s id, which is also the `Idempotency-Key`: 201 first, 200 for its repetition, with the first receipt. The same id with other content is refused with 409.',
 });
 
 export const orderBlueprintRevision = idempotentWrite({
   id: 'blueprint.receive_revision_order',
-  service: 'blueprint',
   path: '/core/blueprint/v1/revision-orders',
   status: 'gap',
   body: revisionOrderRequest,
   answer: revisionOrderAck,
-  tenantInAnswer: true,
-  maxAnswerBytes: SMALL,
   rule: 'As the Bank’s.',
 });
