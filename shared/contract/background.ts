@@ -41,16 +41,9 @@ interface Background {
   };
 }
 
-const callers: Readonly<Record<BackgroundFunction['trigger'], boolean>> = {
-  queue: false,
-  schedule: false,
-  link: true,
-  sandbox: true,
-};
-
 /** Whether a caller waits for the function's answer, which may then be a problem. */
 export function answersCaller({ trigger }: Pick<BackgroundFunction, 'trigger'>): boolean {
-  return callers[trigger];
+  return trigger === 'link' || trigger === 'sandbox';
 }
 
 /** Takes an improvement run as far as it goes: one message of the queue names one run. */

@@ -63,7 +63,6 @@ const readLambda = {
   grants: ['records:read', 'profiles:read'],
 } as const;
 
-/** POST /v1/adaptive-runs */
 export const startAdaptiveRun = defineRoute({
   service: 'mastery',
   operationId: 'startAdaptiveRun',
@@ -94,7 +93,6 @@ export const startAdaptiveRun = defineRoute({
   },
 });
 
-/** POST /v1/adaptive-runs:inspect */
 export const inspectAdaptiveRun = defineRoute({
   service: 'mastery',
   operationId: 'inspectAdaptiveRun',
@@ -125,7 +123,6 @@ export const inspectAdaptiveRun = defineRoute({
   },
 });
 
-/** POST /v1/adaptive-runs:advance */
 export const advanceAdaptiveRun = defineRoute({
   service: 'mastery',
   operationId: 'advanceAdaptiveRun',
@@ -161,7 +158,6 @@ export const advanceAdaptiveRun = defineRoute({
   },
 });
 
-/** GET /v1/selection-policies/{policyId} */
 export const readSelectionPolicy = defineRoute({
   service: 'mastery',
   operationId: 'readSelectionPolicy',
@@ -188,7 +184,6 @@ export const readSelectionPolicy = defineRoute({
   },
 });
 
-/** GET /v1/scale-calibrations/{calibrationId} */
 export const readScaleCalibration = defineRoute({
   service: 'mastery',
   operationId: 'readScaleCalibration',
@@ -215,7 +210,6 @@ export const readScaleCalibration = defineRoute({
   },
 });
 
-/** POST /v1/score-recovery-simulations */
 export const simulateScoreRecovery = defineRoute({
   service: 'mastery',
   operationId: 'simulateScoreRecovery',

@@ -19,8 +19,11 @@ import { orderStatus, revisionOrderPage } from './revision-order.ts';
  */
 
 const noQuery = z.strictObject({});
-/** What every read takes alike unless it says otherwise: no filter, no body, no key, no precondition. */
-const read = { filters: {}, body: undefined, maxBodyBytes: 0, idempotencyKey: false, ifMatch: false };
+/** What every request is unless its row says otherwise: no filter, no body, no key, no precondition. */
+const plain = { filters: {}, body: undefined, maxBodyBytes: 0, idempotencyKey: false, ifMatch: false };
+/** What the rows that read, and those that write, have alike. */
+const read = { service: 'reports', method: 'GET', scope: 'reports:read' } as const;
+const write = { service: 'reports', method: 'POST', scope: 'reports:write' } as const;
 
 /** 1-100 as plain digits: no sign, decimal point, leading zero or white space [RP-302]. */
 const limit = z
@@ -80,19 +83,16 @@ const candidateQuery = filteredQuery(
 /** One whole processor. A settled record of 64 MB, read twice, takes half of it (`npm run bench -- --only report-limit`). */
 const RECORD_MEMORY_MB = 1769;
 
-/** GET /v1/attempt-reports/{attemptId} */
 export const readAttemptReport = defineRoute({
-  service: 'reports',
+  ...read,
   operationId: 'readAttemptReport',
-  method: 'GET',
   path: '/v1/attempt-reports/{attemptId}',
   summary: 'Get the report of an attempt',
   description:
     'Returns the settled score of a scored attempt, the exact gaps and their evidence, with a receipt per source. The kind of the test decides which sections the report has; `view` decides how much of them is returned. If a required source is unavailable, the service returns 503: it never returns a partial report.',
-  scope: 'reports:read',
   gates: ['C', 'D'],
   request: {
-    ...read,
+    ...plain,
     path: z.strictObject({ attemptId: reference }),
     query: z.strictObject({ view: view.default('summary') }),
   },
@@ -113,18 +113,15 @@ export const readAttemptReport = defineRoute({
   },
 });
 
-/** GET /v1/attempt-reports/{attemptId}/readiness */
 export const readReadiness = defineRoute({
-  service: 'reports',
+  ...read,
   operationId: 'readReadiness',
-  method: 'GET',
   path: '/v1/attempt-reports/{attemptId}/readiness',
   summary: 'Get the readiness for external tests',
   description:
     'Returns one decision per external test that the blueprint’s crosswalk names, by the rule `gate-implies-readiness` version 2. A failed gate is `not_ready`. If evidence is missing, unusable or out of date, the decision is `indeterminate`, and a limitation names the cause. External tests without a published coverage are listed in `omittedEntries`. If the blueprint has no crosswalk, the service returns 404.',
-  scope: 'reports:read',
   gates: ['C', 'D'],
-  request: { ...read, path: z.strictObject({ attemptId: reference }), query: noQuery },
+  request: { ...plain, path: z.strictObject({ attemptId: reference }), query: noQuery },
   success: {
     schema: readinessReport,
     example: examples.notReady,
@@ -140,20 +137,17 @@ export const readReadiness = defineRoute({
   },
 });
 
-/** GET /v1/candidates/{candidateSourcedId}/attempt-reports */
 export const listCandidateReports = defineRoute({
-  service: 'reports',
+  ...read,
   operationId: 'listCandidateReports',
-  method: 'GET',
   path: '/v1/candidates/{candidateSourcedId}/attempt-reports',
   summary: 'List the reports of a candidate',
   description:
     'Returns the scored attempts of a candidate in the view `summary`, last modified first. Every report matches every filter. To get the next page, send `nextCursor` with the same filters, sort and limit; it expires after one hour. A page can have fewer reports than the limit although more follow; it is never empty then. Attempts that cannot be reported yet are left out, and `withheld` counts them by reason.',
-  scope: 'reports:read',
   gates: ['C', 'D'],
   receipts: ['candidate_attempt_index'],
   request: {
-    ...read,
+    ...plain,
     path: z.strictObject({ candidateSourcedId: reference }),
     ...candidateQuery,
   },
@@ -179,9 +173,7 @@ export const listCandidateReports = defineRoute({
 
 /** What both cohort reports have alike. */
 const cohort = {
-  service: 'reports',
-  method: 'GET',
-  scope: 'reports:read',
+  ...read,
   gates: ['A', 'D'],
   problems: ['503 dependency-incomplete'],
   // Roster and rollup, side by side.
@@ -189,7 +181,6 @@ const cohort = {
 } as const;
 const cohortLambda = { memoryMb: 512, timeoutSeconds: 15, grants: ['profiles:read'] } as const;
 
-/** GET /v1/classes/{classSourcedId}/cohort-report */
 export const readClassCohort = defineRoute({
   ...cohort,
   operationId: 'readClassCohort',
@@ -197,7 +188,7 @@ export const readClassCohort = defineRoute({
   summary: 'Get the cohort report of a class',
   description:
     'Returns the roll-up of a class as Analytics published it, after OneRoster has confirmed the class. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the class, the service returns 404.',
-  request: { ...read, path: z.strictObject({ classSourcedId: reference }), query: noQuery },
+  request: { ...plain, path: z.strictObject({ classSourcedId: reference }), query: noQuery },
   success: {
     schema: cohortReport,
     example: examples.classCohort,
@@ -205,7 +196,6 @@ export const readClassCohort = defineRoute({
   lambda: { ...cohortLambda, impact: 'Clients cannot show the cohort report of a class.' },
 });
 
-/** GET /v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report */
 export const readSchoolGradeCohort = defineRoute({
   ...cohort,
   operationId: 'readSchoolGradeCohort',
@@ -213,7 +203,7 @@ export const readSchoolGradeCohort = defineRoute({
   summary: 'Get the cohort report of a grade',
   description:
     'Returns the roll-up of a grade of a school as Analytics published it, after OneRoster has confirmed the school. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the grade, the service returns 404.',
-  request: { ...read, path: z.strictObject({ schoolSourcedId: reference, grade }), query: noQuery },
+  request: { ...plain, path: z.strictObject({ schoolSourcedId: reference, grade }), query: noQuery },
   success: {
     schema: cohortReport,
     example: examples.schoolGradeCohort,
@@ -221,18 +211,15 @@ export const readSchoolGradeCohort = defineRoute({
   lambda: { ...cohortLambda, impact: 'Clients cannot show the cohort report of a grade.' },
 });
 
-/** GET /v1/forms/{qtiTestId}/equivalence */
 export const readEquivalence = defineRoute({
-  service: 'reports',
+  ...read,
   operationId: 'readEquivalence',
-  method: 'GET',
   path: '/v1/forms/{qtiTestId}/equivalence',
   summary: 'Get the equivalence of a form',
   description:
     'Returns whether a form measures like its parallel forms: the decision of Analytics with its method, its figures and the evidence of the blueprint. The service calculates nothing. If Analytics has never analyzed the form, the service returns 404.',
-  scope: 'reports:read',
   gates: ['A', 'D'],
-  request: { ...read, path: z.strictObject({ qtiTestId: reference }), query: noQuery },
+  request: { ...plain, path: z.strictObject({ qtiTestId: reference }), query: noQuery },
   success: {
     schema: equivalenceReport,
     example: examples.equivalentForms,
@@ -248,25 +235,21 @@ export const readEquivalence = defineRoute({
   },
 });
 
-/** POST /v1/attempt-reports:materialize */
 export const materializeAttemptReport = defineRoute({
-  service: 'reports',
+  ...write,
   operationId: 'materializeAttemptReport',
-  method: 'POST',
   path: '/v1/attempt-reports:materialize',
   summary: 'Settle and publish a scored attempt',
   description:
     'Writes the scored outcomes of an attempt to Results, emits the Caliper event of the settled score, reads Results back and returns the report. If you retry within 24 hours with the same key and body, nothing is written twice: the response has the same `operationId` and the current report, and the header `Idempotent-Replayed: true` if the first request had succeeded. A problem after the first write contains the `operationId`; retry with the same key until the request succeeds.',
-  scope: 'reports:write',
   gates: ['B', 'C', 'D'],
   request: {
+    ...plain,
     path: z.strictObject({}),
     query: noQuery,
-    filters: {},
     body: materializeRequest,
     maxBodyBytes: 256 * 1024,
     idempotencyKey: true,
-    ifMatch: false,
   },
   success: {
     schema: materializeResponse,
@@ -293,25 +276,19 @@ export const materializeAttemptReport = defineRoute({
   },
 });
 
-/** POST /v1/administrations/{administrationId}/improvement-runs:analyze */
 export const analyzeAdministration = defineRoute({
-  service: 'reports',
+  ...write,
   operationId: 'analyzeAdministration',
-  method: 'POST',
   path: '/v1/administrations/{administrationId}/improvement-runs:analyze',
   summary: 'Analyze a scored administration',
   description:
     'Starts an improvement run: pins the blueprint of the administration, its external assessments, the metrics of Analytics and the released policy, and queues the analysis. The request has no body: the server sets policy and formula. Read the run until it has ended. If you retry within 24 hours with the same key, the service returns the same run in its current state, with the header `Idempotent-Replayed: true` if the first request had succeeded. A different key starts another run. A run that waits for an unavailable receiver continues.',
-  scope: 'reports:write',
   gates: ['D', 'F'],
   request: {
+    ...plain,
     path: z.strictObject({ administrationId: reference }),
     query: noQuery,
-    filters: {},
-    body: undefined,
-    maxBodyBytes: 0,
     idempotencyKey: true,
-    ifMatch: false,
   },
   success: {
     schema: improvementRun,
@@ -338,18 +315,15 @@ export const analyzeAdministration = defineRoute({
   },
 });
 
-/** GET /v1/improvement-runs/{improvementRunId} */
 export const readImprovementRun = defineRoute({
-  service: 'reports',
+  ...read,
   operationId: 'readImprovementRun',
-  method: 'GET',
   path: '/v1/improvement-runs/{improvementRunId}',
   summary: 'Get an improvement run',
   description:
     'Returns the state of the run, its counts, the status of its four metrics and its omissions, and once it is complete a short-lived link to its receipt bundle. Counts can grow until the run has ended. The service reads the pinned artifacts of Analytics and Content again; if one is no longer available, it returns 503.',
-  scope: 'reports:read',
   gates: ['D', 'F'],
-  request: { ...read, path: z.strictObject({ improvementRunId: reference }), query: noQuery },
+  request: { ...plain, path: z.strictObject({ improvementRunId: reference }), query: noQuery },
   success: {
     schema: improvementRun,
     example: examples.completedRun,
@@ -365,18 +339,15 @@ export const readImprovementRun = defineRoute({
   },
 });
 
-/** GET /v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey} */
 export const readAlignmentReport = defineRoute({
-  service: 'reports',
+  ...read,
   operationId: 'readAlignmentReport',
-  method: 'GET',
   path: '/v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey}',
   summary: 'Get an alignment report',
   description:
     'Returns how well the blueprint covers one external assessment: each requirement with its weight and its contribution, the exact sums, the percentage by the formula `alignment-v1`, the comparison of predicted with actual results if Analytics has one, and a short-lived link to the receipt bundle. The service calculates it from the pinned crosswalk. If the crosswalk is no longer available, or the run has not reached the assessment yet, it returns 503; retry later.',
-  scope: 'reports:read',
   gates: ['D', 'F'],
-  request: { ...read, path: z.strictObject({ improvementRunId: reference, sourceKey }), query: noQuery },
+  request: { ...plain, path: z.strictObject({ improvementRunId: reference, sourceKey }), query: noQuery },
   success: {
     schema: alignmentReport,
     transfer: 'stream',
@@ -402,18 +373,15 @@ const orderQuery = filteredQuery(
   { limit, cursor },
 );
 
-/** GET /v1/improvement-runs/{improvementRunId}/revision-orders */
 export const listRevisionOrders = defineRoute({
-  service: 'reports',
+  ...read,
   operationId: 'listRevisionOrders',
-  method: 'GET',
   path: '/v1/improvement-runs/{improvementRunId}/revision-orders',
   summary: 'List the revision orders of an improvement run',
   description:
     'Returns what the run asks Bank and Blueprint to revise, with the observed value, the threshold that it breaches and the receipt of the receiver, sorted by `createdAt` and `revisionOrderId`. The service reads observed values again from the pinned artifacts. A page can have fewer orders than the limit; follow `nextCursor` until it is null.',
-  scope: 'reports:read',
   gates: ['D', 'F'],
-  request: { ...read, path: z.strictObject({ improvementRunId: reference }), ...orderQuery },
+  request: { ...plain, path: z.strictObject({ improvementRunId: reference }), ...orderQuery },
   success: {
     schema: revisionOrderPage,
     transfer: 'stream',
