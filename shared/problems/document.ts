@@ -43,7 +43,10 @@ export const masteryProblem = z
   .meta({ id: 'MasteryProblem' });
 export type MasteryProblem = z.infer<typeof masteryProblem>;
 
-/** The body of a problem answer, in the envelope of the problem's own service. Throws for a problem that no row registers. */
+/**
+ * The body of a problem answer, in the envelope of the problem's own service; a member that is undefined has no JSON. Throws for a problem that
+ * no row registers.
+ */
 export function problemDocument(problem: Problem, occurrence: Occurrence): MasteryProblem | ReportsProblem {
   return problem.service === 'mastery'
     ? masteryDocument(problem, occurrence)
@@ -51,31 +54,20 @@ export function problemDocument(problem: Problem, occurrence: Occurrence): Maste
 }
 
 function masteryDocument(problem: Problem, occurrence: Occurrence): MasteryProblem {
+  const { code, retryable, invalidParams, currentEtag, upstream, receiptId } = problem;
   return {
     ...common(problem, occurrence),
-    code: problem.code,
+    code,
     requestId: occurrence.requestId,
-    retryable: problem.retryable,
-    ...(problem.invalidParams === undefined
-      ? {}
-      : {
-          invalidParams: problem.invalidParams.map(({ name, reason, message }) => ({
-            name,
-            reason,
-            message,
-          })),
-        }),
-    ...(problem.currentEtag === undefined ? {} : { currentEtag: problem.currentEtag }),
-    ...(problem.upstream === undefined
-      ? {}
-      : {
-          upstream: {
-            service: problem.upstream.service,
-            operation: problem.upstream.operation,
-            ...(problem.upstream.requestId === undefined ? {} : { requestId: problem.upstream.requestId }),
-          },
-        }),
-    ...(problem.receiptId === undefined ? {} : { receiptId: problem.receiptId }),
+    retryable,
+    invalidParams: invalidParams?.map(({ name, reason, message }) => ({ name, reason, message })),
+    currentEtag,
+    upstream: upstream && {
+      service: upstream.service,
+      operation: upstream.operation,
+      requestId: upstream.requestId,
+    },
+    receiptId,
   };
 }
 
